@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs `isola bench` beside a Docker engine and a Podman of its own, for a machine where none runs:
+# Runs `isola bench` with a private Docker engine and Podman, for a machine without an engine:
 #   bench/docker-here.sh [BENCHMARK|PROVIDER|OPTION]...     (create exec by default)
-# The engine is that of testing/engines-here.sh, and gone at the end with all that it left; the providers docker and
-# docker-gvisor use it, too. Podman has no engine, but state: its own here.
+# The engine is that of testing/engines-here.sh and is removed at the end with all its data; the providers docker and
+# docker-gvisor use it too. Podman has no engine, but gets separate storage.
 set -u
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 image=isola-bench
@@ -12,7 +12,7 @@ fail() {
   exit 1
 }
 
-# Outside there is no engine yet.
+# The outer run starts the engine, which runs this script again.
 if [ -z "${ISOLA_BENCH_WORK:-}" ]; then
   for program in docker tar; do
     command -v "$program" >/dev/null || fail "$program is not installed (apt-get install docker.io tar)"
@@ -33,7 +33,7 @@ fi
 work=$ISOLA_BENCH_WORK
 docker import "$work/rootfs.tar" "$image" >/dev/null || fail 'the image cannot be imported'
 
-# Without a network of its own, for it would make one on this machine.
+# Without a network, because Podman would create one on this host.
 if command -v podman >/dev/null; then
   trap 'podman rm --all --force >/dev/null 2>&1
     grep -o " $work/podman[^ ]*" /proc/self/mountinfo | sort -r | while read -r point; do umount "$point"; done' EXIT

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Measures how fast a server starts and what it weighs: bench/start.py [N] [-- COMMAND...]
+"""Measures the startup time and the memory of a server: bench/start.py [N] [-- COMMAND...]
 
-From the start of the process to the first 200 of /readyz, N times (10) with an empty data folder
-each, and the processor time until then, which a busy machine changes less; then its resident memory after ten idle seconds. COMMAND is ./isola serve by default.
+Measures from the start of the process to the first 200 of /readyz, N times (default 10), each with an empty data
+folder, and the CPU time until then, which depends less on other load; then the resident memory after ten idle
+seconds. COMMAND is ./isola serve by default.
 """
 import http.client
 import os
@@ -16,16 +17,16 @@ import tempfile
 import time
 
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-words = sys.argv[1:]
-command = words[words.index("--") + 1:] if "--" in words else [os.path.join(root, "isola"), "serve"]
-count = int(words[0]) if words and words[0] != "--" else 10
+arguments = sys.argv[1:]
+command = arguments[arguments.index("--") + 1:] if "--" in arguments else [os.path.join(root, "isola"), "serve"]
+count = int(arguments[0]) if arguments and arguments[0] != "--" else 10
 idle = 10
 
 
 def start():
-    """Returns the process, its data folder, the seconds until it was ready, those of processors."""
+    """Returns the process, its data folder, the seconds until it was ready, and the CPU seconds."""
     data = tempfile.mkdtemp(prefix="isola-start-")
-    begun = time.monotonic()
+    begin = time.monotonic()
     server = subprocess.Popen(
         command + ["--port", "0", "--data", data],
         env={**os.environ, "ISOLA_API_KEY": "isk_only_for_this_measurement"},
@@ -37,17 +38,17 @@ def start():
         status = connection.getresponse().status
         connection.close()
         if status == 200:
-            return server, data, time.monotonic() - begun, spent(server.pid)
+            return server, data, time.monotonic() - begin, cpu_seconds(server.pid)
         time.sleep(0.002)
 
 
-def end(server, data):
+def stop(server, data):
     server.send_signal(signal.SIGTERM)
     server.wait(30)
     shutil.rmtree(data, ignore_errors=True)
 
 
-def spent(pid):
+def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -58,16 +59,16 @@ def resident(pid):
         return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)) / 1024
 
 
-end(*start()[:2])  # builds, and fills the page cache
-times, processor = [], []
+stop(*start()[:2])  # builds, and fills the page cache
+times, cpu = [], []
 for i in range(count):
     server, data, seconds, used = start()
     times.append(seconds)
-    processor.append(used)
+    cpu.append(used)
     if i == count - 1:
         time.sleep(idle)
         memory = resident(server.pid)
-    end(server, data)
+    stop(server, data)
 print(f"ready: median {statistics.median(times):.3f} s, best {min(times):.3f} s, worst {max(times):.3f} s of {count}; "
-      f"processor time {statistics.median(processor):.2f} s; "
+      f"CPU time {statistics.median(cpu):.2f} s; "
       f"resident after {idle} s: {memory:.0f} MB")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Keeps many default sandboxes alive at once through the HTTP API, runs a command in each, and destroys them.
+"""Creates many default sandboxes through the HTTP API, runs commands in all of them, and destroys them.
 
-  bench/thousand.py                   1,000 sandboxes at a server of its own (./isola serve), which is ended afterwards
+  bench/thousand.py                   1,000 sandboxes on a private server (./isola serve), which is stopped afterwards
   bench/thousand.py --count 100       fewer
-  bench/thousand.py --provider crun   at that provider
-  ISOLA_API_KEY=K bench/thousand.py --url http://127.0.0.1:7777    at a server that runs
+  bench/thousand.py --provider crun   with that provider
+  ISOLA_API_KEY=K bench/thousand.py --url http://127.0.0.1:7777    on a running server
 
-Exits with 0 when no create was refused, every command answered what it should while all sandboxes were alive, and
-afterwards the server lists no sandbox and, of a server of its own, no process and no control group is left.
+Exits with 0 if no create request was refused, every command succeeded while all sandboxes were alive, and afterwards
+the server lists no sandbox and, for a private server, no process, cgroup and mount remains.
 """
 import argparse
 import concurrent.futures
@@ -29,7 +29,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Api:
-    """One connection for each thread."""
+    """An API client with one connection per thread."""
 
     def __init__(self, url, key):
         self.address = urllib.parse.urlsplit(url).netloc
@@ -50,7 +50,7 @@ class Api:
                 content = answer.read()
                 return answer.status, json.loads(content) if content else None
             except (http.client.RemoteDisconnected, ConnectionError):
-                self.local.connection = None  # a kept connection may have been closed meanwhile
+                self.local.connection = None  # the server may have closed the idle connection
                 if fresh or attempt == 2 or method == "POST" and path.endswith("/sandboxes"):
                     raise
         raise AssertionError("unreachable")
@@ -68,7 +68,7 @@ def wait_until_ready(api, server):
     end = time.monotonic() + 600
     while time.monotonic() < end:
         if server is not None and server.poll() is not None:
-            sys.exit("the server ended with %d; see its log" % server.returncode)
+            sys.exit("the server exited with %d; see its log" % server.returncode)
         try:
             if api.call("GET", "/readyz")[0] == 200:
                 return
@@ -87,7 +87,7 @@ def available_mb():
 
 
 def processes(word):
-    """Counts the processes that have the word in their arguments or environment, but for this one."""
+    """Counts the other processes that have the text in their arguments or environment."""
     found = 0
     for folder in glob.glob("/proc/[0-9]*"):
         if folder == "/proc/%d" % os.getpid():
@@ -116,7 +116,7 @@ def listed(api):
         query = "?limit=1000" + ("&after=" + urllib.parse.quote(after) if after else "")
         status, page = api.call("GET", "/api/v1/sandboxes" + query)
         if status != 200:
-            sys.exit("the list answers %d: %s" % (status, page))
+            sys.exit("listing sandboxes failed with %d: %s" % (status, page))
         count += sum(1 for one in page["sandboxes"] if one["state"] not in ("destroyed",))
         after = page.get("next") or ""
         if not after:
@@ -126,7 +126,7 @@ def listed(api):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--together", type=int, default=16, help="requests at a time")
+    parser.add_argument("--together", type=int, default=16, help="number of concurrent requests")
     parser.add_argument("--url")
     parser.add_argument("--provider")
     options = parser.parse_args()
@@ -174,7 +174,7 @@ def main():
     try:
         print("before   %s, %d MB available" % (url, available_mb()), flush=True)
         providers = step("create", create, range(options.count))
-        print("alive    %d as the server lists them, at %s"
+        print("alive    %d listed by the server, providers: %s"
               % (listed(api), ", ".join(sorted({one for one in providers if one}))), flush=True)
         step("exec", execute, list(ids))
         step("again", execute, list(ids))
@@ -197,11 +197,11 @@ def main():
             remains.append("%d processes" % processes(data))
         groups = control_groups(ids)
         if groups:
-            remains.append("%d control groups" % groups)
+            remains.append("%d cgroups" % groups)
         mounts = sum(1 for line in open("/proc/self/mounts") if data in line)
         if mounts:
             remains.append("%d mounts" % mounts)
-    print("refused %d, wrong answers %d, not destroyed %d, still listed %d, left on the machine: %s"
+    print("refused %d, wrong results %d, not destroyed %d, still listed %d, remaining on the machine: %s"
           % (len(refused), len(wrong), len(failed), left, ", ".join(remains) or "nothing"))
     for some in (refused, wrong, failed):
         for text in some[:5]:
@@ -210,7 +210,7 @@ def main():
     if data and good:
         shutil.rmtree(data)
     elif data:
-        print("the data folder and the server's log stay in " + data)
+        print("the data folder and the server's log remain in " + data)
     print("passed" if good else "FAILED")
     return 0 if good else 1
 

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Shows what a runsc makes of checkpoints that leave a sandbox running, which a fork of memory would need:
+# Tests whether a runsc supports checkpoints that leave the sandbox running, which a memory fork would need:
 #   testing/checkpoint-here.sh [RUNSC]
-# A program that counts in memory is saved in several situations. One line for each says whether it could be saved,
-# whether it went on, and whether a sandbox that was made of it goes on from there. Why: docs/adr/0028-memory-forks.md.
+# A program that counts in memory is checkpointed in several situations. For each, one line tells whether the checkpoint
+# succeeded, whether the program continued, and whether a sandbox restored from it continues. See
+# docs/adr/0028-memory-forks.md.
 set -u
 runsc=${1:-runsc}
 
@@ -31,11 +32,11 @@ stop() {
 trap 'stop; exit 1' INT TERM HUP
 trap 'status=$?; stop; exit $status' EXIT
 
-# bundle NAME: one that has the host's files, read only, and NAME-work as /work.
+# bundle NAME: creates a bundle with the files of the host, read-only, and NAME-work as /work.
 bundle() {
   mkdir -p "$work/$1" "$work/$1-work"
   cat >"$work/$1/config.json" <<EOF
-{"ociVersion": "1.0.2", "hostname": "trial", "root": {"path": "/", "readonly": true},
+{"ociVersion": "1.0.2", "hostname": "probe", "root": {"path": "/", "readonly": true},
  "process": {"user": {"uid": 0, "gid": 0}, "cwd": "/", "args": ["perl", "/work/program"],
   "env": ["PATH=/usr/bin:/bin"], "noNewPrivileges": true},
  "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"},
@@ -48,17 +49,17 @@ count() {
   cat "$work/$1-work/count" 2>/dev/null || echo 0
 }
 
-# goes NAME FROM: waits until it has counted beyond FROM.
-goes() {
+# progress NAME FROM: waits until NAME has counted beyond FROM.
+progress() {
   for _ in $(seq 50); do
-    [ "$(count "$1")" -le "$2" ] || { echo "goes on"; return; }
+    [ "$(count "$1")" -le "$2" ] || { echo "continues"; return; }
     sleep 0.1
   done
   echo "ended"
 }
 
-# trial WHAT IMAGE PERL: PERL is done before it counts.
-trial() {
+# probe WHAT IMAGE PERL: runs PERL before it starts counting.
+probe() {
   bundle source
   bundle fork
   cat >"$work/source-work/program" <<EOF
@@ -69,10 +70,10 @@ for (my \$n = 1;; \$n++) {
   select(undef, undef, undef, 0.1);
 }
 EOF
-  run run --detach --bundle="$work/source" source </dev/null >"$work/said" 2>&1 || fail "$(tail -n 1 "$work/said")"
-  [ "$(goes source 3)" = "goes on" ] || fail "the program does not count: $(cat "$work/said")"
-  # Releases before 2024 end it, start it once more, and stay with it.
-  run checkpoint --leave-running --image-path="$2" source </dev/null >"$work/said" 2>&1 &
+  run run --detach --bundle="$work/source" source </dev/null >"$work/output" 2>&1 || fail "$(tail -n 1 "$work/output")"
+  [ "$(progress source 3)" = "continues" ] || fail "the program does not count: $(cat "$work/output")"
+  # Releases before 2024 end the sandbox, restart it and stay attached.
+  run checkpoint --leave-running --image-path="$2" source </dev/null >"$work/output" 2>&1 &
   checkpoint=$!
   saved=saved
   for _ in $(seq 100); do
@@ -80,20 +81,20 @@ EOF
     sleep 0.1
   done
   if kill -0 $checkpoint 2>/dev/null; then
-    saved='made anew'
+    saved='recreated'
   else
     wait $checkpoint || saved='not saved'
   fi
   before=$(count source)
-  after=$(goes source "$before")
+  after=$(progress source "$before")
   forked="no fork"
   if [ "$saved" != 'not saved' ]; then
     cp "$work/source-work/program" "$work/fork-work"
-    run restore --detach --image-path="$2" --bundle="$work/fork" fork </dev/null >"$work/said-fork" 2>&1
-    forked="fork $(goes fork 3)"
+    run restore --detach --image-path="$2" --bundle="$work/fork" fork </dev/null >"$work/output-fork" 2>&1
+    forked="fork $(progress fork 3)"
   fi
   printf '%-28s %-10s source %-8s %s\n' "$1" "$saved" "$after" "$forked"
-  [ "$saved" != 'not saved' ] || head -n 1 "$work/said" | cut -c 1-200
+  [ "$saved" != 'not saved' ] || head -n 1 "$work/output" | cut -c 1-200
   for sandbox in source fork; do run delete -force $sandbox >/dev/null 2>&1; done
   wait
   rm -rf "$work"/source* "$work"/fork* "$work/image"
@@ -102,8 +103,8 @@ EOF
 "$runsc" --version | head -n 1
 mkdir "$work/full"
 mount -t tmpfs -o size=64k tmpfs "$work/full" || fail 'nothing can be mounted'
-trial 'nothing special' "$work/image" ''
-trial 'a socket in a folder' "$work/image" \
+probe 'nothing special' "$work/image" ''
+probe 'a socket in a folder' "$work/image" \
   'socket(S, AF_UNIX, SOCK_STREAM, 0); bind(S, pack_sockaddr_un("/work/socket")) or die; listen(S, 1);'
-trial 'an open file without a name' "$work/image" 'open(F, ">", "/work/gone") or die; unlink("/work/gone");'
-trial 'no space for what is saved' "$work/full/image" ''
+probe 'an open file without a name' "$work/image" 'open(F, ">", "/work/gone") or die; unlink("/work/gone");'
+probe 'no space for the checkpoint' "$work/full/image" ''

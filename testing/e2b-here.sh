@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs the programs of testing/e2b, which use E2B's own SDKs as they are published, against a server of its own:
+# Runs the programs of testing/e2b, which use the published E2B SDKs, against a private server:
 #   testing/e2b-here.sh [PROVIDER] [AREA...]        such as: testing/e2b-here.sh bubblewrap commands python/files
 #   testing/engines-here.sh --docker testing/e2b-here.sh docker
-#   testing/e2b-here.sh bubblewrap bench                        how long the SDK takes
+#   testing/e2b-here.sh bubblewrap bench                        measures the latency of the SDK
 #   testing/e2b-here.sh bubblewrap conformance [OPTION...]      isola conformance e2b against that server
-# An area is a program in testing/e2b/test, or python/AREA for one in testing/e2b/python; all of them without any.
-# The server has the image base of the data folder ISOLA_E2B_DATA, or makes it when it is first wanted.
+# An area is a program in testing/e2b/test, or python/AREA for one in testing/e2b/python; the default is all of them.
+# The server uses the image base of the data folder ISOLA_E2B_DATA, or builds it on first use.
 set -u
 self=$(dirname "$(readlink -f "$0")")
 provider=${1:-bubblewrap}

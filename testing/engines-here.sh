@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs a command beside a Docker engine and a Podman service of its own, for a machine where none runs:
+# Runs a command with a private Docker engine and Podman service, for a machine where none runs:
 #   testing/engines-here.sh [--docker] [--podman] [--remap] COMMAND...
 #   testing/engines-here.sh ./isola conformance docker podman docker-gvisor --json
-# The command finds them by DOCKER_HOST and CONTAINER_HOST. Without an option both are started; with --remap Docker's
-# engine remaps users, so that root of a sandbox is nobody on the host. Everything of them lies in a temporary folder
-# and in namespaces of their own (pid, mount, network), so nothing they do reaches this machine's networks or mounts, and
-# all of it is gone at the end. What is left nevertheless is told, and the exit status is then 3.
+# The command finds them by DOCKER_HOST and CONTAINER_HOST. Without an option both are started. With --remap, the Docker
+# engine remaps users, so that root of a sandbox is an unprivileged user on the host. The engines use a temporary folder
+# and their own namespaces (pid, mount, network), so they cannot affect the networks or mounts of this machine, and
+# everything is removed at the end. Leftovers are reported, and the exit status is then 3.
 set -u
 here=$(dirname "$(readlink -f "$0")")/src/main/resources/dev/isola/testing/engine
 
@@ -39,7 +39,7 @@ groups=isola-own-engine-$$
 engines=
 podman_groups=$(find /sys/fs/cgroup -type d -name libpod_parent 2>/dev/null)
 
-# ended PID: waits some seconds for it.
+# ended PID: waits some seconds for the process to end.
 ended() {
   for _ in $(seq 150); do
     kill -0 "$1" 2>/dev/null || return 0
@@ -48,7 +48,7 @@ ended() {
   return 1
 }
 
-# Each engine is in a pid namespace whose process 1 waits for it: whatever it started ends with that.
+# Each engine runs in a pid namespace whose process 1 waits for it, so that all its children end with it.
 stop() {
   trap - EXIT INT TERM HUP
   for engine in $engines; do
@@ -59,23 +59,23 @@ stop() {
     ended "$engine" || kill -KILL "$engine" 2>/dev/null # and by --kill-child what did not listen
     wait "$engine" 2>/dev/null
   done
-  ours | while read -r group; do rmdir "$group" 2>/dev/null; done
+  control_groups | while read -r group; do rmdir "$group" 2>/dev/null; done
   rm -rf "$work"
-  census
+  leftovers
 }
 
-# The engines' control groups, the inner ones first, but for what others had there before.
-ours() {
+# The control groups of the engines, innermost first, except those that existed before.
+control_groups() {
   find /sys/fs/cgroup -depth -type d \( -path "*/$groups/*" -o -name "$groups" \) 2>/dev/null
   [ -n "$podman_groups" ] ||
     find /sys/fs/cgroup -depth -type d \( -path '*/libpod_parent/*' -o -name libpod_parent \) 2>/dev/null
 }
 
-# What still bears our mark.
-census() {
+# Leftover processes, mounts and control groups.
+leftovers() {
   left=$(
     grep -h "$work" /proc/self/mountinfo
-    ours
+    control_groups
     for process in /proc/[0-9]*; do
       [ "${process#/proc/}" = "$$" ] || ! grep -qaF "$work" "$process/cmdline" 2>/dev/null || echo "$process"
     done
@@ -90,7 +90,7 @@ census() {
 trap 'stop; exit 1' INT TERM HUP
 trap 'status=$?; stop; exit $status' EXIT
 
-# start NAME OPTION...: starts an engine and returns when its socket is there.
+# start NAME OPTION...: starts an engine and returns when its socket exists.
 start() {
   name=$1
   shift

@@ -1,4 +1,4 @@
-// How long E2B's SDK waits: a sandbox with its first command, and a command, beside a bare bash on this machine.
+// Measures the latency of the E2B SDK: a sandbox with its first command, and a command, compared with a bare bash on this machine.
 import { execFileSync } from 'node:child_process'
 import { Sandbox } from 'e2b'
 

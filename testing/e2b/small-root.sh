@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a small root in FOLDER out of programs that this machine has: bash, git and the usual, and the user `user`.
+# Creates a small root file system in FOLDER from programs of this machine (bash, git, core utilities), with the user `user`.
 # usage: small-root.sh FOLDER
 set -eu
 root=$1
@@ -7,7 +7,7 @@ programs="bash sh ls cat echo true false sleep pwd env id head tail wc grep sed 
 touch stat date dd tr sort cut seq mktemp readlink realpath printf tee base64 sha256sum dirname basename uname \
 test kill ps stty tty find xargs awk git tar setpriv setsid mkfifo sync pgrep"
 
-# Copies a file with the libraries that it is linked to.
+# Copies a file with its shared libraries.
 copy() {
     mkdir -p "$root$(dirname "$1")"
     cp -L "$1" "$root$1"
@@ -36,7 +36,7 @@ for helper in git-upload-pack git-receive-pack git-remote-http git-upload-archiv
 done
 ln -sf /usr/bin/git "$root$core/git"
 
-# Python, where this machine has its own, for the code interpreter and a small web server.
+# Python, if this machine has it, for the code interpreter and a small web server.
 if [ -x /usr/bin/python3 ]; then
     python=$(readlink -f /usr/bin/python3)
     copy "$python"

@@ -1,4 +1,4 @@
-# run.sh FILE: the tests of the kernel server; their last line, which counts, goes to FILE too.
+# run.sh FILE: runs the tests of the kernel server and also writes their summary line to FILE.
 set -u
 cd "${0%/*}" || exit
 case $1 in /*) counts=$1 ;; *) counts=$OLDPWD/$1 ;; esac

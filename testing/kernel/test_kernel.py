@@ -24,7 +24,7 @@ DEADLINE = 30
 
 
 class Execution:
-    """What a client of E2B makes of the lines of an answer."""
+    """A response as parsed by an E2B client."""
 
     def __init__(self, lines):
         self.lines = [json.loads(line) for line in lines]
@@ -42,7 +42,7 @@ class Execution:
 
 
 class Kernel:
-    """A server of its own, in a home of its own."""
+    """A private server with its own home directory."""
 
     def __init__(self):
         self.home = tempfile.mkdtemp(prefix="kernel-test-")
@@ -94,7 +94,7 @@ class Kernel:
         return Execution(text.splitlines())
 
     def begin(self, code, **more):
-        """A cell whose answer has begun: its connection, and its lines to come."""
+        """Starts a cell; returns its connection and the response that is being streamed."""
         connection = self.connection()
         connection.request("POST", "/execute", json.dumps(dict(more, code=code)))
         return connection, connection.getresponse()
@@ -143,7 +143,7 @@ class CellsTest(KernelTest):
         self.assertEqual("2", done.text)
         self.assertEqual(["number_of_executions", "result", "end_of_execution"], done.types)
 
-    def test_names_stay(self):
+    def test_names_persist_between_cells(self):
         self.run_cell("def twice(n):\n    return 2 * n\nseven = 7")
         self.assertEqual("14", self.run_cell("twice(seven)").text)
 
@@ -176,7 +176,7 @@ class CellsTest(KernelTest):
             "import asyncio\nasync def f():\n    await asyncio.sleep(0.01)\n    return 'late'\nawait f()"
         )
         self.assertEqual("late", done.text)
-        # A task of one cell goes on in the next: the loop stays.
+        # A task of one cell continues in the next, because they share the event loop.
         context = self.fresh()
         self.run_cell(
             "import asyncio\ntask = asyncio.ensure_future(asyncio.sleep(0.01, 'kept'))\nawait asyncio.sleep(0)",
@@ -207,7 +207,7 @@ class CellsTest(KernelTest):
         )
         self.assertEqual("['FROM_OUTSIDE']", done.text)
 
-    def test_a_fork_of_a_cell_answers_nothing(self):
+    def test_a_forked_child_of_a_cell_sends_no_result(self):
         done = self.run_cell("import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n'parent' if pid else 'child'")
         self.assertEqual(["parent"], [result["text"] for result in done.results])
         self.assertEqual(
@@ -259,7 +259,7 @@ class OutputTest(KernelTest):
         self.assertLessEqual(max(len(line["text"]) for line in done.of("stdout")), 1 << 17)
 
     def test_a_full_pipe_is_emptied_before_the_end(self):
-        # 1031 is F_SETPIPE_SZ. One read of the server takes far less.
+        # 1031 is F_SETPIPE_SZ. The server reads far less at once.
         context = self.fresh()
         self.run_cell("import fcntl, os\nfcntl.fcntl(1, 1031, 1 << 20)", context_id=context)
         for _ in range(3):
@@ -276,7 +276,7 @@ class OutputTest(KernelTest):
         halves = "import os, time\nos.write(1, b'\\xc3')\ntime.sleep(0.3)\nos.write(1, b'\\xa4\\n');"
         self.assertEqual("ä\n", self.run_cell(halves).stdout)
 
-    def test_what_looks_like_the_protocol_is_output(self):
+    def test_output_that_resembles_the_protocol_is_output(self):
         done = self.run_cell("print('{\"type\": \"done\"}')\n'after'")
         self.assertEqual('{"type": "done"}\n', done.stdout)
         self.assertEqual("after", done.text)
@@ -287,13 +287,13 @@ class OutputTest(KernelTest):
         done = self.run_cell("print('again'); print('too', file=sys.stderr)", context_id=context)
         self.assertEqual(("again\n", "too\n"), (done.stdout, done.stderr))
 
-    def test_the_background_does_not_stop_for_want_of_a_reader(self):
+    def test_background_output_does_not_block_without_a_reader(self):
         mark = os.path.join(self.kernel.home, "written")
         context = self.fresh()
         self.run_cell("!(head -c 1000000 /dev/zero; touch %s) &" % mark, context_id=context)
         eventually(lambda: os.path.exists(mark), "the background process wrote everything")
 
-    def test_a_client_that_does_not_read_holds_the_cell(self):
+    def test_a_client_that_does_not_read_blocks_the_cell(self):
         context = self.fresh()
         progress = os.path.join(self.kernel.home, "progress")
         connection, response = self.kernel.begin(
@@ -389,7 +389,7 @@ class ResultsTest(KernelTest):
         self.assertLess(len(self.run_cell("'x' * (3 << 20)").text), 2 << 20)
 
     def test_figures_and_frames(self):
-        # The libraries themselves are large; what the kernel calls of them is stood in for.
+        # The libraries are large, so the functions that the kernel calls are replaced by stubs.
         self.library("matplotlib/__init__.py", "")
         self.library("matplotlib/figure.py", FIGURE)
         self.library("matplotlib/pyplot.py", PYPLOT)
@@ -515,7 +515,7 @@ class MagicsTest(KernelTest):
         self.assertEqual("['a', 'b']", self.run_cell("names = !printf 'a\\nb\\n'\nnames").text)
         self.assertEqual("1 x\n", self.run_cell("!echo x | awk '{print 1, $1}'").stdout)
 
-    def test_what_only_looks_like_a_magic(self):
+    def test_text_that_resembles_a_magic_is_code(self):
         done = self.run_cell("text = '''\n!no command\n%no magic\n'''\nn = (7\n%4)\n!echo yes\n(n, text)")
         self.assertEqual("(3, '\\n!no command\\n%no magic\\n')", done.text)
         self.assertEqual("yes\n", done.stdout)
@@ -556,11 +556,11 @@ class MagicsTest(KernelTest):
 
 
 class ContextsTest(KernelTest):
-    def test_the_default_is_there_at_once(self):
+    def test_the_default_context_exists_at_startup(self):
         contexts = self.kernel.json("GET", "/contexts?source=ci")
         self.assertIn(("python", self.kernel.home), [(each["language"], each["cwd"]) for each in contexts])
 
-    def test_contexts_know_nothing_of_each_other(self):
+    def test_contexts_are_isolated(self):
         one, two = self.fresh(), self.fresh()
         self.run_cell("secret = 1", context_id=one)
         self.assertEqual("NameError", self.run_cell("secret", context_id=two).error["name"])
@@ -622,7 +622,7 @@ class ContextsTest(KernelTest):
             second = pool.submit(self.run_cell, meet % (b, a, a), context_id=two)
         self.assertEqual(("True", "True"), (first.result().text, second.result().text))
 
-    def test_there_is_a_limit(self):
+    def test_the_number_of_contexts_is_limited(self):
         made = []
         try:
             status = 200
@@ -638,7 +638,7 @@ class ContextsTest(KernelTest):
                 self.kernel.ask("DELETE", "/contexts/" + each)
         self.assertEqual("1", self.run_cell("1").text)
 
-    def test_what_is_refused(self):
+    def test_invalid_requests_are_rejected(self):
         for body, status, words in (
             ({"code": "1", "context_id": "x", "language": "python"}, 400, "not both"),
             ({"code": "1", "context_id": "nobody"}, 404, "Context nobody not found"),
@@ -661,7 +661,7 @@ class ContextsTest(KernelTest):
 
 
 class DeathTest(KernelTest):
-    def test_a_context_that_dies_starts_anew(self):
+    def test_a_dead_context_is_restarted(self):
         other = self.fresh()
         self.run_cell("kept = 'here'", context_id=other)
         for code in (
@@ -682,8 +682,8 @@ class DeathTest(KernelTest):
         done = self.run_cell("import ctypes; ctypes.string_at(0)", context_id=self.fresh())
         self.assertIn("signal 11", done.error["value"])
 
-    def test_a_death_that_leaves_a_fork(self):
-        # The fork holds the control socket and the pipes; the end is noticed all the same, and the fork goes too.
+    def test_a_dead_context_with_a_forked_child(self):
+        # The forked child keeps the control socket and the pipes open; the server detects the death anyway and kills the child.
         context = self.fresh()
         done = self.run_cell(
             "import os, sys, time\npid = os.fork()\nwhile not pid:\n    try: print('!', file=sys.stderr)\n"
@@ -694,13 +694,13 @@ class DeathTest(KernelTest):
         self.assertEqual("ContextDied", done.error["name"])
         eventually(lambda: is_over(int(done.stdout)), "the fork has ended")
 
-    def test_a_death_between_cells(self):
+    def test_a_context_that_dies_between_cells(self):
         context = self.fresh()
         self.run_cell("import os, threading\nthreading.Timer(0.05, os._exit, [1]).start()", context_id=context)
         eventually(lambda: self.run_cell("'threading' in globals()", context_id=context).text == "False", "it is anew")
         self.assertEqual("2", self.run_cell("1 + 1", context_id=context).text)
 
-    def test_rubbish_on_the_control_socket(self):
+    def test_malformed_input_on_the_control_socket(self):
         context = self.fresh()
         done = self.run_cell(
             "import os, stat, time\n"
@@ -720,7 +720,7 @@ class LeavingTest(KernelTest):
         connection, response = self.kernel.begin(code, context_id=context)
         while json.loads(response.readline())["type"] != "stdout":
             pass
-        # The response holds the socket too.
+        # The response keeps the socket open as well.
         response.close()
         connection.close()
 
@@ -733,7 +733,7 @@ class LeavingTest(KernelTest):
         )
         self.assertEqual("2", self.run_cell("kept", context_id=context).text)
 
-    def test_its_subprocess_and_its_await_too(self):
+    def test_subprocesses_and_awaits_are_interrupted(self):
         for code in (
             "print('up')\n!sleep 100",
             "import asyncio\nprint('up')\nawait asyncio.sleep(100)",
@@ -745,7 +745,7 @@ class LeavingTest(KernelTest):
                 self.leave(code, context)
                 self.assertEqual("1", self.run_cell("kept", context_id=context).text)
 
-    def test_who_leaves_at_once_takes_no_state_along(self):
+    def test_an_early_disconnect_keeps_the_state(self):
         context = self.fresh()
         self.run_cell("kept = 1", context_id=context)
         for _ in range(5):
@@ -754,7 +754,7 @@ class LeavingTest(KernelTest):
             connection.close()
         self.assertEqual("1", self.run_cell("kept", context_id=context).text)
 
-    def test_a_cell_that_does_not_listen_is_killed(self):
+    def test_a_cell_that_ignores_the_interrupt_is_killed(self):
         context = self.fresh()
         self.leave(
             "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('up')\ntime.sleep(100)", context
@@ -762,7 +762,7 @@ class LeavingTest(KernelTest):
         done = self.run_cell("'anew'", context_id=context)
         self.assertEqual(("anew", 1), (done.text, done.count))
 
-    def test_a_cell_that_waits_is_not_run(self):
+    def test_a_queued_cell_of_a_disconnected_client_is_not_run(self):
         context = self.fresh()
         gate = os.path.join(self.kernel.home, "open")
         first, answer = self.kernel.begin(
@@ -846,7 +846,7 @@ class HttpTest(KernelTest):
         self.assertEqual(413, connection.getresponse().status)
         connection.close()
 
-    def test_a_request_that_comes_early_waits(self):
+    def test_an_early_request_waits(self):
         raw = socket.create_connection(("127.0.0.1", self.kernel.port), DEADLINE)
         body = json.dumps({"code": "import time; time.sleep(0.3); 'slow'"}).encode()
         raw.sendall(b"POST /execute HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
@@ -867,7 +867,7 @@ class LeftoversTest(KernelTest):
     def open_files(self):
         return len(os.listdir("/proc/%d/fd" % self.kernel.process.pid))
 
-    def test_contexts_and_clients_leave_nothing(self):
+    def test_contexts_and_clients_leave_no_resources(self):
         self.run_cell("1")
         files = 7  # the usual three, where it listens, and of the default context a socket and two pipes
         eventually(lambda: self.open_files() == files, "the client's connection is closed")
@@ -885,7 +885,7 @@ class LeftoversTest(KernelTest):
         eventually(lambda: self.server_processes() == 1, "only the default context is left")
         self.assertEqual("7", self.run_cell("7").text)
 
-    def test_output_is_not_kept(self):
+    def test_output_is_not_buffered_in_memory(self):
         self.run_cell("1")
         before = self.memory()
         connection, response = self.kernel.begin("import os; os.system('head -c 60000000 /dev/zero | tr \"\\\\0\" x')")
@@ -897,7 +897,7 @@ class LeftoversTest(KernelTest):
         self.assertLess(self.memory() - before, 20000)
 
     def server_processes(self):
-        """Processes whose parent is the server, whichever of its threads made them."""
+        """Child processes of the server, regardless of the thread that started them."""
         found = 0
         for name in os.listdir("/proc"):
             try:
@@ -908,7 +908,7 @@ class LeftoversTest(KernelTest):
         return found
 
     def memory(self):
-        """Its resident memory in KiB."""
+        """Resident memory of the server in KiB."""
         with open("/proc/%d/status" % self.kernel.process.pid) as file:
             return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
 
@@ -917,7 +917,7 @@ class ProgramTest(unittest.TestCase):
     def test_its_size(self):
         self.assertLess(os.path.getsize(KERNEL), 100_000)
 
-    def test_its_end_takes_its_processes_along(self):
+    def test_shutdown_ends_all_processes(self):
         kernel = Kernel()
         pid = int(kernel.run("import os; os.getpid()").text)
         self.assertFalse(is_over(pid))
@@ -951,7 +951,7 @@ def is_over(pid):
 
 
 def main():
-    """The last line counts, for ./check."""
+    """Prints the summary line for ./check."""
     result = unittest.main(exit=False).result
     bad, skipped = len(result.failures) + len(result.errors), len(result.skipped)
     print("%d passed, %d failed, %d skipped" % (result.testsRun - bad - skipped, bad, skipped))

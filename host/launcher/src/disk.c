@@ -18,15 +18,17 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "basics.h"
+#include "common.h"
 #include "mounts.h"
 
-/* The number of the loop device that an image was attached to last: an attribute of the image, whatever it is called. */
+/*
+ * The number of the loop device that an image was last attached to: an attribute of the image, independent of its path.
+ */
 #define LOOP_ATTRIBUTE "user.isola.loop"
 
 enum { DISKS_MAX = 256, ATTACH_TRIES = 64, BLOCK = 4096, COPY = 1 << 16 };
 
-/* What is mounted already: the image, and the root of its file system. */
+/* Disks that are already mounted: the image and the root of its file system. */
 static struct {
     dev_t device;
     ino_t inode;
@@ -43,7 +45,7 @@ static bool close_after(int fd, bool ok)
     return ok;
 }
 
-bool disk_own_mounts(void)
+bool disk_unshare_mounts(void)
 {
     if (own_mounts) return true;
     own_mounts = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
@@ -59,7 +61,7 @@ static bool copy_block(int to, const char *block, size_t length, off_t at)
     return pwrite(to, block, length, at) == (ssize_t)length;
 }
 
-/* Holes stay holes, and blocks of zeros become some. */
+/* Preserves holes and turns blocks of zeros into holes. */
 static bool copy_sparse(int from, int to)
 {
     static char piece[COPY];
@@ -80,7 +82,7 @@ static bool copy_sparse(int from, int to)
     return errno == ENXIO;
 }
 
-/* It has a name once it is whole; another process may have made the same one meanwhile. */
+/* Links the image to its path once it is complete; another process may have created the same image in the meantime. */
 static int make_image(const char *image, const char *model)
 {
     char folder[PATH_MAX], self[64];
@@ -111,7 +113,7 @@ static bool is_attached(int loop, const struct stat *image)
 {
     struct loop_info64 info;
     if (ioctl(loop, LOOP_GET_STATUS64, &info) != 0) return false;
-    uint64_t d = info.lo_device; /* as the kernel writes a device in 32 bits */
+    uint64_t d = info.lo_device; /* the kernel's 32-bit encoding of a device number */
     return info.lo_inode == image->st_ino && ((d & 0xfff00) >> 8) == major(image->st_dev)
            && ((d & 0xff) | ((d >> 12) & 0xfff00)) == minor(image->st_dev);
 }
@@ -140,7 +142,7 @@ static int attach_new(int image, char *path, size_t room)
     return loop;
 }
 
-/* Two loop devices of one image would be two file systems that know nothing of each other; the caller has the lock. */
+/* Two loop devices on one image would be two independent file systems on the same blocks. The caller holds the lock. */
 static int attach(int image, char *path, size_t room)
 {
     char text[24];
@@ -177,11 +179,11 @@ static int find_disk(const struct stat *s)
     return -1;
 }
 
-static int note_disk(const struct stat *s, const char *path)
+static int record_disk(const struct stat *s, const char *path)
 {
     errno = E2BIG;
     if (mounted == DISKS_MAX) return -1;
-    int root = high(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    int root = move_fd_up(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (root < 0) return -1;
     disks[mounted].device = s->st_dev;
     disks[mounted].inode = s->st_ino;
@@ -192,23 +194,23 @@ static int note_disk(const struct stat *s, const char *path)
 bool disk_mount(const char *image, const char *model, const char *path, const char *options)
 {
     struct stat s;
-    if (!disk_own_mounts()) return false;
+    if (!disk_unshare_mounts()) return false;
     int fd = open(image, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) fd = make_image(image, model);
     if (fd < 0) return false;
-    bool ok = fstat(fd, &s) == 0 && mount_image(fd, path, options) && note_disk(&s, path) >= 0;
+    bool ok = fstat(fd, &s) == 0 && mount_image(fd, path, options) && record_disk(&s, path) >= 0;
     return close_after(fd, ok);
 }
 
 /* ---- layers in disks ----------------------------------------------------------------------------------- */
 
-/* A layer whose files are in a disk: the root of that, once it is mounted, and where in it they are. */
+/* A layer whose files are in a disk: the root of the mounted disk and the path of the layer in it. */
 struct layer {
     int root;
     char within[NAME_MAX + 16];
 };
 
-/* True with a root of -1 for a path that is none. */
+/* Returns true with a root of -1 for a path that is not such a layer. */
 static bool find_layer(const char *path, struct layer *layer)
 {
     char folder[PATH_MAX], image[PATH_MAX + 8];
@@ -223,9 +225,9 @@ static bool find_layer(const char *path, struct layer *layer)
     int fd = name ? open(image, O_RDWR | O_NOFOLLOW | O_CLOEXEC) : -1;
     if (fd < 0) return !name || errno == ENOENT;
     snprintf(layer->within, sizeof layer->within, "layers/%.255s", name + 1);
-    if (disk_own_mounts() && fstat(fd, &s) == 0 && (layer->root = find_disk(&s)) < 0
+    if (disk_unshare_mounts() && fstat(fd, &s) == 0 && (layer->root = find_disk(&s)) < 0
         && mount_image(fd, path, DISK_OPTIONS))
-        layer->root = note_disk(&s, path);
+        layer->root = record_disk(&s, path);
     return close_after(fd, layer->root >= 0);
 }
 
@@ -236,7 +238,7 @@ bool disk_stat(const char *path, struct stat *s)
     return layer.root < 0 ? stat(path, s) == 0 : fstatat(layer.root, layer.within, s, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-bool disk_reveal(const char *path)
+bool disk_mount_layer(const char *path)
 {
     struct layer layer;
     if (!find_layer(path, &layer)) return false;

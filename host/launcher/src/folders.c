@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RANGE = 65536 }; /* users of a sandbox */
+enum { RANGE = 65536 }; /* the ids of a sandbox */
 
-static uid_t moved(uid_t id, uid_t from, uid_t to)
+static uid_t shift_id(uid_t id, uid_t from, uid_t to)
 {
     return id >= from && id - from < RANGE ? to + (id - from) : to;
 }
@@ -20,7 +20,8 @@ bool folder_make(const char *path, mode_t mode, uid_t uid, gid_t gid, const stru
     if (mkdir(path, 0700) != 0) return errno == EEXIST;
     if (!like) return (uid == (uid_t)-1 || lchown(path, uid, gid) == 0) && chmod(path, mode) == 0;
     struct timespec times[2] = {like->st_atim, like->st_mtim};
-    return (uid == (uid_t)-1 || lchown(path, moved(like->st_uid, first, uid), moved(like->st_gid, first, gid)) == 0)
+    return (uid == (uid_t)-1
+            || lchown(path, shift_id(like->st_uid, first, uid), shift_id(like->st_gid, first, gid)) == 0)
            && chmod(path, like->st_mode & 07777) == 0 && utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -34,7 +35,8 @@ bool folder_untouched(const char *path, uid_t owner, const struct stat *like, ui
     if (entries) closedir(entries);
     return empty && stat(path, &now) == 0 && now.st_mode == like->st_mode
            && (owner == (uid_t)-1
-               || (now.st_uid == moved(like->st_uid, first, owner) && now.st_gid == moved(like->st_gid, first, owner)));
+               || (now.st_uid == shift_id(like->st_uid, first, owner)
+                   && now.st_gid == shift_id(like->st_gid, first, owner)));
 }
 
 /* ---- removing ------------------------------------------------------------------------------------------ */
@@ -49,7 +51,7 @@ static DIR *open_entries(int at, const char *name)
     return entries;
 }
 
-/* 0 when removed, 1 for a folder that is not empty, -1 on failure. */
+/* Returns 0 when removed, 1 for a folder that is not empty, -1 on failure. */
 static int remove_one(int at, const char *name)
 {
     if (unlinkat(at, name, 0) == 0 || errno == ENOENT) return 0;
@@ -58,7 +60,7 @@ static int remove_one(int at, const char *name)
     return errno == ENOTEMPTY || errno == EEXIST ? 1 : -1;
 }
 
-/* Moves a folder to `top` under a name that is free there. */
+/* Moves a folder to `top`, under a name that is free there. */
 static bool move_up(int from, const char *name, int top)
 {
     static unsigned long long number;
@@ -69,7 +71,7 @@ static bool move_up(int from, const char *name, int top)
     return fstatat(top, free_name, &s, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Removes the files of a folder in `top`, and moves its folders up: so no path is ever longer than two names. */
+/* Removes the files of a folder in `top` and moves its subfolders up, so that no path is longer than two names. */
 static bool flatten(int top, const char *name)
 {
     DIR *entries = open_entries(top, name);

@@ -1,4 +1,4 @@
-/* Folders of the host, or of a disk that is mounted there, that a sandbox writes to. */
+/* Folders of the host, or of a mounted disk, that a sandbox writes to. */
 #ifndef ISOLA_FOLDERS_H
 #define ISOLA_FOLDERS_H
 
@@ -7,15 +7,15 @@
 #include <sys/types.h>
 
 /*
- * Makes a folder unless it is there. One that is made is like `like`, if given, whose owners begin at `first`; an owner
- * of -1 is left as it is. All return false with errno.
+ * Creates a folder unless it exists. With `like`, the new folder gets the mode, owner and times of `like`, whose ids
+ * are relative to `first`. An owner of -1 is left unchanged. All functions return false and set errno on failure.
  */
 bool folder_make(const char *path, mode_t mode, uid_t uid, gid_t gid, const struct stat *like, uid_t first);
 
-/* Whether nothing was written to a folder that was made like another. */
+/* Reports whether nothing was written to a folder since it was created like another. */
 bool folder_untouched(const char *path, uid_t owner, const struct stat *like, uid_t first);
 
-/* Removes a file, or a folder with all that is in it, however deep; true when nothing is there. */
+/* Removes a file or a folder tree of any depth; returns true when the path does not exist. */
 bool folder_remove(const char *path);
 
 #endif

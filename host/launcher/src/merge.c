@@ -22,7 +22,7 @@
 
 enum { VALUE_MAX = 1 << 16, NAMES_MAX = 1 << 16, RENAMED_MAX = 4096, CHUNK = 1 << 20 };
 
-/* A folder that was renamed in a layer above, and what it was called beneath. */
+/* A folder that an upper layer renamed, with its name in the layers below. */
 struct renamed {
     dev_t device;
     ino_t inode;
@@ -30,11 +30,11 @@ struct renamed {
     bool there;
 };
 
-static const char *prefix; /* of the names of an overlay's attributes */
-static bool redirects;     /* whether the kernel follows those of renamed folders */
-static bool keep;          /* something is beneath the lowest layer */
-static bool lowest;        /* the layer that is being taken */
-static bool linked;        /* its files may be shared */
+static const char *prefix; /* prefix of overlay attributes */
+static bool redirects;     /* whether the kernel follows redirects of renamed folders */
+static bool has_lower;     /* whether there is a layer below the lowest */
+static bool lowest;        /* whether the current layer is the lowest */
+static bool linked;        /* whether its files can be hard-linked */
 static int out = -1, spare = -1;
 static pid_t parent;
 static struct renamed renamed[RENAMED_MAX];
@@ -55,7 +55,7 @@ static bool fail(const char *format, ...)
     return false;
 }
 
-static bool refuse(const char *what)
+static bool reject(const char *what)
 {
     errno = 0;
     return fail("%s", what);
@@ -73,7 +73,7 @@ static bool is_whiteout(const struct stat *s)
     return S_ISCHR(s->st_mode) && s->st_rdev == makedev(0, 0);
 }
 
-/* The length of an attribute of the overlay; -1 for none. */
+/* Returns the length of an overlay attribute, or -1 if it is absent. */
 static ssize_t overlay_attribute(int fd, const char *name, char *value, size_t room)
 {
     char full[64];
@@ -93,19 +93,19 @@ static bool set_overlay_attribute(int fd, const char *name, const char *value)
 {
     char full[64];
     snprintf(full, sizeof full, "%s%s", prefix, name);
-    return fsetxattr(fd, full, value, strlen(value), 0) == 0 || fail("cannot mark a folder");
+    return fsetxattr(fd, full, value, strlen(value), 0) == 0 || fail("cannot set an overlay attribute");
 }
 
-/* Whether an attribute is the overlay's, and one that says something of what is beneath. */
-static bool is_of_overlay(const char *name)
+/* Reports whether an attribute belongs to the overlay. */
+static bool is_overlay_attribute(const char *name)
 {
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_carried(const char *name)
+static bool is_copied(const char *name)
 {
     const char *rest = name + strlen(prefix);
-    return !is_of_overlay(name) || strcmp(rest, "origin") == 0 || strcmp(rest, "impure") == 0;
+    return !is_overlay_attribute(name) || strcmp(rest, "origin") == 0 || strcmp(rest, "impure") == 0;
 }
 
 static bool copy_attributes(int from, int to)
@@ -113,11 +113,11 @@ static bool copy_attributes(int from, int to)
     static char names[NAMES_MAX], value[VALUE_MAX];
     ssize_t all = flistxattr(to, names, sizeof names);
     for (ssize_t i = 0; i < all; i += (ssize_t)strlen(names + i) + 1)
-        if (!is_of_overlay(names + i)) fremovexattr(to, names + i);
+        if (!is_overlay_attribute(names + i)) fremovexattr(to, names + i);
     all = flistxattr(from, names, sizeof names);
     if (all < 0) return errno == ENOTSUP || fail("cannot read attributes");
     for (ssize_t i = 0; i < all; i += (ssize_t)strlen(names + i) + 1) {
-        if (!is_carried(names + i)) continue;
+        if (!is_copied(names + i)) continue;
         ssize_t n = fgetxattr(from, names + i, value, sizeof value);
         if (n < 0 && errno == ENODATA) continue;
         if (n < 0 || fsetxattr(to, names + i, value, (size_t)n, 0) != 0) {
@@ -128,12 +128,12 @@ static bool copy_attributes(int from, int to)
     return true;
 }
 
-/* All that is known of a file or a folder besides what is in it. */
+/* Copies all metadata of a file or folder. */
 static bool make_like(int from, int to)
 {
     struct stat s;
     if (fstat(from, &s) != 0 || fchown(to, s.st_uid, s.st_gid) != 0 || fchmod(to, s.st_mode & 07777) != 0)
-        return fail("cannot give a file to its owner");
+        return fail("cannot copy owner and mode of a file");
     struct timespec times[2] = {s.st_atim, s.st_mtim};
     return copy_attributes(from, to) && (futimens(to, times) == 0 || fail("cannot set times"));
 }
@@ -142,7 +142,7 @@ static bool make_like(int from, int to)
 
 static bool remove_all(int at, const char *name);
 
-static bool empty(int folder)
+static bool empty_folder(int folder)
 {
     DIR *entries = fdopendir(folder);
     if (!entries) return fail("cannot read a folder");
@@ -159,7 +159,7 @@ static bool remove_all(int at, const char *name)
     if (errno != EISDIR) return fail("cannot remove %s", name);
     int folder = open_folder(at, name);
     if (folder < 0) return fail("cannot open %s", name);
-    return empty(folder) && (unlinkat(at, name, AT_REMOVEDIR) == 0 || fail("cannot remove %s", name));
+    return empty_folder(folder) && (unlinkat(at, name, AT_REMOVEDIR) == 0 || fail("cannot remove %s", name));
 }
 
 /* ---- copying ------------------------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static bool copy_piece(int from, int to, off_t offset, off_t end)
     return true;
 }
 
-/* Holes stay holes. */
+/* Preserves holes. */
 static bool copy_content(int from, int to, off_t size)
 {
     if (ftruncate(to, size) != 0) return fail("cannot write a file");
@@ -223,7 +223,7 @@ static bool copy_special(int layer, int into, const char *name, const struct sta
            || fail("cannot copy %s", name);
 }
 
-/* Names of one file stay names of one file: the first copy is kept at hand. */
+/* Preserves hard links: the first copy of a file is remembered. */
 static bool copy(int layer, int into, const char *name, const struct stat *s)
 {
     char first[64];
@@ -235,7 +235,7 @@ static bool copy(int layer, int into, const char *name, const struct stat *s)
     return true;
 }
 
-static bool place(int layer, int into, const char *name, const struct stat *s)
+static bool add_file(int layer, int into, const char *name, const struct stat *s)
 {
     files++;
     if (linked && linkat(layer, name, into, name, 0) == 0) return true;
@@ -252,24 +252,24 @@ static struct renamed *find_renamed(const struct stat *s)
     return NULL;
 }
 
-static char *joined(const char *folder, const char *name)
+static char *join_path(const char *folder, const char *name)
 {
     char *path = malloc(strlen(folder) + strlen(name) + 2);
     if (path) sprintf(path, "%s/%s", folder, name);
     return path;
 }
 
-static bool note_renamed(int folder, char *from)
+static bool add_renamed(int folder, char *from)
 {
     struct stat s;
-    if (keep) return refuse("a folder was renamed");
-    if (renames == RENAMED_MAX) return refuse("too many folders were renamed");
-    if (!from || fstat(folder, &s) != 0) return fail("cannot note a folder");
+    if (has_lower) return reject("a folder was renamed");
+    if (renames == RENAMED_MAX) return reject("too many folders were renamed");
+    if (!from || fstat(folder, &s) != 0) return fail("cannot record a renamed folder");
     renamed[renames++] = (struct renamed){s.st_dev, s.st_ino, from, false};
     return true;
 }
 
-/* Looks for them in a layer's folder, which beneath is called `from`; NULL when nothing beneath belongs to it. */
+/* Finds renamed folders in a layer's folder whose lower name is `from`; NULL if nothing below belongs to it. */
 static bool find_renames(int folder, const char *from)
 {
     DIR *entries = fdopendir(folder);
@@ -288,10 +288,10 @@ static bool find_renames(int folder, const char *from)
         }
         char *beneath = NULL;
         if (overlay_attribute(child, "redirect", redirect, sizeof redirect) > 0) {
-            beneath = redirect[0] == '/' ? strdup(redirect + 1) : from ? joined(from, redirect) : NULL;
-            if (beneath) ok = note_renamed(child, strdup(beneath));
+            beneath = redirect[0] == '/' ? strdup(redirect + 1) : from ? join_path(from, redirect) : NULL;
+            if (beneath) ok = add_renamed(child, strdup(beneath));
         } else if (from && !is_opaque(child)) {
-            beneath = joined(from, e->d_name);
+            beneath = join_path(from, e->d_name);
         }
         ok = ok && find_renames(child, beneath); /* closes it */
         free(beneath);
@@ -306,7 +306,7 @@ static int deeper_first(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Opens a folder by its path, no part of which is a link. */
+/* Opens a folder by its path without following symbolic links. */
 static int walk_to(const char *path, char *last)
 {
     int at = open_folder(out, ".");
@@ -326,8 +326,8 @@ static int walk_to(const char *path, char *last)
     return at;
 }
 
-/* They leave their places before anything comes there; those within others first. */
-static bool take_renamed(void)
+/* Moves renamed folders out of the way before anything takes their place, innermost first. */
+static bool move_renamed_aside(void)
 {
     qsort(renamed, (size_t)renames, sizeof *renamed, deeper_first);
     for (int i = 0; i < renames; i++) {
@@ -336,7 +336,7 @@ static bool take_renamed(void)
         int at = walk_to(renamed[i].from, name);
         snprintf(kept, sizeof kept, "r%d", i);
         if (at < 0 || fstatat(at, name, &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(s.st_mode))
-            return fail("nothing is at %s", renamed[i].from);
+            return fail("there is no folder %s", renamed[i].from);
         renamed[i].there = renameat(at, name, spare, kept) == 0;
         close(at);
         if (!renamed[i].there) return fail("cannot move %s", renamed[i].from);
@@ -344,16 +344,16 @@ static bool take_renamed(void)
     return true;
 }
 
-static void forget_renamed(void)
+static void free_renamed(void)
 {
     while (renames > 0) free(renamed[--renames].from);
 }
 
-/* ---- taking a layer ------------------------------------------------------------------------------------ */
+/* ---- merging a layer ----------------------------------------------------------------------------------- */
 
-static bool take_folder(int layer, int into);
+static bool merge_folder(int layer, int into);
 
-/* Makes the folder that one of a layer is put into; `hides` says that nothing beneath shows through it. */
+/* Creates the target of a layer's folder. `hides` tells that nothing below shows through it. */
 static bool make_folder(int layer, int into, const char *name, bool *hides)
 {
     struct stat above, now;
@@ -366,12 +366,12 @@ static bool make_folder(int layer, int into, const char *name, bool *hides)
         return remove_all(into, name) && (renameat(spare, kept, into, name) == 0 || fail("cannot move %s", name));
     }
     if (there && S_ISDIR(now.st_mode) && !*hides) return true;
-    *hides = *hides || there; /* what was a file, or nothing, shows nothing beneath */
+    *hides = *hides || there; /* over a file or over nothing, nothing below shows through */
     if (there && !remove_all(into, name)) return false;
-    return mkdirat(into, name, 0700) == 0 || fail("cannot make %s", name);
+    return mkdirat(into, name, 0700) == 0 || fail("cannot create %s", name);
 }
 
-static bool take_subfolder(int layer, int into, const char *name)
+static bool merge_subfolder(int layer, int into, const char *name)
 {
     char redirect[PATH_MAX];
     bool hides;
@@ -379,17 +379,17 @@ static bool take_subfolder(int layer, int into, const char *name)
     if (from < 0) return fail("cannot open %s", name);
     int to = make_folder(from, into, name, &hides) ? open_folder(into, name) : -1;
     bool ok = to >= 0 || fail("cannot open %s", name);
-    if (ok && keep && hides) ok = set_overlay_attribute(to, "opaque", "y");
-    if (ok && keep && lowest && redirects && overlay_attribute(from, "redirect", redirect, sizeof redirect) > 0)
+    if (ok && has_lower && hides) ok = set_overlay_attribute(to, "opaque", "y");
+    if (ok && has_lower && lowest && redirects && overlay_attribute(from, "redirect", redirect, sizeof redirect) > 0)
         ok = set_overlay_attribute(to, "redirect", redirect);
-    ok = ok && take_folder(from, to);
+    ok = ok && merge_folder(from, to);
     close(from);
     if (to >= 0) close(to);
     return ok;
 }
 
-/* A file of which only the owner or the mode was changed may have its content beneath. */
-static bool is_whole(int layer, const char *name)
+/* With metadata-only copy-up, a file may have its content in a lower layer. */
+static bool is_complete(int layer, const char *name)
 {
     char path[PATH_MAX], full[64], value[256];
     snprintf(full, sizeof full, "%smetacopy", prefix);
@@ -397,41 +397,41 @@ static bool is_whole(int layer, const char *name)
     return !redirects || lgetxattr(path, full, value, sizeof value) < 0;
 }
 
-static bool take_entry(int layer, int into, const char *name)
+static bool merge_entry(int layer, int into, const char *name)
 {
     struct stat s;
-    if (fstatat(layer, name, &s, AT_SYMLINK_NOFOLLOW) != 0) return fail("cannot look at %s", name);
-    if (S_ISDIR(s.st_mode)) return take_subfolder(layer, into, name);
-    if (!is_whole(layer, name)) return refuse("a file lies in two layers");
+    if (fstatat(layer, name, &s, AT_SYMLINK_NOFOLLOW) != 0) return fail("cannot stat %s", name);
+    if (S_ISDIR(s.st_mode)) return merge_subfolder(layer, into, name);
+    if (!is_complete(layer, name)) return reject("a file has its content in another layer");
     if (!remove_all(into, name)) return false;
-    return (is_whiteout(&s) && !keep) || place(layer, into, name, &s);
+    return (is_whiteout(&s) && !has_lower) || add_file(layer, into, name, &s);
 }
 
-/* Puts what a layer's folder has over what is there; leaves both open. */
-static bool take_folder(int layer, int into)
+/* Merges a layer's folder into the target; leaves both open. */
+static bool merge_folder(int layer, int into)
 {
     int again = open_folder(layer, ".");
     DIR *entries = again >= 0 ? fdopendir(again) : NULL;
     if (!entries) return fail("cannot read a folder");
-    bool ok = getppid() == parent || refuse("nobody waits for it");
+    bool ok = getppid() == parent || reject("the client has exited");
     for (struct dirent *e; ok && (e = readdir(entries));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) ok = take_entry(layer, into, e->d_name);
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) ok = merge_entry(layer, into, e->d_name);
     closedir(entries);
     return ok && make_like(layer, into);
 }
 
-static bool take_layer(int folder)
+static bool merge_layer(int folder)
 {
     bool ok = true;
-    if (redirects && !lowest) ok = find_renames(open_folder(folder, "."), "") && take_renamed();
-    ok = ok && take_folder(folder, out);
+    if (redirects && !lowest) ok = find_renames(open_folder(folder, "."), "") && move_renamed_aside();
+    ok = ok && merge_folder(folder, out);
     int again = ok ? open_folder(spare, ".") : -1;
-    ok = ok && again >= 0 && empty(again);
-    forget_renamed();
+    ok = ok && again >= 0 && empty_folder(again);
+    free_renamed();
     return ok;
 }
 
-static bool take_all(const struct step *s, int (*map)(const char *from, const char *to))
+static bool merge_layers(const struct step *s, int (*map)(const char *from, const char *to))
 {
     for (int i = FIRST_LAYER; i + 1 < s->count; i += 2) {
         int folder = open(s->words[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -447,11 +447,11 @@ static bool take_all(const struct step *s, int (*map)(const char *from, const ch
             if (tree >= 0) close(tree);
             if (folder < 0) return fail("cannot map the owners of %s", s->words[i]);
         }
-        bool ok = take_layer(folder);
+        bool ok = merge_layer(folder);
         close(folder);
         if (!ok) return false;
     }
-    return copied == 0 || syncfs(out) == 0 || fail("cannot write to the disk");
+    return copied == 0 || syncfs(out) == 0 || fail("cannot flush to the disk");
 }
 
 int merge(const struct step *s, int (*map)(const char *from, const char *to), bool own_users)
@@ -466,11 +466,11 @@ int merge(const struct step *s, int (*map)(const char *from, const char *to), bo
     }
     prefix = own_users ? "user.overlay." : "trusted.overlay.";
     redirects = !own_users;
-    keep = strcmp(s->words[4], "keep") == 0;
+    has_lower = strcmp(s->words[4], "keep") == 0;
     out = open(s->words[1], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     spare = open(s->words[2], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool ok = (out >= 0 && spare >= 0) || fail("cannot open %s", s->words[1]);
-    ok = ok && take_all(s, map);
+    ok = ok && merge_layers(s, map);
     ok = ok && (rmdir(s->words[2]) == 0 || fail("cannot remove %s", s->words[2]));
     if (ok)
         printf("done files=%llu copied=%llu\n", files, copied);

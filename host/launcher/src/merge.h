@@ -1,14 +1,14 @@
 /*
- * Merges layers into one that has the same files: what an overlay of them would show. Files are shared by hard links
- * with the layers that have them, unless those belong to other users; then they are copied. The layers stay as they are.
+ * Merges layers into one with the same files: what an overlay of the layers would show. Files are hard-linked to the
+ * layers that contain them, or copied if those belong to other users. The layers themselves do not change.
  *
- *   merge OUT SPARE FIRST KEEP [FILE FROM]...
- *                                     into the empty folder OUT, with the folder SPARE for what is on the way; owners
- *                                     are those from FIRST on; the layers from the lowest up, with the first of their
- *                                     owners. KEEP is "keep" when there is something beneath the lowest that they hide
- *                                     parts of, else "all"
+ *    merge OUT SPARE FIRST KEEP [FILE FROM]...
+ *                                      merge into the empty folder OUT, with SPARE for temporary files; owners start at
+ *                                      FIRST. The layers follow from the lowest up, each with the first of its owners.
+ *                                      KEEP is "keep" if the lowest layer lies on something of which it hides parts,
+ *                                      otherwise "all"
  *
- * Prints one line: "done files=N copied=N" or "error WHY". Ends when the process that started it does.
+ * Prints one line: "done files=N copied=N" or "error WHY". Exits when the process that started it exits.
  */
 #ifndef ISOLA_MERGE_H
 #define ISOLA_MERGE_H
@@ -20,8 +20,8 @@
 enum { FIRST_LAYER = 5 };
 
 /*
- * Takes the step; returns the exit code. `map` makes a user namespace through which users from one number on are seen as
- * those from another on; `own_users` says that the marks of overlays are those of who is not root.
+ * Takes the step; returns the exit code. `map` creates a user namespace that shifts ids from one start to another;
+ * `own_users` selects the overlay attributes that users other than root can set.
  */
 int merge(const struct step *s, int (*map)(const char *from, const char *to), bool own_users);
 

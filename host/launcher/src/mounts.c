@@ -15,7 +15,7 @@
 
 #include "users.h"
 
-/* Not in every libc yet. */
+/* Missing from some C libraries. */
 #ifndef OPEN_TREE_CLONE
 #define OPEN_TREE_CLONE 1
 #endif
@@ -47,13 +47,13 @@ struct how {
 };
 enum { IN_ROOT = 0x10, NO_MAGICLINKS = 0x02, NO_SYMLINKS = 0x04, NO_XDEV = 0x01 };
 
-enum { COPY_MAX = 1 << 20 }; /* of a file */
+enum { COPY_MAX = 1 << 20 }; /* size of a copied file */
 
 static int root_fd = -1;
 static int empty_file = -1;
 static int empty_folder = -1;
-static int layers;    /* beside the root, for overlays to lie on */
-static bool reserved; /* what the caller asked for is mounted; from now on only what is ours */
+static int layers;    /* number of mount points for overlay layers, next to the root */
+static bool reserved; /* the mounts of the spec are done; the launcher's own follow */
 
 static int set_attributes(int fd, struct attributes *attributes, bool recursive)
 {
@@ -61,7 +61,7 @@ static int set_attributes(int fd, struct attributes *attributes, bool recursive)
     return (int)syscall(SYS_mount_setattr, fd, "", flags, attributes, sizeof *attributes);
 }
 
-/* Opens a path of the sandbox: links in it lead to where they lead inside, never out of the stage. */
+/* Opens a path of the sandbox. Symbolic links resolve inside the stage and never leave it. */
 static int open_inside(const char *path, uint64_t flags)
 {
     struct how how = {.flags = flags | O_CLOEXEC, .resolve = IN_ROOT | NO_MAGICLINKS};
@@ -80,7 +80,7 @@ bool stage_open(void)
     return root_fd >= 0 && empty_file >= 0 && empty_folder >= 0;
 }
 
-/* Opens the folder that holds `path`, made when missing, and tells the last name. */
+/* Opens the folder that holds `path`, creating it if missing, and returns the last name. */
 static int open_parent(const char *path, char *name, size_t room)
 {
     char folders[PATH_MAX];
@@ -119,7 +119,7 @@ bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid)
     if (parent < 0) return false;
     bool made = mkdirat(parent, name, mode) == 0;
     if (!made && errno != EEXIST) return close_after(parent, false);
-    /* What an image has there already stays as it is. */
+    /* A folder that the image already has keeps its mode and owner. */
     bool ok =
         !made || (fchownat(parent, name, uid, gid, AT_SYMLINK_NOFOLLOW) == 0 && fchmodat(parent, name, mode, 0) == 0);
     return close_after(parent, ok);
@@ -158,7 +158,7 @@ bool stage_copy(const char *file, const char *path)
     return close_after(from, ok);
 }
 
-/* Something to mount on: what is there, or a folder for a folder and an empty file for anything else. */
+/* Opens a mount point: what exists, or a new folder for a folder and an empty file for anything else. */
 static int open_point(const char *path, bool folder)
 {
     int fd = open_inside(path, O_PATH);
@@ -178,8 +178,8 @@ static int open_point(const char *path, bool folder)
 }
 
 /*
- * Where a mount lands is where the links of an image or a volume lead, whatever the path says. What a caller asked for
- * must not land on the agent, on what the kernel shows, or on the root itself.
+ * A mount lands wherever symbolic links of an image or a volume lead, whatever its path says. Mounts of the spec must
+ * not land on the agent, on file systems of the kernel or on the root itself.
  */
 static bool is_reserved(int point)
 {
@@ -199,7 +199,7 @@ static bool is_reserved(int point)
     return false;
 }
 
-/* A point to mount on that the caller may have asked for. */
+/* Opens a mount point that a spec may use. */
 static int open_allowed(const char *path, bool folder)
 {
     int point = open_point(path, folder);
@@ -264,7 +264,7 @@ bool stage_tmpfs(const char *path, const char *options)
     return close_after(point, mount("isola", at, "tmpfs", MS_NOSUID | MS_NODEV, options) == 0);
 }
 
-/* A folder of the root itself: reached without a link, and with nothing mounted on the way or on it. */
+/* Opens a folder of the root itself, with no symbolic link and no mount on the way. */
 static int open_own(const char *name)
 {
     struct how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
@@ -331,8 +331,8 @@ bool stage_devices(uid_t owner)
 bool stage_mask(const char *path)
 {
     int there = open_inside(path, O_PATH);
-    /* What we cannot reach, who mounted what is above it cannot, and through that nobody. */
-    if (there < 0) return errno == ENOENT || errno == ENOTDIR || (errno == EACCES && users_have_other());
+    /* A path that the launcher cannot reach is unreachable for the subordinate user and thus for the sandbox. */
+    if (there < 0) return errno == ENOENT || errno == ENOTDIR || (errno == EACCES && users_have_subordinate());
     struct stat s;
     bool folder = fstat(there, &s) == 0 && S_ISDIR(s.st_mode);
     close(there);
@@ -372,7 +372,7 @@ bool stage_bundle(uid_t owner, const char *config, size_t length)
 bool stage_users(int users)
 {
     char from[64];
-    if (users < 0) return true; /* we are in it */
+    if (users < 0) return true; /* the launcher is already in it */
     snprintf(from, sizeof from, "/proc/self/fd/%d", users);
     int fd = open(STAGE_USERS, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
     return fd >= 0 && close_after(fd, mount(from, STAGE_USERS, NULL, MS_BIND, NULL) == 0);
@@ -391,7 +391,7 @@ bool host_protect(const char *folder)
            || errno == ENOENT || errno == EINVAL; /* nothing is mounted there */
 }
 
-/* A layer needs a place: an overlay cannot be made from a tree that is mounted nowhere. */
+/* An overlay cannot use a detached mount as a layer, so each layer gets a mount point. */
 static bool place_layer(const struct lower *lower, const char *place)
 {
     struct mount_options as = {.read_only = true, .mapped = lower->userns >= 0};
@@ -419,39 +419,40 @@ bool stage_overlay(const struct lower *lowers, int count, int upper, int work, c
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
     bool ok = mount("isola", at, "overlay", MS_NOSUID | MS_NODEV, options) == 0;
     if (!close_after(point, ok)) return false;
-    if (strcmp(path, "/") == 0) { /* what comes next goes into it, not beneath it */
+    if (strcmp(path, "/") == 0) { /* later steps use it, not what is below */
         close(root_fd);
         root_fd = open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
     }
     return root_fd >= 0;
 }
 
-/* Whether what could not be opened cannot be reached in the sandbox either, through what is shown above it. */
+/* Reports whether a folder that could not be opened is unreachable in the sandbox as well. */
 static bool is_out_of_reach(void)
 {
     return errno == ENOENT || errno == EACCES || errno == EROFS;
 }
 
 /*
- * An overlay opens the files beneath it in the name of who mounted it, whoever opens them above. So what is mounted in
- * the name of a user who owns nothing shows of the host what everybody may read, even to the user that our root is.
+ * An overlay opens the files of its lower layer with the ids of the user that mounted it. If that user owns nothing on
+ * the host, the overlay exposes only world-readable files, even to the sandbox's root, which is the server's user.
  */
 static bool mount_public(const char *folder, const char *path)
 {
     char options[PATH_MAX + 64], at[64];
-    if (strpbrk(folder, ",:\\")) return true; /* words to an overlay; it is not shown */
+    if (strpbrk(folder, ",:\\")) return true; /* overlay syntax characters; not shown */
     int point = open_allowed(path, true);
     if (point < 0) return is_out_of_reach();
     snprintf(options, sizeof options, "lowerdir=%s:" STAGE "/nothing,userxattr", folder);
     snprintf(at, sizeof at, "/proc/self/fd/%d", point);
-    bool ok = users_act_as_other(true) && mount("isola", at, "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options) == 0;
+    bool ok =
+        users_act_as_subordinate(true) && mount("isola", at, "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY, options) == 0;
     int error = errno;
-    users_act_as_other(false);
+    users_act_as_subordinate(false);
     errno = error;
     return close_after(point, ok);
 }
 
-/* What is mounted in a folder that is shown: a folder likewise, a file when everybody may read it. */
+/* Shows a mount below a shown folder: a folder likewise, a file only if it is world-readable. */
 static bool mount_public_beneath(const char *place, const char *point, const char *path)
 {
     char inside[PATH_MAX];
@@ -479,7 +480,7 @@ bool stage_public(int source, const char *path)
               && mount_public(place, path);
     FILE *mounts = close_after(tree, ok) ? fopen("/proc/self/mountinfo", "re") : NULL;
     if (!mounts) return false;
-    /* A name with a blank is written another way; what is mounted there is not shown. */
+    /* A name with a blank is escaped in mountinfo; mounts with such names are not shown. */
     while (ok && fgets(line, sizeof line, mounts))
         if (sscanf(line, "%*d %*d %*s %*s %4095s", point) == 1 && strncmp(point, place, length) == 0
             && point[length] == '/')

@@ -1,68 +1,70 @@
-/* Mounts of the stage: the sandbox's root as it is put together in a mount namespace of its own. */
+/* Mounts of the stage: the sandbox's root while it is assembled in a private mount namespace. */
 #ifndef ISOLA_MOUNTS_H
 #define ISOLA_MOUNTS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Where the stage is: a private tmpfs over this folder, the sandbox's root in it. */
+/* The stage is a private tmpfs over this folder; it contains the sandbox's root. */
 #define STAGE "/tmp"
 #define STAGE_ROOT STAGE "/root"
-/* Beside it, for an OCI runtime: its bundle, and what it writes down, which nobody needs once the sandbox runs. */
+/* Next to the root, for an OCI runtime: its bundle and its state, which is not needed once the sandbox runs. */
 #define STAGE_BUNDLE STAGE "/bundle"
 #define STAGE_STATE STAGE "/state"
 #define STAGE_USERS STAGE "/users"
 
-/* What a mount may be besides readable and writable. */
+/* Properties of a mount. */
 struct mount_options {
     bool read_only;
-    bool mapped;    /* owners are seen through the sandbox's user namespace */
-    bool recursive; /* with what is mounted beneath */
-    bool devices;   /* they can be opened */
+    bool mapped;    /* owners are mapped through the sandbox's user namespace */
+    bool recursive; /* includes the mounts below */
+    bool devices;   /* device files can be opened */
 };
 
-/* All return false with errno; paths are inside the sandbox unless they are descriptors. */
+/* All functions return false and set errno on failure. Paths are inside the sandbox. */
 bool stage_open(void);
 bool stage_folder(const char *path, mode_t mode, uid_t uid, gid_t gid);
-/* A file that has this content and cannot be written. */
+/* Creates a read-only file with this content. */
 bool stage_file(const char *path, const char *content, size_t length);
-/* A copy of a file of the host that everybody there may read; no file, no copy. */
+/* Copies a host file if it exists and is world-readable. */
 bool stage_copy(const char *file, const char *path);
 bool stage_link(const char *target, const char *path);
 bool stage_bind(int source, const char *path, struct mount_options options, int userns);
-/* A folder with all that is mounted beneath, read only, of which only that can be read that the other user may read. */
+/* Binds a folder and the mounts below it read-only, exposing only what the subordinate user can read. */
 bool stage_public(int source, const char *path);
 bool stage_tmpfs(const char *path, const char *options);
-/* What lies beneath the upper folder of an overlay, and the user namespace its owners are seen through; -1 for none. */
+/* A lower layer of an overlay and the user namespace its owners are mapped through; -1 for none. */
 struct lower {
     int folder, userns;
 };
-/* The first of the lower ones is the topmost. */
+/* The first lower layer is the topmost. */
 bool stage_overlay(const struct lower *lowers, int count, int upper, int work, const char *path, const char *options);
-/* What is mounted at a path, once more and read only, at another. */
+/* Mounts what is at `path` a second time at `other`, read-only. */
 bool stage_again(const char *path, const char *other);
-/* What is mounted at a path, as a tree that is mounted nowhere; -1 on failure. */
+/* Returns what is mounted at a path as a detached mount; -1 on failure. */
 int stage_tree(const char *path, bool read_only);
-/* The same of a folder that is open; owners are seen through a user namespace unless that is -1. */
+/* Likewise for an open folder; owners are mapped through a user namespace unless that is -1. */
 int tree_of(int folder, bool read_only, int userns);
 /*
- * /.isola becomes a folder of its own, whatever a caller's image has there; before this nothing can be mounted on what
- * is reserved, after it only what is ours is mounted. Locked, nothing in it can be changed.
+ * stage_reserve creates /.isola, whatever the image has there. Before it, mounts on reserved paths fail; after it only
+ * the launcher's own mounts follow. stage_lock makes /.isola read-only.
  */
 bool stage_reserve(void);
 bool stage_lock(void);
-/* /dev: the devices that harm nobody, terminals of its own, memory to share. */
+/* Mounts /dev with harmless devices, private terminals and shared memory. */
 bool stage_devices(uid_t owner);
-/* Covers what is there with nothing: a folder with an empty one, anything else with an empty file. */
+/* Covers a folder with an empty folder and anything else with an empty file. */
 bool stage_mask(const char *path);
-/* Makes the root read only, for who cannot do that later; what is mounted in it stays as it is. */
+/* Makes the root read-only, for runtimes that cannot do it themselves; mounts in it are unaffected. */
 bool stage_seal(void);
-/* A folder beside the root, out of the reach of the links in it. */
+/* Binds a folder next to the root, where symbolic links of the image cannot reach it. */
 bool stage_beside(int source, const char *name);
 bool stage_bundle(uid_t owner, const char *config, size_t length);
-/* A user namespace as a file beside the root, for a runtime that enters it by a path; nothing for -1. */
+/* Provides a user namespace as a file next to the root, for a runtime that enters it by path; does nothing for -1. */
 bool stage_users(int users);
-/* What the program that isolates sees of the host, in our mount namespace; what is not there needs nothing. */
+/*
+ * Change what the isolating program sees of the host, in the launcher's mount namespace; missing folders are ignored.
+ */
 bool host_cover(const char *folder);
 bool host_protect(const char *folder);
 

@@ -24,10 +24,10 @@ static size_t get_u32(const uint8_t *p)
     return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
 }
 
-/* u32 words, then for each u32 length and its bytes. */
+/* u32 number of words, then for each word its u32 length and its bytes. */
 static const char *read_step(const uint8_t **at, const uint8_t *end, struct step *out)
 {
-    if (end - *at < 4) return "the plan is cut short";
+    if (end - *at < 4) return "the plan is truncated";
     size_t count = get_u32(*at);
     *at += 4;
     if (count == 0 || count > PLAN_MAX / 4) return "a step of the plan has no words, or too many";
@@ -37,10 +37,10 @@ static const char *read_step(const uint8_t **at, const uint8_t *end, struct step
     out->lengths = calloc(count, sizeof *out->lengths);
     if (!out->words || !out->lengths) return "no memory for the plan";
     for (size_t i = 0; i < count; i++) {
-        if (end - *at < 4) return "the plan is cut short";
+        if (end - *at < 4) return "the plan is truncated";
         size_t length = get_u32(*at);
         *at += 4;
-        if (length > (size_t)(end - *at)) return "the plan is cut short";
+        if (length > (size_t)(end - *at)) return "the plan is truncated";
         out->words[i] = malloc(length + 1);
         if (!out->words[i]) return "no memory for the plan";
         memcpy(out->words[i], *at, length);
@@ -57,9 +57,9 @@ const char *plan_read(int fd, size_t expected, struct plan *out)
     out->steps = calloc(STEPS_MAX, sizeof *out->steps);
     if (!data || !out->steps) return "no memory for the plan";
     ssize_t length = read_all(fd, data, expected < PLAN_MAX ? expected : PLAN_MAX);
-    if (length < 0) return "the plan cannot be read";
+    if (length < 0) return "cannot read the plan";
     if (length == PLAN_MAX) return "the plan is longer than 2 MiB";
-    if (expected < PLAN_MAX && (size_t)length < expected) return "the plan is cut short";
+    if (expected < PLAN_MAX && (size_t)length < expected) return "the plan is truncated";
     const uint8_t *at = data, *end = data + length;
     while (at < end) {
         if (out->count == STEPS_MAX) return "the plan has too many steps";

@@ -1,4 +1,4 @@
-/* The plan: what the launcher is told on its standard input, an ordered list of steps, each a list of words. */
+/* The plan: an ordered list of steps, each a list of words, which the launcher reads from standard input. */
 #ifndef ISOLA_PLAN_H
 #define ISOLA_PLAN_H
 
@@ -7,10 +7,10 @@
 enum { STEPS_MAX = 1024, PLAN_MAX = 2 << 20, LAYERS_MAX = 128, SOURCES_MAX = 2 + LAYERS_MAX };
 
 struct step {
-    int count;    /* of words; words[0] is the verb */
-    char **words; /* NULL-terminated; a word may hold any byte but is only measured where it is bytes */
+    int count;    /* number of words; words[0] is the verb */
+    char **words; /* NULL-terminated; lengths[] matters only for words with binary content */
     size_t *lengths;
-    int sources[SOURCES_MAX]; /* what a mount step takes, opened before anything is covered; -1 for none */
+    int sources[SOURCES_MAX]; /* sources of a mount step, opened before the stage covers anything; -1 for none */
 };
 
 struct plan {
@@ -18,7 +18,10 @@ struct plan {
     int count;
 };
 
-/* Reads a plan of `length` bytes, or with PLAN_MAX all there is; a sentence when it is no good, NULL when it is. */
+/*
+ * Reads a plan of `length` bytes, or up to the end of input for PLAN_MAX. Returns NULL, or a message if the plan is
+ * invalid.
+ */
 const char *plan_read(int fd, size_t length, struct plan *out);
 
 #endif

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "afterwards.h"
-#include "groups.h"
+#include "cgroup_cleanup.h"
+#include "cgroups.h"
 #include "process_signal.h"
 
 enum { ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000 };
@@ -25,8 +25,10 @@ unsigned long long start_time(pid_t pid)
     return start;
 }
 
-/* The next words of the sandbox and, told by the kernel, who says them, as the host numbers processes. */
-static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
+/*
+ * Receives the next message of the sandbox and the pid of its sender, which the kernel reports in the host's numbering.
+ */
+static ssize_t receive(int fd, char *text, size_t room, pid_t *sender_pid)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(struct ucred))];
@@ -39,13 +41,13 @@ static ssize_t hear(int fd, char *text, size_t room, pid_t *who)
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS) {
             struct ucred sender;
             memcpy(&sender, CMSG_DATA(c), sizeof sender);
-            *who = sender.pid;
+            *sender_pid = sender.pid;
         }
     return n;
 }
 
-/* What was said on the way, in one line. */
-static void complain(char *text, size_t length)
+/* Prints the output so far in one line. */
+static void print_error(char *text, size_t length)
 {
     while (length && (text[length - 1] == '\n' || text[length - 1] == ' ')) length--;
     text[length] = 0;
@@ -54,7 +56,7 @@ static void complain(char *text, size_t length)
     printf("error %s\n", length ? text : "the sandbox ended before it was ready");
 }
 
-/* Whether the sandbox's processes end with its agent. */
+/* Reports whether the sandbox's processes outlive its agent. */
 static bool is_loose(const struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++)
@@ -62,21 +64,21 @@ static bool is_loose(const struct plan *plan)
     return false;
 }
 
-/* Nobody will ever know of this sandbox: what was begun of it ends, however far it has come. */
+/* The client is gone, so no server knows this sandbox: ends it, however far the boot has come. */
 static int abandon(const struct plan *plan, pid_t child)
 {
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
-    for (int round = 0; round < ABANDON_ROUNDS && group_kill(plan); round++) usleep(ABANDON_PAUSE_US);
+    for (int round = 0; round < ABANDON_ROUNDS && cgroup_kill(plan); round++) usleep(ABANDON_PAUSE_US);
     return 1;
 }
 
 int ready_await(int report, int errors, const struct plan *plan, pid_t child)
 {
-    char said[700], text[256];
+    char output[700], text[256];
     size_t length = 0;
     const char *namespaces = is_loose(plan) ? "none" : "pid";
-    /* The last leads to who wants the sandbox: it has an error when the other end is gone. */
+    /* The last descriptor is the client's connection: it reports an error when the client has gone. */
     struct pollfd watched[3] = {{report, POLLIN, 0}, {errors, POLLIN, 0}, {1, 0, 0}};
     while (watched[0].fd >= 0 || watched[1].fd >= 0) {
         if (poll(watched, 3, -1) < 0 && errno != EINTR) break;
@@ -85,25 +87,25 @@ int ready_await(int report, int errors, const struct plan *plan, pid_t child)
             char more[256];
             ssize_t n = read(errors, more, sizeof more);
             if (n <= 0) watched[1].fd = -1;
-            for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = more[i];
+            for (ssize_t i = 0; i < n && length < sizeof output - 1; i++) output[length++] = more[i];
         }
         if (watched[0].fd >= 0 && watched[0].revents) {
-            pid_t who = 0;
-            ssize_t n = hear(report, text, sizeof text - 1, &who);
+            pid_t sender_pid = 0;
+            ssize_t n = receive(report, text, sizeof text - 1, &sender_pid);
             if (n <= 0) {
                 watched[0].fd = -1;
                 continue;
             }
             text[n] = 0;
-            if (strncmp(text, "ready", 5) == 0 && who > 0) {
-                unsigned long long start = start_time(who);
-                afterwards_tell(plan, who, start);
-                printf("ready pid=%d start=%llu namespaces=%s\n", (int)who, start, namespaces);
+            if (strncmp(text, "ready", 5) == 0 && sender_pid > 0) {
+                unsigned long long start = start_time(sender_pid);
+                cleanup_report(plan, sender_pid, start);
+                printf("ready pid=%d start=%llu namespaces=%s\n", (int)sender_pid, start, namespaces);
                 return 0;
             }
-            for (ssize_t i = 0; i < n && length < sizeof said - 1; i++) said[length++] = text[i];
+            for (ssize_t i = 0; i < n && length < sizeof output - 1; i++) output[length++] = text[i];
         }
     }
-    complain(said, length);
+    print_error(output, length);
     return 1;
 }

@@ -1,4 +1,4 @@
-/* Waits for a sandbox that is being booted. */
+/* Waits for a sandbox to boot. */
 #ifndef ISOLA_READY_H
 #define ISOLA_READY_H
 
@@ -6,11 +6,11 @@
 
 #include "plan.h"
 
-/* When a process was started, in clock ticks; 0 when there is none. */
+/* Returns the start time of a process in clock ticks; 0 if there is no such process. */
 unsigned long long start_time(pid_t pid);
 /*
- * Prints the line: that the agent said it is ready, or what was said on the way. Ends the sandbox when nobody is left
- * who could read it. Returns the exit code.
+ * Prints the answer: that the agent is ready, or the output of a failed boot. Ends the sandbox if the client
+ * disconnects. Returns the exit code.
  */
 int ready_await(int report, int errors, const struct plan *plan, pid_t child);
 

@@ -14,26 +14,26 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "basics.h"
+#include "common.h"
 #include "disk.h"
 #include "filter.h"
 #include "folders.h"
-#include "groups.h"
+#include "cgroups.h"
 #include "merge.h"
 #include "mounts.h"
-#include "push.h"
+#include "commit.h"
 #include "users.h"
 
 enum { ENVIRONMENT_MAX = 64 };
 
 static int users_fd = -1;
-static bool layered; /* the workspace lies on layers */
+static bool layered; /* the workspace has lower layers */
 static char *environment[ENVIRONMENT_MAX + 1];
 static int variables;
 
 static void open_source(struct step *s, int source, int word)
 {
-    s->sources[source] = high(open(s->words[word], O_PATH | O_CLOEXEC));
+    s->sources[source] = move_fd_up(open(s->words[word], O_PATH | O_CLOEXEC));
     if (s->sources[source] < 0) fail("cannot open %s", s->words[word]);
 }
 
@@ -46,12 +46,12 @@ static void open_folders(struct step *s)
         errno = EINVAL;
         if (!slash || slash == folder) fail("cannot rename %s", s->words[i]);
         *slash = 0;
-        s->sources[i - FIRST_RENAME] = high(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        s->sources[i - FIRST_RENAME] = move_fd_up(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
         if (s->sources[i - FIRST_RENAME] < 0) fail("cannot open %s", folder);
     }
 }
 
-/* Opens what mounts are made from: in our own mount namespace, and before the stage covers anything. */
+/* Opens the sources of mounts in the launcher's own mount namespace, before the stage covers anything. */
 static void open_sources(struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++) {
@@ -64,16 +64,16 @@ static void open_sources(struct plan *plan)
         open_source(s, 0, 2);
         if (s->count > 4) open_source(s, 1, 3);
         for (int k = 2; k < SOURCES_MAX && 3 * k < s->count; k++) {
-            if (!disk_reveal(s->words[3 * k - 2])) fail("cannot mount %s", s->words[3 * k - 2]);
+            if (!disk_mount_layer(s->words[3 * k - 2])) fail("cannot mount %s", s->words[3 * k - 2]);
             open_source(s, k, 3 * k - 2);
         }
     }
 }
 
 /*
- * ext4 keeps what is made in a folder together, and does not use an inode again for a minute after it was freed: where
- * sandboxes come and go it looks at thousands of those before it finds one. Each folder in a folder that is marked as a
- * top has a part of the disk of its own.
+ * ext4 places what is created in a folder close together and does not reuse an inode within a minute after it was
+ * freed: with many short-lived sandboxes it scans thousands of such inodes. FS_TOPDIR_FL makes it give each subfolder
+ * its own region of the disk.
  */
 static void spread(const char *folder)
 {
@@ -81,57 +81,57 @@ static void spread(const char *folder)
     if (fd < 0) return;
     if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && !(flags & FS_TOPDIR_FL)) {
         flags |= FS_TOPDIR_FL;
-        ioctl(fd, FS_IOC_SETFLAGS, &flags); /* other file systems know no such mark */
+        ioctl(fd, FS_IOC_SETFLAGS, &flags); /* not supported by other file systems */
     }
     close(fd);
 }
 
-static bool has(const struct step *s, const char *word)
+static bool has_word(const struct step *s, const char *word)
 {
     for (int i = 1; i < s->count; i++)
         if (strcmp(s->words[i], word) == 0) return true;
     return false;
 }
 
-static void give(int fd, const char *number, const char *what)
+static void assign_fd(int fd, const char *number, const char *what)
 {
     if (fd < 0 || dup2(fd, atoi(number)) < 0) fail("cannot open %s", what);
 }
 
-static void hand_over(const struct step *s)
+static void pass_boot_record(const struct step *s)
 {
     int fd = memfd_create("isola-boot", MFD_CLOEXEC);
     if (fd < 0 || write(fd, s->words[1], s->lengths[1]) != (ssize_t)s->lengths[1] || lseek(fd, 0, SEEK_SET) != 0
         || dup2(fd, 0) != 0)
-        fail("cannot hand over the boot record");
+        fail("cannot pass the boot record");
     close(fd);
 }
 
-/* A filter of system calls as a file, for a program that installs it itself. */
-static void hand_over_filter(const struct step *s)
+/* Provides the seccomp filter as a file, for a program that installs it itself. */
+static void pass_filter(const struct step *s)
 {
-    struct sock_fprog program = filter_sandbox((struct filter_options){.setuid_files = has(s, "setuid")});
+    struct sock_fprog program = filter_sandbox((struct filter_options){.setuid_files = has_word(s, "setuid")});
     size_t bytes = program.len * sizeof *program.filter;
-    int fd = high(memfd_create("isola-filter", MFD_CLOEXEC));
+    int fd = move_fd_up(memfd_create("isola-filter", MFD_CLOEXEC));
     if (fd < 0 || !bytes || write(fd, program.filter, bytes) != (ssize_t)bytes || lseek(fd, 0, SEEK_SET) != 0)
-        fail("cannot write the filter of system calls");
-    give(fd, s->words[1], "the filter of system calls");
+        fail("cannot write the seccomp filter");
+    assign_fd(fd, s->words[1], "the seccomp filter");
 }
 
-static void need(const struct step *s, int arguments)
+static void require_words(const struct step *s, int arguments)
 {
     errno = 0;
     if (s->count < arguments + 1) fail("the plan's step %s has too few words", s->words[0]);
 }
 
-static bool is(const struct step *s, const char *verb, int arguments)
+static bool is_step(const struct step *s, const char *verb, int arguments)
 {
     if (strcmp(s->words[0], verb) != 0) return false;
-    need(s, arguments);
+    require_words(s, arguments);
     return true;
 }
 
-/* A folder that is renamed is copied: what was written is told by names, and never by attributes of the overlay. */
+/* Copies renamed folders instead of redirecting them: changes are detected by name, not by overlay attributes. */
 static bool take_overlay(const struct step *s, bool mapped)
 {
     struct lower lower = {s->sources[0], mapped ? users_fd : -1};
@@ -139,7 +139,7 @@ static bool take_overlay(const struct step *s, bool mapped)
                          users_are_own() ? ",userxattr" : ",redirect_dir=off");
 }
 
-/* A folder that was renamed is told by an attribute that only the kernel's own root can set, or not at all. */
+/* Redirects of renamed folders are stored in an attribute that only the host's root can set. */
 static bool take_workspace(const struct step *s)
 {
     struct lower lowers[LAYERS_MAX];
@@ -151,7 +151,7 @@ static bool take_workspace(const struct step *s)
     for (int i = 0; i < count; i++) {
         char **layer = s->words + 4 + 3 * i;
         lowers[i].folder = s->sources[2 + i];
-        /* Mostly the one above was written by the same sandbox. */
+        /* The layer above usually belongs to the same sandbox. */
         bool same = i > 0 && strcmp(layer[1], layer[-2]) == 0;
         bool mapped = strcmp(layer[1], layer[2]) != 0;
         lowers[i].userns = same ? lowers[i - 1].userns : mapped ? users_map(layer[1], layer[2]) : -1;
@@ -160,7 +160,7 @@ static bool take_workspace(const struct step *s)
                          users_are_own() ? ",userxattr" : ",redirect_dir=on");
 }
 
-/* The number of a user; that of who is not root is left as it is. */
+/* Parses a user id; without root the owner is left unchanged. */
 static uid_t owner(const char *word)
 {
     return users_are_own() ? (uid_t)-1 : (uid_t)strtoul(word, NULL, 10);
@@ -170,7 +170,7 @@ static bool take_make(const struct step *s)
 {
     struct stat like;
     bool given = s->count > 6;
-    if (given && access(s->words[1], F_OK) == 0) return true; /* and what it is like may be gone */
+    if (given && access(s->words[1], F_OK) == 0) return true; /* its model may be gone */
     if (given && !disk_stat(s->words[5], &like)) return false;
     return folder_make(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), owner(s->words[3]), owner(s->words[4]),
                        given ? &like : NULL, given ? (uid_t)strtoul(s->words[6], NULL, 10) : 0);
@@ -179,7 +179,7 @@ static bool take_make(const struct step *s)
 static int take_untouched(const struct step *s)
 {
     struct stat like;
-    if (!disk_stat(s->words[3], &like)) fail("cannot look at %s", s->words[3]);
+    if (!disk_stat(s->words[3], &like)) fail("cannot stat %s", s->words[3]);
     bool same = folder_untouched(s->words[1], owner(s->words[2]), &like, (uid_t)strtoul(s->words[4], NULL, 10));
     puts(same ? "yes" : "no");
     return 0;
@@ -193,76 +193,77 @@ static int take_remove(const struct step *s)
     return 0;
 }
 
-/* Steps that build the root. True when it was one. */
+/* Takes a step that assembles the root; returns false for any other step. */
 static bool take_mount_step(struct plan *plan, const struct step *s)
 {
-    struct mount_options options = {has(s, "ro"), has(s, "mapped"), has(s, "deep"), false};
+    struct mount_options options = {has_word(s, "ro"), has_word(s, "mapped"), has_word(s, "deep"), false};
     bool ok;
-    if (is(s, "stage", 0)) {
-        ok = disk_own_mounts();
+    if (is_step(s, "stage", 0)) {
+        ok = disk_unshare_mounts();
         if (ok) open_sources(plan);
         ok = ok && stage_open();
-    } else if (is(s, "disk", 4)) {
+    } else if (is_step(s, "disk", 4)) {
         ok = disk_mount(s->words[1], s->words[2], s->words[3], s->words[4]);
-    } else if (is(s, "make", 4)) {
+    } else if (is_step(s, "make", 4)) {
         ok = take_make(s);
-    } else if (is(s, "folder", 4)) {
+    } else if (is_step(s, "folder", 4)) {
         ok = stage_folder(s->words[1], (mode_t)strtoul(s->words[2], NULL, 8), (uid_t)strtoul(s->words[3], NULL, 10),
                           (gid_t)strtoul(s->words[4], NULL, 10));
-    } else if (is(s, "file", 2)) {
+    } else if (is_step(s, "file", 2)) {
         ok = stage_file(s->words[1], s->words[2], s->lengths[2]);
-    } else if (is(s, "copy", 2)) {
+    } else if (is_step(s, "copy", 2)) {
         ok = stage_copy(s->words[1], s->words[2]);
-    } else if (is(s, "link", 2)) {
+    } else if (is_step(s, "link", 2)) {
         ok = stage_link(s->words[1], s->words[2]);
-    } else if (is(s, "bind", 2)) {
-        ok = has(s, "public") && users_have_other() ? stage_public(s->sources[0], s->words[2])
-                                                    : stage_bind(s->sources[0], s->words[2], options, users_fd);
-    } else if (is(s, "tmpfs", 2)) {
+    } else if (is_step(s, "bind", 2)) {
+        ok = has_word(s, "public") && users_have_subordinate()
+                 ? stage_public(s->sources[0], s->words[2])
+                 : stage_bind(s->sources[0], s->words[2], options, users_fd);
+    } else if (is_step(s, "tmpfs", 2)) {
         ok = stage_tmpfs(s->words[1], s->words[2]);
-    } else if (is(s, "overlay", 4)) {
+    } else if (is_step(s, "overlay", 4)) {
         ok = take_overlay(s, options.mapped);
-    } else if (is(s, "workspace", 3)) {
+    } else if (is_step(s, "workspace", 3)) {
         ok = take_workspace(s);
-    } else if (is(s, "again", 2)) {
+    } else if (is_step(s, "again", 2)) {
         ok = !layered || stage_again(s->words[1], s->words[2]);
-    } else if (is(s, "reserve", 0)) {
+    } else if (is_step(s, "reserve", 0)) {
         ok = stage_reserve();
-    } else if (is(s, "lock", 0)) {
+    } else if (is_step(s, "lock", 0)) {
         ok = stage_lock();
-    } else if (is(s, "devices", 1)) {
+    } else if (is_step(s, "devices", 1)) {
         ok = stage_devices((uid_t)strtoul(s->words[1], NULL, 10));
-    } else if (is(s, "mask", 1)) {
+    } else if (is_step(s, "mask", 1)) {
         ok = stage_mask(s->words[1]);
-    } else if (is(s, "seal", 0)) {
+    } else if (is_step(s, "seal", 0)) {
         ok = stage_seal();
-    } else if (is(s, "beside", 2)) {
+    } else if (is_step(s, "beside", 2)) {
         ok = stage_beside(s->sources[0], s->words[2]);
-    } else if (is(s, "bundle", 2)) {
+    } else if (is_step(s, "bundle", 2)) {
         ok = stage_bundle((uid_t)strtoul(s->words[1], NULL, 10), s->words[2], s->lengths[2]) && stage_users(users_fd);
-    } else if (is(s, "cover", 1)) {
+    } else if (is_step(s, "cover", 1)) {
         ok = host_cover(s->words[1]);
-    } else if (is(s, "protect", 1)) {
+    } else if (is_step(s, "protect", 1)) {
         ok = host_protect(s->words[1]);
     } else {
         return false;
     }
     if (ok) return true;
     if (strcmp(s->words[0], "bundle") == 0) fail("cannot write the bundle");
-    if (strcmp(s->words[0], "reserve") == 0) fail("something of the image or of a volume is in the place of /.isola");
+    if (strcmp(s->words[0], "reserve") == 0) fail("the image or a volume occupies /.isola");
     if (errno == EPERM && s->count > 2)
         fail("cannot mount on %s, which leads to a reserved path", s->words[strcmp(s->words[0], "bind") == 0 ? 2 : 1]);
     fail("%s %s %s", s->words[0], s->count > 1 ? s->words[1] : "", s->count > 2 ? s->words[2] : "");
 }
 
-/* The other user is for mounts; a sandbox has none but its root. */
+/* The subordinate user is only for mounts; the sandbox has no user but its root. */
 static void take_enter(void)
 {
-    if (users_have_other()) users_fd = users_make("0", "0", "1");
+    if (users_have_subordinate()) users_fd = users_make("0", "0", "1");
     if (users_fd >= 0) users_enter(users_fd);
 }
 
-static _Noreturn void leave(int code)
+static _Noreturn void exit_with(int code)
 {
     fflush(stdout);
     _exit(code);
@@ -271,59 +272,59 @@ static _Noreturn void leave(int code)
 static void take_step(struct plan *plan, struct step *s)
 {
     if (take_mount_step(plan, s)) return;
-    if (is(s, "", 0)) return; /* done already */
-    if (is(s, "cgroup", 1)) {
-        if (!group_join(s->words[1])) fail("cannot join %s", s->words[1]);
-    } else if (is(s, "score", 1)) {
-        write_text("/proc/self/oom_score_adj", s->words[1]); /* who may not lower it keeps what it has */
-    } else if (is(s, "priority", 1)) {
+    if (is_step(s, "", 0)) return; /* done already */
+    if (is_step(s, "cgroup", 1)) {
+        if (!cgroup_join(s->words[1])) fail("cannot join %s", s->words[1]);
+    } else if (is_step(s, "score", 1)) {
+        write_text("/proc/self/oom_score_adj", s->words[1]); /* ignored without permission */
+    } else if (is_step(s, "priority", 1)) {
         int value = atoi(s->words[1]);
         if (setpriority(PRIO_PROCESS, 0, value) != 0 && errno != EACCES && errno != EPERM)
             fail("cannot set the priority to %s", s->words[1]);
-    } else if (is(s, "spread", 1)) {
+    } else if (is_step(s, "spread", 1)) {
         spread(s->words[1]);
-    } else if (is(s, "network", 1)) {
+    } else if (is_step(s, "network", 1)) {
         int fd = open(s->words[1], O_RDONLY | O_CLOEXEC);
-        if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) fail("cannot enter the network %s", s->words[1]);
+        if (fd < 0 || setns(fd, CLONE_NEWNET) != 0) fail("cannot enter the network namespace %s", s->words[1]);
         close(fd);
-    } else if (is(s, "users", 3)) {
-        users_fd = has(s, "limited") ? users_make_limited(s->words[2], s->words[3])
-                                     : users_make(s->words[1], s->words[2], s->words[3]);
-    } else if (is(s, "self", 0)) {
+    } else if (is_step(s, "users", 3)) {
+        users_fd = has_word(s, "limited") ? users_make_limited(s->words[2], s->words[3])
+                                          : users_make(s->words[1], s->words[2], s->words[3]);
+    } else if (is_step(s, "self", 0)) {
         if (s->count > 2)
-            users_become_root_beside(s->words[1], s->words[2], has(s, "limited"));
+            users_become_root_with_subordinate(s->words[1], s->words[2], has_word(s, "limited"));
         else
-            users_become_root(has(s, "limited"));
-    } else if (is(s, "enter", 0)) {
+            users_become_root(has_word(s, "limited"));
+    } else if (is_step(s, "enter", 0)) {
         take_enter();
-    } else if (is(s, "listen", 2)) {
-        give(listening(s->words[1]), s->words[2], s->words[1]);
-    } else if (is(s, "open", 2)) {
-        give(high(open(s->words[1], O_RDONLY | O_CLOEXEC)), s->words[2], s->words[1]);
-    } else if (is(s, "filter", 1)) {
-        hand_over_filter(s);
-    } else if (is(s, "boot", 1)) {
-        hand_over(s);
-    } else if (is(s, "environment", 1)) {
-        if (variables == ENVIRONMENT_MAX) fail("too many variables");
+    } else if (is_step(s, "listen", 2)) {
+        assign_fd(listen_on(s->words[1]), s->words[2], s->words[1]);
+    } else if (is_step(s, "open", 2)) {
+        assign_fd(move_fd_up(open(s->words[1], O_RDONLY | O_CLOEXEC)), s->words[2], s->words[1]);
+    } else if (is_step(s, "filter", 1)) {
+        pass_filter(s);
+    } else if (is_step(s, "boot", 1)) {
+        pass_boot_record(s);
+    } else if (is_step(s, "environment", 1)) {
+        if (variables == ENVIRONMENT_MAX) fail("too many environment variables");
         environment[variables++] = s->words[1];
-    } else if (is(s, "loose", 0) || is(s, "kept", 2)) {
-        /* for who waits */
-    } else if (is(s, "join", 1)) {
+    } else if (is_step(s, "loose", 0) || is_step(s, "kept", 2)) {
+        /* handled in ready.c and cgroup_cleanup.c */
+    } else if (is_step(s, "join", 1)) {
         users_join(s->words[1]);
-    } else if (is(s, "push", 9)) {
-        leave(push(s));
-    } else if (is(s, "mend", 9)) {
-        leave(mend(s));
-    } else if (is(s, "untouched", 4)) {
-        leave(take_untouched(s));
-    } else if (is(s, "remove", 1)) {
-        leave(take_remove(s));
-    } else if (is(s, "merge", FIRST_LAYER)) {
+    } else if (is_step(s, "push", 9)) {
+        exit_with(commit_layer(s));
+    } else if (is_step(s, "mend", 9)) {
+        exit_with(recover_commit(s));
+    } else if (is_step(s, "untouched", 4)) {
+        exit_with(take_untouched(s));
+    } else if (is_step(s, "remove", 1)) {
+        exit_with(take_remove(s));
+    } else if (is_step(s, "merge", FIRST_LAYER)) {
         for (int i = FIRST_LAYER; i + 1 < s->count; i += 2)
-            if (!disk_reveal(s->words[i])) fail("cannot mount %s", s->words[i]);
-        leave(merge(s, users_map, users_are_own()));
-    } else if (is(s, "run", 1)) {
+            if (!disk_mount_layer(s->words[i])) fail("cannot mount %s", s->words[i]);
+        exit_with(merge(s, users_map, users_are_own()));
+    } else if (is_step(s, "run", 1)) {
         execvpe(s->words[1], s->words + 1, environment);
         fail("cannot execute %s", s->words[1]);
     } else {
@@ -332,7 +333,7 @@ static void take_step(struct plan *plan, struct step *s)
     }
 }
 
-void steps_take(struct plan *plan)
+void steps_run(struct plan *plan)
 {
     for (int i = 0; i < plan->count; i++) take_step(plan, &plan->steps[i]);
     errno = 0;

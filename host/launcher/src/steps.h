@@ -1,10 +1,10 @@
-/* The steps of a plan, as launch.c lists them. */
+/* The steps of a plan, as listed in launch.c. */
 #ifndef ISOLA_STEPS_H
 #define ISOLA_STEPS_H
 
 #include "plan.h"
 
-/* Takes them one after the other; the last becomes another program, or ends this one with an answer. */
-_Noreturn void steps_take(struct plan *plan);
+/* Takes all steps in order; the last one executes another program or exits with an answer. */
+_Noreturn void steps_run(struct plan *plan);
 
 #endif

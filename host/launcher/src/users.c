@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "basics.h"
+#include "common.h"
 
-static bool own_namespace, has_other;
+static bool own_namespace, has_subordinate;
 
-/* Maps the users and groups of a process that is alone in a user namespace, and opens that namespace. */
+/* Maps the users and groups of the only process of a user namespace, and opens that namespace. */
 static int map_all(pid_t holder, const char *inside, const char *outside, const char *count)
 {
     char path[64], line[128];
@@ -28,18 +28,18 @@ static int map_all(pid_t holder, const char *inside, const char *outside, const 
     snprintf(path, sizeof path, "/proc/%d/gid_map", (int)holder);
     ok = ok && write_text(path, line);
     snprintf(path, sizeof path, "/proc/%d/ns/user", (int)holder);
-    return ok ? high(open(path, O_RDONLY | O_CLOEXEC)) : -1;
+    return ok ? move_fd_up(open(path, O_RDONLY | O_CLOEXEC)) : -1;
 }
 
 /*
- * Its maker is born in it and gone at once; it is not our child but our parent's, who does not wait for it, so nobody
- * waits here until it has run or ended.
+ * The process that holds the namespace while it is mapped is a child of the launcher's parent, so the launcher does not
+ * have to wait for it.
  */
 int users_make(const char *inside, const char *outside, const char *count)
 {
     struct clone_args arguments = {.flags = CLONE_NEWUSER | CLONE_PARENT};
     pid_t holder = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
-    if (holder < 0) fail("cannot make a user namespace");
+    if (holder < 0) fail("cannot create a user namespace");
     if (holder == 0) {
         pause();
         _exit(0);
@@ -48,37 +48,37 @@ int users_make(const char *inside, const char *outside, const char *count)
     int error = errno;
     kill(holder, SIGKILL);
     errno = error;
-    if (users < 0) fail("cannot make the users of a user namespace");
+    if (users < 0) fail("cannot map the ids of a user namespace");
     return users;
 }
 
-/* A quarter of what the machine allows one of its users, and no less than a few programs need. */
-static bool limit_one(const char *name, const char *machine, long least)
+/* A quarter of what the host allows one user, but at minimum what a few programs need. */
+static bool limit_one(const char *name, const char *machine, long minimum)
 {
     char path[96], text[32] = "";
     int fd = open(machine, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
         ssize_t ignored = read(fd, text, sizeof text - 1);
-        (void)ignored; /* then it is the least */
+        (void)ignored; /* then the minimum applies */
         close(fd);
     }
     long quarter = strtol(text, NULL, 10) / 4;
-    snprintf(text, sizeof text, "%ld", quarter > least ? quarter : least);
+    snprintf(text, sizeof text, "%ld", quarter > minimum ? quarter : minimum);
     snprintf(path, sizeof path, "/proc/sys/user/%s", name);
     return write_text(path, text);
 }
 
-/* Of the user namespace we are in; the kernel lets its root lower them. */
+/* Limits of the current user namespace, which its root may lower. */
 static bool limit(void)
 {
     return limit_one("max_inotify_instances", "/proc/sys/fs/inotify/max_user_instances", 16)
            && limit_one("max_inotify_watches", "/proc/sys/fs/inotify/max_user_watches", 4096);
 }
 
-/* As root of the limited namespace: makes one in it that has the same users, and tells its descriptor. */
-static int make_within(int limited, const char *count)
+/* Runs as root of the limited namespace: creates a namespace with the same users in it and sends its descriptor. */
+static int make_inside(int limited, const char *count)
 {
-    /* Dumpable, because others' files in /proc are the machine's root's. */
+    /* Dumpable, because /proc files of other processes belong to the host's root. */
     if (setns(limited, CLONE_NEWUSER) != 0 || setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0
         || prctl(PR_SET_DUMPABLE, 1) != 0 || !limit())
         return -1;
@@ -99,24 +99,24 @@ static int make_within(int limited, const char *count)
 
 int users_make_limited(const char *outside, const char *count)
 {
-    int told[2], users = -1, error = 0, limited = users_make("0", outside, count);
-    if (pipe2(told, O_CLOEXEC) != 0) fail("cannot make a pipe");
-    /* Which user namespace a process is in can be changed only once; descriptors are ours as well. */
+    int result_pipe[2], users = -1, error = 0, limited = users_make("0", outside, count);
+    if (pipe2(result_pipe, O_CLOEXEC) != 0) fail("cannot create a pipe");
+    /* A process can enter a user namespace only once; its descriptors are shared. */
     struct clone_args arguments = {.flags = CLONE_FILES, .exit_signal = SIGCHLD};
     pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
-    if (child < 0) fail("cannot make a process");
+    if (child < 0) fail("cannot fork");
     if (child == 0) {
-        int answer[2] = {make_within(limited, count), 0};
+        int answer[2] = {make_inside(limited, count), 0};
         answer[1] = answer[0] < 0 ? errno : 0;
-        _exit(write(told[1], answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
+        _exit(write(result_pipe[1], answer, sizeof answer) == (ssize_t)sizeof answer ? 0 : 1);
     }
     int answer[2] = {-1, ECHILD};
     if (waitpid(child, NULL, 0) == child) {
-        close(told[1]);
-        if (read(told[0], answer, sizeof answer) == (ssize_t)sizeof answer) users = answer[0];
+        close(result_pipe[1]);
+        if (read(result_pipe[0], answer, sizeof answer) == (ssize_t)sizeof answer) users = answer[0];
         error = answer[1];
     }
-    close(told[0]);
+    close(result_pipe[0]);
     close(limited);
     errno = error;
     if (users < 0) fail("cannot limit the inotify instances of a user namespace");
@@ -133,7 +133,7 @@ void users_become_root(bool limited)
     char uids[64], gids[64];
     snprintf(uids, sizeof uids, "0 %u 1", (unsigned)geteuid());
     snprintf(gids, sizeof gids, "0 %u 1", (unsigned)getegid());
-    if (unshare(CLONE_NEWUSER) != 0) fail("cannot make a user namespace");
+    if (unshare(CLONE_NEWUSER) != 0) fail("cannot create a user namespace");
     write_text("/proc/self/setgroups", "deny"); /* absent on old kernels */
     if (!write_text("/proc/self/uid_map", uids) || !write_text("/proc/self/gid_map", gids))
         fail("cannot map the user into a user namespace");
@@ -141,8 +141,8 @@ void users_become_root(bool limited)
     own_namespace = true;
 }
 
-/* Begins newuidmap or newgidmap, which may map what its caller was given. */
-static pid_t map_by(const char *program, pid_t target, unsigned self, const char *other)
+/* Starts newuidmap or newgidmap, which may map the ranges its caller was assigned. */
+static pid_t start_mapper(const char *program, pid_t target, unsigned self, const char *other)
 {
     char pid[16], own[16];
     snprintf(pid, sizeof pid, "%d", (int)target);
@@ -162,49 +162,50 @@ static bool has_succeeded(pid_t child)
 }
 
 /*
- * The same with another user beside root. Those programs have to be outside of the namespace: a process that is there
- * before it waits until it is made.
+ * Likewise with a subordinate user next to root. newuidmap and newgidmap must run outside the namespace: a process
+ * started before waits until it exists.
  */
-void users_become_root_beside(const char *uid, const char *gid, bool limited)
+void users_become_root_with_subordinate(const char *uid, const char *gid, bool limited)
 {
     int made[2], status;
     char byte = 0;
     pid_t self = getpid();
     unsigned own_uid = (unsigned)geteuid(), own_gid = (unsigned)getegid();
-    if (pipe2(made, O_CLOEXEC) != 0) fail("cannot make a pipe");
+    if (pipe2(made, O_CLOEXEC) != 0) fail("cannot create a pipe");
     pid_t mapper = fork();
     if (mapper < 0) fail("cannot fork");
     if (mapper == 0) {
         close(made[1]);
         if (read(made[0], &byte, 1) != 1) _exit(1);
-        pid_t users = map_by("newuidmap", self, own_uid, uid), groups = map_by("newgidmap", self, own_gid, gid);
+        pid_t users = start_mapper("newuidmap", self, own_uid, uid);
+        pid_t groups = start_mapper("newgidmap", self, own_gid, gid);
         bool mapped = has_succeeded(users);
         _exit(has_succeeded(groups) && mapped ? 0 : 1);
     }
-    if (unshare(CLONE_NEWUSER) != 0) fail("cannot make a user namespace");
+    if (unshare(CLONE_NEWUSER) != 0) fail("cannot create a user namespace");
     close(made[0]);
-    if (write(made[1], &byte, 1) != 1 || waitpid(mapper, &status, 0) != mapper) fail("cannot map users");
+    if (write(made[1], &byte, 1) != 1 || waitpid(mapper, &status, 0) != mapper) fail("cannot map ids");
     close(made[1]);
     errno = 0;
     if (status != 0) fail("newuidmap or newgidmap cannot map the subordinate user %s and group %s", uid, gid);
-    if (setgroups(0, NULL) != 0) fail("cannot leave the groups of the user");
+    if (setgroups(0, NULL) != 0) fail("cannot drop supplementary groups");
     if (limited && !limit()) fail("cannot limit the inotify instances of a user namespace");
-    own_namespace = has_other = true;
+    own_namespace = has_subordinate = true;
 }
 
-bool users_have_other(void)
+bool users_have_subordinate(void)
 {
-    return has_other;
+    return has_subordinate;
 }
 
-/* Only who opens files is another: the capabilities over files go with that, those over mounts stay. */
-bool users_act_as_other(bool on)
+/* Changes only the file system ids: capabilities over files are lost, those over mounts stay. */
+bool users_act_as_subordinate(bool on)
 {
-    enum { OTHER = 1 };
-    setfsgid(on ? OTHER : 0);
-    setfsuid(on ? OTHER : 0);
-    prctl(PR_SET_DUMPABLE, 1); /* files of ours in /proc stay ours */
-    return setfsuid((uid_t)-1) == (on ? OTHER : 0) && setfsgid((gid_t)-1) == (on ? OTHER : 0);
+    enum { SUBORDINATE = 1 };
+    setfsgid(on ? SUBORDINATE : 0);
+    setfsuid(on ? SUBORDINATE : 0);
+    prctl(PR_SET_DUMPABLE, 1); /* so that /proc files of this process remain its own */
+    return setfsuid((uid_t)-1) == (on ? SUBORDINATE : 0) && setfsgid((gid_t)-1) == (on ? SUBORDINATE : 0);
 }
 
 void users_join(const char *pid)

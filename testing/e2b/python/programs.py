@@ -1,4 +1,4 @@
-"""One sandbox for all tests of a class, made and killed as a user would."""
+"""One sandbox for all tests of a class, created and killed through the SDK."""
 
 import time
 import unittest
@@ -23,10 +23,10 @@ class WithSandbox(unittest.TestCase):
         return self.commands.run(cmd, **options).stdout
 
 
-def until(holds, what, patience=10):
-    """Waits until something holds."""
-    end = time.monotonic() + patience
+def until(holds, what, timeout=10):
+    """Waits until a condition holds."""
+    end = time.monotonic() + timeout
     while not holds():
         if time.monotonic() > end:
-            raise AssertionError(f"not within {patience} s: {what}")
+            raise AssertionError(f"not within {timeout} s: {what}")
         time.sleep(0.02)

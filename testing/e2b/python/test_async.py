@@ -4,13 +4,13 @@ import unittest
 from e2b import AsyncSandbox, CommandExitException, FilesystemEventType, PtySize, SandboxException
 
 
-async def until(holds, what, patience=10):
+async def until(holds, what, timeout=10):
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(timeout):
             while not holds():
                 await asyncio.sleep(0.02)
     except TimeoutError:
-        raise AssertionError(f"not within {patience} s: {what}") from None
+        raise AssertionError(f"not within {timeout} s: {what}") from None
 
 
 class AsyncTest(unittest.IsolatedAsyncioTestCase):
@@ -47,7 +47,7 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
                 (caught.exception.exit_code, caught.exception.stdout), (4, "one\ntwo\nthree\n")
             )
 
-    async def test_a_watch_is_listened_to(self):
+    async def test_a_watch_reports_events(self):
         await self.sandbox.files.make_dir("seen")
         events, ends = [], []
         handle = await self.sandbox.files.watch_dir(
@@ -77,7 +77,7 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
             size += len(piece)
         self.assertEqual(size, 400_000)
 
-    async def test_one_that_is_killed_says_so_and_one_that_is_paused_wakes(self):
+    async def test_a_killed_sandbox_fails_and_a_paused_one_resumes(self):
         handle = await self.sandbox.commands.run("sleep 300", background=True)
         self.assertTrue(await self.sandbox.pause())
         self.assertFalse(await self.sandbox.is_running())

@@ -19,20 +19,20 @@ class CommandsTest(WithSandbox):
     def pids(self):
         return [one.pid for one in self.commands.list()]
 
-    def test_output_errors_and_a_code(self):
+    def test_run_returns_stdout_stderr_and_the_exit_code(self):
         result = self.commands.run("echo out; echo err >&2")
         self.assertEqual(
             (result.exit_code, result.stdout, result.stderr, result.error),
             (0, "out\n", "err\n", None),
         )
 
-    def test_text_of_all_the_world_and_much_of_it(self):
+    def test_large_unicode_output_is_complete(self):
         text = "žluťoučký kůň 🐎 '\"$`\\"
         self.assertEqual(self.out(f'cat <<"END"\n{text}\nEND'), text + "\n")
         much = self.out('head -c 3000000 /dev/zero | tr "\\0" x')
         self.assertEqual(len(much), 3_000_000)
 
-    def test_a_code_that_is_not_zero_is_an_error_with_everything(self):
+    def test_a_nonzero_exit_code_raises_with_the_whole_result(self):
         with self.assertRaises(CommandExitException) as caught:
             self.commands.run("echo so far; echo why >&2; exit 7")
         error = caught.exception
@@ -51,7 +51,7 @@ class CommandsTest(WithSandbox):
         with self.assertRaises(InvalidArgumentException):
             self.out("pwd", cwd="/no/such/folder")
         with self.assertRaises(AuthenticationException):
-            self.out("pwd", user="nobody-of-that-name")
+            self.out("pwd", user="no-such-user")
 
     def test_output_arrives_while_the_command_runs(self):
         seen = []
@@ -66,7 +66,7 @@ class CommandsTest(WithSandbox):
         self.assertEqual("".join(seen), "one\ntwo\n")
         self.assertGreaterEqual(len(seen), 2)
 
-    def test_in_the_background_listed_found_again_and_killed(self):
+    def test_a_background_command_is_listed_connected_to_and_killed(self):
         handle = self.commands.run("echo begin; sleep 300", background=True)
         listed = next(one for one in self.commands.list() if one.pid == handle.pid)
         self.assertEqual(
@@ -87,7 +87,7 @@ class CommandsTest(WithSandbox):
         self.assertFalse(self.commands.kill(handle.pid))
         self.assertNotIn(handle.pid, self.pids())
 
-    def test_who_connects_sees_what_is_written_from_then_on(self):
+    def test_a_new_connection_receives_later_output(self):
         wait = "while [ ! -e /tmp/on ]; do sleep 0.05; done"
         started = self.commands.run(f"echo before; {wait}; echo after; exit 3", background=True)
         self.assertEqual(next(iter(started))[0], "before\n")
@@ -98,7 +98,7 @@ class CommandsTest(WithSandbox):
                 handle.wait()
             self.assertEqual((caught.exception.exit_code, caught.exception.stdout), (3, text))
 
-    def test_nobody_connects_to_a_process_that_is_not_there(self):
+    def test_connecting_to_a_missing_process_fails(self):
         with self.assertRaises(NotFoundException):
             self.commands.connect(999_999)
 
@@ -114,22 +114,22 @@ class CommandsTest(WithSandbox):
         self.commands.close_stdin(count.pid)
         self.assertEqual(count.wait().stdout.strip(), "1000000")
 
-    def test_input_as_it_comes(self):
+    def test_input_is_streamed(self):
         count = self.commands.run("wc -c", background=True, stdin=True)
         self.commands.stream_input(count.pid, (b"y" * 100_000 for _ in range(20)))
         count.close_stdin()
         self.assertEqual(count.wait().stdout.strip(), "2000000")
         with self.assertRaises(NotFoundException):
-            self.commands.stream_input(999_999, ["nobody reads this"])
+            self.commands.stream_input(999_999, ["unread input"])
 
-    def test_without_input_a_command_reads_the_end_at_once_and_takes_none(self):
+    def test_a_command_without_stdin_reads_end_of_file_and_rejects_input(self):
         self.assertEqual(self.out("cat; echo end"), "end\n")
         sleep = self.commands.run("sleep 300", background=True)
-        with self.assertRaisesRegex(SandboxException, "without input"):
-            sleep.send_stdin("nobody reads this")
+        with self.assertRaisesRegex(SandboxException, "without stdin"):
+            sleep.send_stdin("unread input")
         sleep.kill()
 
-    def test_one_that_has_ended_can_be_connected_to_for_a_while(self):
+    def test_an_ended_command_can_be_connected_to_for_a_while(self):
         handle = self.commands.run("exit 9", background=True)
         with self.assertRaises(CommandExitException):
             handle.wait()
@@ -139,7 +139,7 @@ class CommandsTest(WithSandbox):
             self.commands.connect(handle.pid).wait()
         self.assertEqual(caught.exception.exit_code, 9)
 
-    def test_a_command_that_takes_too_long_is_killed(self):
+    def test_a_command_that_exceeds_its_timeout_is_killed(self):
         mark = "sleep 302.5"
         with self.assertRaises(TimeoutException):
             self.commands.run(mark, timeout=0.5)
@@ -147,7 +147,7 @@ class CommandsTest(WithSandbox):
         until(gone, "the command is gone")
         self.assertEqual(self.out("sleep 0.2; echo done", timeout=0), "done\n")
 
-    def test_many_at_once(self):
+    def test_many_commands_run_concurrently(self):
         found = {}
 
         def run(number):
@@ -160,17 +160,17 @@ class CommandsTest(WithSandbox):
             thread.join()
         self.assertEqual(found, {number: f"{number}\n" for number in range(20)})
 
-    def test_output_that_nobody_keeps(self):
+    def test_output_is_not_retained_on_request(self):
         seen = []
         result = self.commands.run("echo told", on_stdout=seen.append, retain_output=False)
         self.assertEqual((result.stdout, seen), (None, ["told\n"]))
 
-    def test_another_client_finds_everything_by_the_id(self):
+    def test_another_client_connects_by_id(self):
         other = Sandbox.connect(self.sandbox.sandbox_id)
         self.assertEqual(other.commands.run("echo $OF_THE_SANDBOX").stdout, "yes\n")
         self.assertTrue(other.is_running())
 
-    def test_a_sandbox_that_is_killed_takes_its_commands_with_it_and_says_so(self):
+    def test_killing_a_sandbox_ends_its_commands_with_an_error(self):
         doomed = Sandbox.create()
         handle = doomed.commands.run("sleep 300", background=True)
         self.assertTrue(doomed.kill())

@@ -18,7 +18,7 @@ def sha(content):
 
 
 class FilesTest(WithSandbox):
-    def test_a_text_goes_in_and_comes_back(self):
+    def test_written_text_is_read_back(self):
         written = self.files.write("notes/á b.txt", "žluť\n")
         self.assertEqual(
             (written.path, written.name, written.type),
@@ -62,13 +62,13 @@ class FilesTest(WithSandbox):
         self.files.write("generated", (b"part" * 1000 for _ in range(100)))
         self.assertEqual(self.files.get_info("generated").size, 400_000)
 
-    def test_packed_on_the_way_both_ways(self):
+    def test_transfers_are_compressed_in_both_directions(self):
         text = "the same line again\n" * 50_000
         self.files.write("packed.txt", text, gzip=True)
         self.assertEqual(self.out("wc -c < packed.txt").strip(), str(len(text)))
         self.assertEqual(self.files.read("packed.txt", gzip=True), text)
 
-    def test_several_at_once(self):
+    def test_several_files_are_written_in_one_call(self):
         for octets in (False, True):
             with self.subTest(octets=octets):
                 entries = [
@@ -93,7 +93,7 @@ class FilesTest(WithSandbox):
         self.files.write("plain", "x")
         self.assertIsNone(self.files.get_info("plain").metadata)
 
-    def test_what_is_not_there_is_not_found(self):
+    def test_a_missing_path_is_not_found(self):
         for call in (self.files.read, self.files.get_info, self.files.list):
             with self.assertRaises(FileNotFoundException):
                 call("no/such")
@@ -102,7 +102,7 @@ class FilesTest(WithSandbox):
         self.assertFalse(self.files.exists("no/such"))
         self.files.remove("no/such")
 
-    def test_what_is_of_another_kind_is_refused(self):
+    def test_a_path_of_the_wrong_type_is_rejected(self):
         self.files.write("a-file", "x")
         with self.assertRaises(InvalidArgumentException):
             self.files.list("a-file")
@@ -113,7 +113,7 @@ class FilesTest(WithSandbox):
         with self.assertRaises(SandboxException):
             self.files.write("/tmp", "x")
         with self.assertRaises(AuthenticationException):
-            self.files.read("a-file", user="nobody-of-that-name")
+            self.files.read("a-file", user="no-such-user")
 
     def test_folders(self):
         self.assertTrue(self.files.make_dir("one/two/three"))
@@ -128,14 +128,14 @@ class FilesTest(WithSandbox):
         self.files.remove("one")
         self.assertFalse(self.files.exists("one"))
 
-    def test_moved_with_everything(self):
+    def test_a_folder_is_moved_with_its_content(self):
         self.files.write("from/a/file", "x")
         moved = self.files.rename("from", "to/here")
         self.assertEqual((moved.path, moved.type), ("/home/user/to/here", FileType.DIR))
         self.assertEqual(self.files.read("to/here/a/file"), "x")
         self.assertFalse(self.files.exists("from"))
 
-    def test_everything_of_an_entry(self):
+    def test_entry_info_is_complete(self):
         self.files.write("entry", "12345")
         self.out("ln -s entry to-entry; ln -s nowhere to-nothing; chmod 640 entry")
         info = self.files.get_info("entry")

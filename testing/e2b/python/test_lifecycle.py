@@ -15,7 +15,7 @@ from programs import until
 
 
 def left(sandbox):
-    """Returns how many seconds a sandbox has yet."""
+    """Returns the remaining seconds of a sandbox."""
     return (sandbox.get_info().end_at - datetime.now(timezone.utc)).total_seconds()
 
 
@@ -25,7 +25,7 @@ class LifecycleTest(unittest.TestCase):
         self.addCleanup(sandbox.kill)
         return sandbox
 
-    def test_made_and_described(self):
+    def test_create_returns_a_described_sandbox(self):
         begun = datetime.now(timezone.utc)
         sandbox = self.make("base", timeout=120, metadata={"who": "me"}, envs={"A": "b"})
         info = sandbox.get_info()
@@ -41,19 +41,19 @@ class LifecycleTest(unittest.TestCase):
         self.assertEqual(sandbox.get_host(3000).split(".")[0], f"3000-{sandbox.sandbox_id}")
         self.assertTrue(sandbox.is_running())
 
-    def test_within_a_block(self):
+    def test_context_manager_kills_the_sandbox(self):
         with Sandbox.create() as sandbox:
             self.assertEqual(sandbox.commands.run("echo in it").stdout, "in it\n")
         self.assertFalse(sandbox.is_running())
 
-    def test_one_key_makes_one(self):
+    def test_an_idempotency_key_creates_one_sandbox(self):
         key = str(uuid.uuid4())
         one = self.make(idempotency_key=key)
         other = self.make(idempotency_key=key)
         self.assertEqual(one.sandbox_id, other.sandbox_id)
         self.assertNotEqual(one.sandbox_id, self.make().sandbox_id)
 
-    def test_its_time_is_changed_and_made_shorter_by_nobody_who_connects(self):
+    def test_the_timeout_can_be_changed_and_connecting_does_not_shorten_it(self):
         sandbox = self.make(timeout=60)
         sandbox.set_timeout(600)
         end = sandbox.get_info().end_at
@@ -65,13 +65,13 @@ class LifecycleTest(unittest.TestCase):
         Sandbox.set_timeout(sandbox.sandbox_id, 30)
         self.assertLess(left(sandbox), 31)
 
-    def test_it_ends_when_its_time_is_up(self):
+    def test_the_sandbox_ends_at_its_timeout(self):
         sandbox = self.make(timeout=1)
         until(lambda: not sandbox.is_running(), "its time is up", 20)
         with self.assertRaises(SandboxException):
             sandbox.commands.run("true")
 
-    def test_killed_once_and_not_twice(self):
+    def test_the_second_kill_returns_false(self):
         sandbox = self.make()
         self.assertTrue(sandbox.kill())
         self.assertFalse(sandbox.kill())
@@ -80,7 +80,7 @@ class LifecycleTest(unittest.TestCase):
             with self.assertRaises(SandboxNotFoundException):
                 call(sandbox.sandbox_id)
 
-    def test_lists_by_metadata_by_page_newest_first(self):
+    def test_list_filters_by_metadata_and_pages_newest_first(self):
         run = str(uuid.uuid4())
         odd = "é %2F+ &="
         ids = [
@@ -106,7 +106,7 @@ class LifecycleTest(unittest.TestCase):
         self.assertEqual(found(since(datetime.now(timezone.utc) + timedelta(hours=1))), [])
         self.assertEqual(len(found(SandboxQuery(metadata={"run": run}, template="base"))), 3)
 
-    def test_pause_keeps_what_runs_and_connecting_wakes_it(self):
+    def test_pause_keeps_processes_and_connecting_resumes(self):
         run = {"run": str(uuid.uuid4())}
         sandbox = self.make(timeout=60, metadata=run)
         sandbox.files.write("kept.txt", "kept")
@@ -139,7 +139,7 @@ class LifecycleTest(unittest.TestCase):
         self.assertFalse(sandbox.commands.kill(command.pid))
         self.assertEqual(sandbox.commands.run("sudo id -un").stdout, "root\n")
 
-    def test_one_that_was_paused_begins_anew_when_asked_to(self):
+    def test_a_paused_sandbox_can_be_rebooted(self):
         sandbox = self.make(timeout=60)
         sandbox.files.write("kept.txt", "kept")
         command = sandbox.commands.run("sleep 1000", background=True)
@@ -148,7 +148,7 @@ class LifecycleTest(unittest.TestCase):
         self.assertEqual(sandbox.files.read("kept.txt"), "kept")
         self.assertFalse(sandbox.commands.kill(command.pid))
 
-    def test_one_that_is_paused_when_its_time_is_up_wakes_for_a_request(self):
+    def test_a_sandbox_paused_at_its_timeout_resumes_on_a_request(self):
         sandbox = self.make(timeout=1, lifecycle={"on_timeout": "pause", "auto_resume": True})
         self.assertEqual(
             sandbox.get_info().lifecycle, {"on_timeout": "pause", "auto_resume": True}
@@ -185,7 +185,7 @@ class LifecycleTest(unittest.TestCase):
         self.assertTrue(Sandbox.delete_snapshot(snapshot.snapshot_id))
         self.assertFalse(Sandbox.delete_snapshot(snapshot.snapshot_id))
 
-    def test_what_is_wrong_is_said(self):
+    def test_invalid_requests_are_rejected_with_a_message(self):
         with self.assertRaisesRegex(Exception, "no-such-template"):
             self.make("no-such-template")
         with self.assertRaises(AuthenticationException):

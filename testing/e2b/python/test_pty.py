@@ -5,7 +5,7 @@ from programs import WithSandbox
 
 
 class Screen:
-    """What a terminal has shown so far."""
+    """The output of a terminal so far."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -34,7 +34,7 @@ class PtyTest(WithSandbox):
             pty.wait()
         self.assertEqual(caught.exception.exit_code, 5)
 
-    def test_somebody_else_comes_to_the_same_terminal(self):
+    def test_another_client_connects_to_the_same_terminal(self):
         pty = self.sandbox.pty.create(PtySize(rows=24, cols=80), cwd="/tmp", user="root")
         pty.disconnect()
         again = self.sandbox.pty.connect(pty.pid)
@@ -47,7 +47,7 @@ class PtyTest(WithSandbox):
         self.assertEqual(caught.exception.exit_code, -1)
         self.assertFalse(self.sandbox.pty.kill(pty.pid))
         with self.assertRaises(NotFoundException):
-            self.sandbox.pty.send_stdin(pty.pid, b"nobody reads this\n")
+            self.sandbox.pty.send_stdin(pty.pid, b"unread input\n")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ class UrlsTest(WithSandbox):
         as_root = self.sandbox.download_url("/home/user/shared á.txt", user="root")
         self.assertEqual(httpx.get(as_root).text, "for all")
 
-    def test_of_no_other_file_and_no_other_use(self):
+    def test_a_signed_url_is_valid_for_one_file_and_use_only(self):
         self.files.write("secret.txt", "for none")
         url = httpx.URL(self.sandbox.download_url("shared.txt"))
         self.assertEqual(httpx.get(url.copy_set_param("path", "secret.txt")).status_code, 401)
@@ -25,7 +25,7 @@ class UrlsTest(WithSandbox):
         self.assertEqual(late.status_code, 401)
         self.assertIn("expired", late.json()["message"])
 
-    def test_a_signed_url_takes_a_file(self):
+    def test_a_signed_url_accepts_an_upload(self):
         url = self.sandbox.upload_url("sent/up.txt", use_signature_expiration=60)
         answer = httpx.post(url, files={"file": ("any-name.txt", b"sent")})
         self.assertEqual(answer.status_code, 200)

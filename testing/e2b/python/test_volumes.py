@@ -14,7 +14,7 @@ class VolumesTest(unittest.TestCase):
     def tearDownClass(cls):
         Volume.destroy(cls.volume.volume_id)
 
-    def test_what_is_written_outside_is_there_inside_and_the_other_way_round(self):
+    def test_writes_through_the_api_are_visible_in_the_sandbox_and_vice_versa(self):
         self.volume.write_file("/in/a.txt", "hello", mode=0o644)
         sandbox = Sandbox.create(volume_mounts={"/mnt/data": self.volume.name})
         try:

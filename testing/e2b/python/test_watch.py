@@ -5,7 +5,7 @@ from programs import WithSandbox, until
 
 
 class WatchTest(WithSandbox):
-    """The watches of the synchronous SDK are asked, and not listened to."""
+    """Watches of the synchronous SDK are polled."""
 
     def watch(self, path, **options):
         handle = self.files.watch_dir(path, **options)
@@ -21,7 +21,7 @@ class WatchTest(WithSandbox):
 
         return saw, events
 
-    def test_everything_that_happens_in_a_folder(self):
+    def test_all_kinds_of_changes_are_reported(self):
         self.files.make_dir("seen")
         saw, _ = self.watch("seen")
         self.files.write("seen/new.txt", "one")
@@ -36,7 +36,7 @@ class WatchTest(WithSandbox):
         self.files.remove("seen/old.txt")
         saw("old.txt", FilesystemEventType.REMOVE)
 
-    def test_folders_in_it_only_when_asked_for(self):
+    def test_subfolders_are_watched_only_if_recursive(self):
         self.files.make_dir("deep/in/it")
         saw, _ = self.watch("deep", recursive=True)
         flat, events = self.watch("deep")
@@ -46,14 +46,14 @@ class WatchTest(WithSandbox):
         flat("here", FilesystemEventType.CREATE)
         self.assertFalse([one for one in events if "file" in one.name])
 
-    def test_what_changed_is_described(self):
+    def test_events_describe_the_changed_entry(self):
         self.files.make_dir("told")
         saw, events = self.watch("told", include_entry=True)
         self.files.write("told/file", "hello")
         saw("file", FilesystemEventType.WRITE)
         self.assertIn("/home/user/told/file", [one.entry.path for one in events if one.entry])
 
-    def test_nobody_watches_what_is_no_folder_or_asks_a_watch_that_is_over(self):
+    def test_invalid_watches_are_rejected(self):
         with self.assertRaises(FileNotFoundException):
             self.files.watch_dir("nothing")
         self.files.write("file", "x")

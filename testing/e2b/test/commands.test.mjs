@@ -12,7 +12,7 @@ import { until, useSandbox } from './sandbox.mjs'
 
 const sandbox = useSandbox({ envs: { OF_THE_SANDBOX: 'yes' } })
 
-test('a command has output, errors and a code', async () => {
+test('run returns stdout, stderr and the exit code', async () => {
   const result = await sandbox().commands.run('echo out; echo err >&2')
   assert.deepEqual(
     [result.exitCode, result.stdout, result.stderr, result.error],
@@ -20,7 +20,7 @@ test('a command has output, errors and a code', async () => {
   )
 })
 
-test('text of all the world and much of it', async () => {
+test('large Unicode output is complete', async () => {
   const text = 'žluťoučký kůň 🐎 ' + "'\"$`\\"
   const result = await sandbox().commands.run('cat <<"END"\n' + text + '\nEND')
   assert.equal(result.stdout, text + '\n')
@@ -28,7 +28,7 @@ test('text of all the world and much of it', async () => {
   assert.equal(much.stdout.length, 3_000_000)
 })
 
-test('a code that is not zero is an error with everything', async () => {
+test('a nonzero exit code throws an error with the whole result', async () => {
   await assert.rejects(sandbox().commands.run('echo so far; echo why >&2; exit 7'), (error) => {
     assert.ok(error instanceof CommandExitError)
     assert.equal(error.exitCode, 7)
@@ -39,11 +39,11 @@ test('a code that is not zero is an error with everything', async () => {
   })
 })
 
-test('a program that is not there is the code of the shell', async () => {
+test('a missing program returns exit code 127 of the shell', async () => {
   await assert.rejects(sandbox().commands.run('no-such-program'), { exitCode: 127 })
 })
 
-test('a command that a signal ended says so', async () => {
+test('a command ended by a signal reports it', async () => {
   const handle = await sandbox().commands.run('kill -9 $$', { background: true })
   await assert.rejects(handle.wait(), (error) => {
     assert.equal(error.exitCode, -1)
@@ -52,7 +52,7 @@ test('a command that a signal ended says so', async () => {
   })
 })
 
-test('variables of the sandbox, of the command, and none that stays', async () => {
+test('commands see variables of the sandbox and their own only', async () => {
   const run = (cmd, opts) => sandbox().commands.run(cmd, opts)
   const print = 'echo "$OF_THE_SANDBOX $MINE $E2B_SANDBOX $HOME $USER"'
   const envs = { MINE: 'a b' }
@@ -77,16 +77,16 @@ test('users', async () => {
   assert.equal(await who(), 'user\n/home/user\n')
   assert.equal(await who({ user: 'user' }), 'user\n/home/user\n')
   assert.equal(await who({ user: 'root' }), 'root\n/root\n')
-  await assert.rejects(who({ user: 'nobody-of-that-name' }), AuthenticationError)
+  await assert.rejects(who({ user: 'no-such-user' }), AuthenticationError)
 })
 
-test('the user can write at home and not elsewhere', async () => {
+test('the user can write to its home directory only', async () => {
   await sandbox().commands.run('echo mine > ~/mine && rm ~/mine')
   await assert.rejects(sandbox().commands.run('touch /etc/x'), CommandExitError)
   await sandbox().commands.run('touch /etc/x && rm /etc/x', { user: 'root' })
 })
 
-test('sudo, with nothing of the command in its environment', async () => {
+test('sudo does not inherit the environment of the command', async () => {
   const run = async (cmd, opts) => (await sandbox().commands.run(cmd, opts)).stdout
   assert.equal(await run('sudo id -un; sudo pwd; id -un'), 'root\n/home/user\nuser\n')
   const envs = { MINE: 'leaked' }
@@ -104,7 +104,7 @@ test('sudo, with nothing of the command in its environment', async () => {
   assert.ok(!(await sandbox().commands.list()).some((one) => one.args.includes('--sudo')))
 })
 
-test('who is killed takes what sudo runs with him', async () => {
+test('killing a command kills its sudo child', async () => {
   const handle = await sandbox().commands.run('sudo sleep 4711', { background: true })
   const found = () => sandbox().commands.run('ps ax -o args | grep -c "^sleep 471[1]"').then(
     (one) => Number(one.stdout),
@@ -132,7 +132,7 @@ test('output arrives while the command runs', async () => {
   assert.equal(seen.join(''), 'one\ntwo\n!three\n')
 })
 
-test('a command in the background is listed, found again and killed', async () => {
+test('a background command is listed, connected to and killed', async () => {
   const started = await sandbox().commands.run('echo begin; sleep 300', { background: true })
   assert.ok(started.pid > 0)
   const listed = (await sandbox().commands.list()).find((one) => one.pid === started.pid)
@@ -150,7 +150,7 @@ test('a command in the background is listed, found again and killed', async () =
   assert.ok(!(await sandbox().commands.list()).some((one) => one.pid === started.pid))
 })
 
-test('who connects sees what is written from then on', async () => {
+test('a new connection receives later output', async () => {
   const cmd = 'echo before; while [ ! -e /tmp/on ]; do sleep 0.05; done; echo after; exit 3'
   const started = await sandbox().commands.run(cmd, { background: true })
   await until(() => started.stdout.includes('before'), 'the first line')
@@ -160,7 +160,7 @@ test('who connects sees what is written from then on', async () => {
   await assert.rejects(started.wait(), { exitCode: 3, stdout: 'before\nafter\n' })
 })
 
-test('nobody can connect to a process that is not there', async () => {
+test('connecting to a missing process fails', async () => {
   await assert.rejects(sandbox().commands.connect(999_999), NotFoundError)
 })
 
@@ -178,11 +178,11 @@ test('input', async () => {
   assert.equal((await count.wait()).stdout.trim(), '1000000')
 })
 
-test('without input a command reads the end at once', async () => {
+test('a command without stdin reads end of file', async () => {
   assert.equal((await sandbox().commands.run('cat; echo end')).stdout, 'end\n')
 })
 
-test('a command that takes too long is killed', async () => {
+test('a command that exceeds its timeout is killed', async () => {
   const mark = `sleep 301.${process.pid}`
   await assert.rejects(sandbox().commands.run(mark, { timeoutMs: 500 }), TimeoutError)
   await until(
@@ -192,20 +192,20 @@ test('a command that takes too long is killed', async () => {
   assert.equal((await sandbox().commands.run('sleep 0.2; echo done', { timeoutMs: 0 })).exitCode, 0)
 })
 
-test('many commands at once', async () => {
+test('many commands run concurrently', async () => {
   const all = await Promise.all(
     Array.from({ length: 20 }, (_, i) => sandbox().commands.run(`sleep 0.1; echo ${i}`)),
   )
   assert.deepEqual(all.map((one) => one.stdout.trim()), all.map((_, i) => String(i)))
 })
 
-test('another client finds everything by the id', async () => {
+test('another client connects by id', async () => {
   const other = await Sandbox.connect(sandbox().sandboxId)
   assert.equal((await other.commands.run('echo $OF_THE_SANDBOX')).stdout, 'yes\n')
   assert.equal(await other.isRunning(), true)
 })
 
-test('a sandbox that is killed takes its commands with it, and says so', async () => {
+test('killing a sandbox ends its commands with an error', async () => {
   const doomed = await Sandbox.create()
   const handle = await doomed.commands.run('sleep 300', { background: true })
   const end = assert.rejects(handle.wait(), /killed|end of life|not found|terminated/i)

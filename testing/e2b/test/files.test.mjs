@@ -9,7 +9,7 @@ const files = () => sandbox().files
 const run = async (cmd, opts) => (await sandbox().commands.run(cmd, opts)).stdout
 const sha = (bytes) => createHash('sha256').update(bytes).digest('hex')
 
-test('a text goes in and comes back', async () => {
+test('written text is read back', async () => {
   const written = await files().write('notes/á b.txt', 'žluť\n')
   assert.deepEqual(
     [written.path, written.name, written.type],
@@ -19,7 +19,7 @@ test('a text goes in and comes back', async () => {
   assert.equal(await run('cat "notes/á b.txt"'), 'žluť\n')
 })
 
-test('it is the users, with the usual modes, parents too', async () => {
+test('files and parents belong to the user with default modes', async () => {
   await files().write('/home/user/made/for/me.txt', 'x')
   const line = await run('stat -c "%U:%G %a" made made/for made/for/me.txt')
   assert.equal(line, 'user:user 755\nuser:user 755\nuser:user 644\n')
@@ -27,7 +27,7 @@ test('it is the users, with the usual modes, parents too', async () => {
   assert.equal(await run('stat -c "%U %a" /opt/app /opt/app/main.sh'), 'root 755\nroot 644\n')
 })
 
-test('files may lie where the user could not make them', async () => {
+test('files can be written to folders of root', async () => {
   await files().write('/code/run.sh', 'echo ran')
   assert.equal(await run('stat -c %U /code /code/run.sh; bash /code/run.sh'), 'user\nuser\nran\n')
 })
@@ -68,14 +68,14 @@ test('large files', async () => {
   await files().remove('large')
 })
 
-test('packed on the way, both ways', async () => {
+test('transfers are compressed in both directions', async () => {
   const text = 'the same line again\n'.repeat(50_000)
   await files().write('packed.txt', text, { gzip: true })
   assert.equal(await run('wc -c < packed.txt'), `${text.length}\n`)
   assert.equal(await files().read('packed.txt', { gzip: true }), text)
 })
 
-test('several files at once', async () => {
+test('several files are written in one call', async () => {
   const list = Array.from({ length: 5 }, (_, i) => ({ path: `many/${i}.txt`, data: `file ${i}` }))
   const written = await files().write(list)
   assert.deepEqual(written.map((one) => one.path), list.map((one) => `/home/user/${one.path}`))
@@ -92,7 +92,7 @@ test('metadata is kept with the file', async () => {
   assert.equal((await files().getInfo('empty')).metadata, undefined)
 })
 
-test('what is not there is not found', async () => {
+test('a missing path is not found', async () => {
   await assert.rejects(files().read('no/such'), FileNotFoundError)
   await assert.rejects(files().getInfo('no/such'), FileNotFoundError)
   await assert.rejects(files().list('no/such'), FileNotFoundError)
@@ -101,16 +101,16 @@ test('what is not there is not found', async () => {
   await files().remove('no/such')
 })
 
-test('a folder is no file', async () => {
+test('reading a folder fails', async () => {
   await files().makeDir('folder')
   await assert.rejects(files().read('folder'), InvalidArgumentError)
   await assert.rejects(files().write('folder', 'x'))
   await assert.rejects(files().list('described'), InvalidArgumentError)
 })
 
-test('nobody of that name has files', async () => {
-  await assert.rejects(files().read('empty', { user: 'nobody-at-all' }), AuthenticationError)
-  await assert.rejects(files().write('x', 'x', { user: 'nobody-at-all' }), AuthenticationError)
+test('files of an unknown user are rejected', async () => {
+  await assert.rejects(files().read('empty', { user: 'no-such-user' }), AuthenticationError)
+  await assert.rejects(files().write('x', 'x', { user: 'no-such-user' }), AuthenticationError)
 })
 
 test('folders', async () => {

@@ -5,7 +5,7 @@ import { useSandbox } from './sandbox.mjs'
 const sandbox = useSandbox()
 const git = () => sandbox().git
 
-test('from nothing to a pushed branch and a clone of it', async () => {
+test('a repository is created, pushed and cloned', async () => {
   await git().configureUser('Ada', 'ada@example.com')
   assert.equal(await git().getConfig('user.name', { scope: 'global' }), 'Ada')
   await git().init('origin.git', { bare: true })
@@ -34,7 +34,7 @@ test('from nothing to a pushed branch and a clone of it', async () => {
   assert.equal(log.stdout, 'Bob: More\nAda: The first\n')
 })
 
-test('branches come and go', async () => {
+test('branches are created and deleted', async () => {
   const { branches, currentBranch } = await git().branches('work')
   assert.equal(currentBranch, 'topic')
   assert.deepEqual(branches.toSorted(), ['main', 'topic'])
@@ -43,7 +43,7 @@ test('branches come and go', async () => {
   assert.deepEqual((await git().branches('work')).branches, ['main'])
 })
 
-test('a change is taken back', async () => {
+test('a change is reverted', async () => {
   await sandbox().files.write('work/readme.txt', 'changed\n')
   assert.equal((await git().status('work')).fileStatus[0].name, 'readme.txt')
   await git().restore('work', { paths: ['readme.txt'] })

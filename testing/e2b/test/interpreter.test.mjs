@@ -17,21 +17,21 @@ test('the quick start', async () => {
   assert.ok(files.some((one) => one.name === 'home'))
 })
 
-test('variables stay, and the last expression is the result', async () => {
+test('variables persist, and the last expression is the result', async () => {
   await sandbox.runCode('x = 20')
   const execution = await sandbox.runCode('x += 1\nx * 2')
   assert.equal(execution.text, '42')
   assert.equal(execution.error, undefined)
 })
 
-test('an error has a name, a value and a place', async () => {
+test('an error has a name, a value and a traceback', async () => {
   const { error } = await sandbox.runCode('a = 1\nb = a / 0')
   assert.equal(error.name, 'ZeroDivisionError')
   assert.equal(error.value, 'division by zero')
   assert.match(error.traceback, /b = a \/ 0/)
 })
 
-test('output comes as it is written', async () => {
+test('output is streamed', async () => {
   const lines = []
   const results = []
   await sandbox.runCode('import sys\nprint("one")\nprint("two", file=sys.stderr)\n7', {
@@ -49,7 +49,7 @@ test('a result may be HTML', async () => {
   assert.equal(result.html, '<b>bold</b>')
 })
 
-test('contexts know nothing of each other', async () => {
+test('contexts are isolated', async () => {
   const context = await sandbox.createCodeContext({ cwd: '/tmp' })
   await sandbox.runCode('mine = 1')
   const { error } = await sandbox.runCode('mine', { context })
@@ -60,7 +60,7 @@ test('contexts know nothing of each other', async () => {
   await sandbox.removeCodeContext(context)
 })
 
-test('variables of the environment are for one cell', async () => {
+test('environment variables apply to one cell', async () => {
   const code = 'import os; os.environ.get("ONCE")'
   assert.match((await sandbox.runCode(code, { envs: { ONCE: 'yes' } })).text, /yes/)
   assert.notEqual((await sandbox.runCode(code)).text, "'yes'")

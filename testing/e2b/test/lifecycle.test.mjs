@@ -11,7 +11,7 @@ const create = async (...args) => {
 }
 afterEach(() => Promise.all(made.splice(0).map((one) => one.kill())))
 
-test('a sandbox says what it is', async () => {
+test('getInfo describes the sandbox', async () => {
   const sandbox = await create({ timeoutMs: 120_000, metadata: { who: 'ada', what: 'a b&c=d' } })
   const info = await sandbox.getInfo()
   assert.equal(info.sandboxId, sandbox.sandboxId)
@@ -26,7 +26,7 @@ test('a sandbox says what it is', async () => {
   assert.equal(await sandbox.isRunning(), true)
 })
 
-test('its time is changed, and made shorter by nobody who connects', async () => {
+test('the timeout can be changed, and connecting does not shorten it', async () => {
   const sandbox = await create({ timeoutMs: 60_000 })
   await sandbox.setTimeout(600_000)
   const end = (await sandbox.getInfo()).endAt.getTime()
@@ -37,7 +37,7 @@ test('its time is changed, and made shorter by nobody who connects', async () =>
   assert.ok((await sandbox.getInfo()).endAt.getTime() > end)
 })
 
-test('it ends when its time is up', async () => {
+test('the sandbox ends at its timeout', async () => {
   const sandbox = await create({ timeoutMs: 1_000 })
   const end = Date.now() + 20_000
   while ((await sandbox.isRunning()) && Date.now() < end) await new Promise((go) => setTimeout(go, 200))
@@ -45,7 +45,7 @@ test('it ends when its time is up', async () => {
   await assert.rejects(sandbox.commands.run('true'))
 })
 
-test('killed once, and not twice', async () => {
+test('the second kill returns false', async () => {
   const sandbox = await create()
   assert.equal(await sandbox.kill(), true)
   assert.equal(await sandbox.kill(), false)
@@ -54,7 +54,7 @@ test('killed once, and not twice', async () => {
   await assert.rejects(Sandbox.getInfo(sandbox.sandboxId), NotFoundError)
 })
 
-test('what is running when it is killed hears of it', async () => {
+test('running commands fail when the sandbox is killed', async () => {
   const sandbox = await create()
   const command = await sandbox.commands.run('sleep 100', { background: true })
   const waiting = assert.rejects(command.wait())
@@ -62,7 +62,7 @@ test('what is running when it is killed hears of it', async () => {
   await waiting
 })
 
-test('lists by metadata, by page, newest first', async () => {
+test('list filters by metadata and pages, newest first', async () => {
   const run = randomUUID()
   const ids = []
   for (const number of ['1', '2', '3']) {
@@ -81,7 +81,7 @@ test('lists by metadata, by page, newest first', async () => {
   assert.deepEqual(await Sandbox.list({ query: { metadata: { run, number: '9' } } }).nextItems(), [])
 })
 
-test('pause keeps what runs, and connecting wakes it', async () => {
+test('pause keeps processes, and connecting resumes the sandbox', async () => {
   const run = randomUUID()
   const sandbox = await create({ timeoutMs: 60_000, metadata: { run } })
   await sandbox.files.write('kept.txt', 'kept')
@@ -102,7 +102,7 @@ test('pause keeps what runs, and connecting wakes it', async () => {
   assert.ok(left > 30_000 && left <= 61_000, `its time begins anew: ${left} ms`)
 })
 
-test('measurements', async () => {
+test('metrics are reported', async () => {
   const sandbox = await create()
   const [metric] = await sandbox.getMetrics()
   assert.ok(metric.memTotal > 0)
@@ -113,7 +113,7 @@ test('measurements', async () => {
   assert.ok(Math.abs(metric.timestamp.getTime() - Date.now()) < 60_000)
 })
 
-test('what is wrong is said', async () => {
+test('invalid requests are rejected with a message', async () => {
   await assert.rejects(Sandbox.create('no-such-template'), /no-such-template/)
   await assert.rejects(Sandbox.create({ apiKey: 'e2b_00000000' }), { name: 'AuthenticationError' })
   await assert.rejects(Sandbox.connect('nosuchsandbox'), NotFoundError)
@@ -122,7 +122,7 @@ test('what is wrong is said', async () => {
   await assert.rejects(Sandbox.create({ metadata: { 'isola.mine': 'x' } }), /isola\./)
 })
 
-test('a port of a sandbox is a web site, unless it is private', async () => {
+test('a port is reachable over HTTP unless it is private', async () => {
   const serve = async (sandbox) => {
     await sandbox.files.write('site/index.html', 'hello from inside')
     await sandbox.commands.run('python3 -m http.server 8000 --directory site', { background: true })

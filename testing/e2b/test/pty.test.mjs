@@ -30,7 +30,7 @@ test('a terminal', async () => {
   await assert.rejects(pty.wait(), { exitCode: 5 })
 })
 
-test('somebody else comes to the same terminal', async () => {
+test('another client connects to the same terminal', async () => {
   const first = screen()
   const second = screen()
   const options = { cwd: '/tmp', timeoutMs: 10_000 } // the SDK's timer outlives disconnect()

@@ -1,4 +1,4 @@
-// One sandbox for all tests of a file, made and killed as a user would.
+// One sandbox for all tests of a file, created and killed through the SDK.
 import { after, before } from 'node:test'
 import { Sandbox } from 'e2b'
 
@@ -13,11 +13,11 @@ export function useSandbox(options = {}) {
   return () => held.sandbox
 }
 
-// Waits until something holds.
-export async function until(holds, what, patienceMs = 10_000) {
-  const end = Date.now() + patienceMs
+// Waits until a condition holds.
+export async function until(holds, what, timeoutMs = 10_000) {
+  const end = Date.now() + timeoutMs
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`not within ${patienceMs} ms: ${what}`)
+    if (Date.now() > end) throw new Error(`not within ${timeoutMs} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

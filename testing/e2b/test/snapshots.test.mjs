@@ -36,7 +36,7 @@ test('a snapshot with a name', async () => {
   await Sandbox.deleteSnapshot(snapshot.snapshotId)
 })
 
-test('forks go their own ways', async () => {
+test('forks are independent', async () => {
   const sandbox = keep(await Sandbox.create({ metadata: { of: 'fork' } }))
   await sandbox.files.write('state.txt', 'before')
   const forks = await sandbox.fork({ count: 3 })

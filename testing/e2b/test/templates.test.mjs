@@ -8,7 +8,7 @@ import { Sandbox, Template, waitForFile } from 'e2b'
 const made = []
 afterEach(() => Promise.all(made.splice(0).map((one) => one.kill())))
 
-test('a template is built by instructions', { timeout: 300_000 }, async (t) => {
+test('a template is built from instructions', { timeout: 300_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'isola-template-'))
   t.after(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'app.txt'), 'copied in')
@@ -32,7 +32,7 @@ test('a template is built by instructions', { timeout: 300_000 }, async (t) => {
   assert.equal(await sandbox.files.read('/tmp/started'), 'started\n')
 })
 
-test('a step that fails ends the build and says so', { timeout: 300_000 }, async () => {
+test('a failing step fails the build', { timeout: 300_000 }, async () => {
   const template = Template().fromTemplate('base').runCmd('echo before; exit 3')
   await assert.rejects(Template.build(template, 'isola-broken'), /exit|Exited|3/)
   await assert.rejects(Sandbox.create('isola-broken'))

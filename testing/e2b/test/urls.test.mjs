@@ -13,7 +13,7 @@ test('a signed URL reads a file without a token or a name', async () => {
   assert.equal(await answer.text(), 'for all')
 })
 
-test('of no other file, and of no other user', async () => {
+test('a signed URL is valid for one file and user only', async () => {
   await sandbox().files.write('secret.txt', 'for none')
   const url = new URL(await sandbox().downloadUrl('shared.txt'))
   url.searchParams.set('path', 'secret.txt')
@@ -28,7 +28,7 @@ test('of no other file, and of no other user', async () => {
   assert.equal((await fetch(none)).status, 401)
 })
 
-test('one for reading is none for writing', async () => {
+test('a read URL does not allow writing', async () => {
   const url = await sandbox().downloadUrl('shared.txt')
   const form = new FormData()
   form.append('file', new Blob(['changed']), 'shared.txt')
@@ -36,14 +36,14 @@ test('one for reading is none for writing', async () => {
   assert.equal(await sandbox().files.read('shared.txt'), 'for all')
 })
 
-test('a URL has its time', async () => {
+test('a signed URL expires', async () => {
   const url = await sandbox().downloadUrl('shared.txt', { useSignatureExpiration: -120 })
   const answer = await fetch(url)
   assert.equal(answer.status, 401)
   assert.match((await answer.json()).message, /expired/)
 })
 
-test('a signed URL takes a file', async () => {
+test('a signed URL accepts an upload', async () => {
   const url = await sandbox().uploadUrl('sent/up.txt', { useSignatureExpiration: 60_000 })
   const form = new FormData()
   form.append('file', new Blob(['sent']), 'any-name.txt')
@@ -67,7 +67,7 @@ test('ranges', async () => {
   assert.deepEqual(await range('bytes=-2'), [206, '89', 'bytes 8-9/10'])
 })
 
-test('without a token nothing is told', async () => {
+test('requests without a token are rejected', async () => {
   const headers = { 'E2b-Sandbox-Id': sandbox().sandboxId, 'E2b-Sandbox-Port': '49983' }
   const url = process.env.E2B_SANDBOX_URL
   assert.equal((await fetch(`${url}/envs`, { headers })).status, 401)

@@ -10,7 +10,7 @@ after(async () => {
   await Volume.destroy(volume.volumeId)
 })
 
-test('what is written from outside is there inside, and the other way round', async () => {
+test('writes through the API are visible in the sandbox and vice versa', async () => {
   const written = await volume.writeFile('/in/from-outside.txt', 'hello', { mode: 0o640, force: true })
   assert.equal(written.type, 'file')
   assert.equal(written.path, '/in/from-outside.txt')
@@ -49,7 +49,7 @@ test('folders are made, listed and removed', async () => {
   await assert.rejects(volume.list('/one'), VolumePathNotFoundError)
 })
 
-test('bytes go both ways as they are, streamed too', async () => {
+test('binary content round-trips, streamed too', async () => {
   const bytes = new Uint8Array(3_000_000).map((_, i) => (i * 7919) % 251)
   await volume.writeFile('/bytes', bytes.buffer)
   assert.deepEqual(await volume.readFile('/bytes', { format: 'bytes' }), bytes)
@@ -62,7 +62,7 @@ test('bytes go both ways as they are, streamed too', async () => {
   assert.equal((await volume.getInfo('/empty')).size, 0)
 })
 
-test('rights and owners are changed', async () => {
+test('permissions and owners are changed', async () => {
   await volume.writeFile('/owned', 'x')
   const changed = await volume.updateMetadata('/owned', { mode: 0o600 })
   assert.equal(changed.mode & 0o777, 0o600)
@@ -75,14 +75,14 @@ test('rights and owners are changed', async () => {
 })
 
 test('nothing outside the volume is reached', async () => {
-  await assert.rejects(volume.readFile('/../etc/passwd'), /stay in the volume/)
-  await assert.rejects(volume.writeFile('a/../../b', 'x'), /stay in the volume/)
+  await assert.rejects(volume.readFile('/../etc/passwd'), /leads out of the volume/)
+  await assert.rejects(volume.writeFile('a/../../b', 'x'), /leads out of the volume/)
   await assert.rejects(volume.remove('/'), /volume itself/)
   const stranger = new Volume(volume.volumeId, volume.name, 'wrong')
   await assert.rejects(stranger.list('/'), /token/)
 })
 
-test('volumes are found by id, and gone when they are destroyed', async () => {
+test('volumes are found by id until they are destroyed', async () => {
   const other = await Volume.create(`other-${process.pid}`)
   await other.writeFile('/kept', 'x')
   const same = await Volume.connect(other.volumeId)
@@ -96,7 +96,7 @@ test('volumes are found by id, and gone when they are destroyed', async () => {
   await Volume.destroy(again.volumeId)
 })
 
-test('a volume is reached again after the server has let go of it', async () => {
+test('a volume can be used again after its helper was released', async () => {
   await volume.writeFile('/lasting', 'x')
   const api = `${process.env.E2B_API_URL}/api/v1/sandboxes`
   const headers = { Authorization: `Bearer ${process.env.E2B_API_KEY}` }

@@ -21,7 +21,7 @@ async function watched(path, options, work) {
   }
 }
 
-test('everything that happens in a folder', async () => {
+test('all kinds of changes are reported', async () => {
   await files().makeDir('seen')
   await watched('seen', {}, async (saw) => {
     await files().write('seen/new.txt', 'one')
@@ -38,7 +38,7 @@ test('everything that happens in a folder', async () => {
   })
 })
 
-test('folders in it only when asked for', async () => {
+test('subfolders are watched only if recursive', async () => {
   await files().makeDir('deep/in/it')
   await watched('deep', { recursive: true }, async (saw) => {
     await files().write('deep/in/it/file', 'x')
@@ -52,7 +52,7 @@ test('folders in it only when asked for', async () => {
   })
 })
 
-test('what changed is described', async () => {
+test('events describe the changed entry', async () => {
   await files().makeDir('told')
   await watched('told', { includeEntry: true }, async (saw, events) => {
     await files().write('told/file', 'hello')
@@ -61,13 +61,13 @@ test('what changed is described', async () => {
   })
 })
 
-test('nobody can watch what is no folder', async () => {
+test('watching a path that is not a folder fails', async () => {
   await assert.rejects(files().watchDir('nothing', () => {}), FileNotFoundError)
   await files().write('file', 'x')
   await assert.rejects(files().watchDir('file', () => {}), InvalidArgumentError)
 })
 
-test('a watch that is over calls its end', async () => {
+test('a stopped watch calls onExit', async () => {
   await files().makeDir('over')
   let ended = 0
   const handle = await files().watchDir('over', () => {}, { onExit: () => void ended++ })

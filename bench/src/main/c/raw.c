@@ -1,15 +1,15 @@
 /*
- * What the kernel alone costs: the loops that Isola's figures are compared with.
+ * Baselines: the cost of the kernel alone, with which Isola's results are compared.
  *
  *   raw exec N WORKERS PROGRAM   fork, exec, waitpid; N times, spread over WORKERS processes
  *   raw copy FROM TO             read and write a file, 128 KiB at a time
  *   raw flood PROGRAM ARG...     run a program and read its output to the end
  *
- * Prints the nanoseconds of each iteration, a line each, then "wall N" for all of them together.
+ * Prints the nanoseconds of each iteration, one per line, then "wall N" for the total elapsed time.
  *
- * It is also what containers of bare runtimes run, by the name it has there: `true` succeeds, `pause` waits for ever.
- * And `raw without-cgroup2 PROGRAM ARG...` becomes a program that does not see the mount of cgroup 2, for those that
- * refuse a machine with both versions.
+ * Containers of bare runtimes run it too, under other names: `true` succeeds, `pause` waits forever.
+ * `raw without-cgroup2 PROGRAM ARG...` executes a program with the cgroup2 mount hidden, for runtimes that refuse a
+ * host with both cgroup versions.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BUFFER (128 << 10) /* fits the cache: larger ones are slower */
+#define BUFFER (128 << 10) /* fits the CPU cache; larger buffers are slower */
 
 static uint64_t now(void)
 {
@@ -40,16 +40,16 @@ static void fail(const char *what)
 
 static void run_once(char *program)
 {
-    char *words[] = {program, NULL};
+    char *arguments[] = {program, NULL};
     pid_t child = fork();
     if (child == 0) {
-        execv(program, words);
+        execv(program, arguments);
         _exit(127);
     }
     int status;
     if (child < 0 || waitpid(child, &status, 0) != child) fail("fork");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        fprintf(stderr, "%s did not succeed\n", program);
+        fprintf(stderr, "%s failed\n", program);
         exit(1);
     }
 }
@@ -106,7 +106,7 @@ static int copy(const char *from, const char *to)
     return 0;
 }
 
-static int flood(char **words)
+static int flood(char **arguments)
 {
     char *buffer = malloc(BUFFER);
     int ends[2];
@@ -116,19 +116,19 @@ static int flood(char **words)
     if (child < 0) fail("fork");
     if (child == 0) {
         dup2(ends[1], 1);
-        execvp(words[0], words);
+        execvp(arguments[0], arguments);
         _exit(127);
     }
     close(ends[1]);
     while (read(ends[0], buffer, BUFFER) > 0)
         ;
     int status;
-    if (waitpid(child, &status, 0) != child || status != 0) fail(words[0]);
+    if (waitpid(child, &status, 0) != child || status != 0) fail(arguments[0]);
     print_one(now() - start);
     return 0;
 }
 
-static int without_cgroup2(char **words)
+static int without_cgroup2(char **arguments)
 {
     char line[4096], point[4096], type[64];
     FILE *mounts = fopen("/proc/self/mounts", "re");
@@ -139,26 +139,27 @@ static int without_cgroup2(char **words)
             && umount2(point, MNT_DETACH) != 0)
             fail(point);
     fclose(mounts);
-    execvp(words[0], words);
-    fail(words[0]);
+    execvp(arguments[0], arguments);
+    fail(arguments[0]);
     return 1;
 }
 
-static int in_a_container(const char *name)
+static int run_in_container(const char *name)
 {
     if (strcmp(name, "pause") == 0)
         for (;;) pause();
     return 0;
 }
 
-int main(int count, char **words)
+int main(int count, char **arguments)
 {
-    const char *slash = strrchr(words[0], '/'), *name = slash ? slash + 1 : words[0];
-    if (strcmp(name, "true") == 0 || strcmp(name, "pause") == 0) return in_a_container(name);
-    if (count >= 3 && strcmp(words[1], "without-cgroup2") == 0) return without_cgroup2(words + 2);
-    if (count == 5 && strcmp(words[1], "exec") == 0) return exec_loop(atol(words[2]), atol(words[3]), words[4]);
-    if (count == 4 && strcmp(words[1], "copy") == 0) return copy(words[2], words[3]);
-    if (count >= 3 && strcmp(words[1], "flood") == 0) return flood(words + 2);
+    const char *slash = strrchr(arguments[0], '/'), *name = slash ? slash + 1 : arguments[0];
+    if (strcmp(name, "true") == 0 || strcmp(name, "pause") == 0) return run_in_container(name);
+    if (count >= 3 && strcmp(arguments[1], "without-cgroup2") == 0) return without_cgroup2(arguments + 2);
+    if (count == 5 && strcmp(arguments[1], "exec") == 0)
+        return exec_loop(atol(arguments[2]), atol(arguments[3]), arguments[4]);
+    if (count == 4 && strcmp(arguments[1], "copy") == 0) return copy(arguments[2], arguments[3]);
+    if (count >= 3 && strcmp(arguments[1], "flood") == 0) return flood(arguments + 2);
     fprintf(stderr, "usage: raw exec N WORKERS PROGRAM | copy FROM TO | flood PROGRAM ARG...\n");
     return 2;
 }

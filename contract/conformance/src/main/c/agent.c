@@ -1,4 +1,4 @@
-/* The guest agent that started us: its memory, its descriptors, its life, its channel. */
+/* The guest agent that started this process: its memory, its descriptors, its survival, its channel. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static bool is_first_of_its_own(pid_t pid)
 {
     char name[64] = "";
     ssize_t n = readlink("/proc/self/ns/pid", name, sizeof name - 1);
-    return pid == 1 && n > 0 && strcmp(name, "pid:[4026531836]") != 0; /* that is the machine's first namespace */
+    return pid == 1 && n > 0 && strcmp(name, "pid:[4026531836]") != 0; /* the initial pid namespace of the machine */
 }
 
 static bool is_agent(pid_t pid)
@@ -45,7 +45,10 @@ static bool is_agent(pid_t pid)
     return strcmp(name, "isola-agent") == 0 || strcmp(name, "agent") == 0 || is_first_of_its_own(pid);
 }
 
-/* `agent` names those above us that are the agent or its supervisors, the agent last; a number names itself. */
+/*
+ * `agent` selects those ancestors that are the agent or its supervisors, the agent last; a number selects that
+ * process.
+ */
 static void find_agents(const char *victim)
 {
     if (strcmp(victim, "agent") != 0) {
@@ -54,10 +57,10 @@ static void find_agents(const char *victim)
     }
     for (pid_t pid = parent_of(starter); pid > 0 && agent_count < AGENTS_MAX; pid = parent_of(pid))
         if (is_agent(pid)) agents[agent_count++] = pid;
-    if (agent_count == 0) absent("no agent is to be seen");
+    if (agent_count == 0) absent("no agent is visible");
 }
 
-/* agent-memory VICTIM: an address that is not mapped is found out only after the permission was checked */
+/* agent-memory VICTIM: the kernel checks the permission before it finds that the address is not mapped */
 static void agent_memory(int count, char **arguments)
 {
     (void)count;
@@ -77,7 +80,7 @@ static void agent_memory(int count, char **arguments)
     failed(error, "the agent's memory");
 }
 
-/* agent-trace VICTIM: lets go when the attempt ends */
+/* agent-trace VICTIM: detaches when the attempt ends */
 static void agent_trace(int count, char **arguments)
 {
     (void)count;
@@ -90,7 +93,7 @@ static void agent_trace(int count, char **arguments)
     failed(error, "ptrace of the agent");
 }
 
-/* agent-files VICTIM: what /proc shows of a process only to those who may trace it; its descriptors among it */
+/* agent-files VICTIM: files of /proc/PID that require permission to trace, including descriptors */
 static void agent_files(int count, char **arguments)
 {
     (void)count;
@@ -114,7 +117,7 @@ static void agent_files(int count, char **arguments)
     failed(error, "the agent's part of /proc");
 }
 
-/* agent-kill VICTIM: the host looks afterwards whether it lives */
+/* agent-kill VICTIM: the host checks afterwards whether it is alive */
 static void agent_kill(int count, char **arguments)
 {
     (void)count;
@@ -127,7 +130,7 @@ static void agent_kill(int count, char **arguments)
     got("sent signals to process %d", (int)agent);
 }
 
-/* A program that runs is busy: that is said to those who may write it, before it is seen that the mount is read-only. */
+/* For a running program, ETXTBSY is reported to users with write permission, before EROFS for a read-only mount. */
 static bool may_be_written(const char *path)
 {
     struct statvfs v;
@@ -138,7 +141,7 @@ static bool may_be_written(const char *path)
     return may;
 }
 
-/* agent-program VICTIM: which other sandboxes run too */
+/* agent-program VICTIM: the program is shared with other sandboxes */
 static void agent_program(int count, char **arguments)
 {
     (void)count;
@@ -180,7 +183,7 @@ static int connect_to(const char *path)
     return -1;
 }
 
-/* HELLO with a made-up proof, or a request without any HELLO; answered by an agent that trusts everybody. */
+/* Sends HELLO with a forged proof, or a request without HELLO. Only an agent without authentication answers. */
 static bool is_answered(const char *path, const void *bytes, size_t length)
 {
     int fd = connect_to(path);
@@ -191,7 +194,7 @@ static bool is_answered(const char *path, const void *bytes, size_t length)
     return type == WELCOME || type >= FIRST_ANSWER;
 }
 
-/* agent-channel PATH...: speaks without the secret */
+/* agent-channel PATH...: connects without the secret */
 static void agent_channel(int count, char **arguments)
 {
     static const char *const usual[] = {"/.isola/agent.sock", "/.isola/socket", "/run/isola/agent", "/.isola/agent"};
@@ -210,10 +213,10 @@ static void agent_channel(int count, char **arguments)
         }
         close(fd);
         tried++;
-        if (is_answered(path, hello, sizeof hello)) got("the agent at %s welcomes whoever comes", path);
-        if (is_answered(path, request, sizeof request)) got("the agent at %s answers whoever asks", path);
+        if (is_answered(path, hello, sizeof hello)) got("the agent at %s accepts a forged proof", path);
+        if (is_answered(path, request, sizeof request)) got("the agent at %s answers a request without HELLO", path);
     }
-    if (tried) refused(0, "the agent is there and does not answer");
+    if (tried) refused(0, "the agent does not answer");
     failed(error, "the agent's socket");
 }
 

@@ -1,4 +1,4 @@
-/* Devices: those in /dev, and those that a new node would open. */
+/* Devices: those in /dev, and those that a new device node opens. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "probe.h"
 
-/* Opens a device through a node of our own, in the working folder and wherever a file system may allow one. */
+/* Opens a device through a new node, in the working directory and wherever a file system may allow one. */
 static int open_made(mode_t type, unsigned major_number, unsigned minor_number, int flags, int *error)
 {
     static const char *const nodes[] = {"isola-probe-node", "/tmp/isola-probe-node", "/dev/isola-probe-node",
@@ -31,7 +31,7 @@ static int open_made(mode_t type, unsigned major_number, unsigned minor_number, 
     return -1;
 }
 
-/* disk (MAJOR MINOR NAME)...: the host's, opened and not read */
+/* disk (MAJOR MINOR NAME)...: opens disks of the host without reading them */
 static void disk(int count, char **arguments)
 {
     int error = ENOENT;
@@ -46,7 +46,7 @@ static void disk(int count, char **arguments)
     failed(error, "the disk");
 }
 
-/* memory-node: /dev/mem through a node of our own */
+/* memory-node: opens /dev/mem through a new node */
 static void memory_node(int count, char **arguments)
 {
     (void)count;
@@ -56,7 +56,7 @@ static void memory_node(int count, char **arguments)
     failed(error, "mknod");
 }
 
-/* device PATH...: opened for reading and writing, and nothing asked of it */
+/* device PATH...: opens devices for reading and writing without using them */
 static void device(int count, char **arguments)
 {
     int error = ENOENT;
@@ -67,7 +67,7 @@ static void device(int count, char **arguments)
     failed(error, arguments[0]);
 }
 
-/* terminal-of PATH ID: what is typed there */
+/* terminal-of PATH ID: reads the input of a terminal of the host */
 static void terminal_of(int count, char **arguments)
 {
     (void)count;
@@ -76,7 +76,7 @@ static void terminal_of(int count, char **arguments)
     if (fd < 0) failed(errno, arguments[0]);
     ssize_t n = readable(fd) ? read(fd, line, sizeof line) : -1;
     if (n > 0 && holds(line, (size_t)n, mark_of(arguments[1]))) got("read from the host's terminal %s", arguments[0]);
-    absent("that terminal is another one here");
+    absent("that path is a different terminal here");
 }
 
 static _Noreturn void push(void)
@@ -87,7 +87,7 @@ static _Noreturn void push(void)
     got("typed into the controlling terminal");
 }
 
-/* terminal [own]: types into the controlling terminal; with `own`, into one that was made for this */
+/* terminal [own]: types into the controlling terminal; with `own`, into a terminal created for this purpose */
 static void terminal(int count, char **arguments)
 {
     if (count == 0) push();

@@ -1,4 +1,4 @@
-/* Files of the host: planted ones, well-known ones, and those of the installation. */
+/* Files of the host: targets, well-known files, and those of the installation. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -22,7 +22,7 @@ enum { CONTENT_MAX = 1 << 20, ENTRIES_MAX = 1000000 };
 
 static char content[CONTENT_MAX];
 
-/* Other names under which a root may be within reach. */
+/* Alternative paths by which a root directory may be reachable. */
 static const char *const ways[] = {"",
                                    "/..",
                                    "/proc/self/root",
@@ -37,7 +37,7 @@ static const char *const ways[] = {"",
                                    "/tmp/root"};
 
 /* read PATH ID */
-static void read_planted(int count, char **arguments)
+static void read_target(int count, char **arguments)
 {
     (void)count;
     int error = ENOENT;
@@ -51,7 +51,7 @@ static void read_planted(int count, char **arguments)
     failed(error, arguments[0]);
 }
 
-/* digest (PATH DIGEST)...: whether a file is the host's own, told by its content */
+/* digest (PATH DIGEST)...: tells by its content whether a file is the host's */
 static void compare(int count, char **arguments)
 {
     int error = ENOENT;
@@ -64,8 +64,8 @@ static void compare(int count, char **arguments)
     failed(error, arguments[0]);
 }
 
-/* write PATH ID: the host looks afterwards whether it arrived */
-static void write_planted(int count, char **arguments)
+/* write PATH ID: the host checks afterwards whether the file has changed */
+static void write_target(int count, char **arguments)
 {
     (void)count;
     const char *mark = mark_of(arguments[1]);
@@ -98,7 +98,7 @@ static int make(const char *path, int way)
     return (int)syscall(SYS_fchmodat2, AT_FDCWD, path, PROGRAM, 0);
 }
 
-/* setuid-file PATH: by every call that can; the host looks afterwards whose they are */
+/* setuid-file PATH: tries every system call that can create one; the host checks the owner afterwards */
 static void setuid_file(int count, char **arguments)
 {
     (void)count;
@@ -110,7 +110,7 @@ static void setuid_file(int count, char **arguments)
         if (make(path, way) < 0 && !(error && errno == ENOSYS)) error = errno;
         if (stat(path, &s) == 0 && (s.st_mode & S_ISUID)) made |= 1 << way;
     }
-    if (made) got("made files that set their user (ways %x)", (unsigned)made);
+    if (made) got("created set-user-id files (methods %x)", (unsigned)made);
     failed(error, "a file that sets its user");
 }
 
@@ -120,7 +120,7 @@ static bool beneath(const char *path, const char *folder)
     return length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/';
 }
 
-/* open PATH...: any that lies neither in the working folder nor in the home folder */
+/* open PATH...: any file outside the working directory and the home directory */
 static void open_any(int count, char **arguments)
 {
     char folder[4096] = "";
@@ -146,17 +146,17 @@ static int look(const char *path, const struct stat *s, int type, struct FTW *wh
     return ++seen < ENTRIES_MAX ? FTW_CONTINUE : FTW_STOP;
 }
 
-/* find ID FOLDER...: a name that begins so, anywhere beneath, whatever the mounts make of the paths */
+/* find ID FOLDER...: searches for a name with this prefix anywhere beneath, independent of mount points */
 static void find(int count, char **arguments)
 {
     sought = mark_of(arguments[0]);
     for (int i = 1; i < count; i++) nftw(arguments[i], look, 32, FTW_PHYS | FTW_ACTIONRETVAL);
-    absent("no such name among %ld", seen);
+    absent("no such name among %ld files", seen);
 }
 
-const struct probe file_probes[] = {{"read", 2, read_planted},
+const struct probe file_probes[] = {{"read", 2, read_target},
                                     {"digest", 2, compare},
-                                    {"write", 2, write_planted},
+                                    {"write", 2, write_target},
                                     {"open", 1, open_any},
                                     {"find", 2, find},
                                     {"setuid-file", 1, setuid_file},

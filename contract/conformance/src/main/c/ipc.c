@@ -1,4 +1,4 @@
-/* Shared memory and queues of the host: System V by key, POSIX by name. */
+/* Shared memory and message queues of the host: System V by key, POSIX by name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mqueue.h>
@@ -28,10 +28,10 @@ static void shared_memory(int count, char **arguments)
     const char *bytes = shmat(segment, NULL, SHM_RDONLY);
     if (bytes == (void *)-1) failed(errno, "shmat");
     if (holds(bytes, 64, mark_of(arguments[1]))) got("read the host's shared memory");
-    refused(0, "that segment is another one");
+    refused(0, "that segment is a different one");
 }
 
-/* messages KEY ID: looks at the first and leaves it there */
+/* messages KEY ID: peeks at the first message and leaves it in the queue */
 static void messages(int count, char **arguments)
 {
     (void)count;
@@ -45,7 +45,7 @@ static void messages(int count, char **arguments)
     if (n < 0 && errno == ENOSYS) n = msgrcv(queue, &message, sizeof message.text, 0, IPC_NOWAIT);
     if (n < 0) failed(errno, "msgrcv");
     if (holds(message.text, (size_t)n, mark_of(arguments[1]))) got("read the host's message queue");
-    refused(0, "that queue is another one");
+    refused(0, "that queue is a different one");
 }
 
 /* semaphores KEY VALUE */
@@ -57,7 +57,7 @@ static void semaphores(int count, char **arguments)
     int value = semctl(set, 0, GETVAL);
     if (value < 0) failed(errno, "semctl");
     if (value == atoi(arguments[1])) got("read the host's semaphore");
-    refused(0, "that semaphore is another one");
+    refused(0, "that semaphore is a different one");
 }
 
 /* posix-memory ID */
@@ -70,7 +70,7 @@ static void posix_memory(int count, char **arguments)
     if (fd < 0) failed(errno, "shm_open");
     ssize_t n = read(fd, bytes, sizeof bytes);
     if (n > 0 && holds(bytes, (size_t)n, mark_of(arguments[0]))) got("read the host's POSIX shared memory");
-    refused(0, "that object is another one");
+    refused(0, "that object is a different one");
 }
 
 /* posix-queue ID */
@@ -83,7 +83,7 @@ static void posix_queue(int count, char **arguments)
     mqd_t queue = mq_open(name, O_RDONLY | O_NONBLOCK);
     if (queue == (mqd_t)-1) failed(errno, "mq_open");
     if (mq_getattr(queue, &attributes) == 0 && attributes.mq_curmsgs > 0) got("opened the host's POSIX queue");
-    refused(0, "that queue is another one");
+    refused(0, "that queue is a different one");
 }
 
 const struct probe ipc_probes[] = {{"shared-memory", 2, shared_memory}, {"messages", 2, messages},

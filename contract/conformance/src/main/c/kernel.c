@@ -1,6 +1,6 @@
 /*
- * Gates of the kernel. Where a permitted call would do something, it is made with an argument that the kernel refuses
- * only after it has checked the permission: EPERM means refused, the other error means that the gate was open.
+ * Privileged system calls. A call that would have an effect is made with an argument that the kernel rejects only
+ * after it has checked the permission: EPERM means refused, the other error means that the permission was granted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define SYS_io_uring_setup 425
 #endif
 
-/* init_module and finit_module of nothing: ENOEXEC, EBADF once CAP_SYS_MODULE was found. */
+/* init_module and finit_module without a module fail with ENOEXEC and EBADF after the check for CAP_SYS_MODULE. */
 static void modules(int count, char **arguments)
 {
     (void)count;
@@ -31,7 +31,7 @@ static void modules(int count, char **arguments)
     gate("loading a kernel module", result, OPEN_ERRORS(ENOEXEC, EFAULT, EBADF, EINVAL));
 }
 
-/* Flags that no kernel knows and more segments than allowed: EINVAL, after CAP_SYS_BOOT was found. */
+/* Unknown flags and too many segments fail with EINVAL after the check for CAP_SYS_BOOT. */
 static void kexec(int count, char **arguments)
 {
     (void)count;
@@ -40,7 +40,7 @@ static void kexec(int count, char **arguments)
          OPEN_ERRORS(EINVAL, EADDRNOTAVAIL));
 }
 
-/* A map of one element, gone when the probe ends. */
+/* Creates a map of one element, which is freed when the probe ends. */
 static void bpf(int count, char **arguments)
 {
     (void)count;
@@ -90,7 +90,7 @@ static bool key_holds(int32_t key, const char *mark)
     return n > 0 && holds(bytes, (size_t)n < sizeof bytes ? (size_t)n : sizeof bytes, mark);
 }
 
-/* keys SERIAL ID: a key that everybody may read, and one in the session keyring the sandbox may have inherited */
+/* keys SERIAL ID: a world-readable key, and one in the session keyring that the sandbox may have inherited */
 static void keys(int count, char **arguments)
 {
     (void)count;
@@ -105,7 +105,7 @@ static void keys(int count, char **arguments)
     failed(error == ENOKEY ? ENOENT : error, "keyctl");
 }
 
-/* Magic numbers that no kernel takes: EINVAL, after CAP_SYS_BOOT was found. */
+/* Invalid magic numbers fail with EINVAL after the check for CAP_SYS_BOOT. */
 static void reboot(int count, char **arguments)
 {
     (void)count;
@@ -113,7 +113,9 @@ static void reboot(int count, char **arguments)
     gate("reboot", syscall(SYS_reboot, 0, 0, 0, NULL), OPEN_ERRORS(EINVAL));
 }
 
-/* Setting neither time nor zone does nothing; a tick of nothing is invalid. Both after CAP_SYS_TIME was found. */
+/*
+ * Setting neither time nor zone has no effect, and a tick of zero is invalid; both after the check for CAP_SYS_TIME.
+ */
 static void clock_time(int count, char **arguments)
 {
     (void)count;
@@ -126,7 +128,7 @@ static void clock_time(int count, char **arguments)
     gate("setting the clock", result, OPEN_ERRORS(EINVAL));
 }
 
-/* A length below nothing: EINVAL, after CAP_SYS_ADMIN was found. */
+/* A negative length fails with EINVAL after the check for CAP_SYS_ADMIN. */
 static void host_name(int count, char **arguments)
 {
     (void)count;
@@ -136,7 +138,7 @@ static void host_name(int count, char **arguments)
     gate("setting the host name", result, OPEN_ERRORS(EINVAL));
 }
 
-/* A file that is not there: ENOENT, after CAP_SYS_ADMIN was found. */
+/* A missing file fails with ENOENT after the check for CAP_SYS_ADMIN. */
 static void swap(int count, char **arguments)
 {
     (void)count;
@@ -147,7 +149,7 @@ static void swap(int count, char **arguments)
     failed(errno, "swapon");
 }
 
-/* A file that is not there: ENOENT, after CAP_SYS_PACCT was found. */
+/* A missing file fails with ENOENT after the check for CAP_SYS_PACCT. */
 static void accounting(int count, char **arguments)
 {
     (void)count;
@@ -156,7 +158,7 @@ static void accounting(int count, char **arguments)
     failed(errno, "acct");
 }
 
-/* Reads the host's kernel log and keeps nothing of it. */
+/* Reads the kernel log of the host and discards it. */
 static void kernel_log(int count, char **arguments)
 {
     (void)count;
@@ -186,8 +188,8 @@ static void io_ports(int count, char **arguments)
 }
 
 /*
- * other-calls: a user namespace by the system calls of 32-bit programs and of the x32 convention, whose numbers a filter
- * may not know. A kernel without them ends the attempt.
+ * other-calls: creates a user namespace by the system calls of 32-bit programs and of the x32 ABI, whose numbers a
+ * seccomp filter may not cover. A kernel without them kills the attempt.
  */
 static void other_calls(int count, char **arguments)
 {
@@ -195,20 +197,20 @@ static void other_calls(int count, char **arguments)
     (void)arguments;
 #if defined(__x86_64__)
     long result = syscall(0x40000000L | SYS_unshare, 0x10000000L /* CLONE_NEWUSER */);
-    if (result == 0) got("unshare by the x32 convention");
+    if (result == 0) got("unshare by the x32 ABI");
     int error = errno;
     __asm__ volatile("int $0x80"
                      : "=a"(result)
                      : "a"(310L /* unshare */), "b"(0x10000000L)
                      : "memory", "r8", "r9", "r10", "r11");
-    if (result == 0) got("unshare by the 32-bit convention");
+    if (result == 0) got("unshare by the 32-bit ABI");
     failed(result == -ENOSYS ? error : (int)-result, "other conventions of calling the kernel");
 #else
-    absent("this machine has one convention only");
+    absent("this machine has no other system call ABI");
 #endif
 }
 
-/* The memory of the kernel, opened and not read. */
+/* Opens the memory of the kernel without reading it. */
 static void kernel_memory(int count, char **arguments)
 {
     (void)count;
@@ -223,7 +225,7 @@ static void kernel_memory(int count, char **arguments)
     failed(error, "the memory of the kernel");
 }
 
-/* Where the kernel lies in memory: shown as nothing to those who may not know. */
+/* Reads the addresses of kernel symbols, which are shown as zeros to unprivileged processes. */
 static void kernel_addresses(int count, char **arguments)
 {
     (void)count;
@@ -248,7 +250,7 @@ static _Noreturn void opens_any(const char *const *files, size_t count)
     failed(error, files[0]);
 }
 
-/* Opened for writing and not written. */
+/* Opens files for writing without writing. */
 static void settings(int count, char **arguments)
 {
     (void)count;
@@ -269,7 +271,7 @@ static void sysrq(int count, char **arguments)
     opens_any(files, 1);
 }
 
-/* sysfs: settings of the machine that could run a program of ours or stop everybody */
+/* sysfs: settings that could run a program on the host or halt the machine */
 static void sysfs(int count, char **arguments)
 {
     (void)count;

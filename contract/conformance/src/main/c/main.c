@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_SECONDS = 15, PROCESSES_MAX = 65536 };
+enum { TIMEOUT_SECONDS = 15, PROCESSES_MAX = 65536 };
 
 pid_t starter;
 static volatile pid_t attempt;
@@ -91,7 +91,7 @@ ssize_t read_file(const char *path, void *bytes, size_t room)
 {
     struct stat s;
     if (stat(path, &s) != 0) return -1;
-    if (!S_ISREG(s.st_mode)) { /* a pipe could block, a device could do anything */
+    if (!S_ISREG(s.st_mode)) { /* a pipe could block, and reading a device could have side effects */
         errno = EINVAL;
         return -1;
     }
@@ -178,7 +178,7 @@ static void give_up(int signal)
     _exit(REFUSED);
 }
 
-/* The attempt is a child: a filter may kill it, a call may hang, and still there is an answer. */
+/* The attempt runs in a child, so that a result is reported even if a filter kills it or a call hangs. */
 static int run(const struct probe *probe, int count, char **arguments)
 {
     struct sigaction action = {.sa_handler = give_up};
@@ -189,9 +189,9 @@ static int run(const struct probe *probe, int count, char **arguments)
     if (attempt == 0) {
         signal(SIGALRM, SIG_DFL);
         probe->run(count, arguments);
-        refused(0, "the attempt did not say how it went");
+        refused(0, "the attempt printed no result");
     }
-    alarm(PATIENCE_SECONDS);
+    alarm(TIMEOUT_SECONDS);
     int status;
     while (waitpid(attempt, &status, 0) < 0)
         if (errno != EINTR) refused(errno, "waitpid");
@@ -208,7 +208,10 @@ static bool write_text(const char *path, const char *text)
     return ok;
 }
 
-/* As root of namespaces of our own: what an ordinary user of the host cannot, root of a sandbox perhaps can. */
+/*
+ * Becomes root of new namespaces, because root of a sandbox may be able to do what an ordinary user of the host
+ * cannot.
+ */
 static void become_root(void)
 {
     char line[64];
@@ -235,7 +238,7 @@ int main(int count, char **words)
     static const struct probe *const tables[] = {own_probes,       file_probes,     process_probes, kernel_probes,
                                                  namespace_probes, device_probes,   network_probes, ipc_probes,
                                                  agent_probes,     resource_probes, state_probes};
-    if (count >= 3 && strcmp(words[1], "plant") == 0) return plant(count - 2, words + 2);
+    if (count >= 3 && strcmp(words[1], "targets") == 0) return hold_targets(count - 2, words + 2);
     if (count >= 3 && strcmp(words[1], "within") == 0) {
         become_root();
         count--;
@@ -251,6 +254,6 @@ int main(int count, char **words)
     }
     fprintf(stderr, "usage: isola-probe NAME [ARG...]\n       isola-probe --list\n"
                     "       isola-probe within NAME [ARG...]   as root of a user namespace\n"
-                    "       isola-probe plant ID [ARG...]\n");
+                    "       isola-probe targets ID [ARG...]\n");
     return 64;
 }

@@ -1,4 +1,4 @@
-/* Namespaces, mounts and roots: making new ones, entering others', climbing out of one's own. */
+/* Namespaces, mounts and roots: creating new ones, entering others, and leaving the own root. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static bool lives(long pid)
     return pid > 0;
 }
 
-/* user-namespace: by each of the three calls that make one; a filter easily forgets the third */
+/* user-namespace: by each of the three system calls that create one; filters often omit the third */
 static void user_namespace(int count, char **arguments)
 {
     (void)count;
@@ -40,16 +40,16 @@ static void user_namespace(int count, char **arguments)
     memset(&how, 0, sizeof how);
     how.flags = CLONE_NEWUSER;
     how.exit_signal = SIGCHLD;
-    if (lives(syscall(SYS_clone3, &how, sizeof how))) got("clone3 makes a user namespace");
+    if (lives(syscall(SYS_clone3, &how, sizeof how))) got("clone3 created a user namespace");
     int error = errno;
     if (lives(syscall(SYS_clone, (unsigned long)CLONE_NEWUSER | SIGCHLD, 0UL, 0UL, 0UL, 0UL)))
-        got("clone makes a user namespace");
+        got("clone created a user namespace");
     if (errno != ENOSYS) error = errno;
-    if (unshare(CLONE_NEWUSER) == 0) got("unshare makes a user namespace");
+    if (unshare(CLONE_NEWUSER) == 0) got("unshare created a user namespace");
     failed(error, "a user namespace");
 }
 
-/* namespaces: any other kind */
+/* namespaces: all other kinds */
 static void other_namespaces(int count, char **arguments)
 {
     (void)count;
@@ -57,7 +57,7 @@ static void other_namespaces(int count, char **arguments)
     static const int kinds[] = {CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS, CLONE_NEWCGROUP};
     int error = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (unshare(kinds[i]) == 0) got("unshare makes a namespace (%x)", (unsigned)kinds[i]);
+        if (unshare(kinds[i]) == 0) got("unshare created a namespace (%x)", (unsigned)kinds[i]);
         error = errno;
     }
     failed(error, "unshare");
@@ -81,7 +81,7 @@ static void enter(pid_t pid, void *context)
     }
 }
 
-/* enter VICTIM: its namespaces, even where they are ours already: that it is allowed is enough */
+/* enter VICTIM: enters its namespaces; succeeds even if they are the same, because the permission is what counts */
 static void enter_namespaces(int count, char **arguments)
 {
     (void)count;
@@ -90,7 +90,7 @@ static void enter_namespaces(int count, char **arguments)
     failed(error, "setns");
 }
 
-/* In a mount namespace of its own where that is to be had; where not, the mount lasts until the next line. */
+/* Uses a new mount namespace if possible; otherwise the mount is removed right away. */
 static void be_private(void)
 {
     if (unshare(CLONE_NEWNS) == 0) mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
@@ -101,7 +101,7 @@ static void mount_something(int count, char **arguments)
 {
     (void)count;
     be_private();
-    if (mkdir(arguments[0], 0700) != 0 && errno != EEXIST) refused(errno, "making %s", arguments[0]);
+    if (mkdir(arguments[0], 0700) != 0 && errno != EEXIST) refused(errno, "creating %s", arguments[0]);
     int result = mount("none", arguments[0], "tmpfs", MS_NOSUID | MS_NODEV, "size=4k");
     int error = errno;
     if (result == 0) umount2(arguments[0], MNT_DETACH);
@@ -110,7 +110,7 @@ static void mount_something(int count, char **arguments)
     failed(error, "mount");
 }
 
-/* mount-calls: the newer ones. fsopen and open_tree ask for CAP_SYS_ADMIN first and change nothing. */
+/* mount-calls: the newer system calls. fsopen and open_tree check for CAP_SYS_ADMIN first and change nothing. */
 static void mount_calls(int count, char **arguments)
 {
     (void)count;
@@ -121,11 +121,11 @@ static void mount_calls(int count, char **arguments)
     failed(error == ENOSYS ? errno : error, "fsopen, open_tree");
 }
 
-/* unmount FOLDER: which is no mount, so that EINVAL is said, after CAP_SYS_ADMIN was found */
+/* unmount FOLDER: FOLDER is not a mount point, so the call fails with EINVAL after the check for CAP_SYS_ADMIN */
 static void unmount(int count, char **arguments)
 {
     (void)count;
-    if (mkdir(arguments[0], 0700) != 0 && errno != EEXIST) refused(errno, "making %s", arguments[0]);
+    if (mkdir(arguments[0], 0700) != 0 && errno != EEXIST) refused(errno, "creating %s", arguments[0]);
     long result = umount2(arguments[0], MNT_DETACH);
     int error = errno;
     rmdir(arguments[0]);
@@ -133,11 +133,11 @@ static void unmount(int count, char **arguments)
     gate("umount", result, OPEN_ERRORS(EINVAL));
 }
 
-/* remount FOLDER: likewise; it is how a read-only mount becomes writable */
+/* remount FOLDER: likewise; this is how a read-only mount becomes writable */
 static void remount(int count, char **arguments)
 {
     (void)count;
-    if (mkdir(arguments[0], 0700) != 0 && errno != EEXIST) refused(errno, "making %s", arguments[0]);
+    if (mkdir(arguments[0], 0700) != 0 && errno != EEXIST) refused(errno, "creating %s", arguments[0]);
     long result = mount(NULL, arguments[0], NULL, MS_BIND | MS_REMOUNT, NULL);
     int error = errno;
     rmdir(arguments[0]);
@@ -145,7 +145,7 @@ static void remount(int count, char **arguments)
     gate("remount", result, OPEN_ERRORS(EINVAL));
 }
 
-/* Folders that are not there: ENOENT, after CAP_SYS_ADMIN was found. */
+/* Missing folders fail with ENOENT after the check for CAP_SYS_ADMIN. */
 static void pivot_root(int count, char **arguments)
 {
     (void)count;
@@ -155,14 +155,14 @@ static void pivot_root(int count, char **arguments)
     failed(errno, "pivot_root");
 }
 
-/* chroot FOLDER PATH ID: the classic way out, a second root beneath the folder one stands in */
+/* chroot FOLDER PATH ID: the classic chroot escape, a second root beneath the working directory */
 static void climb_out(int count, char **arguments)
 {
     (void)count;
     static char content[4096];
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (here < 0) refused(errno, ".");
-    if (mkdir(arguments[0], 0700) != 0 && errno != EEXIST) refused(errno, "making %s", arguments[0]);
+    if (mkdir(arguments[0], 0700) != 0 && errno != EEXIST) refused(errno, "creating %s", arguments[0]);
     int result = chroot(arguments[0]);
     int error = errno;
     unlinkat(here, arguments[0], AT_REMOVEDIR);
@@ -172,11 +172,11 @@ static void climb_out(int count, char **arguments)
         if (chdir("..") != 0) refused(errno, "..");
     if (chroot(".") != 0) refused(errno, "the second chroot");
     ssize_t n = read_file(arguments[1], content, sizeof content);
-    if (n >= 0 && holds(content, (size_t)n, mark_of(arguments[2]))) got("climbed out and read %s", arguments[1]);
-    refused(0, "climbed, and the host is not there");
+    if (n >= 0 && holds(content, (size_t)n, mark_of(arguments[2]))) got("left the chroot and read %s", arguments[1]);
+    refused(0, "left the chroot, but the host is not visible");
 }
 
-/* handle TYPE HEX ID: a file by its number, past every path; from any folder on the same file system */
+/* handle TYPE HEX ID: opens a file by its handle, bypassing paths, from any folder on the same file system */
 static void by_handle(int count, char **arguments)
 {
     (void)count;
@@ -207,7 +207,7 @@ static void by_handle(int count, char **arguments)
     failed(error, "open_by_handle_at");
 }
 
-/* Whether a folder is a control group that could be changed: its limits, its members, what runs when it empties. */
+/* Tests whether a control group can be changed: its limits, its members, its release agent. */
 static void try_group(const char *folder, const char *const *names, size_t count, int *error)
 {
     for (size_t i = 0; i < count; i++) {
@@ -237,7 +237,7 @@ static void try_limits(const char *folder, int *error)
     try_group(folder, names, sizeof names / sizeof *names, error);
 }
 
-/* control-groups: limits and members, in every hierarchy that is mounted */
+/* control-groups: limits and members in every mounted hierarchy */
 static void control_groups(int count, char **arguments)
 {
     (void)count;
@@ -254,7 +254,7 @@ static void try_release_agent(const char *folder, int *error)
     try_group(folder, names, 1, error);
 }
 
-/* release-agent FOLDER: where hierarchies are mounted, and where one that exists can be mounted once more */
+/* release-agent FOLDER: in mounted hierarchies, and in existing ones that can be mounted again */
 static void release_agent(int count, char **arguments)
 {
     (void)count;

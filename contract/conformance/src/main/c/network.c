@@ -1,4 +1,4 @@
-/* The host's servers and traffic, by every family of sockets that does not need a path of the sandbox's own. */
+/* Servers and traffic of the host, by every socket family that does not need a path in the sandbox. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,13 +28,13 @@ static int socket_or_end(int family, int type, int protocol, const char *what)
     return fd;
 }
 
-/* A planted server says its mark to whoever comes. */
+/* A target server sends its mark to every client. */
 static _Noreturn void greeted(int fd, const char *id, const char *what)
 {
     char text[256];
     ssize_t n = readable(fd) ? recv(fd, text, sizeof text, 0) : -1;
     if (n > 0 && holds(text, (size_t)n, mark_of(id))) got("talked to the host's server at %s", what);
-    refused(0, "something else answers at %s, or nothing", what);
+    refused(0, "no target server answers at %s", what);
 }
 
 static socklen_t address_of(const char *host, int port, struct sockaddr_storage *address)
@@ -52,7 +52,7 @@ static socklen_t address_of(const char *host, int port, struct sockaddr_storage 
         six->sin6_port = htons((uint16_t)port);
         return sizeof *six;
     }
-    absent("%s is no address", host);
+    absent("%s is not an address", host);
 }
 
 static _Noreturn void talk(int type, char **arguments, const char *first)
@@ -95,7 +95,7 @@ static void unix_path(int count, char **arguments)
     talk_unix(&address, sizeof address, arguments[1], arguments[0]);
 }
 
-/* abstract ID: a name that is in no file system */
+/* abstract ID: a Unix socket without a path */
 static void unix_abstract(int count, char **arguments)
 {
     (void)count;
@@ -106,7 +106,7 @@ static void unix_abstract(int count, char **arguments)
               "an abstract name");
 }
 
-/* sockets PATH...: of daemons that do as they are told */
+/* sockets PATH...: of daemons that execute requests without authentication */
 static void daemons(int count, char **arguments)
 {
     int error = ENOENT;
@@ -124,15 +124,15 @@ static void daemons(int count, char **arguments)
     failed(error, "the daemons' sockets");
 }
 
-/* vsock PORT ID: a family that knows no network namespace, from this machine to itself */
+/* vsock PORT ID: connects to the own machine; vsock is not bound to network namespaces */
 static void vsock(int count, char **arguments)
 {
     (void)count;
     int fd = socket_or_end(AF_VSOCK, SOCK_STREAM, 0, "vsock");
     struct sockaddr_vm local = {.svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_LOCAL, .svm_port = VMADDR_PORT_ANY};
     if (bind(fd, (struct sockaddr *)&local, sizeof local) != 0) absent("vsock has no loopback: %s", error_name(errno));
-    struct timeval patience = {.tv_sec = 2};
-    setsockopt(fd, AF_VSOCK, SO_VM_SOCKETS_CONNECT_TIMEOUT, &patience, sizeof patience);
+    struct timeval timeout = {.tv_sec = 2};
+    setsockopt(fd, AF_VSOCK, SO_VM_SOCKETS_CONNECT_TIMEOUT, &timeout, sizeof timeout);
     struct sockaddr_vm address = {.svm_family = AF_VSOCK,
                                   .svm_cid = VMADDR_CID_LOCAL,
                                   .svm_port = (unsigned)strtoul(arguments[0], NULL, 10)};
@@ -140,7 +140,7 @@ static void vsock(int count, char **arguments)
     failed(errno, "vsock");
 }
 
-/* interfaces: any that is up and leads further than to ourselves */
+/* interfaces: any interface that is up, other than loopback */
 static void interfaces(int count, char **arguments)
 {
     (void)count;
@@ -152,7 +152,7 @@ static void interfaces(int count, char **arguments)
     refused(0, "there is no interface but loopback");
 }
 
-/* route HOST: whether there is a way there. Connecting a datagram socket asks, and sends nothing. */
+/* route HOST: tests for a route. Connecting a datagram socket looks the route up and sends nothing. */
 static void route(int count, char **arguments)
 {
     (void)count;
@@ -163,7 +163,7 @@ static void route(int count, char **arguments)
     failed(errno, arguments[0]);
 }
 
-/* Datagrams with the mark pass over the host's loopback all the time. */
+/* Datagrams with the mark are sent over the loopback interface of the host continuously. */
 static _Noreturn void listen_for(int fd, const char *id, const char *what)
 {
     static char packet[65536];
@@ -191,7 +191,7 @@ static void raw(int count, char **arguments)
     listen_for(fd, arguments[0], "a raw socket");
 }
 
-/* links: changes an interface that does not exist: ENODEV, after CAP_NET_ADMIN was found */
+/* links: changes an interface that does not exist; fails with ENODEV after the check for CAP_NET_ADMIN */
 static void links(int count, char **arguments)
 {
     (void)count;

@@ -1,13 +1,13 @@
 /*
- * isola-probe: tries one way out of a sandbox and says in one line how it went.
+ * isola-probe: attempts one escape from a sandbox and prints the result on one line.
  *
- *   got: ...      exit 0   it got through
- *   refused: ...  exit 1   the attempt failed, with the name of the error
- *   absent: ...   exit 2   there is nothing here to attack
+ *   got: ...      exit 0   the attempt succeeded
+ *   refused: ...  exit 1   the attempt failed; includes the name of the error
+ *   absent: ...   exit 2   there is no target
  *
- * Every attempt is harmless where it is allowed: it is run on the bare host first, to show that it can succeed at all.
- * So it opens without writing, asks with arguments that no kernel accepts once the permission has been checked, and
- * changes only what was planted for it.
+ * Every attempt runs on the bare host first, to prove that it can succeed at all, so it must be harmless where it is
+ * allowed. It opens files without writing, passes arguments that the kernel rejects once it has checked the
+ * permission, and changes only the targets created for it.
  */
 #ifndef ISOLA_PROBE_H
 #define ISOLA_PROBE_H
@@ -19,7 +19,7 @@
 
 struct probe {
     const char *name;
-    int arguments; /* least number of them */
+    int arguments; /* minimum number of arguments */
     void (*run)(int count, char **arguments);
 };
 
@@ -29,17 +29,17 @@ extern const struct probe file_probes[], process_probes[], kernel_probes[], name
 
 enum { GOT, REFUSED, ABSENT };
 
-/* Each says its line and ends the attempt. `refused` adds the name of `error` unless that is 0. */
+/* Each prints a result and ends the attempt. `refused` appends the name of `error` unless it is 0. */
 _Noreturn void got(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void refused(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 _Noreturn void absent(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Ends the attempt as absent where `error` says that the thing does not exist, as refused otherwise. */
+/* Ends the attempt as absent if `error` means that the target does not exist, otherwise as refused. */
 _Noreturn void failed(int error, const char *what);
 
 /*
- * Judges a call whose permission the kernel checks before anything else: success, or an error in `open` (a list that
- * ends with 0), means that the permission was there.
+ * Evaluates a call whose permission the kernel checks first: success, or an error in `open` (terminated by 0), means
+ * that the permission was granted.
  */
 _Noreturn void gate(const char *what, long result, const int *open);
 #define OPEN_ERRORS(...) ((const int[]){__VA_ARGS__, 0})
@@ -47,11 +47,11 @@ _Noreturn void gate(const char *what, long result, const int *open);
 
 const char *error_name(int error);
 
-/* What is planted bears this name; an argument is only the id, or a search would find its own command line. */
+/* The name of every target. Arguments contain only the id, so that a search does not find its own command line. */
 const char *mark_of(const char *id);
 bool holds(const void *bytes, size_t length, const char *mark);
 
-/* Reads at most `room` bytes; -1 with errno. Does not follow what is not a regular file. */
+/* Reads at most `room` bytes of a regular file; returns -1 and sets errno on failure. */
 ssize_t read_file(const char *path, void *bytes, size_t room);
 bool read_text(const char *path, char *text, size_t room);
 uint64_t digest_of(const void *bytes, size_t length);
@@ -59,15 +59,15 @@ uint64_t digest_of(const void *bytes, size_t length);
 /* Opens for writing and writes nothing. */
 bool opens_for_writing(const char *path);
 
-/* Waits until `fd` can be read, a second at most. */
+/* Waits up to one second until `fd` is readable. */
 bool readable(int fd);
 
-/* Calls `each` for the process named by `victim`, or for every other process with `all`, the youngest first. */
+/* Calls `each` for the process `victim`, or with `all` for every other process, youngest first. */
 void each_process(const char *victim, void (*each)(pid_t pid, void *context), void *context);
 
-/* The process that started the probe: the attempt itself runs in a child. */
+/* The process that started the probe, because the attempt runs in a child. */
 extern pid_t starter;
 
-int plant(int count, char **arguments);
+int hold_targets(int count, char **arguments);
 
 #endif

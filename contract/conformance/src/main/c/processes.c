@@ -1,4 +1,4 @@
-/* Processes of the host: what they show of themselves, and what can be done to them. */
+/* Processes of the host: what they reveal, and what can be done to them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -61,7 +61,7 @@ static void command_lines(int count, char **arguments)
     search(arguments[0], "cmdline", arguments[1]);
 }
 
-/* root VICTIM PATH ID: the host's files through another process's root */
+/* root VICTIM PATH ID: files of the host through the root of another process */
 static void roots(int count, char **arguments)
 {
     (void)count;
@@ -91,12 +91,12 @@ static void descriptors_of(int count, char **arguments)
     failed(s.error, "descriptors of other processes");
 }
 
-/* signal PID: the host looks afterwards whether it arrived */
-static void signal_planted(int count, char **arguments)
+/* signal PID: the host checks afterwards whether the process is alive */
+static void signal_target(int count, char **arguments)
 {
     (void)count;
     pid_t pid = atoi(arguments[0]);
-    if (pid <= 1 || pid == getpid() || pid == starter) absent("process %s is another one here", arguments[0]);
+    if (pid <= 1 || pid == getpid() || pid == starter) absent("process %s is a different one here", arguments[0]);
     if (kill(pid, SIGKILL) != 0) failed(errno, "kill");
     got("killed process %d", (int)pid);
 }
@@ -105,7 +105,7 @@ static _Noreturn void judge_memory(const char *bytes, const char *id, const char
 {
     const char *mark = mark_of(id);
     if (strncmp(bytes, mark, strlen(mark)) == 0) got("read its memory with %s", how);
-    absent("that process is another one here (%s)", how);
+    absent("that process is a different one here (%s)", how);
 }
 
 /* vm-read PID ADDRESS ID */
@@ -158,7 +158,7 @@ static void steal_descriptor(int count, char **arguments)
     if (process < 0) failed(errno, "pidfd_open");
     int fd = (int)syscall(SYS_pidfd_getfd, process, atoi(arguments[1]), 0);
     if (fd < 0) failed(errno, "pidfd_getfd");
-    if (pread(fd, bytes, 64, 0) < 0) absent("that descriptor is another one here");
+    if (pread(fd, bytes, 64, 0) < 0) absent("that descriptor is a different one here");
     judge_memory(bytes, arguments[2], "pidfd_getfd");
 }
 
@@ -166,7 +166,7 @@ const struct probe process_probes[] = {{"environ", 2, environments},
                                        {"cmdline", 2, command_lines},
                                        {"root", 3, roots},
                                        {"descriptors-of", 2, descriptors_of},
-                                       {"signal", 1, signal_planted},
+                                       {"signal", 1, signal_target},
                                        {"vm-read", 3, vm_read},
                                        {"mem", 3, mem},
                                        {"trace", 3, trace},

@@ -1,4 +1,4 @@
-/* More than one's share: what is raised is the attempt's own and ends with it. */
+/* More than a fair share of the machine. Raised limits are those of the attempt and end with it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -32,7 +32,7 @@ static void io_priority(int count, char **arguments)
     gate("real-time io", syscall(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, 0, 1 << 13 | 4), NO_ERRORS);
 }
 
-/* The hard limits: any of them, one higher. */
+/* Raises any of the hard limits by one. */
 static void limits(int count, char **arguments)
 {
     (void)count;
@@ -50,14 +50,14 @@ static void limits(int count, char **arguments)
     refused(error, "setrlimit");
 }
 
-/* Safer from the kernel's hunt for memory than everybody else. */
+/* Lowers the OOM score below that of other processes. */
 static void out_of_memory(int count, char **arguments)
 {
     (void)count;
     (void)arguments;
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd < 0) failed(errno, "oom_score_adj");
-    if (write(fd, "-1000", 5) == 5) got("never killed when memory is short");
+    if (write(fd, "-1000", 5) == 5) got("lowered the OOM score to -1000");
     failed(errno, "oom_score_adj");
 }
 

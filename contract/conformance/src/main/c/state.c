@@ -1,4 +1,4 @@
-/* What the sandbox was given: descriptors, environment, session, rights, and whether the kernel is the host's. */
+/* Inherited state: descriptors, environment, session, privileges, and whether the kernel is the host's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ extern char **environ;
 
 enum { DESCRIPTORS_MAX = 65536, STATUS_MAX = 8192 };
 
-/* descriptors [own]: any beyond the three standard ones; with `own`, one is opened for this */
+/* descriptors [own]: any beyond the three standard ones; with `own`, opens one first */
 static void descriptors(int count, char **arguments)
 {
     (void)arguments;
@@ -36,18 +36,18 @@ static void environment(int count, char **arguments)
     for (char **variable = environ; *variable; variable++)
         for (int i = 0; i < count; i++)
             if (digest_of(*variable, strlen(*variable)) == strtoull(arguments[i], NULL, 16))
-                got("the server's variable %.*s is here", (int)strcspn(*variable, "="), *variable);
-    refused(0, "no variable is the server's");
+                got("the server's variable %.*s is set", (int)strcspn(*variable, "="), *variable);
+    refused(0, "no variable of the server is set");
 }
 
-/* Whether this may be the kernel of that boot id: only another id says no. */
+/* Returns whether this may be the kernel with that boot id; only a different id proves otherwise. */
 static bool same_kernel(const char *boot)
 {
     char here[64];
     return !read_text("/proc/sys/kernel/random/boot_id", here, sizeof here) || strcmp(here, boot) == 0;
 }
 
-/* kernel BOOT: whether the sandbox runs on the host's kernel */
+/* kernel BOOT: whether the sandbox runs on the kernel of the host */
 static void kernel(int count, char **arguments)
 {
     (void)count;
@@ -67,7 +67,7 @@ static bool namespace_is(const char *kind, const char *number)
     return strcmp(name, wanted) == 0;
 }
 
-/* namespace KIND NUMBER BOOT: whether a namespace is the host's; numbers mean something on one kernel only */
+/* namespace KIND NUMBER BOOT: whether a namespace is the host's; numbers are comparable only on the same kernel */
 static void namespace(int count, char **arguments)
 {
     (void)count;
@@ -76,7 +76,7 @@ static void namespace(int count, char **arguments)
     got("the %s namespace is the host's", arguments[0]);
 }
 
-/* session SID NUMBER BOOT: whether the session, and so the terminal and the process group, is the server's */
+/* session SID NUMBER BOOT: whether the session, and with it the terminal and process group, is the server's */
 static void session(int count, char **arguments)
 {
     (void)count;
@@ -142,7 +142,7 @@ static const char *const capability_names[] = {"CHOWN",
                                                "BPF",
                                                "CHECKPOINT_RESTORE"};
 
-/* What container engines leave to root by default: files, users, low ports, and nothing of the machine. */
+/* What container engines grant root by default: files, users and low ports, but nothing that affects the machine. */
 static bool is_ordinary(int capability)
 {
     static const int ordinary[] = {0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31};
@@ -170,7 +170,7 @@ static void capabilities(int count, char **arguments)
     refused(0, "CapEff %llx, CapBnd %llx", status_of("CapEff:", 16), status_of("CapBnd:", 16));
 }
 
-/* seccomp: whether every system call is let through */
+/* seccomp: whether every system call is allowed */
 static void seccomp(int count, char **arguments)
 {
     (void)count;
@@ -187,7 +187,7 @@ static bool root_is_the_hosts(void)
            && inside == 0 && outside == 0;
 }
 
-/* setuid BOOT: whether a program of the host would make its caller the host's root */
+/* setuid BOOT: whether a program of the host would make its caller root of the host */
 static void setuid_program(int count, char **arguments)
 {
     (void)count;

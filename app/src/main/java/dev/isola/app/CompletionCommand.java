@@ -9,18 +9,18 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola completion}. */
+/** Implements {@code isola completion}. */
 @Command(
     name = "completion",
     description = "Print a completion script for bash and zsh.",
-    footer = {"%nUse it with:", "  source <(isola completion)"})
+    footer = {"%nTo enable it:", "  source <(isola completion)"})
 final class CompletionCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Spec private @Nullable CommandSpec spec;
 
-  CompletionCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  CompletionCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -28,7 +28,7 @@ final class CompletionCommand implements CliCommand {
     if (spec == null) {
       throw new IllegalStateException("picocli did not inject the spec");
     }
-    wiring.console().print(AutoComplete.bash("isola", spec.root().commandLine()));
+    context.console().print(AutoComplete.bash("isola", spec.root().commandLine()));
     return ExitCodes.OK;
   }
 }

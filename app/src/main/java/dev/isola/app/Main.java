@@ -51,125 +51,140 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Starts the isola command: reads the arguments, runs one action, turns its end into a code. */
+/**
+ * Entry point of the {@code isola} command: parses the arguments, runs one command and maps its
+ * outcome to an exit code.
+ */
 public final class Main {
-  /** These speak of the others. */
-  private static final Set<String> KNOW_ALL = Set.of("help", "completion");
+  /** Commands that describe the other commands and therefore need all of them. */
+  private static final Set<String> NEED_ALL_COMMANDS = Set.of("help", "completion");
 
-  /** After these a thread is in native code, for which the usual end waits. */
-  private static final Set<String> QUICK =
+  /**
+   * Commands after which some thread is still in native code, which makes {@code System.exit} slow.
+   */
+  private static final Set<String> EXIT_IMMEDIATELY =
       Set.of(
           "run", "login", "create", "ls", "exec", "shell", "cp", "logs", "events", "ports", "pause",
           "resume", "top", "rm", "keys");
 
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final GlobalOptions globals = new GlobalOptions();
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  private Main(CliEnvironment host) {
-    this.host = host;
-    this.wiring = new CommandContext(host, globals);
+  private Main(CliEnvironment environment) {
+    this.environment = environment;
+    this.context = new CommandContext(environment, globals);
   }
 
   public static void main(String[] args) {
     int code = execute(args, CliEnvironment.ofProcess());
-    if (isQuick(args) && System.getenv("ISOLA_DEBUG") == null) {
+    if (exitsImmediately(args) && System.getenv("ISOLA_DEBUG") == null) {
       NativeExit.exit(code);
     }
     System.exit(code);
   }
 
   /**
-   * Runs one command and returns its exit code. Everything it reads and writes is in {@code host}.
+   * Runs one command and returns its exit code. All input and output goes through {@code
+   * environment}.
    */
-  public static int execute(String[] args, CliEnvironment host) {
-    return new Main(host).execute(args);
+  public static int execute(String[] args, CliEnvironment environment) {
+    return new Main(environment).execute(args);
   }
 
-  /** The commands, each made when it is needed: reading all their annotations takes a while. */
+  /**
+   * Returns the commands by name. Each is created only when needed, because reading the annotations
+   * of all of them is slow.
+   */
   private static Map<String, Function<CommandContext, CommandLine>> commands() {
     Map<String, Function<CommandContext, CommandLine>> commands = new LinkedHashMap<>();
-    commands.put("run", wiring -> words(new RunCommand(wiring)));
-    commands.put("doctor", wiring -> new CommandLine(new DoctorCommand(wiring)));
-    commands.put("providers", wiring -> new CommandLine(new ProvidersCommand(wiring)));
-    commands.put("serve", wiring -> new CommandLine(new ServeCommand(wiring)));
-    commands.put("login", wiring -> new CommandLine(new LoginCommand(wiring)));
-    commands.put("logout", wiring -> new CommandLine(new LogoutCommand(wiring)));
-    commands.put("contexts", wiring -> new CommandLine(new ContextsCommand(wiring)));
-    commands.put("create", wiring -> new CommandLine(new CreateCommand(wiring)));
-    commands.put("ls", wiring -> new CommandLine(new ListCommand(wiring)));
-    commands.put("exec", wiring -> words(new ExecCommand(wiring)));
-    commands.put("shell", wiring -> words(new ShellCommand(wiring)));
-    commands.put("cp", wiring -> new CommandLine(new CopyCommand(wiring)));
-    commands.put("logs", wiring -> new CommandLine(new LogsCommand(wiring)));
-    commands.put("events", wiring -> new CommandLine(new EventsCommand(wiring)));
-    commands.put("ports", wiring -> new CommandLine(new PortsCommand(wiring)));
-    commands.put("pause", wiring -> new CommandLine(new PauseCommand(wiring)));
-    commands.put("resume", wiring -> new CommandLine(new ResumeCommand(wiring)));
-    commands.put("top", wiring -> new CommandLine(new TopCommand(wiring)));
-    commands.put("rm", wiring -> new CommandLine(new RemoveCommand(wiring)));
+    commands.put("run", context -> stopAtPositional(new RunCommand(context)));
+    commands.put("doctor", context -> new CommandLine(new DoctorCommand(context)));
+    commands.put("providers", context -> new CommandLine(new ProvidersCommand(context)));
+    commands.put("serve", context -> new CommandLine(new ServeCommand(context)));
+    commands.put("login", context -> new CommandLine(new LoginCommand(context)));
+    commands.put("logout", context -> new CommandLine(new LogoutCommand(context)));
+    commands.put("contexts", context -> new CommandLine(new ContextsCommand(context)));
+    commands.put("create", context -> new CommandLine(new CreateCommand(context)));
+    commands.put("ls", context -> new CommandLine(new ListCommand(context)));
+    commands.put("exec", context -> stopAtPositional(new ExecCommand(context)));
+    commands.put("shell", context -> stopAtPositional(new ShellCommand(context)));
+    commands.put("cp", context -> new CommandLine(new CopyCommand(context)));
+    commands.put("logs", context -> new CommandLine(new LogsCommand(context)));
+    commands.put("events", context -> new CommandLine(new EventsCommand(context)));
+    commands.put("ports", context -> new CommandLine(new PortsCommand(context)));
+    commands.put("pause", context -> new CommandLine(new PauseCommand(context)));
+    commands.put("resume", context -> new CommandLine(new ResumeCommand(context)));
+    commands.put("top", context -> new CommandLine(new TopCommand(context)));
+    commands.put("rm", context -> new CommandLine(new RemoveCommand(context)));
     commands.put("snapshot", SnapshotCommand::commandLine);
     commands.put("volume", VolumeCommand::commandLine);
     commands.put("template", TemplateCommand::commandLine);
-    commands.put("fork", wiring -> new CommandLine(new ForkCommand(wiring)));
+    commands.put("fork", context -> new CommandLine(new ForkCommand(context)));
     commands.put("keys", KeysCommand::commandLine);
-    commands.put("config", wiring -> new CommandLine(new ConfigCommand(wiring)));
+    commands.put("config", context -> new CommandLine(new ConfigCommand(context)));
     commands.put("image", ImageCommand::commandLine);
-    commands.put("conformance", wiring -> new CommandLine(new ConformanceCommand(wiring)));
+    commands.put("conformance", context -> new CommandLine(new ConformanceCommand(context)));
     commands.put("bench", Main::bench);
-    commands.put("completion", wiring -> new CommandLine(new CompletionCommand(wiring)));
-    commands.put("version", wiring -> new CommandLine(new VersionCommand(wiring)));
-    commands.put("help", wiring -> new CommandLine(new HelpCommand(wiring)));
-    commands.put("train", wiring -> new CommandLine(new TrainCommand(wiring)));
-    commands.put("train-serve", wiring -> new CommandLine(new TrainServerCommand(wiring)));
+    commands.put("completion", context -> new CommandLine(new CompletionCommand(context)));
+    commands.put("version", context -> new CommandLine(new VersionCommand(context)));
+    commands.put("help", context -> new CommandLine(new HelpCommand(context)));
+    commands.put("train", context -> new CommandLine(new TrainCommand(context)));
+    commands.put("train-serve", context -> new CommandLine(new TrainServerCommand(context)));
     return commands;
   }
 
-  /** "run ls -l" gives -l to ls. */
-  private static CommandLine words(CliCommand command) {
+  /**
+   * Stops option parsing at the first positional parameter: in {@code run ls -l}, {@code -l}
+   * belongs to {@code ls}.
+   */
+  private static CommandLine stopAtPositional(CliCommand command) {
     return new CommandLine(command).setStopAtPositional(true);
   }
 
-  /** Asks for benchmarks only when they are named or listed: a search of all jars takes a while. */
-  private static CommandLine bench(CommandContext wiring) {
-    for (CommandFactory factory : wiring.environment().commands()) {
+  /**
+   * Looks up the benchmark command. Called only when it is named or listed, because scanning all
+   * jars is slow.
+   */
+  private static CommandLine bench(CommandContext context) {
+    for (CommandFactory factory : context.environment().commands()) {
       if (factory.name().equals("bench")) {
-        return new CommandLine(factory.create(wiring));
+        return new CommandLine(factory.create(context));
       }
     }
     return new CommandLine(new NoBenchCommand());
   }
 
   private static CommandLine commandLine(
-      String[] args, GlobalOptions globals, CommandContext wiring) {
+      String[] args, GlobalOptions globals, CommandContext context) {
     CommandLine line = new CommandLine(globals);
     Map<String, Function<CommandContext, CommandLine>> commands = commands();
     String first = args.length == 0 ? "" : args[0];
-    if (commands.containsKey(first) && !KNOW_ALL.contains(first)) {
+    if (commands.containsKey(first) && !NEED_ALL_COMMANDS.contains(first)) {
       commands.keySet().retainAll(Set.of(first));
     }
-    commands.values().forEach(command -> line.addSubcommand(command.apply(wiring)));
-    // "run -- cat @file" means the word @file.
+    commands.values().forEach(command -> line.addSubcommand(command.apply(context)));
+    // In "run -- cat @file", @file is a literal argument, not an argument file.
     line.setExpandAtFiles(false);
     return line;
   }
 
-  private static boolean isQuick(String[] args) {
-    return args.length > 0 && QUICK.contains(args[0]);
+  private static boolean exitsImmediately(String[] args) {
+    return args.length > 0 && EXIT_IMMEDIATELY.contains(args[0]);
   }
 
   private int execute(String[] args) {
     try {
-      ParseResult parsed = commandLine(args, globals, wiring).parseArgs(args);
+      ParseResult parsed = commandLine(args, globals, context).parseArgs(args);
       while (parsed.hasSubcommand()) {
         parsed = parsed.subcommand();
       }
-      refuseUnknownCommand(parsed);
+      rejectUnknownCommand(parsed);
       if (globals.version) {
-        return new VersionCommand(wiring).run();
+        return new VersionCommand(context).run();
       }
       if (globals.help || parsed.commandSpec().parent() == null) {
-        return HelpCommand.show(parsed.commandSpec().commandLine(), wiring);
+        return HelpCommand.show(parsed.commandSpec().commandLine(), context);
       }
       return ((CliCommand) parsed.commandSpec().userObject()).run();
     } catch (ParameterException e) {
@@ -183,8 +198,10 @@ public final class Main {
     }
   }
 
-  /** Picocli lets unknown words pass beside --help and --version. */
-  private static void refuseUnknownCommand(ParseResult parsed) {
+  /**
+   * Rejects unknown commands next to {@code --help} and {@code --version}, which picocli ignores.
+   */
+  private static void rejectUnknownCommand(ParseResult parsed) {
     CommandLine line = parsed.commandSpec().commandLine();
     boolean named = parsed.unmatched().stream().anyMatch(word -> !word.startsWith("-"));
     if (named && !line.getSubcommands().isEmpty()) {
@@ -193,31 +210,35 @@ public final class Main {
   }
 
   private int fail(Fault fault, int exitCode, Throwable cause, boolean json) {
-    ErrorReport.write(host, fault, json);
-    if ("1".equals(host.variables().get("ISOLA_DEBUG"))) {
-      ErrorReport.writeStackTrace(host, cause);
+    ErrorReport.write(environment, fault, json);
+    if ("1".equals(environment.variables().get("ISOLA_DEBUG"))) {
+      ErrorReport.writeStackTrace(environment, cause);
     }
     return exitCode;
   }
 
   private static Fault usage(ParameterException e) {
     String command = e.getCommandLine().getCommandSpec().qualifiedName();
-    String what = plain(e.getMessage());
+    String problem = plain(e.getMessage());
     String remedy = "see " + command + " --help";
     if (e instanceof UnmatchedArgumentException unmatched) {
       String word = unmatched.getUnmatched().getFirst();
       if (!e.getCommandLine().getSubcommands().isEmpty() && !word.startsWith("-")) {
-        what = "there is no command '" + (command + " " + word).substring("isola ".length()) + "'";
+        problem = "unknown command '" + (command + " " + word).substring("isola ".length()) + "'";
       }
-      List<String> near = unmatched.getSuggestions();
-      if (!near.isEmpty()) {
-        remedy = "did you mean " + String.join(" or ", near) + "? See " + command + " --help";
+      List<String> suggestions = unmatched.getSuggestions();
+      if (!suggestions.isEmpty()) {
+        remedy =
+            "did you mean " + String.join(" or ", suggestions) + "? See " + command + " --help";
       }
     }
-    return Fault.of(ErrorCode.INVALID_REQUEST, what, remedy);
+    return Fault.of(ErrorCode.INVALID_REQUEST, problem, remedy);
   }
 
-  /** A parse error may come before the flag has been seen; words after "--" are not ours. */
+  /**
+   * Looks for {@code --json} directly, because parsing may fail before the flag is reached.
+   * Arguments after {@code --} belong to the command.
+   */
   private static boolean asksForJson(String[] args) {
     for (String arg : args) {
       if (arg.equals("--")) {
@@ -230,10 +251,12 @@ public final class Main {
     return false;
   }
 
-  /** Picocli's messages are sentences; ours go on after "isola: ". */
+  /**
+   * Lowercases the first letter: picocli's messages are sentences, but here they follow "isola: ".
+   */
   private static String plain(@Nullable String message) {
     return message == null || message.isEmpty()
-        ? "the command line is not understood"
+        ? "the command line cannot be parsed"
         : Character.toLowerCase(message.charAt(0)) + message.substring(1);
   }
 
@@ -241,6 +264,6 @@ public final class Main {
     return Fault.of(
         ErrorCode.INTERNAL,
         "internal error: " + e,
-        "this is a bug; set ISOLA_DEBUG=1 to see where it happened");
+        "this is a bug; set ISOLA_DEBUG=1 to print the stack trace");
   }
 }

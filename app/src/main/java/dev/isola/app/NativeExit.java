@@ -7,8 +7,8 @@ import java.lang.foreign.Linker;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Ends the process at once. {@code System.exit} waits 300 ms for any thread that is in native code,
- * and after a run there always is one: the poller of virtual threads, or a read of standard input.
+ * Exits the process immediately. {@code System.exit} waits 300 ms for threads in native code, and
+ * after a run there always is one: the poller of virtual threads, or a read of standard input.
  */
 @SuppressWarnings("restricted")
 final class NativeExit {
@@ -20,12 +20,12 @@ final class NativeExit {
 
   private NativeExit() {}
 
-  /** Loads what the end needs, without ending; for training. */
+  /** Links the native call without making it, so that an AOT training run loads it. */
   static boolean isLinked() {
     return EXIT != null;
   }
 
-  /** Ends the process, unless it is ending already: the hooks at work then finish first. */
+  /** Exits the process. If it is already shutting down, lets the shutdown hooks finish first. */
   static void exit(int code) {
     try {
       Runtime.getRuntime().addShutdownHook(new Thread("isola-exit"));

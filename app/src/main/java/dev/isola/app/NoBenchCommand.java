@@ -8,22 +8,22 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Unmatched;
 
-/** {@code isola bench} in a release, which has no benchmarks. */
+/** Implements {@code isola bench} in a release, which contains no benchmarks. */
 @Command(
     name = "bench",
     hidden = true,
-    description = "Not part of a release: run ./isola bench in a clone of the repository.")
+    description = "Not included in releases: run ./isola bench in a clone of the repository.")
 final class NoBenchCommand implements CliCommand {
-  /** Accepts the options of the real command, so that all of them end in the same line. */
+  /** Accepts any option of the real command, so that every invocation ends in the same error. */
   @SuppressWarnings("UnusedVariable")
   @Unmatched
-  private final List<String> words = new ArrayList<>();
+  private final List<String> arguments = new ArrayList<>();
 
   @Override
   public int run() {
     throw Fault.of(
             ErrorCode.NOT_IMPLEMENTED,
-            "benchmarks are not part of a release",
+            "benchmarks are not included in releases",
             "run ./isola bench in a clone of the repository")
         .exception();
   }

@@ -17,12 +17,16 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 
 /**
- * Does what users do most, silently and in a folder of its own, while the JVM notes what it loads:
- * the launcher makes its AOT cache from this. What fails here does not matter.
+ * Performs an AOT training run: executes the most common commands, silently and in a temporary
+ * folder, while the JVM records which classes they load. The launcher builds its AOT cache from the
+ * record. Failures are ignored.
  */
-@Command(name = "train", hidden = true, description = "Warm up the launcher's cache.")
+@Command(
+    name = "train",
+    hidden = true,
+    description = "Run common commands to build the launcher's AOT cache.")
 final class TrainCommand implements CliCommand {
-  private static final List<List<String>> LESSONS =
+  private static final List<List<String>> TRAINING_COMMANDS =
       List.of(
           List.of("run", "--", "true"),
           List.of("run", "--json", "--env", "A=b", "--timeout", "30s", "--", "echo", "hello"),
@@ -33,13 +37,17 @@ final class TrainCommand implements CliCommand {
           List.of("version"),
           List.of("--help"),
           List.of("run", "--help"),
-          List.of("ls", "--server", "http://127.0.0.1:1"), // nobody is there, but it is loaded
+          List.of(
+              "ls",
+              "--server",
+              "http://127.0.0.1:1"), // no server listens there; the request still loads the
+          // client's classes
           List.of("exec", "--server", "http://127.0.0.1:1", "nothing", "true"));
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  TrainCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  TrainCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -47,11 +55,11 @@ final class TrainCommand implements CliCommand {
     try {
       Path data = Files.createTempDirectory("isola-train");
       try {
-        Map<String, String> env = new HashMap<>(wiring.environment().variables());
+        Map<String, String> env = new HashMap<>(context.environment().variables());
         env.put("ISOLA_DATA", data.toString());
         env.put("ISOLA_API_KEY", "none");
-        for (List<String> lesson : LESSONS) {
-          Main.execute(lesson.toArray(new String[0]), silent(env));
+        for (List<String> command : TRAINING_COMMANDS) {
+          Main.execute(command.toArray(new String[0]), silent(env));
         }
       } finally {
         TreeRemoval.remove(data);
@@ -69,6 +77,6 @@ final class TrainCommand implements CliCommand {
         OutputStream.nullOutputStream(),
         CliEnvironment.TtyStatus.NONE,
         env,
-        wiring.environment().factories());
+        context.environment().factories());
   }
 }

@@ -25,20 +25,24 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
 /**
- * Serves itself, silently and in a folder of its own, while the JVM notes what it loads: the
- * launcher makes the AOT cache of servers from this. What fails here does not matter.
+ * Performs an AOT training run of the server: starts one, silently and in a temporary folder, and
+ * sends it requests while the JVM records which classes it loads. The launcher builds the server's
+ * AOT cache from the record. Failures are ignored.
  */
-@Command(name = "train-serve", hidden = true, description = "Warm up the launcher's cache.")
+@Command(
+    name = "train-serve",
+    hidden = true,
+    description = "Run a server to build the launcher's AOT cache.")
 final class TrainServerCommand implements CliCommand {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int ROUNDS = 20;
   private static final String KEY = "isk_for_this_training_run_only";
   private static final Pattern URL = Pattern.compile("listening on (http://\\S+)");
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  TrainServerCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  TrainServerCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -60,34 +64,34 @@ final class TrainServerCommand implements CliCommand {
 
   private void serve(Path data) throws IOException, InterruptedException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    Map<String, String> env = new HashMap<>(wiring.environment().variables());
+    Map<String, String> env = new HashMap<>(context.environment().variables());
     env.put("ISOLA_DATA", data.toString());
     env.put("ISOLA_API_KEY", KEY);
-    CliEnvironment host =
+    CliEnvironment environment =
         new CliEnvironment(
             InputStream.nullInputStream(),
             out,
             OutputStream.nullOutputStream(),
             CliEnvironment.TtyStatus.NONE,
             env,
-            wiring.environment().factories());
-    String[] words = {
+            context.environment().factories());
+    String[] arguments = {
       "serve", "--port", "0", "--set", "floor=process", "--set", "provider=subprocess"
     };
-    Thread server = Thread.ofPlatform().start(() -> Main.execute(words, host));
+    Thread server = Thread.ofPlatform().start(() -> Main.execute(arguments, environment));
     try {
       String url = awaitUrl(out);
       awaitReady(url);
-      lessons(url);
+      exerciseApi(url);
     } finally {
       server.interrupt();
-      server.join(PATIENCE);
+      server.join(TIMEOUT);
     }
   }
 
   private static String awaitUrl(ByteArrayOutputStream out)
       throws IOException, InterruptedException {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     while (System.nanoTime() < end) {
       Matcher found = URL.matcher(out.toString(StandardCharsets.UTF_8));
       if (found.find()) {
@@ -99,52 +103,53 @@ final class TrainServerCommand implements CliCommand {
   }
 
   private static void awaitReady(String url) throws IOException, InterruptedException {
-    long end = System.nanoTime() + PATIENCE.toNanos();
-    while (ask(url, "GET", "/readyz", "").isEmpty() && System.nanoTime() < end) {
+    long end = System.nanoTime() + TIMEOUT.toNanos();
+    while (request(url, "GET", "/readyz", "").isEmpty() && System.nanoTime() < end) {
       Thread.sleep(20);
     }
   }
 
-  private static void lessons(String url) throws IOException {
-    Optional<String> created = id(ask(url, "POST", "/api/v1/sandboxes", "{\"ttlSeconds\":300}"));
+  private static void exerciseApi(String url) throws IOException {
+    Optional<String> created =
+        id(request(url, "POST", "/api/v1/sandboxes", "{\"ttlSeconds\":300}"));
     if (created.isEmpty()) {
       return;
     }
     String sandbox = "/api/v1/sandboxes/" + created.get();
     for (int i = 0; i < ROUNDS; i++) {
-      ask(url, "POST", sandbox + "/exec", "{\"command\":\"echo hello; cat\",\"stdin\":\"x\"}");
-      ask(url, "PUT", sandbox + "/files/content?path=a/b.txt", "hello");
-      ask(url, "GET", sandbox + "/files/content?path=a/b.txt", "");
-      ask(url, "GET", sandbox + "/files?path=.", "");
-      ask(url, "GET", sandbox, "");
+      request(url, "POST", sandbox + "/exec", "{\"command\":\"echo hello; cat\",\"stdin\":\"x\"}");
+      request(url, "PUT", sandbox + "/files/content?path=a/b.txt", "hello");
+      request(url, "GET", sandbox + "/files/content?path=a/b.txt", "");
+      request(url, "GET", sandbox + "/files?path=.", "");
+      request(url, "GET", sandbox, "");
     }
     Optional<String> started =
-        id(ask(url, "POST", sandbox + "/executions", "{\"command\":\"echo hello\"}"));
+        id(request(url, "POST", sandbox + "/executions", "{\"command\":\"echo hello\"}"));
     if (started.isPresent()) {
-      ask(url, "GET", sandbox + "/executions/" + started.get() + "/output", "");
+      request(url, "GET", sandbox + "/executions/" + started.get() + "/output", "");
     }
     for (String path :
         new String[] {
           "/api/v1/sandboxes", "/api/v1/openapi.json", "/metrics", "/api/v1/keys", "/nowhere"
         }) {
-      ask(url, "GET", path, "");
+      request(url, "GET", path, "");
     }
-    ask(url, "POST", sandbox + "/exec", "{\"comand\":1}");
-    ask(url, "DELETE", sandbox, "");
+    request(url, "POST", sandbox + "/exec", "{\"comand\":1}");
+    request(url, "DELETE", sandbox, "");
   }
 
-  private static Optional<String> id(String answer) throws IOException {
-    return JsonValue.parse(answer.getBytes(StandardCharsets.UTF_8)).optionalText("id");
+  private static Optional<String> id(String response) throws IOException {
+    return JsonValue.parse(response.getBytes(StandardCharsets.UTF_8)).optionalText("id");
   }
 
-  /** Returns what is answered; nothing when it is an error. */
-  private static String ask(String url, String method, String path, String body)
+  /** Returns the response body, or an empty string on an error status. */
+  private static String request(String url, String method, String path, String body)
       throws IOException {
     HttpURLConnection connection =
         (HttpURLConnection) URI.create(url + path).toURL().openConnection();
     connection.setRequestMethod(method);
     connection.setRequestProperty("Authorization", "Bearer " + KEY);
-    connection.setReadTimeout((int) PATIENCE.toMillis());
+    connection.setReadTimeout((int) TIMEOUT.toMillis());
     if (!body.isEmpty()) {
       connection.setDoOutput(true);
       String type = method.equals("PUT") ? "application/octet-stream" : "application/json";

@@ -1,4 +1,4 @@
-/** The isola command, and the only place that wires everything. */
+/** The {@code isola} command, the only place that wires all modules together. */
 @NullMarked
 package dev.isola.app;
 

@@ -22,39 +22,39 @@ class ErrorMessageTest {
 
   static Stream<Arguments> wrong() {
     return Stream.of(
-        Arguments.of("runn", 2, "there is no command 'runn'; did you mean run? See isola --help"),
+        Arguments.of("runn", 2, "unknown command 'runn'; did you mean run? See isola --help"),
         Arguments.of(
-            "runn --help", 2, "there is no command 'runn'; did you mean run? See isola --help"),
-        Arguments.of("qq -h", 2, "there is no command 'qq'; see isola --help"),
-        Arguments.of("--help qq", 2, "there is no command 'qq'; see isola --help"),
-        Arguments.of("qq --version", 2, "there is no command 'qq'; see isola --help"),
+            "runn --help", 2, "unknown command 'runn'; did you mean run? See isola --help"),
+        Arguments.of("qq -h", 2, "unknown command 'qq'; see isola --help"),
+        Arguments.of("--help qq", 2, "unknown command 'qq'; see isola --help"),
+        Arguments.of("qq --version", 2, "unknown command 'qq'; see isola --help"),
         Arguments.of(
             "image nothing --help",
             2,
-            "there is no command 'image nothing'; see isola image --help"),
+            "unknown command 'image nothing'; see isola image --help"),
         Arguments.of("run", 2, "missing required parameter: 'CMD'; see isola run --help"),
         Arguments.of("run --no-such true", 2, "unknown option: '--no-such'; see isola run --help"),
         Arguments.of(
             "run --jsn true",
             2,
             "unknown option: '--jsn'; did you mean --json? See isola run --help"),
-        Arguments.of("run --env FOO true", 2, "--env 'FOO' is not NAME=VALUE; write FOO=VALUE"),
+        Arguments.of("run --env FOO true", 2, "--env 'FOO' is not of the form NAME=VALUE; use FOO=VALUE"),
         Arguments.of(
-            "run --env =x true", 2, "--env '=x' is not NAME=VALUE; put a name before the '='"),
+            "run --env =x true", 2, "--env '=x' is not of the form NAME=VALUE; add a name before the '='"),
         Arguments.of(
             "run --timeout soon true",
             2,
-            "--timeout 'soon' is not a duration; write it like 30s, 5m, 1h30m or 500ms"),
+            "--timeout 'soon' is not a duration; use a value such as 30s, 5m, 1h30m or 500ms"),
         Arguments.of(
-            "run --network lan true", 2, "--network is 'lan'; choose none, bridge or host"),
+            "run --network lan true", 2, "--network is 'lan'; use none, bridge or host"),
         Arguments.of(
-            "run --cpu two true", 2, "--cpu 'two' is not a number; write it like 2 or 0.5"),
+            "run --cpu two true", 2, "--cpu 'two' is not a number; use a value such as 2 or 0.5"),
         Arguments.of(
             "run --memory 1g true",
             2,
-            "--memory '1g' is not a whole number; give a number of megabytes"),
-        Arguments.of("--color pink version", 2, "--color is 'pink'; choose auto, always or never"),
-        Arguments.of("help nothing", 2, "there is no command 'nothing'; see isola help"),
+            "--memory '1g' is not an integer; use a number of megabytes"),
+        Arguments.of("--color pink version", 2, "--color is 'pink'; use auto, always or never"),
+        Arguments.of("help nothing", 2, "unknown command 'nothing'; see isola help"),
         Arguments.of(
             "run --provider subproces true",
             125,
@@ -69,19 +69,19 @@ class ErrorMessageTest {
             "run --cpu 0 --memory 1 --workspace /no/such true",
             125,
             "--cpu must be more than 0 and at most 1024, --memory must be 4 to 67108864: 1,"
-                + " --workspace is not a folder on this host: /no/such; correct these 3"),
+                + " --workspace is not a folder on this host: /no/such; correct all 3"),
         Arguments.of(
             "run --workdir /missing true",
             125,
-            "--workdir is not a folder in the sandbox: /missing; name one that is there"),
+            "--workdir is not a folder in the sandbox: /missing; use a folder that exists in the sandbox"),
         Arguments.of(
             "run nosuch",
             127,
-            "command not found in the sandbox: nosuch; check its name and the sandbox's PATH"),
+            "command not found in the sandbox: nosuch; check the name and the PATH of the sandbox"),
         Arguments.of(
             "run /etc/passwd",
             126,
-            "not executable: /etc/passwd; chmod +x it, or name its interpreter"),
+            "not executable: /etc/passwd; make it executable with chmod +x, or run it with its interpreter"),
         Arguments.of(
             "run boom",
             125,
@@ -113,8 +113,8 @@ class ErrorMessageTest {
     fake.health = new Health.Unhealthy("no agent", "build it");
     assertThat(isola().call("run", "true").err())
         .isEqualTo(
-            "isola: no provider may make this sandbox (subprocess: no agent); for subprocess:"
-                + " build it\n");
+            "isola: no provider is eligible for this sandbox (subprocess: no agent); for"
+                + " subprocess: build it\n");
     assertThat(isola().call("run", "--provider", "subprocess", "true").err())
         .isEqualTo("isola: provider subprocess does not work here: no agent; build it\n");
   }
@@ -130,13 +130,13 @@ class ErrorMessageTest {
                 + file
                 + " cannot be used: "
                 + file
-                + " is in the way; choose another with --data or ISOLA_DATA\n");
+                + " already exists; choose another data folder with --data or ISOLA_DATA\n");
   }
 
   @Test
   void hintAtTheShell() {
     assertThat(isola().call("run", "ls -l").err())
-        .contains("there is no shell: give words one by one, or use sh -c 'ls -l'");
+        .contains("commands run without a shell: pass arguments separately, or use sh -c 'ls -l'");
   }
 
   @Test

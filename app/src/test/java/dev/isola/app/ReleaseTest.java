@@ -18,7 +18,7 @@ class ReleaseTest {
   @Test
   void benchSaysInOneLineThatItNeedsAClone() {
     String line =
-        "isola: benchmarks are not part of a release; run ./isola bench in a clone of the"
+        "isola: benchmarks are not included in releases; run ./isola bench in a clone of the"
             + " repository\n";
     for (String[] args :
         new String[][] {

@@ -40,8 +40,8 @@ class SecretEnvOptionTest {
     assertThat(run.code()).isNotZero();
     assertThat(run.err())
         .isEqualTo(
-            "isola: --secret-env NO_SUCH: the environment has no such variable; export it before"
-                + " isola is started\n");
+            "isola: --secret-env NO_SUCH: the variable is not set; export it before"
+                + " running isola\n");
     assertThat(fake.specs).isEmpty();
   }
 
@@ -49,7 +49,7 @@ class SecretEnvOptionTest {
   void aValueOnTheCommandLineIsRefusedAndNotRepeated() {
     CommandResult run = isola().call("run", "--secret-env", "TOKEN=" + VALUE, "true");
     assertThat(run.code()).isNotZero();
-    assertThat(run.err()).contains("takes the name of a variable alone").doesNotContain(VALUE);
+    assertThat(run.err()).contains("takes the name of a variable, without a value").doesNotContain(VALUE);
     assertThat(fake.specs).isEmpty();
   }
 
@@ -57,7 +57,7 @@ class SecretEnvOptionTest {
   void aVariableThatIsInEnvTooIsRefused() {
     CommandResult run = isola().call("run", "-e", "TOKEN=x", "--secret-env", "TOKEN", "true");
     assertThat(run.code()).isNotZero();
-    assertThat(run.err()).contains("--secret-env TOKEN is in --env too");
+    assertThat(run.err()).contains("--secret-env TOKEN is also set with --env");
   }
 
   @Test

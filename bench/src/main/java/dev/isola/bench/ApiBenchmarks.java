@@ -26,34 +26,34 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * The same work over HTTP and in this process: a command, a line through a running one, a large
- * file. Server and clients are in this process too, so what clients cost is in it.
+ * The same work over HTTP and in process: a command, a line through a running command, and a large
+ * file. Server and clients share this process, so the results include the cost of the clients.
  */
 final class ApiBenchmarks {
   private static final String PROGRAM = "/bin/true";
   private static final String EXEC = Json.text(Map.of("argv", List.of(PROGRAM)));
-  private static final String THERE = "isola-bench-file";
-  private static final String CONTENT = "/files/content?path=" + THERE;
+  private static final String REMOTE_NAME = "isola-bench-file";
+  private static final String CONTENT = "/files/content?path=" + REMOTE_NAME;
   private static final int N = 2_000;
   private static final int WARM_UP = 2_000;
   private static final int FILES = 3;
 
-  private final BenchEnvironment arena;
+  private final BenchEnvironment environment;
   private final BenchPlan plan;
   private final Path source;
   private final Path target;
   private final Set<String> there = new HashSet<>();
 
-  private ApiBenchmarks(BenchEnvironment arena, BenchPlan plan) {
-    this.arena = arena;
+  private ApiBenchmarks(BenchEnvironment environment, BenchPlan plan) {
+    this.environment = environment;
     this.plan = plan;
-    source = arena.folder().resolve("api-source");
-    target = arena.folder().resolve("api-target");
+    source = environment.folder().resolve("api-source");
+    target = environment.folder().resolve("api-target");
   }
 
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan)
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan)
       throws IOException, InterruptedException {
-    ApiBenchmarks events = new ApiBenchmarks(arena, plan);
+    ApiBenchmarks events = new ApiBenchmarks(environment, plan);
     List<Benchmark> all = new ArrayList<>();
     for (int clients : new int[] {1, 8, 64}) {
       all.add(events.exec(clients));
@@ -65,12 +65,12 @@ final class ApiBenchmarks {
   }
 
   private Benchmark exec(int clients) throws InterruptedException {
-    List<BenchSubject> contestants = new ArrayList<>();
-    arena
+    List<BenchSubject> subjects = new ArrayList<>();
+    environment
         .raw()
         .ifPresent(
             raw ->
-                contestants.add(
+                subjects.add(
                     new BenchSubject(
                         "raw",
                         (n, concurrency) ->
@@ -79,64 +79,72 @@ final class ApiBenchmarks {
                                 Integer.toString(n),
                                 Integer.toString(concurrency),
                                 PROGRAM))));
-    for (Map.Entry<String, Peer> peer : arena.peers().entrySet()) {
+    for (Map.Entry<String, Peer> peer : environment.peers().entrySet()) {
       try {
-        contestants.addAll(peer.getValue().execSubjects());
+        subjects.addAll(peer.getValue().execSubjects());
       } catch (IOException e) {
-        arena.skipped().add(new SkippedSubject(peer.getKey(), "failed in api: " + e.getMessage()));
+        environment
+            .skipped()
+            .add(new SkippedSubject(peer.getKey(), "failed in api: " + e.getMessage()));
       }
     }
-    for (BenchProvider entrant : arena.providers()) {
-      arena
-          .server(entrant)
+    for (BenchProvider benchProvider : environment.providers()) {
+      environment
+          .server(benchProvider)
           .ifPresent(
-              served -> {
-                BenchEngine housed = arena.engine(entrant).orElseThrow();
-                contestants.add(BenchSubject.timed(housed.name(), () -> run(housed)));
-                contestants.add(BenchSubject.timed(served.name(), () -> run(served)));
+              benchServer -> {
+                BenchEngine benchEngine = environment.engine(benchProvider).orElseThrow();
+                subjects.add(BenchSubject.timed(benchEngine.name(), () -> run(benchEngine)));
+                subjects.add(BenchSubject.timed(benchServer.name(), () -> run(benchServer)));
               });
     }
-    return new Benchmark("api-exec", "raw", clients, plan.n().orElse(N), WARM_UP, 1, contestants);
+    return new Benchmark("api-exec", "raw", clients, plan.n().orElse(N), WARM_UP, 1, subjects);
   }
 
-  private static void run(BenchEngine housed) throws IOException {
-    ExecResult result = housed.sandbox().run(Command.argv(PROGRAM));
+  private static void run(BenchEngine benchEngine) throws IOException {
+    ExecResult result = benchEngine.sandbox().run(Command.argv(PROGRAM));
     if (!result.succeeded()) {
-      throw new IOException(PROGRAM + " ended with " + result.exit());
+      throw new IOException(PROGRAM + " exited with " + result.exit());
     }
   }
 
-  static void run(BenchServer served) throws IOException {
-    served.withClient(
+  static void run(BenchServer benchServer) throws IOException {
+    benchServer.withClient(
         client -> {
-          String answer = client.send("POST", served.sandbox() + "/exec", EXEC);
+          String answer = client.send("POST", benchServer.sandbox() + "/exec", EXEC);
           if (!answer.contains("\"exitCode\":0")) {
-            throw new IOException("answered " + answer);
+            throw new IOException("unexpected response " + answer);
           }
         });
   }
 
-  /** A line into {@code cat} and out again: how long an event is on its way. */
+  /**
+   * Sends a line through {@code cat} and waits for it to come back, which measures the latency of
+   * events.
+   */
   private Benchmark lines() {
-    List<BenchSubject> contestants = new ArrayList<>();
-    for (BenchProvider entrant : arena.providers()) {
-      arena
-          .server(entrant)
+    List<BenchSubject> subjects = new ArrayList<>();
+    for (BenchProvider benchProvider : environment.providers()) {
+      environment
+          .server(benchProvider)
           .ifPresent(
-              served -> {
-                BenchEngine housed = arena.engine(entrant).orElseThrow();
-                contestants.add(
-                    new BenchSubject(housed.name(), (n, concurrency) -> lines(housed, n)));
-                contestants.add(
-                    new BenchSubject(served.name(), (n, concurrency) -> lines(served, n)));
+              benchServer -> {
+                BenchEngine benchEngine = environment.engine(benchProvider).orElseThrow();
+                subjects.add(
+                    new BenchSubject(
+                        benchEngine.name(), (n, concurrency) -> lines(benchEngine, n)));
+                subjects.add(
+                    new BenchSubject(
+                        benchServer.name(), (n, concurrency) -> lines(benchServer, n)));
               });
     }
-    String reference = contestants.isEmpty() ? "" : contestants.getFirst().name();
-    return new Benchmark("api-line", reference, 1, plan.n().orElse(N), WARM_UP, 1, contestants);
+    String reference = subjects.isEmpty() ? "" : subjects.getFirst().name();
+    return new Benchmark("api-line", reference, 1, plan.n().orElse(N), WARM_UP, 1, subjects);
   }
 
-  private static Samples lines(BenchEngine housed, int n) throws IOException, InterruptedException {
-    try (Execution execution = housed.sandbox().start(Command.argv("cat").withStdin())) {
+  private static Samples lines(BenchEngine benchEngine, int n)
+      throws IOException, InterruptedException {
+    try (Execution execution = benchEngine.sandbox().start(Command.argv("cat").withStdin())) {
       OutputStream in = execution.stdin();
       Samples samples =
           Parallel.run(
@@ -152,10 +160,11 @@ final class ApiBenchmarks {
     }
   }
 
-  private static Samples lines(BenchServer served, int n) throws IOException, InterruptedException {
-    String executions = served.sandbox() + "/executions";
-    try (ApiClient control = served.connect();
-        ApiClient stream = served.connect()) {
+  private static Samples lines(BenchServer benchServer, int n)
+      throws IOException, InterruptedException {
+    String executions = benchServer.sandbox() + "/executions";
+    try (ApiClient control = benchServer.connect();
+        ApiClient stream = benchServer.connect()) {
       String started =
           control.send(
               "POST", executions, Json.text(Json.object("argv", List.of("cat"), "stdin", true)));
@@ -164,7 +173,7 @@ final class ApiBenchmarks {
               + "/"
               + JsonValue.parse(started.getBytes(UTF_8))
                   .optionalText("id")
-                  .orElseThrow(() -> new IOException("no execution was started"));
+                  .orElseThrow(() -> new IOException("the response has no execution id"));
       stream.follow(one + "/output");
       Samples samples =
           Parallel.run(
@@ -181,53 +190,53 @@ final class ApiBenchmarks {
 
   private Benchmark upload() throws IOException, InterruptedException {
     makeSource();
-    List<BenchSubject> contestants = comparators(true);
-    for (BenchProvider entrant : arena.providers()) {
-      arena
-          .server(entrant)
+    List<BenchSubject> subjects = comparators(true);
+    for (BenchProvider benchProvider : environment.providers()) {
+      environment
+          .server(benchProvider)
           .ifPresent(
-              served -> {
-                BenchEngine housed = arena.engine(entrant).orElseThrow();
-                contestants.add(
+              benchServer -> {
+                BenchEngine benchEngine = environment.engine(benchProvider).orElseThrow();
+                subjects.add(
                     BenchSubject.timed(
-                        housed.name(),
-                        () -> write(housed),
-                        () -> housed.sandbox().files().remove(THERE, false)));
-                contestants.add(
+                        benchEngine.name(),
+                        () -> write(benchEngine),
+                        () -> benchEngine.sandbox().files().remove(REMOTE_NAME, false)));
+                subjects.add(
                     BenchSubject.timed(
-                        served.name(),
+                        benchServer.name(),
                         () ->
-                            served.withClient(
-                                one -> one.upload(served.sandbox() + CONTENT, source)),
-                        () -> housed.sandbox().files().remove(THERE, false)));
+                            benchServer.withClient(
+                                one -> one.upload(benchServer.sandbox() + CONTENT, source)),
+                        () -> benchEngine.sandbox().files().remove(REMOTE_NAME, false)));
               });
     }
-    return files("api-upload", contestants);
+    return files("api-upload", subjects);
   }
 
   private Benchmark download() throws IOException, InterruptedException {
-    List<BenchSubject> contestants = comparators(false);
-    for (BenchProvider entrant : arena.providers()) {
-      arena
-          .server(entrant)
+    List<BenchSubject> subjects = comparators(false);
+    for (BenchProvider benchProvider : environment.providers()) {
+      environment
+          .server(benchProvider)
           .ifPresent(
-              served -> {
-                BenchEngine housed = arena.engine(entrant).orElseThrow();
-                contestants.add(reading(housed, housed.name(), () -> read(housed)));
-                contestants.add(
+              benchServer -> {
+                BenchEngine benchEngine = environment.engine(benchProvider).orElseThrow();
+                subjects.add(reading(benchEngine, benchEngine.name(), () -> read(benchEngine)));
+                subjects.add(
                     reading(
-                        housed,
-                        served.name(),
+                        benchEngine,
+                        benchServer.name(),
                         () ->
-                            served.withClient(
-                                one -> one.download(served.sandbox() + CONTENT, target))));
+                            benchServer.withClient(
+                                one -> one.download(benchServer.sandbox() + CONTENT, target))));
               });
     }
-    return files("api-download", contestants);
+    return files("api-download", subjects);
   }
 
-  /** Makes a contestant of one that reads what was put there before the first round. */
-  private BenchSubject reading(BenchEngine housed, String name, BenchSubject.Iteration once) {
+  /** Returns a subject that reads a file uploaded before the first round. */
+  private BenchSubject reading(BenchEngine benchEngine, String name, BenchSubject.Iteration once) {
     BenchSubject timed =
         BenchSubject.timed(
             name,
@@ -239,22 +248,22 @@ final class ApiBenchmarks {
     return new BenchSubject(
         name,
         (n, concurrency) -> {
-          if (there.add(housed.name())) {
-            write(housed);
+          if (there.add(benchEngine.name())) {
+            write(benchEngine);
           }
           return timed.work().run(n, concurrency);
         });
   }
 
-  private void write(BenchEngine housed) throws IOException {
+  private void write(BenchEngine benchEngine) throws IOException {
     try (InputStream in = new FileInputStream(source.toFile())) {
-      housed.sandbox().files().write(THERE, in, WriteOptions.DEFAULT);
+      benchEngine.sandbox().files().write(REMOTE_NAME, in, WriteOptions.DEFAULT);
     }
   }
 
-  private void read(BenchEngine housed) throws IOException {
-    FileSystem files = housed.sandbox().files();
-    try (InputStream in = files.read(THERE, ReadRange.ALL);
+  private void read(BenchEngine benchEngine) throws IOException {
+    FileSystem files = benchEngine.sandbox().files();
+    try (InputStream in = files.read(REMOTE_NAME, ReadRange.ALL);
         OutputStream out = new FileOutputStream(target.toFile())) {
       in.transferTo(out);
     }
@@ -262,26 +271,27 @@ final class ApiBenchmarks {
 
   private void whole() throws IOException {
     if (Files.size(target) != plan.sizes().bytes()) {
-      throw new IOException("only " + Files.size(target) + " bytes came");
+      throw new IOException("only " + Files.size(target) + " bytes arrived");
     }
   }
 
   private List<BenchSubject> comparators(boolean in) throws InterruptedException {
-    List<BenchSubject> contestants = new ArrayList<>();
-    if (arena.isEnabled("cp")) {
-      contestants.add(
+    List<BenchSubject> subjects = new ArrayList<>();
+    if (environment.isEnabled("cp")) {
+      subjects.add(
           BenchSubject.timed(
               "cp",
               () -> LocalProgram.run("cp", source.toString(), target.toString()),
               this::clear));
     }
-    contestants.addAll(arena.dockerCopySubjects(docker -> docker.copySubject(source, target, in)));
-    return contestants;
+    subjects.addAll(
+        environment.dockerCopySubjects(docker -> docker.copySubject(source, target, in)));
+    return subjects;
   }
 
-  private Benchmark files(String name, List<BenchSubject> contestants) {
+  private Benchmark files(String name, List<BenchSubject> subjects) {
     int n = Math.min(FILES, plan.n().orElse(FILES));
-    return new Benchmark(name, "cp", 1, n, 1, plan.sizes().bytes(), contestants);
+    return new Benchmark(name, "cp", 1, n, 1, plan.sizes().bytes(), subjects);
   }
 
   private void makeSource() throws IOException {

@@ -22,11 +22,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A connection to a server of ours that is kept, and no more than it needs: what a client costs is
- * in every figure. Not for several threads.
+ * A minimal HTTP client on one persistent connection. It is minimal because its cost is part of
+ * every result. Not thread-safe.
  */
 final class ApiClient implements AutoCloseable {
-  private static final int PATIENCE_MS = 60_000;
+  private static final int TIMEOUT_MS = 60_000;
   private static final int BUFFER = 64 * 1024;
   private static final Duration FRESH = Duration.ofSeconds(10);
 
@@ -34,7 +34,7 @@ final class ApiClient implements AutoCloseable {
   private final InputStream in;
   private final OutputStream out;
   private final String key;
-  private long spoke = System.nanoTime();
+  private long lastUsed = System.nanoTime();
 
   private ApiClient(Socket socket, String key) throws IOException {
     this.socket = socket;
@@ -46,11 +46,11 @@ final class ApiClient implements AutoCloseable {
   static ApiClient connect(int port, String key) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setTcpNoDelay(true);
-    socket.setSoTimeout(PATIENCE_MS);
+    socket.setSoTimeout(TIMEOUT_MS);
     return new ApiClient(socket, key);
   }
 
-  /** Sends a request and returns the answer, which has to be a good one. */
+  /** Sends a request and returns the body of the response, which must be a success. */
   String send(String method, String path, String body) throws IOException {
     byte[] content = body.getBytes(UTF_8);
     ByteArrayOutputStream request = new ByteArrayOutputStream(512 + content.length);
@@ -77,19 +77,22 @@ final class ApiClient implements AutoCloseable {
     }
   }
 
-  /** Begins a stream of events; {@link #awaitEvent} reads it. Good for nothing else then. */
+  /**
+   * Opens an event stream, which {@link #awaitEvent} reads. The connection can then serve nothing
+   * else.
+   */
   void follow(String path) throws IOException {
     out.write(head("GET", path, 0));
     requireSuccess(new HashMap<>());
   }
 
-  /** Returns when an event of that name has come. */
+  /** Returns when an event of that name has arrived. */
   void awaitEvent(String name) throws IOException {
     while (!line().equals("event: " + name)) {
-      // A chunk's length, an empty line, a comment.
+      // A chunk length, an empty line or a comment.
     }
     while (!line().startsWith("data: ")) {
-      // Its id.
+      // The id of the event.
     }
   }
 
@@ -112,13 +115,13 @@ final class ApiClient implements AutoCloseable {
       headers.put(line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1));
     }
     if (!status.startsWith("HTTP/1.1 2")) {
-      throw new IOException("answered with " + status);
+      throw new IOException("unexpected status: " + status);
     }
   }
 
-  /** Tells whether the server may have closed it for having been silent. */
+  /** Tells whether the server may have closed the idle connection. */
   boolean isStale() {
-    return System.nanoTime() - spoke > FRESH.toNanos();
+    return System.nanoTime() - lastUsed > FRESH.toNanos();
   }
 
   private void answer(OutputStream to) throws IOException {
@@ -134,7 +137,7 @@ final class ApiClient implements AutoCloseable {
       }
       line();
     }
-    spoke = System.nanoTime();
+    lastUsed = System.nanoTime();
   }
 
   private static void copy(InputStream from, OutputStream to, long count) throws IOException {
@@ -142,7 +145,7 @@ final class ApiClient implements AutoCloseable {
     for (long left = count; left > 0; ) {
       int read = from.read(buffer, 0, (int) Math.min(left, buffer.length));
       if (read < 0) {
-        throw new EOFException("cut off");
+        throw new EOFException("the response is truncated");
       }
       to.write(buffer, 0, read);
       left -= read;
@@ -153,7 +156,7 @@ final class ApiClient implements AutoCloseable {
     StringBuilder line = new StringBuilder();
     for (int c = in.read(); c != '\n'; c = in.read()) {
       if (c < 0) {
-        throw new EOFException("the server hung up");
+        throw new EOFException("the server closed the connection");
       }
       if (c != '\r') {
         line.append((char) c);

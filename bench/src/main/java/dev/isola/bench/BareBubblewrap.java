@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 
-/** {@code bwrap} alone: namespaces around a command, without limits, agent or record. */
+/** {@code bwrap} alone: namespaces around a command, without limits, agent or ledger. */
 record BareBubblewrap(String version) implements Peer {
   private static final List<String> RUN =
       List.of(
@@ -35,7 +35,7 @@ record BareBubblewrap(String version) implements Peer {
 
   @Override
   public List<BenchSubject> execSubjects() {
-    return List.of(); // it has no command for that
+    return List.of(); // bwrap cannot run a command in an existing sandbox.
   }
 
   @Override

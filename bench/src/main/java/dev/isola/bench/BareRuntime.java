@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An OCI runtime alone: {@code runc run} of a bundle, with no engine around it. */
+/** An OCI runtime alone: {@code runc run} of a bundle, without an engine. */
 final class BareRuntime implements Peer {
-  private static final int SLOWER = 20;
+  private static final int PACE = 20;
   private static final String UP = "isola-bench-up";
 
   private final String runtime;
@@ -30,17 +30,17 @@ final class BareRuntime implements Peer {
   }
 
   /**
-   * @throws IOException when it is not installed, or does not run here
+   * @throws IOException if the runtime is not installed or does not work on this machine
    */
-  static Peer open(String runtime, BenchEnvironment arena)
+  static Peer open(String runtime, BenchEnvironment environment)
       throws IOException, InterruptedException {
     LocalProgram.requireInstalled(runtime);
     RawProgram raw =
-        arena
+        environment
             .program()
-            .orElseThrow(() -> new IOException("there is no program to run in it (make -C bench)"));
-    Path folder = arena.folder().resolve(runtime);
-    Path root = Bundle.root(arena.folder(), raw);
+            .orElseThrow(() -> new IOException("isola-raw is not built (make -C bench)"));
+    Path folder = environment.folder().resolve(runtime);
+    Path root = Bundle.root(environment.folder(), raw);
     Bundle once = Bundle.make(folder.resolve("true"), root, "/bin/true");
     Bundle up = Bundle.make(folder.resolve("pause"), root, "/bin/pause");
     String version =
@@ -51,12 +51,11 @@ final class BareRuntime implements Peer {
       found.runOnce();
       return found;
     } catch (IOException e) {
-      // Some refuse a machine that has both versions of control groups; without the second they
-      // run.
+      // Some runtimes refuse a host with both cgroup versions mounted; they work without the
+      // second.
       List<String> alone = new ArrayList<>(List.of(raw.path().toString(), "without-cgroup2"));
       alone.addAll(plain);
-      BareRuntime second =
-          new BareRuntime(runtime, alone, once, up, version + " (cgroup2 hidden from it)");
+      BareRuntime second = new BareRuntime(runtime, alone, once, up, version + " (cgroup2 hidden)");
       try {
         second.runOnce();
         return second;
@@ -68,11 +67,11 @@ final class BareRuntime implements Peer {
   }
 
   private static List<String> command(String runtime, Path state) {
-    List<String> words = new ArrayList<>(List.of(runtime, "--root", state.toString()));
+    List<String> arguments = new ArrayList<>(List.of(runtime, "--root", state.toString()));
     if (runtime.equals("runsc")) {
-      words.add("--network=none");
+      arguments.add("--network=none");
     }
-    return words;
+    return arguments;
   }
 
   @Override
@@ -96,23 +95,23 @@ final class BareRuntime implements Peer {
       run("run", "--detach", "--bundle", upBundle.path().toString(), UP);
     }
     return List.of(
-        BenchSubject.timed(runtime + " exec", () -> run("exec", UP, "/bin/true")).withPace(SLOWER));
+        BenchSubject.timed(runtime + " exec", () -> run("exec", UP, "/bin/true")).withPace(PACE));
   }
 
-  private void run(String... words) throws IOException, InterruptedException {
-    LocalProgram.run(Map.of(), words(words));
+  private void run(String... arguments) throws IOException, InterruptedException {
+    LocalProgram.run(Map.of(), arguments(arguments));
   }
 
-  private List<String> words(String... words) {
+  private List<String> arguments(String... arguments) {
     List<String> all = new ArrayList<>(command);
-    all.addAll(List.of(words));
+    all.addAll(List.of(arguments));
     return all;
   }
 
   @Override
   public void close() {
     if (up) {
-      LocalProgram.cleanUp(Map.of(), words("delete", "--force", UP));
+      LocalProgram.cleanUp(Map.of(), arguments("delete", "--force", UP));
       up = false;
     }
   }

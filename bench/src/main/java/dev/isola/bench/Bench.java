@@ -8,20 +8,19 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Measures providers through the contract, and beside them what the same work costs without:
+ * Measures providers through the provider contract, and next to them the same work without Isola:
  *
  * <ul>
- *   <li>{@code create}: from nothing to the first command's result, and what destroying takes;
- *   <li>{@code warm}: from an order to a sandbox that the engine's pool had ready, beside making
- *       one;
- *   <li>{@code exec}: a command in a running sandbox, one at a time and eight at once;
- *   <li>{@code files}: a large file in and out, a tree of small ones in and out;
- *   <li>{@code flood}: a command's output;
- *   <li>{@code density}: what many sandboxes cost that are there at once;
- *   <li>{@code api}: commands, events and a large file over HTTP, beside the same in this process;
- *   <li>{@code soak}: 64 clients over HTTP for a minute;
- *   <li>{@code snapshot}: all of a tree, what changed of it, the tree restored, ten forks of it.
- *   <li>{@code fork}: ten forks of a tree of small files, until each has answered.
+ *   <li>{@code create}: from no sandbox to the result of the first command, and destruction;
+ *   <li>{@code warm}: claiming a sandbox from the engine's warm pool, compared with creating one;
+ *   <li>{@code exec}: a command in a running sandbox, sequentially and with a concurrency of eight;
+ *   <li>{@code files}: uploading and downloading a large file and a tree of small files;
+ *   <li>{@code flood}: a large amount of command output;
+ *   <li>{@code density}: the cost of many idle sandboxes;
+ *   <li>{@code api}: commands, events and a large file over HTTP, compared with in-process calls;
+ *   <li>{@code soak}: 64 HTTP clients for one minute;
+ *   <li>{@code snapshot}: a full and an incremental snapshot of a tree, a restore, and ten forks;
+ *   <li>{@code fork}: ten forks of a tree of small files, until each has run a command.
  * </ul>
  */
 public final class Bench {
@@ -34,7 +33,7 @@ public final class Bench {
               Peers.NAMES.stream())
           .toList();
 
-  /** Is told what came out as soon as it is there. */
+  /** Receives each result as soon as it is available. */
   public interface Listener {
     void result(Result result);
 
@@ -50,78 +49,78 @@ public final class Bench {
   }
 
   /**
-   * Runs the plan; nothing is left of it afterwards.
+   * Runs the plan and removes everything it created.
    *
-   * @throws IOException when this machine has no room for it
+   * @throws IOException if this machine has no room for it
    */
   public Report run() throws IOException, InterruptedException {
     MachineReport machine = new MachineReport();
     List<Result> results = new ArrayList<>();
     List<Density> densities = new ArrayList<>();
-    BenchEnvironment arena = BenchEnvironment.open(plan);
-    try (arena) {
+    BenchEnvironment environment = BenchEnvironment.open(plan);
+    try (environment) {
       for (String benchmark : plan.benchmarks()) {
         if (benchmark.equals("density")) {
-          densities.addAll(densities(arena));
+          densities.addAll(densities(environment));
         } else {
-          results.addAll(results(benchmark, arena));
+          results.addAll(results(benchmark, environment));
         }
       }
     }
     Set<String> providers =
-        arena.providers().stream().map(BenchProvider::name).collect(Collectors.toSet());
+        environment.providers().stream().map(BenchProvider::name).collect(Collectors.toSet());
     return new Report(
         results,
         Comparison.of(results, providers),
         densities,
-        arena.skipped(),
-        machine.json(arena.versions()));
+        environment.skipped(),
+        machine.json(environment.versions()));
   }
 
-  private List<Result> results(String benchmark, BenchEnvironment arena)
+  private List<Result> results(String benchmark, BenchEnvironment environment)
       throws IOException, InterruptedException {
     List<Result> results = new ArrayList<>();
-    for (Benchmark event : benchmarks(benchmark, arena)) {
-      List<Result> played = event.run(arena.skipped());
+    for (Benchmark event : benchmarks(benchmark, environment)) {
+      List<Result> played = event.run(environment.skipped());
       played.forEach(listener::result);
       results.addAll(played);
     }
     return results;
   }
 
-  private List<Density> densities(BenchEnvironment arena) {
+  private List<Density> densities(BenchEnvironment environment) {
     List<Density> densities = new ArrayList<>();
-    for (BenchProvider entrant : arena.providers()) {
+    for (BenchProvider benchProvider : environment.providers()) {
       try {
-        Density density = new DensityRun(entrant, plan.sizes().sandboxes()).run();
+        Density density = new DensityRun(benchProvider, plan.sizes().sandboxes()).run();
         listener.density(density);
         densities.add(density);
       } catch (IOException | RuntimeException e) {
-        arena
+        environment
             .skipped()
-            .add(new SkippedSubject(entrant.name(), "failed in density: " + e.getMessage()));
+            .add(new SkippedSubject(benchProvider.name(), "failed in density: " + e.getMessage()));
       }
     }
     return densities;
   }
 
-  private List<Benchmark> benchmarks(String benchmark, BenchEnvironment arena)
+  private List<Benchmark> benchmarks(String benchmark, BenchEnvironment environment)
       throws IOException, InterruptedException {
     return switch (benchmark) {
-      case "create" -> CreateBenchmarks.of(arena, plan);
-      case "warm" -> WarmBenchmarks.of(arena, plan);
-      case "exec" -> ExecBenchmarks.of(arena, plan);
+      case "create" -> CreateBenchmarks.of(environment, plan);
+      case "warm" -> WarmBenchmarks.of(environment, plan);
+      case "exec" -> ExecBenchmarks.of(environment, plan);
       case "files" -> {
-        List<Benchmark> events = new ArrayList<>(FileBenchmarks.of(arena, plan));
-        events.addAll(TreeBenchmarks.of(arena, plan));
+        List<Benchmark> events = new ArrayList<>(FileBenchmarks.of(environment, plan));
+        events.addAll(TreeBenchmarks.of(environment, plan));
         yield events;
       }
-      case "flood" -> FloodBenchmarks.of(arena, plan);
-      case "api" -> ApiBenchmarks.of(arena, plan);
-      case "soak" -> SoakBenchmark.of(arena, plan);
-      case "snapshot" -> SnapshotBenchmarks.of(arena, plan);
-      case "fork" -> SnapshotBenchmarks.forks(arena, plan);
-      default -> throw new IllegalArgumentException("no benchmark is named " + benchmark);
+      case "flood" -> FloodBenchmarks.of(environment, plan);
+      case "api" -> ApiBenchmarks.of(environment, plan);
+      case "soak" -> SoakBenchmark.of(environment, plan);
+      case "snapshot" -> SnapshotBenchmarks.of(environment, plan);
+      case "fork" -> SnapshotBenchmarks.forks(environment, plan);
+      default -> throw new IllegalArgumentException("unknown benchmark " + benchmark);
     };
   }
 }

@@ -38,15 +38,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A provider behind an engine, as a server has it: a ledger on disk, a warm pool, and a folder and
- * an instance of its own, because an engine removes what it does not know.
+ * An engine with one provider, configured as in a server: a ledger on disk, a warm pool, and a data
+ * folder and an instance of its own, because an engine removes sandboxes that it does not know.
  */
 final class BenchEngine implements AutoCloseable {
   private static final Duration LIFETIME = Duration.ofHours(2);
 
   static final String SUFFIX = "-engine";
   private static final int POOL = 4;
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final TemporaryInstallation trial;
@@ -76,7 +76,7 @@ final class BenchEngine implements AutoCloseable {
   }
 
   /**
-   * @param folder where the ledger is; it is the caller's to remove
+   * @param folder the folder of the ledger, which the caller removes
    */
   static BenchEngine open(ProviderFactory factory, Path folder) {
     TemporaryInstallation trial = TemporaryInstallation.of(factory);
@@ -128,7 +128,7 @@ final class BenchEngine implements AutoCloseable {
     return trial.factory().name() + SUFFIX;
   }
 
-  /** Orders what the pool has, or with {@code cold} something that it has not. */
+  /** Creates a sandbox that the pool has ready or, if {@code cold}, one that it has not. */
   CreateResult create(boolean cold) {
     SandboxSpec.Builder spec = SandboxSpec.builder(SandboxId.random(RANDOM)).linger(Duration.ZERO);
     if (cold) {
@@ -154,25 +154,25 @@ final class BenchEngine implements AutoCloseable {
   /**
    * Returns when the pool is full.
    *
-   * @throws IOException when it does not become full
+   * @throws IOException if the pool does not fill in time
    */
   void awaitPool() throws IOException, InterruptedException {
     SandboxListFilter ready = SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING);
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     while (engine.list(ready, "", POOL).entries().size() < POOL) {
       if (System.nanoTime() > end) {
-        throw new IOException("the warm pool does not become full: " + log.last);
+        throw new IOException("the warm pool did not fill in time: " + log.last);
       }
       Thread.sleep(1);
     }
   }
 
-  /** Looks up the sandbox that commands share. */
+  /** Looks up the shared sandbox. */
   Sandbox sandbox() {
     return engine.sandbox(shared());
   }
 
-  /** Returns what a server works with. */
+  /** Returns the parts that a server is built from. */
   ServerContext.Components parts() {
     return new ServerContext.Components(engine, registry, health);
   }
@@ -202,13 +202,16 @@ final class BenchEngine implements AutoCloseable {
     }
   }
 
-  /** Nobody reads along while it is measured; the last warning is told when it fails. */
+  /**
+   * Discards log messages during the measurement, except for the last warning, which explains a
+   * failure.
+   */
   private static final class LastWarning implements Log {
-    volatile String last = "it says nothing";
+    volatile String last = "no warning was logged";
 
     @Override
     public void info(String sentence) {
-      // A miss is what is measured, too.
+      // Missing the pool is part of the measurement.
     }
 
     @Override

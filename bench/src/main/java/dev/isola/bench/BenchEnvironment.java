@@ -10,18 +10,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Where it all takes place: the entrants, the comparators and peers, a folder for files. */
+/**
+ * The environment of a benchmark run: the providers, the comparators and peers, and a scratch
+ * folder.
+ */
 final class BenchEnvironment implements AutoCloseable {
   private final BenchPlan plan;
   private final TemporaryFolder scratch = TemporaryFolder.create("isola-bench");
   private final Thread hook = Thread.ofPlatform().unstarted(this::cleanUp);
   private final Optional<RawProgram> program;
   private final Map<String, Peer> peers = new LinkedHashMap<>();
-  private final List<BenchProvider> entrants = new ArrayList<>();
-  private final Map<String, BenchEngine> housed = new LinkedHashMap<>();
-  private final Map<String, BenchServer> served = new LinkedHashMap<>();
-  private final List<SkippedSubject> absent = new ArrayList<>();
-  private final List<SnapshotBenchmarks.SnapshotTool> keepers = new ArrayList<>();
+  private final List<BenchProvider> benchProviders = new ArrayList<>();
+  private final Map<String, BenchEngine> benchEngine = new LinkedHashMap<>();
+  private final Map<String, BenchServer> benchServer = new LinkedHashMap<>();
+  private final List<SkippedSubject> skippedSubjects = new ArrayList<>();
+  private final List<SnapshotBenchmarks.SnapshotTool> tools = new ArrayList<>();
 
   private BenchEnvironment(BenchPlan plan) throws IOException {
     this.plan = plan;
@@ -30,36 +33,36 @@ final class BenchEnvironment implements AutoCloseable {
   }
 
   static BenchEnvironment open(BenchPlan plan) throws IOException, InterruptedException {
-    BenchEnvironment arena = new BenchEnvironment(plan);
+    BenchEnvironment environment = new BenchEnvironment(plan);
     try {
-      arena.openProviders();
-      return arena;
+      environment.openProviders();
+      return environment;
     } catch (RuntimeException | InterruptedException e) {
-      arena.close();
+      environment.close();
       throw e;
     }
   }
 
   private void openProviders() throws InterruptedException {
     if (plan.against().contains("raw") && program.isEmpty()) {
-      absent.add(
+      skippedSubjects.add(
           new SkippedSubject(
               "raw", "not built for " + System.getProperty("os.arch") + " (make -C bench)"));
     }
     for (String tool : List.of("cp", "tar", "restic")) {
       if (plan.against().contains(tool) && !LocalProgram.isInstalled(tool)) {
-        absent.add(new SkippedSubject(tool, "not installed"));
+        skippedSubjects.add(new SkippedSubject(tool, "not installed"));
       }
     }
     if (plan.benchmarks().stream()
         .anyMatch(List.of("create", "warm", "exec", "files", "api")::contains)) {
-      peers.putAll(Peers.open(plan, this, absent));
+      peers.putAll(Peers.open(plan, this, skippedSubjects));
     }
     for (ProviderFactory factory : plan.providers()) {
       try {
-        entrants.add(BenchProvider.of(factory));
+        benchProviders.add(BenchProvider.of(factory));
       } catch (RuntimeException e) {
-        absent.add(new SkippedSubject(factory.name(), String.valueOf(e.getMessage())));
+        skippedSubjects.add(new SkippedSubject(factory.name(), String.valueOf(e.getMessage())));
       }
     }
   }
@@ -68,12 +71,12 @@ final class BenchEnvironment implements AutoCloseable {
     return scratch.path();
   }
 
-  /** Returns our C program, for whoever needs one that runs anywhere. */
+  /** Returns the static C program, for subjects that need a program without dependencies. */
   Optional<RawProgram> program() {
     return program;
   }
 
-  /** Returns our C program as a comparator, where it is wanted. */
+  /** Returns the C program as a comparator, if it is enabled. */
   Optional<RawProgram> raw() {
     return program.filter(found -> plan.against().contains("raw"));
   }
@@ -83,13 +86,14 @@ final class BenchEnvironment implements AutoCloseable {
     return peers;
   }
 
-  /** Makes a contestant of a peer; one that cannot is told. */
+  /** Creates a subject from the Docker CLI. A failure is recorded as a skipped subject. */
   interface SubjectFactory {
     BenchSubject of(EngineCli docker) throws IOException, InterruptedException;
   }
 
   /**
-   * Returns {@code docker cp} as a contestant, where it takes part; absent learns why it cannot.
+   * Returns {@code docker cp} as a subject if it is enabled and works; otherwise records why it was
+   * skipped.
    */
   List<BenchSubject> dockerCopySubjects(SubjectFactory making) {
     if (!(peers.get("docker") instanceof EngineCli docker)) {
@@ -99,9 +103,9 @@ final class BenchEnvironment implements AutoCloseable {
       return List.of(making.of(docker));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      absent.add(new SkippedSubject("docker cp", "interrupted"));
+      skippedSubjects.add(new SkippedSubject("docker cp", "interrupted"));
     } catch (IOException e) {
-      absent.add(new SkippedSubject("docker cp", String.valueOf(e.getMessage())));
+      skippedSubjects.add(new SkippedSubject("docker cp", String.valueOf(e.getMessage())));
     }
     return List.of();
   }
@@ -113,7 +117,7 @@ final class BenchEnvironment implements AutoCloseable {
     return versions;
   }
 
-  /** Tells whether a comparator that is a program of this machine takes part. */
+  /** Tells whether a comparator that is a local program is enabled. */
   boolean isEnabled(String comparator) {
     return plan.against().contains(comparator)
         && (comparator.equals("processbuilder")
@@ -122,79 +126,83 @@ final class BenchEnvironment implements AutoCloseable {
   }
 
   List<BenchProvider> providers() {
-    return entrants;
+    return benchProviders;
   }
 
-  /**
-   * Returns the provider of an entrant behind an engine; {@code absent} learns why there is none.
-   */
-  Optional<BenchEngine> engine(BenchProvider entrant) {
+  /** Returns an engine with the provider; if there is none, records why it was skipped. */
+  Optional<BenchEngine> engine(BenchProvider benchProvider) {
     try {
       return Optional.of(
-          housed.computeIfAbsent(
-              entrant.name(),
+          benchEngine.computeIfAbsent(
+              benchProvider.name(),
               name ->
-                  BenchEngine.open(entrant.trial().factory(), folder().resolve(name + "-engine"))));
+                  BenchEngine.open(
+                      benchProvider.trial().factory(), folder().resolve(name + "-engine"))));
     } catch (RuntimeException e) {
-      absent.add(
-          new SkippedSubject(entrant.name() + BenchEngine.SUFFIX, String.valueOf(e.getMessage())));
+      skippedSubjects.add(
+          new SkippedSubject(
+              benchProvider.name() + BenchEngine.SUFFIX, String.valueOf(e.getMessage())));
       return Optional.empty();
     }
   }
 
-  /** Returns that engine behind a port; {@code absent} learns why there is none. */
-  Optional<BenchServer> server(BenchProvider entrant) {
-    Optional<BenchEngine> house = engine(entrant);
+  /** Returns a server for that engine; if there is none, records why it was skipped. */
+  Optional<BenchServer> server(BenchProvider benchProvider) {
+    Optional<BenchEngine> house = engine(benchProvider);
     try {
       return house.map(
-          one -> served.computeIfAbsent(entrant.name(), name -> BenchServer.open(name, one)));
+          one ->
+              benchServer.computeIfAbsent(
+                  benchProvider.name(), name -> BenchServer.open(name, one)));
     } catch (RuntimeException e) {
-      absent.add(
-          new SkippedSubject(entrant.name() + BenchServer.SUFFIX, String.valueOf(e.getMessage())));
+      skippedSubjects.add(
+          new SkippedSubject(
+              benchProvider.name() + BenchServer.SUFFIX, String.valueOf(e.getMessage())));
       return Optional.empty();
     }
   }
 
-  /** Has somebody closed before everything else. */
-  synchronized void closeFirst(SnapshotBenchmarks.SnapshotTool keeper) {
-    keepers.add(keeper);
+  /** Registers a tool to close before everything else. */
+  synchronized void closeFirst(SnapshotBenchmarks.SnapshotTool snapshotTool) {
+    tools.add(snapshotTool);
   }
 
   List<SkippedSubject> skipped() {
-    return absent;
+    return skippedSubjects;
   }
 
   @Override
   public void close() {
     try {
-      served.values().forEach(BenchServer::close);
-      housed.values().forEach(BenchEngine::close);
-      entrants.forEach(BenchProvider::close);
+      benchServer.values().forEach(BenchServer::close);
+      benchEngine.values().forEach(BenchEngine::close);
+      benchProviders.forEach(BenchProvider::close);
     } finally {
       cleanUp();
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // The JVM is ending already.
+        // The JVM is already shutting down.
       }
     }
   }
 
-  /** Sandboxes see to themselves when the JVM is told to end; containers and files do not. */
+  /** Removes containers and files. Sandboxes have shutdown hooks of their own. */
   private synchronized void cleanUp() {
-    for (SnapshotBenchmarks.SnapshotTool keeper : keepers) {
+    for (SnapshotBenchmarks.SnapshotTool snapshotTool : tools) {
       try {
-        keeper.close();
+        snapshotTool.close();
       } catch (IllegalStateException e) {
-        absent.add(new SkippedSubject(keeper.name(), String.valueOf(e.getMessage())));
+        skippedSubjects.add(
+            new SkippedSubject(snapshotTool.name(), String.valueOf(e.getMessage())));
       }
     }
-    keepers.clear();
+    tools.clear();
     for (Map.Entry<String, Peer> peer : peers.entrySet()) {
       try {
         peer.getValue().close();
       } catch (IllegalStateException e) {
-        absent.add(new SkippedSubject(peer.getKey(), String.valueOf(e.getMessage())));
+        skippedSubjects.add(new SkippedSubject(peer.getKey(), String.valueOf(e.getMessage())));
       }
     }
     scratch.close();

@@ -8,11 +8,11 @@ import java.util.Set;
 /**
  * What to measure.
  *
- * @param benchmarks of {@link Bench#BENCHMARKS}
- * @param against of {@link Bench#COMPARATORS}
- * @param n iterations; each benchmark's own default when empty
- * @param sizes how much of it
- * @param engines where the engines are that take part
+ * @param benchmarks a selection of {@link Bench#BENCHMARKS}
+ * @param against a selection of {@link Bench#COMPARATORS}
+ * @param n the number of iterations; the default of each benchmark if empty
+ * @param sizes the size of the workload
+ * @param engines the container engines to compare with
  */
 public record BenchPlan(
     List<String> benchmarks,
@@ -23,11 +23,11 @@ public record BenchPlan(
     Engines engines) {
 
   /**
-   * How much there is to do; less where a test is in a hurry.
+   * The size of the workload; tests use a small one.
    *
-   * @param bytes of a file or an output
-   * @param files of a tree
-   * @param sandboxes alive at once
+   * @param bytes the size of a file or an output
+   * @param files the number of files of a tree
+   * @param sandboxes the number of sandboxes alive at once
    */
   public record Sizes(long bytes, int files, int sandboxes) {
     public static final Sizes DEFAULT = new Sizes(1L << 30, 10_000, 200);
@@ -38,11 +38,11 @@ public record BenchPlan(
   }
 
   /**
-   * The container engines beside us.
+   * The container engines to compare with.
    *
-   * @param docker where Docker's engine listens, as in {@code DOCKER_HOST}
-   * @param image what containers are made from; it has to be there already and to have {@code true}
-   *     and {@code sleep}
+   * @param docker the address of Docker's engine, as in {@code DOCKER_HOST}
+   * @param image the image of containers; the engine must already have it, and it must contain
+   *     {@code true} and {@code sleep}
    */
   public record Engines(String docker, String image) {
     public static final String DOCKER = "unix:///var/run/docker.sock";

@@ -12,7 +12,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** A provider, on a folder of its own. */
+/** A provider with a data folder of its own. */
 final class BenchProvider implements AutoCloseable {
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -28,7 +28,7 @@ final class BenchProvider implements AutoCloseable {
   /**
    * Opens the provider.
    *
-   * @throws IllegalStateException when the provider does not work here
+   * @throws IllegalStateException if the provider does not work on this machine
    */
   static BenchProvider of(ProviderFactory factory) {
     TemporaryInstallation trial = TemporaryInstallation.of(factory);
@@ -61,7 +61,7 @@ final class BenchProvider implements AutoCloseable {
     return provider;
   }
 
-  /** Returns a spec for one more sandbox, which ends when this process does. */
+  /** Returns a spec for another sandbox, which ends with this process. */
   SandboxSpec spec() {
     return SandboxSpec.builder(SandboxId.random(RANDOM))
         .deadline(Duration.ofHours(2))
@@ -69,7 +69,7 @@ final class BenchProvider implements AutoCloseable {
         .build();
   }
 
-  /** Returns the sandbox that benchmarks share which do not make their own. */
+  /** Returns the shared sandbox of the benchmarks that do not create their own. */
   synchronized Sandbox sandbox() {
     Sandbox known = sandbox;
     if (known == null) {

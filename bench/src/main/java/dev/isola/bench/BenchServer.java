@@ -13,11 +13,13 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** An engine behind a port of loopback, as {@code isola serve} has it, and clients of it. */
+/**
+ * An HTTP server for an engine on a loopback port, as {@code isola serve} runs it, and its clients.
+ */
 final class BenchServer implements AutoCloseable {
   static final String SUFFIX = "-http";
   private static final String KEY = "isk_of_this_measurement_only";
-  private static final Log NOBODY =
+  private static final Log SILENT =
       new Log() {
         @Override
         public void info(String sentence) {}
@@ -27,22 +29,24 @@ final class BenchServer implements AutoCloseable {
       };
 
   private final String name;
-  private final BenchEngine housed;
+  private final BenchEngine benchEngine;
   private final IsolaServer server;
   private final Queue<ApiClient> idle = new ConcurrentLinkedQueue<>();
 
-  private BenchServer(String name, BenchEngine housed, IsolaServer server) {
+  private BenchServer(String name, BenchEngine benchEngine, IsolaServer server) {
     this.name = name;
-    this.housed = housed;
+    this.benchEngine = benchEngine;
     this.server = server;
   }
 
-  static BenchServer open(String provider, BenchEngine housed) {
+  static BenchServer open(String provider, BenchEngine benchEngine) {
     ApiKeys keys =
         ApiKeys.open(
-            new LedgerSettingsStore(housed.ledger()), Optional.of(KEY), InstantSource.system());
+            new LedgerSettingsStore(benchEngine.ledger()),
+            Optional.of(KEY),
+            InstantSource.system());
     ServerContext serving = new ServerContext();
-    serving.start(housed.parts());
+    serving.start(benchEngine.parts());
     IsolaServer server =
         IsolaServer.open(
             IsolaServer.Address.of("127.0.0.1", 0),
@@ -50,29 +54,29 @@ final class BenchServer implements AutoCloseable {
             new HostOriginFilter(List.of()),
             keys,
             line -> {},
-            NOBODY);
-    return new BenchServer(provider + SUFFIX, housed, server);
+            SILENT);
+    return new BenchServer(provider + SUFFIX, benchEngine, server);
   }
 
   String name() {
     return name;
   }
 
-  /** Returns the path of the sandbox that commands share. */
+  /** Returns the path of the shared sandbox. */
   String sandbox() {
-    return "/api/v1/sandboxes/" + housed.shared();
+    return "/api/v1/sandboxes/" + benchEngine.shared();
   }
 
   ApiClient connect() throws java.io.IOException {
     return ApiClient.connect(server.port(), KEY);
   }
 
-  /** Something done over a connection. */
+  /** An action on a client connection. */
   interface ClientAction {
     void with(ApiClient client) throws java.io.IOException;
   }
 
-  /** Does something over a connection that is kept for the next one. */
+  /** Runs an action on a pooled connection. */
   void withClient(ClientAction use) throws java.io.IOException {
     ApiClient kept = idle.poll();
     if (kept != null && kept.isStale()) {

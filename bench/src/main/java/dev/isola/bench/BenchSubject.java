@@ -5,52 +5,52 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Something that does the work of one benchmark.
+ * A subject of one benchmark.
  *
- * @param pace one of so many iterations is enough: who takes a hundred times as long as others need
- *     not do it as often
- * @param volume what its last iteration read and stored, where that is known
+ * @param pace the divisor of the iteration count: a subject that is a hundred times slower than
+ *     others runs fewer iterations
+ * @param bytesMoved the bytes that the last iteration read and stored, if known
  */
 record BenchSubject(String name, Work work, int pace, Supplier<Optional<BytesMoved>> bytesMoved) {
-  /** However slow somebody is, fewer iterations than this say nothing. */
-  private static final int FEWEST = 20;
+  /** The minimum number of iterations for a meaningful result, however slow the subject is. */
+  private static final int MIN_ITERATIONS = 20;
 
   BenchSubject(String name, Work work) {
     this(name, work, 1, Optional::empty);
   }
 
-  /** Returns how often it does what others do {@code n} times. */
+  /** Returns the number of iterations of this subject when others run {@code n}. */
   int iterations(int n) {
-    return Math.min(n, Math.max(FEWEST, n / pace));
+    return Math.min(n, Math.max(MIN_ITERATIONS, n / pace));
   }
 
   BenchSubject withPace(int slower) {
     return new BenchSubject(name, work, slower, bytesMoved);
   }
 
-  /** Makes one that tells what it read and stored. */
+  /** Returns a subject that also reports the bytes it read and stored. */
   BenchSubject reportingBytes(Supplier<Optional<BytesMoved>> last) {
     return new BenchSubject(name, work, pace, last);
   }
 
-  /** Does it {@code n} times, {@code concurrency} at once, and tells how long each took. */
+  /** Runs {@code n} iterations with the given concurrency and returns their durations. */
   @FunctionalInterface
   interface Work {
     Samples run(int n, int concurrency) throws IOException, InterruptedException;
   }
 
-  /** Does it once. */
+  /** Runs one iteration. */
   @FunctionalInterface
   interface Iteration {
     void run() throws IOException, InterruptedException;
   }
 
-  /** Makes a contestant of one that is timed here, in virtual threads as servers use it. */
+  /** Returns a subject that is timed here, on virtual threads as in a server. */
   static BenchSubject timed(String name, Iteration once) {
     return new BenchSubject(name, (n, concurrency) -> Parallel.run(once, n, concurrency));
   }
 
-  /** Makes a contestant that cleans up after each iteration; only the work is timed. */
+  /** Returns a subject that cleans up after each iteration; the cleanup is timed separately. */
   static BenchSubject timed(String name, Iteration once, Iteration after) {
     return new BenchSubject(
         name,

@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 /**
- * One benchmark at one concurrency: all contestants take turns, so that a machine that gets busy
- * meanwhile is busy for all of them.
+ * One benchmark at one concurrency. The subjects take turns, so that other load on the machine
+ * affects all of them.
  *
- * @param reference whose median is the 1 of the ratios
- * @param workEach what one iteration does, in the unit of {@link Result#perSecond}
- * @param warmUp iterations before the clock counts, enough for the JIT to settle
- * @param afterwards what to call the cleaning up in the results; empty when it is not reported
+ * @param reference the subject whose median is the 1 of the ratios
+ * @param workPerIteration the work of one iteration, in the unit of {@link Result#perSecond}
+ * @param warmUp the number of iterations before measurement, enough for the JIT compiler to settle
+ * @param afterwards the name of the cleanup in the results; empty if it is not reported
  */
 record Benchmark(
     String benchmark,
@@ -29,11 +29,16 @@ record Benchmark(
     String afterwards) {
   private static final int ROUNDS = 10;
 
-  /** Who takes seconds for each needs no more to be warm. */
-  private static final Duration WARM = Duration.ofSeconds(5);
+  /**
+   * The maximum duration of a warm-up; a subject that takes seconds per iteration needs no more.
+   */
+  private static final Duration MAX_WARM_UP = Duration.ofSeconds(5);
 
-  /** Who has taken so long does no more rounds; {@code n} of its result says how many it did. */
-  private static final Duration ENOUGH = Duration.ofSeconds(40);
+  /**
+   * The time after which a subject runs no further rounds; {@code n} of its result has the number
+   * of iterations.
+   */
+  private static final Duration MAX_DURATION = Duration.ofSeconds(40);
 
   Benchmark(
       String benchmark,
@@ -42,27 +47,30 @@ record Benchmark(
       int n,
       int warmUp,
       double workEach,
-      List<BenchSubject> contestants) {
-    this(benchmark, reference, concurrency, n, warmUp, workEach, contestants, "");
+      List<BenchSubject> subjects) {
+    this(benchmark, reference, concurrency, n, warmUp, workEach, subjects, "");
   }
 
-  /** Plays it; a contestant that fails leaves, and {@code absent} learns why. */
-  List<Result> run(List<SkippedSubject> absent) throws InterruptedException {
+  /**
+   * Runs the benchmark. A subject that fails is removed, and the reason is added to {@code
+   * skippedSubjects}.
+   */
+  List<Result> run(List<SkippedSubject> skippedSubjects) throws InterruptedException {
     Map<BenchSubject, Samples> times = new LinkedHashMap<>();
-    for (BenchSubject contestant : subjects) {
-      times.put(contestant, Samples.NONE);
-      warmUp(contestant, times, absent);
-      times.replace(contestant, Samples.NONE);
+    for (BenchSubject subject : subjects) {
+      times.put(subject, Samples.NONE);
+      warmUp(subject, times, skippedSubjects);
+      times.replace(subject, Samples.NONE);
     }
     Map<BenchSubject, Long> spent = new HashMap<>();
     int rounds = Math.min(ROUNDS, n);
     for (int round = 0; round < rounds; round++) {
-      for (BenchSubject contestant : subjects) {
-        if (spent.getOrDefault(contestant, 0L) < ENOUGH.toNanos()) {
-          int all = contestant.iterations(n);
+      for (BenchSubject subject : subjects) {
+        if (spent.getOrDefault(subject, 0L) < MAX_DURATION.toNanos()) {
+          int all = subject.iterations(n);
           long start = System.nanoTime();
-          turn(contestant, all * (round + 1) / rounds - all * round / rounds, times, absent);
-          spent.merge(contestant, System.nanoTime() - start, Long::sum);
+          turn(subject, all * (round + 1) / rounds - all * round / rounds, times, skippedSubjects);
+          spent.merge(subject, System.nanoTime() - start, Long::sum);
         }
       }
     }
@@ -70,32 +78,34 @@ record Benchmark(
   }
 
   private void warmUp(
-      BenchSubject contestant, Map<BenchSubject, Samples> times, List<SkippedSubject> absent)
+      BenchSubject subject, Map<BenchSubject, Samples> times, List<SkippedSubject> skippedSubjects)
       throws InterruptedException {
-    int count = contestant.iterations(warmUp);
+    int count = subject.iterations(warmUp);
     int step = Math.max(concurrency, count / ROUNDS);
     long start = System.nanoTime();
-    for (int done = 0; done < count && System.nanoTime() - start < WARM.toNanos(); done += step) {
-      turn(contestant, Math.min(step, count - done), times, absent);
+    for (int done = 0;
+        done < count && System.nanoTime() - start < MAX_WARM_UP.toNanos();
+        done += step) {
+      turn(subject, Math.min(step, count - done), times, skippedSubjects);
     }
   }
 
   private void turn(
-      BenchSubject contestant,
+      BenchSubject subject,
       int count,
       Map<BenchSubject, Samples> times,
-      List<SkippedSubject> absent)
+      List<SkippedSubject> skippedSubjects)
       throws InterruptedException {
-    Samples before = times.get(contestant);
+    Samples before = times.get(subject);
     if (before == null || count == 0) {
-      return; // it left
+      return; // The subject failed.
     }
     try {
-      times.put(contestant, before.plus(contestant.work().run(count, concurrency)));
+      times.put(subject, before.plus(subject.work().run(count, concurrency)));
     } catch (IOException | RuntimeException e) {
-      times.remove(contestant);
-      absent.add(
-          new SkippedSubject(contestant.name(), "failed in " + benchmark + ": " + e.getMessage()));
+      times.remove(subject);
+      skippedSubjects.add(
+          new SkippedSubject(subject.name(), "failed in " + benchmark + ": " + e.getMessage()));
     }
   }
 
@@ -103,7 +113,7 @@ record Benchmark(
     List<Result> results = results(benchmark, times);
     if (!afterwards.isEmpty()) {
       Map<BenchSubject, Samples> after = new LinkedHashMap<>();
-      times.forEach((contestant, samples) -> after.put(contestant, samples.cleanupSamples()));
+      times.forEach((subject, samples) -> after.put(subject, samples.cleanupSamples()));
       after.values().removeIf(samples -> samples.count() == 0);
       results.addAll(results(afterwards, after));
     }
@@ -118,11 +128,11 @@ record Benchmark(
             .findFirst();
     List<Result> results = new ArrayList<>();
     times.forEach(
-        (contestant, samples) ->
+        (subject, samples) ->
             results.add(
                 new Result(
                     name,
-                    contestant.name(),
+                    subject.name(),
                     concurrency,
                     samples.count(),
                     samples.medianMs(),
@@ -132,7 +142,7 @@ record Benchmark(
                     one.isPresent()
                         ? OptionalDouble.of(samples.medianMs() / one.getAsDouble())
                         : one,
-                    contestant.bytesMoved().get())));
+                    subject.bytesMoved().get())));
     return results;
   }
 }

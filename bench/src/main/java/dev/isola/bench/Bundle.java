@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * An OCI bundle with one static program in its root, which is {@code /bin/true} and {@code
- * /bin/pause}; namespaces and mounts are those of {@code runc spec}.
+ * An OCI bundle whose root contains one static program, as {@code /bin/true} and {@code
+ * /bin/pause}. Namespaces and mounts are those of {@code runc spec}.
  */
 record Bundle(Path path) {
   private static final String CONFIG =
@@ -37,7 +37,7 @@ record Bundle(Path path) {
         "readonlyPaths":["/proc/bus","/proc/fs","/proc/irq","/proc/sys","/proc/sysrq-trigger"]}}
       """;
 
-  /** Makes the root for all bundles. */
+  /** Creates the root folder for all bundles. */
   static Path root(Path folder, RawProgram program) throws IOException {
     Path root = folder.resolve("rootfs");
     if (!Files.exists(root)) {
@@ -53,7 +53,7 @@ record Bundle(Path path) {
     return root;
   }
 
-  /** Makes a bundle that runs {@code program}. */
+  /** Creates a bundle that runs {@code program}. */
   static Bundle make(Path folder, Path root, String program) throws IOException {
     Files.createDirectories(folder);
     String config = CONFIG.replace("@PROGRAM@", program).replace("@ROOT@", root.toString());

@@ -3,9 +3,9 @@ package dev.isola.bench;
 import java.util.OptionalLong;
 
 /**
- * What one iteration moved.
+ * The number of bytes that one iteration moved.
  *
- * @param storedBytes that it added to where it keeps things
- * @param readBytes of the files; empty where it does not tell
+ * @param storedBytes the bytes added to the storage of the tool
+ * @param readBytes the bytes read from the files; empty if unknown
  */
 public record BytesMoved(long storedBytes, OptionalLong readBytes) {}

@@ -7,14 +7,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * How much faster a provider was than somebody else in the same run.
+ * How many times faster a provider was than another subject in the same run.
  *
- * @param times the other's median by the provider's; below 1 the other was faster
+ * @param times the median of the other subject divided by the median of the provider; below 1 the
+ *     other was faster
  */
 public record Comparison(
     String benchmark, int concurrency, String subject, String than, double times) {
 
-  /** Compares every provider with everybody who is none. */
+  /** Compares every provider with every subject that is not a provider. */
   static List<Comparison> of(List<Result> results, Set<String> providers) {
     List<Comparison> comparisons = new ArrayList<>();
     for (Result provider : results) {

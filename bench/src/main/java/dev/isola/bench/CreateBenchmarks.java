@@ -10,8 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * From nothing to the result of the first command: makes a sandbox, runs {@code true} in it. What
- * destroying it takes is told separately; a peer whose one command does both has only the sum.
+ * Measures from no sandbox to the result of the first command: creates a sandbox and runs {@code
+ * true} in it. Destruction is reported separately; a peer whose single command does both has only
+ * the total.
  */
 final class CreateBenchmarks {
   private static final Command TRUE = Command.argv("/bin/true");
@@ -20,34 +21,34 @@ final class CreateBenchmarks {
 
   private CreateBenchmarks() {}
 
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) {
-    List<BenchSubject> contestants = new ArrayList<>();
-    for (Peer peer : arena.peers().values()) {
-      contestants.addAll(peer.createSubjects());
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan) {
+    List<BenchSubject> subjects = new ArrayList<>();
+    for (Peer peer : environment.peers().values()) {
+      subjects.addAll(peer.createSubjects());
     }
-    for (BenchProvider entrant : arena.providers()) {
-      contestants.add(new BenchSubject(entrant.name(), (n, concurrency) -> sandboxes(entrant, n)));
+    for (BenchProvider benchProvider : environment.providers()) {
+      subjects.add(
+          new BenchSubject(benchProvider.name(), (n, concurrency) -> sandboxes(benchProvider, n)));
     }
     return List.of(
-        new Benchmark(
-            "create", "bwrap", 1, plan.n().orElse(N), WARM_UP, 1, contestants, "destroy"));
+        new Benchmark("create", "bwrap", 1, plan.n().orElse(N), WARM_UP, 1, subjects, "destroy"));
   }
 
-  private static Samples sandboxes(BenchProvider entrant, int n) throws IOException {
+  private static Samples sandboxes(BenchProvider benchProvider, int n) throws IOException {
     Samples samples = Samples.NONE;
     for (int i = 0; i < n; i++) {
-      SandboxSpec spec = entrant.spec();
+      SandboxSpec spec = benchProvider.spec();
       long start = System.nanoTime();
       long answered = start;
       try {
-        Sandbox sandbox = entrant.provider().create(spec);
+        Sandbox sandbox = benchProvider.provider().create(spec);
         ExecResult result = sandbox.run(TRUE);
         answered = System.nanoTime();
         if (!result.succeeded()) {
-          throw new IOException("/bin/true ended with " + result.exit());
+          throw new IOException("/bin/true exited with " + result.exit());
         }
       } finally {
-        entrant.provider().destroy(spec.id(), DestroyOptions.FORCE);
+        benchProvider.provider().destroy(spec.id(), DestroyOptions.FORCE);
       }
       long gone = System.nanoTime();
       samples =

@@ -7,20 +7,19 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What sandboxes cost that are there at once and do nothing.
+ * The cost of many idle sandboxes.
  *
- * @param count how many there were
- * @param answered how many answered at the end, each with the result of a command
- * @param processes of one sandbox, the median
- * @param privateBytes of all processes of one sandbox together: what they share with nobody
- * @param privateBytesMost of the largest
- * @param chargedBytes what the kernel counts for one sandbox's control group, the median; empty
- *     where it has none
- * @param serverBytes by how much this process grew for each, in private memory; the JVM takes and
- *     returns memory in large pieces, so this says little where they are few
- * @param heapBytes what this process keeps for each on its heap once garbage is collected
- * @param createMs the median of making one with the others there
- * @param left what was still there after all of them had been destroyed, in words
+ * @param count the number of sandboxes
+ * @param answered the number of sandboxes that ran a command successfully at the end
+ * @param processes the median number of processes of a sandbox
+ * @param privateBytes the median private memory of all processes of a sandbox
+ * @param privateBytesMost the private memory of the largest sandbox
+ * @param chargedBytes the median memory charged to the cgroup of a sandbox; empty if it has none
+ * @param serverBytes the growth of this process's private memory per sandbox; the JVM allocates and
+ *     returns memory in large blocks, so the value means little for few sandboxes
+ * @param heapBytes the growth of the live heap of this process per sandbox
+ * @param createMs the median creation time while the other sandboxes exist
+ * @param left what remained after all sandboxes were destroyed
  */
 public record Density(
     String subject,
@@ -39,7 +38,7 @@ public record Density(
     left = List.copyOf(left);
   }
 
-  /** Returns true when all answered and nothing was left of any. */
+  /** Returns true if all sandboxes responded and nothing remained of them. */
   public boolean passed() {
     return answered == count && left.isEmpty();
   }

@@ -18,26 +18,28 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Keeps many sandboxes of one provider alive at once, looks at them, and removes them all. */
+/** Keeps many sandboxes of one provider alive at once, measures them, and destroys them. */
 final class DensityRun {
   private static final Command TRUE = Command.argv("/bin/true");
 
-  private final BenchProvider entrant;
+  private final BenchProvider benchProvider;
   private final int count;
   private final SandboxProcesses residents = new SandboxProcesses(Path.of("/proc"));
   private final List<Sandbox> alive = new ArrayList<>();
 
-  DensityRun(BenchProvider entrant, int count) {
-    this.entrant = entrant;
+  DensityRun(BenchProvider benchProvider, int count) {
+    this.benchProvider = benchProvider;
     this.count = count;
   }
 
   /**
-   * @throws IOException when a sandbox cannot be made or looked at; none is left then either
+   * @throws IOException if a sandbox cannot be created or measured; none remains in that case
+   *     either
    */
   Density run() throws IOException {
     warmUp();
-    LeakDetector census = new LeakDetector(entrant.trial().instance(), entrant.trial().data());
+    LeakDetector census =
+        new LeakDetector(benchProvider.trial().instance(), benchProvider.trial().data());
     ResourceScan before = census.scan();
     Own own = own();
     Samples created = Samples.NONE;
@@ -48,20 +50,19 @@ final class DensityRun {
     try {
       for (int i = 0; i < count; i++) {
         long start = System.nanoTime();
-        Sandbox sandbox = entrant.provider().create(entrant.spec());
+        Sandbox sandbox = benchProvider.provider().create(benchProvider.spec());
         long taken = System.nanoTime() - start;
         alive.add(sandbox);
         created = created.plus(Samples.of(taken, taken));
       }
-      answered =
-          countResponsive(); // first: a sandbox that has worked is larger than one that has not
+      answered = countResponsive(); // Before any command, which would increase the memory.
       look = look();
       grown = own();
     } finally {
       destroyed = destroyAll();
     }
     return new Density(
-        entrant.name(),
+        benchProvider.name(),
         count,
         answered,
         look.processes(),
@@ -75,13 +76,13 @@ final class DensityRun {
         census.leakedSince(before));
   }
 
-  /** The first one loads and compiles what the others use. */
+  /** The first sandbox loads and compiles the code that the others use. */
   private void warmUp() {
-    Sandbox sandbox = entrant.provider().create(entrant.spec());
+    Sandbox sandbox = benchProvider.provider().create(benchProvider.spec());
     try {
       sandbox.run(TRUE);
     } finally {
-      entrant.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+      benchProvider.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
     }
   }
 
@@ -111,7 +112,7 @@ final class DensityRun {
   }
 
   private OptionalLong charged() {
-    if (!entrant.provider().info().support().enforcedLimits().contains(LimitKind.MEMORY)) {
+    if (!benchProvider.provider().info().support().enforcedLimits().contains(LimitKind.MEMORY)) {
       return OptionalLong.empty();
     }
     long[] charged = new long[alive.size()];
@@ -138,7 +139,7 @@ final class DensityRun {
           answered++;
         }
       } catch (SandboxException e) {
-        // It did not answer: it is not counted.
+        // A sandbox that does not respond is not counted.
       }
     }
     return answered;
@@ -148,7 +149,7 @@ final class DensityRun {
     Samples samples = Samples.NONE;
     for (Sandbox sandbox : alive) {
       long start = System.nanoTime();
-      entrant.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+      benchProvider.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
       long taken = System.nanoTime() - start;
       samples = samples.plus(Samples.of(taken, taken));
     }
@@ -158,14 +159,15 @@ final class DensityRun {
 
   private record Own(long privateBytes, long heapBytes) {}
 
-  /** Returns the memory of this process, once its garbage is collected. */
+  /** Returns the memory of this process after a garbage collection. */
   private Own own() throws IOException {
     System.gc();
     long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     return new Own(
         residents
             .privateBytes("self")
-            .orElseThrow(() -> new IOException("the kernel does not tell the memory of a process")),
+            .orElseThrow(
+                () -> new IOException("the kernel does not report the memory of this process")),
         heap);
   }
 }

@@ -18,12 +18,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Docker's engine by its API, over its unix socket: what a program does that does not start {@code
- * docker} each time. Connections are kept.
+ * Docker's engine through its API on the unix socket, the way a program uses it that does not start
+ * the {@code docker} CLI each time. Connections are kept alive.
  */
 final class DockerApi implements Peer {
-  private static final int SLOWER = 40;
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int PACE = 40;
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final String SCHEME = "unix://";
   private static final List<String> SLEEP = List.of("sleep", "7200");
 
@@ -38,11 +38,12 @@ final class DockerApi implements Peer {
   }
 
   /**
-   * @throws IOException when no engine answers there, or the image is not there
+   * @throws IOException if no engine responds there, or it lacks the image
    */
   static DockerApi open(BenchPlan.Engines engines) throws IOException {
     if (!engines.docker().startsWith(SCHEME)) {
-      throw new IOException("only an engine on a unix socket is measured, not " + engines.docker());
+      throw new IOException(
+          "only an engine on a unix socket can be measured, not " + engines.docker());
     }
     Path socket = Path.of(engines.docker().substring(SCHEME.length()));
     DockerApi api = new DockerApi(new EngineAddress.Unix(socket), engines.image());
@@ -88,8 +89,8 @@ final class DockerApi implements Peer {
   }
 
   /**
-   * Returns who makes a container that stays, until it is started: what a provider of containers is
-   * to be compared with, which has no network by default.
+   * Returns subjects that create and start a container that stays up. They compare with container
+   * providers, whose sandboxes have no network by default.
    */
   List<BenchSubject> startSubjects() {
     return List.of(
@@ -131,14 +132,14 @@ final class DockerApi implements Peer {
       container = create(SLEEP, "default");
       send("POST", "/containers/" + container + "/start", "", 204);
     }
-    return List.of(BenchSubject.timed("docker-api exec", this::exec).withPace(SLOWER));
+    return List.of(BenchSubject.timed("docker-api exec", this::exec).withPace(PACE));
   }
 
   private void exec() throws IOException {
     String body =
         Json.text(Json.object("AttachStdout", true, "AttachStderr", true, "Cmd", List.of("true")));
     String id = field(send("POST", "/containers/" + container + "/exec", body, 201), "Id");
-    // Answers with the output and ends when the command does.
+    // The response carries the output and ends when the command does.
     send(
         "POST",
         "/exec/" + id + "/start",
@@ -149,7 +150,7 @@ final class DockerApi implements Peer {
 
   private static void requireExitCode(String code, String wanted) throws IOException {
     if (!code.equals(wanted)) {
-      throw new IOException("true ended with " + code);
+      throw new IOException("true exited with " + code);
     }
   }
 
@@ -160,7 +161,7 @@ final class DockerApi implements Peer {
             : Optional.of(EngineRequest.bytes("application/json", body.getBytes(UTF_8)));
     EngineResponse answer;
     try {
-      answer = http.send(new EngineRequest(method, path, content), Deadline.in(PATIENCE));
+      answer = http.send(new EngineRequest(method, path, content), Deadline.in(TIMEOUT));
     } catch (SandboxException e) {
       throw new IOException(e.fault().problem(), e);
     }
@@ -169,7 +170,7 @@ final class DockerApi implements Peer {
           method
               + " "
               + path
-              + " was answered with "
+              + " failed with status "
               + answer.status()
               + " "
               + answer.text().strip());
@@ -177,11 +178,12 @@ final class DockerApi implements Peer {
     return answer.text();
   }
 
-  /** Returns a member of an answer: a string or a number. */
+  /** Returns a string or number field of a response. */
   static String field(String json, String name) throws IOException {
     return JsonValue.parse(json.getBytes(UTF_8))
         .optionalText(name)
-        .orElseThrow(() -> new IOException("the answer has no " + name + ": " + json.strip()));
+        .orElseThrow(
+            () -> new IOException("the response has no field " + name + ": " + json.strip()));
   }
 
   @Override
@@ -192,7 +194,7 @@ final class DockerApi implements Peer {
         container = "";
       }
     } catch (IOException e) {
-      throw new IllegalStateException("a container is left: " + container, e);
+      throw new IllegalStateException("a container remains: " + container, e);
     } finally {
       http.close();
     }

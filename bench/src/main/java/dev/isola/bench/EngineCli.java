@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An engine's own command line, as a person types it: {@code docker run --rm IMAGE true}. */
+/** The CLI of a container engine, as a user types it: {@code docker run --rm IMAGE true}. */
 final class EngineCli implements Peer {
-  private static final int SLOWER = 40;
-  private static final String A_WHILE = "7200";
+  private static final int PACE = 40;
+  private static final String SLEEP_SECONDS = "7200";
 
   private final String command;
   private final String version;
@@ -35,8 +35,8 @@ final class EngineCli implements Peer {
   }
 
   /**
-   * @throws IOException when the command is not installed, no engine answers it, or the image is
-   *     not there
+   * @throws IOException if the command is not installed, no engine responds, or the engine lacks
+   *     the image
    */
   static Peer docker(BenchPlan.Engines engines) throws IOException, InterruptedException {
     Map<String, String> environment = Map.of("DOCKER_HOST", engines.docker());
@@ -52,7 +52,7 @@ final class EngineCli implements Peer {
     return new EngineCli("docker", version.strip(), engines.image(), environment, true).withImage();
   }
 
-  /** Like {@link #docker}; podman has no engine of its own to be found. */
+  /** Like {@link #docker}; podman needs no running engine. */
   static Peer podman(BenchPlan.Engines engines) throws IOException, InterruptedException {
     LocalProgram.requireInstalled("podman");
     String version =
@@ -80,34 +80,33 @@ final class EngineCli implements Peer {
 
   @Override
   public List<BenchSubject> createSubjects() {
-    List<BenchSubject> contestants = new ArrayList<>();
-    contestants.add(BenchSubject.timed(command + " run", () -> run("run", "--rm", image, "true")));
+    List<BenchSubject> subjects = new ArrayList<>();
+    subjects.add(BenchSubject.timed(command + " run", () -> run("run", "--rm", image, "true")));
     if (bridged) {
-      // What a sandbox without a network is to be compared with.
-      contestants.add(
+      // The comparison for a sandbox without a network.
+      subjects.add(
           BenchSubject.timed(
               command + " run, no net",
               () -> run("run", "--rm", "--network", "none", image, "true")));
     }
-    return contestants;
+    return subjects;
   }
 
   @Override
   public List<BenchSubject> execSubjects() throws IOException, InterruptedException {
     if (container.isEmpty()) {
       String name = "isola-bench-" + HexFormat.of().toHexDigits(new SecureRandom().nextLong());
-      run("run", "--detach", "--name", name, image, "sleep", A_WHILE);
+      run("run", "--detach", "--name", name, image, "sleep", SLEEP_SECONDS);
       container = name;
     }
     return List.of(
-        BenchSubject.timed(command + " exec", () -> run("exec", container, "true"))
-            .withPace(SLOWER));
+        BenchSubject.timed(command + " exec", () -> run("exec", container, "true")).withPace(PACE));
   }
 
   /**
-   * Returns who copies a file into a container, and out of it.
+   * Returns a subject that copies a file into or out of a container.
    *
-   * @throws IOException when no container can be brought up
+   * @throws IOException if no container can be started
    */
   BenchSubject copySubject(Path from, Path to, boolean in)
       throws IOException, InterruptedException {
@@ -122,9 +121,9 @@ final class EngineCli implements Peer {
   }
 
   /**
-   * Returns who copies a folder into a container, each time to another place.
+   * Returns a subject that copies a folder into a container, to a new path each time.
    *
-   * @throws IOException when no container can be brought up
+   * @throws IOException if no container can be started
    */
   BenchSubject treeUploadSubject(Path from) throws IOException, InterruptedException {
     execSubjects();
@@ -134,7 +133,10 @@ final class EngineCli implements Peer {
         () -> run("cp", "--quiet", from.toString(), tree() + round.incrementAndGet()));
   }
 
-  /** Returns who copies it out again, each time to a place that {@code target} makes. */
+  /**
+   * Returns a subject that copies the folder out again, each time to a new path from {@code
+   * target}.
+   */
   BenchSubject treeDownloadSubject(Path from, Target target)
       throws IOException, InterruptedException {
     execSubjects();
@@ -143,7 +145,7 @@ final class EngineCli implements Peer {
         command + " cp", () -> run("cp", "--quiet", tree(), target.make().toString()));
   }
 
-  /** A place on this machine. */
+  /** Creates a local target folder. */
   interface Target {
     Path make() throws IOException;
   }
@@ -152,9 +154,9 @@ final class EngineCli implements Peer {
     return container + ":/tmp/isola-bench-tree";
   }
 
-  private void run(String... words) throws IOException, InterruptedException {
+  private void run(String... arguments) throws IOException, InterruptedException {
     List<String> all = new ArrayList<>(List.of(command));
-    all.addAll(List.of(words));
+    all.addAll(List.of(arguments));
     LocalProgram.run(environment, all);
   }
 

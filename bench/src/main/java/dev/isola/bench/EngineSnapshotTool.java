@@ -28,41 +28,41 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** A sandbox with the tree in its workspace, whose engine keeps it. */
+/** Snapshots by the engine, of a sandbox with the tree in its workspace. */
 final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   private static final Duration LIFETIME = Duration.ofHours(2);
 
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final long DISK_MB = 20_000;
-  private static final Command THERE = Command.argv("test", "-e", "small/0/f0");
+  private static final Command REMOTE_NAME = Command.argv("test", "-e", "small/0/f0");
   private static final Duration PAUSE = Duration.ofMillis(500);
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WARM_UP = 400;
   private static final int WARM_FORKS = 80;
 
-  private final BenchEngine housed;
+  private final BenchEngine benchEngine;
   private final Engine engine;
   private final SandboxId source;
   private final List<SandboxId> made = new ArrayList<>();
 
-  private EngineSnapshotTool(BenchEngine housed, SandboxId source) {
-    this.housed = housed;
-    this.engine = housed.engine();
+  private EngineSnapshotTool(BenchEngine benchEngine, SandboxId source) {
+    this.benchEngine = benchEngine;
+    this.engine = benchEngine.engine();
     this.source = source;
   }
 
   static EngineSnapshotTool open(
-      BenchEngine housed, SnapshotTree tree, List<SkippedSubject> absent) {
+      BenchEngine benchEngine, SnapshotTree tree, List<SkippedSubject> skippedSubjects) {
     Sandbox sandbox =
-        housed
+        benchEngine
             .engine()
             .create(
                 SandboxRequest.of(
-                    CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+                    CreateRequest.of(spec().build(), benchEngine.provider()).withTtl(LIFETIME)))
             .sandbox();
-    EngineSnapshotTool keeper = new EngineSnapshotTool(housed, sandbox.id());
+    EngineSnapshotTool snapshotTool = new EngineSnapshotTool(benchEngine, sandbox.id());
     try {
-      keeper.warmUp();
+      snapshotTool.warmUp();
       Process tar =
           new ProcessBuilder("tar", "cf", "-", "-C", tree.folder().toString(), ".")
               .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -74,9 +74,10 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (IOException e) {
-      absent.add(new SkippedSubject(housed.name(), "the tree does not come in: " + e.getMessage()));
+      skippedSubjects.add(
+          new SkippedSubject(benchEngine.name(), "the tree cannot be imported: " + e.getMessage()));
     }
-    return keeper;
+    return snapshotTool;
   }
 
   private static SandboxSpec.Builder spec() {
@@ -85,8 +86,8 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   }
 
   /**
-   * A server that people fork on has made sandboxes and forks before; the compiler is done with
-   * that.
+   * Creates sandboxes and forks until the JIT compiler is done with that code, as on a server that
+   * has been running for a while.
    */
   private void warmUp() throws IOException, InterruptedException {
     Parallel.run(
@@ -95,7 +96,8 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
               engine
                   .create(
                       SandboxRequest.of(
-                          CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+                          CreateRequest.of(spec().build(), benchEngine.provider())
+                              .withTtl(LIFETIME)))
                   .sandbox();
           one.run(Command.argv("true"));
           engine.destroy(one.id(), DestroyOptions.FORCE);
@@ -112,7 +114,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
         engine
             .create(
                 SandboxRequest.of(
-                    CreateRequest.of(spec().build(), housed.provider()).withTtl(LIFETIME)))
+                    CreateRequest.of(spec().build(), benchEngine.provider()).withTtl(LIFETIME)))
             .sandbox();
     for (int i = 0; i < WARM_FORKS; i++) {
       other.run(Command.shell("echo " + i + " > file"));
@@ -122,13 +124,15 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     engine.destroy(other.id(), DestroyOptions.FORCE);
   }
 
-  /** What came before is compiled for a while after it; that is no part of what is measured. */
+  /**
+   * Waits for compilations that earlier work caused, so that they do not affect the measurement.
+   */
   private static void awaitCompiler() throws InterruptedException {
     CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
     if (compiler == null || !compiler.isCompilationTimeMonitoringSupported()) {
       return;
     }
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     long before;
     do {
       before = compiler.getTotalCompilationTime();
@@ -139,7 +143,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   @Override
   public String name() {
-    return housed.name();
+    return benchEngine.name();
   }
 
   @Override
@@ -159,7 +163,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   public void change(String script) throws IOException {
     ExecResult result = engine.sandbox(source).run(Command.shell(script));
     if (!result.succeeded()) {
-      throw new IOException("the tree does not change: " + result);
+      throw new IOException("the tree cannot be changed: " + result);
     }
   }
 
@@ -174,15 +178,16 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
     String image = SnapshotImages.imageName(engine.snapshots().list().getLast().id());
     SandboxRequest order =
         SandboxRequest.of(
-            CreateRequest.of(spec().image(image).build(), housed.provider()).withTtl(LIFETIME));
+            CreateRequest.of(spec().image(image).build(), benchEngine.provider())
+                .withTtl(LIFETIME));
     Sandbox sandbox = engine.create(order).sandbox();
     made.add(sandbox.id());
-    answer(sandbox, THERE);
+    answer(sandbox, REMOTE_NAME);
   }
 
   @Override
   public void forkTen() throws IOException, InterruptedException {
-    forkTen(source, THERE);
+    forkTen(source, REMOTE_NAME);
   }
 
   private void forkTen(SandboxId origin, Command question)
@@ -208,7 +213,7 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
   private static void answer(Sandbox sandbox, Command question) throws IOException {
     ExecResult result = sandbox.run(question);
     if (!result.succeeded()) {
-      throw new IOException("the tree is not there: " + result);
+      throw new IOException("the tree is missing: " + result);
     }
   }
 
@@ -220,6 +225,6 @@ final class EngineSnapshotTool implements SnapshotBenchmarks.SnapshotTool {
 
   @Override
   public void close() {
-    // Its engine has drained.
+    // The engine is already draining.
   }
 }

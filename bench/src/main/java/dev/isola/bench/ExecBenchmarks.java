@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Runs {@code /bin/true} in a sandbox that is there already: what a command costs. */
+/** Measures {@code /bin/true} in a running sandbox: the cost of a command. */
 final class ExecBenchmarks {
   private static final String PROGRAM = "/bin/true";
   private static final Command TRUE = Command.argv(PROGRAM);
@@ -17,13 +17,14 @@ final class ExecBenchmarks {
 
   private ExecBenchmarks() {}
 
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) throws InterruptedException {
-    List<BenchSubject> contestants = new ArrayList<>();
-    arena
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan)
+      throws InterruptedException {
+    List<BenchSubject> subjects = new ArrayList<>();
+    environment
         .raw()
         .ifPresent(
             raw ->
-                contestants.add(
+                subjects.add(
                     new BenchSubject(
                         "raw",
                         (n, concurrency) ->
@@ -32,38 +33,40 @@ final class ExecBenchmarks {
                                 Integer.toString(n),
                                 Integer.toString(concurrency),
                                 PROGRAM))));
-    if (arena.isEnabled("processbuilder")) {
-      contestants.add(BenchSubject.timed("processbuilder", ExecBenchmarks::process));
+    if (environment.isEnabled("processbuilder")) {
+      subjects.add(BenchSubject.timed("processbuilder", ExecBenchmarks::process));
     }
-    for (Map.Entry<String, Peer> peer : arena.peers().entrySet()) {
+    for (Map.Entry<String, Peer> peer : environment.peers().entrySet()) {
       try {
-        contestants.addAll(peer.getValue().execSubjects());
+        subjects.addAll(peer.getValue().execSubjects());
       } catch (IOException e) {
-        arena.skipped().add(new SkippedSubject(peer.getKey(), "failed in exec: " + e.getMessage()));
+        environment
+            .skipped()
+            .add(new SkippedSubject(peer.getKey(), "failed in exec: " + e.getMessage()));
       }
     }
-    for (BenchProvider entrant : arena.providers()) {
-      contestants.add(BenchSubject.timed(entrant.name(), () -> run(entrant.sandbox())));
-      if (arena.isEnabled("engine")) {
-        // Looked up for each command, as a server does it that is asked for each.
-        arena
-            .engine(entrant)
+    for (BenchProvider benchProvider : environment.providers()) {
+      subjects.add(BenchSubject.timed(benchProvider.name(), () -> run(benchProvider.sandbox())));
+      if (environment.isEnabled("engine")) {
+        // The sandbox is looked up for each command, as a server does for each request.
+        environment
+            .engine(benchProvider)
             .ifPresent(
-                housed ->
-                    contestants.add(
-                        BenchSubject.timed(housed.name(), () -> run(housed.sandbox()))));
+                benchEngine ->
+                    subjects.add(
+                        BenchSubject.timed(benchEngine.name(), () -> run(benchEngine.sandbox()))));
       }
     }
     int n = plan.n().orElse(N);
     return List.of(
-        new Benchmark("exec", "raw", 1, n, WARM_UP, 1, contestants),
-        new Benchmark("exec", "raw", 8, n, WARM_UP, 1, contestants));
+        new Benchmark("exec", "raw", 1, n, WARM_UP, 1, subjects),
+        new Benchmark("exec", "raw", 8, n, WARM_UP, 1, subjects));
   }
 
   private static void run(Sandbox sandbox) throws IOException {
     ExecResult result = sandbox.run(TRUE);
     if (!result.succeeded()) {
-      throw new IOException(PROGRAM + " ended with " + result.exit());
+      throw new IOException(PROGRAM + " exited with " + result.exit());
     }
   }
 

@@ -16,26 +16,26 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 
-/** Moves one large file from this machine into a sandbox, and from a sandbox to this machine. */
+/** Uploads one large file to a sandbox, and downloads one. */
 final class FileBenchmarks {
-  private static final String THERE = "isola-bench-file";
+  private static final String REMOTE_NAME = "isola-bench-file";
   private static final int N = 5;
 
-  private final BenchEnvironment arena;
+  private final BenchEnvironment environment;
   private final BenchPlan plan;
   private final Path source;
   private final Path target;
   private final Set<String> uploaded = new HashSet<>();
 
-  private FileBenchmarks(BenchEnvironment arena, BenchPlan plan) {
-    this.arena = arena;
+  private FileBenchmarks(BenchEnvironment environment, BenchPlan plan) {
+    this.environment = environment;
     this.plan = plan;
-    this.source = arena.folder().resolve("source");
-    this.target = arena.folder().resolve("target");
+    this.source = environment.folder().resolve("source");
+    this.target = environment.folder().resolve("target");
   }
 
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) throws IOException {
-    FileBenchmarks events = new FileBenchmarks(arena, plan);
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan) throws IOException {
+    FileBenchmarks events = new FileBenchmarks(environment, plan);
     events.makeSource();
     return List.of(events.write(), events.read());
   }
@@ -51,52 +51,52 @@ final class FileBenchmarks {
   }
 
   private Benchmark write() {
-    List<BenchSubject> contestants = comparators();
-    for (BenchProvider entrant : arena.providers()) {
-      FileSystem files = entrant.sandbox().files();
-      contestants.add(
+    List<BenchSubject> subjects = comparators();
+    for (BenchProvider benchProvider : environment.providers()) {
+      FileSystem files = benchProvider.sandbox().files();
+      subjects.add(
           BenchSubject.timed(
-              entrant.name(), () -> upload(files), () -> files.remove(THERE, false)));
+              benchProvider.name(), () -> upload(files), () -> files.remove(REMOTE_NAME, false)));
     }
-    contestants.addAll(
-        arena.dockerCopySubjects(docker -> docker.copySubject(source, target, true)));
-    return event("files-write", contestants);
+    subjects.addAll(
+        environment.dockerCopySubjects(docker -> docker.copySubject(source, target, true)));
+    return event("files-write", subjects);
   }
 
   private void upload(FileSystem files) throws IOException {
     try (InputStream in = new FileInputStream(source.toFile())) {
-      files.write(THERE, in, WriteOptions.DEFAULT);
+      files.write(REMOTE_NAME, in, WriteOptions.DEFAULT);
     }
   }
 
   private Benchmark read() {
-    List<BenchSubject> contestants = comparators();
-    for (BenchProvider entrant : arena.providers()) {
-      FileSystem files = entrant.sandbox().files();
-      contestants.add(
+    List<BenchSubject> subjects = comparators();
+    for (BenchProvider benchProvider : environment.providers()) {
+      FileSystem files = benchProvider.sandbox().files();
+      subjects.add(
           new BenchSubject(
-              entrant.name(),
+              benchProvider.name(),
               (n, concurrency) -> {
-                uploadOnce(entrant);
-                return BenchSubject.timed(entrant.name(), () -> download(files), this::clear)
+                uploadOnce(benchProvider);
+                return BenchSubject.timed(benchProvider.name(), () -> download(files), this::clear)
                     .work()
                     .run(n, concurrency);
               }));
     }
-    contestants.addAll(
-        arena.dockerCopySubjects(docker -> docker.copySubject(source, target, false)));
-    return event("files-read", contestants);
+    subjects.addAll(
+        environment.dockerCopySubjects(docker -> docker.copySubject(source, target, false)));
+    return event("files-read", subjects);
   }
 
-  /** Puts the file there before the first round and leaves it there, as the source of cp stays. */
-  private void uploadOnce(BenchProvider entrant) throws IOException {
-    if (uploaded.add(entrant.name())) {
-      upload(entrant.sandbox().files());
+  /** Uploads the file before the first round and keeps it there, as the source of cp stays too. */
+  private void uploadOnce(BenchProvider benchProvider) throws IOException {
+    if (uploaded.add(benchProvider.name())) {
+      upload(benchProvider.sandbox().files());
     }
   }
 
   private void download(FileSystem files) throws IOException {
-    try (InputStream in = files.read(THERE, ReadRange.ALL);
+    try (InputStream in = files.read(REMOTE_NAME, ReadRange.ALL);
         OutputStream out = new FileOutputStream(target.toFile())) {
       in.transferTo(out);
     }
@@ -106,19 +106,19 @@ final class FileBenchmarks {
   }
 
   private List<BenchSubject> comparators() {
-    List<BenchSubject> contestants = new ArrayList<>();
-    if (arena.isEnabled("cp")) {
-      contestants.add(
+    List<BenchSubject> subjects = new ArrayList<>();
+    if (environment.isEnabled("cp")) {
+      subjects.add(
           BenchSubject.timed(
               "cp",
               () -> LocalProgram.run("cp", source.toString(), target.toString()),
               this::clear));
     }
-    arena
+    environment
         .raw()
         .ifPresent(
             raw ->
-                contestants.add(
+                subjects.add(
                     new BenchSubject(
                         "raw",
                         (n, concurrency) -> {
@@ -130,14 +130,14 @@ final class FileBenchmarks {
                           }
                           return samples;
                         })));
-    return contestants;
+    return subjects;
   }
 
   private void clear() throws IOException {
     Files.deleteIfExists(target);
   }
 
-  private Benchmark event(String name, List<BenchSubject> contestants) {
-    return new Benchmark(name, "cp", 1, plan.n().orElse(N), 1, plan.sizes().bytes(), contestants);
+  private Benchmark event(String name, List<BenchSubject> subjects) {
+    return new Benchmark(name, "cp", 1, plan.n().orElse(N), 1, plan.sizes().bytes(), subjects);
   }
 }

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Programs of this machine. */
+/** Runs local programs. */
 final class LocalProgram {
-  private static final long PATIENCE_SECONDS = 60;
-  private static final int LONGEST_WORDS = 400;
+  private static final long TIMEOUT_SECONDS = 60;
+  private static final int MAX_OUTPUT = 400;
 
   private LocalProgram() {}
 
@@ -27,7 +27,7 @@ final class LocalProgram {
   }
 
   /**
-   * @throws IOException when it is not installed
+   * @throws IOException if the program is not installed
    */
   static void requireInstalled(String name) throws IOException {
     if (!isInstalled(name)) {
@@ -35,34 +35,38 @@ final class LocalProgram {
     }
   }
 
-  /** Runs a program that has to succeed and to say nothing. */
-  static void run(String... words) throws IOException, InterruptedException {
-    String said = output(List.of(words));
-    if (!said.isEmpty()) {
-      throw new IOException(String.join(" ", words) + " said: " + said.strip());
+  /** Runs a program that must succeed without output. */
+  static void run(String... arguments) throws IOException, InterruptedException {
+    String printed = output(List.of(arguments));
+    if (!printed.isEmpty()) {
+      throw new IOException(String.join(" ", arguments) + " printed: " + printed.strip());
     }
   }
 
   /**
-   * Runs a program that has to succeed. What it says is told when it fails; of what it leaves
-   * running nobody waits for the output.
+   * Runs a program that must succeed. A failure reports its output. The method does not wait for
+   * output of processes that the program leaves running.
    *
-   * @param environment added to ours
+   * @param environment variables to add to the current environment
    */
-  static void run(Map<String, String> environment, List<String> words)
+  static void run(Map<String, String> environment, List<String> arguments)
       throws IOException, InterruptedException {
-    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+    ProcessBuilder builder = new ProcessBuilder(arguments).redirectErrorStream(true);
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     builder.environment().putAll(environment);
     Process process = builder.start();
     try {
-      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         throw new IOException(
-            String.join(" ", words) + " took longer than " + PATIENCE_SECONDS + " s");
+            String.join(" ", arguments) + " took longer than " + TIMEOUT_SECONDS + " s");
       }
       if (process.exitValue() != 0) {
         throw new IOException(
-            words.getFirst() + " ended with " + process.exitValue() + ": " + outputOf(process));
+            arguments.getFirst()
+                + " exited with "
+                + process.exitValue()
+                + ": "
+                + outputOf(process));
       }
     } finally {
       process.destroyForcibly();
@@ -71,54 +75,55 @@ final class LocalProgram {
 
   private static String outputOf(Process process) throws IOException {
     InputStream in = process.getInputStream();
-    byte[] words = in.readNBytes(Math.min(in.available(), LONGEST_WORDS));
-    return singleLine(new String(words, StandardCharsets.UTF_8));
+    byte[] arguments = in.readNBytes(Math.min(in.available(), MAX_OUTPUT));
+    return singleLine(new String(arguments, StandardCharsets.UTF_8));
   }
 
-  private static String singleLine(String said) {
-    return said.strip().replaceAll("\\s+", " ");
+  private static String singleLine(String printed) {
+    return printed.strip().replaceAll("\\s+", " ");
   }
 
-  /** Runs a program that removes something; when it fails, something is left, and is named. */
-  static void cleanUp(Map<String, String> environment, List<String> words) {
+  /** Runs a cleanup program. A failure prints what remains. */
+  static void cleanUp(Map<String, String> environment, List<String> arguments) {
     try {
-      run(environment, words);
+      run(environment, arguments);
     } catch (IOException e) {
       throw new IllegalStateException(
-          String.join(" ", words) + " failed, so something is left: " + e.getMessage(), e);
+          String.join(" ", arguments) + " failed, so something remains: " + e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Runs a program that has to succeed, and returns what it writes. */
-  static String output(List<String> words) throws IOException, InterruptedException {
-    return output(Map.of(), words);
+  /** Runs a program that must succeed and returns its output. */
+  static String output(List<String> arguments) throws IOException, InterruptedException {
+    return output(Map.of(), arguments);
   }
 
-  static String output(Map<String, String> environment, List<String> words)
+  static String output(Map<String, String> environment, List<String> arguments)
       throws IOException, InterruptedException {
-    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+    ProcessBuilder builder = new ProcessBuilder(arguments).redirectErrorStream(true);
     builder.environment().putAll(environment);
     Process process = builder.start();
     try {
       process.getOutputStream().close();
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       int code = process.waitFor();
       if (code != 0) {
-        throw new IOException(words.getFirst() + " ended with " + code + ": " + singleLine(said));
+        throw new IOException(
+            arguments.getFirst() + " exited with " + code + ": " + singleLine(printed));
       }
-      return said;
+      return printed;
     } finally {
       process.destroyForcibly();
     }
   }
 
-  /** Waits for a program that has to succeed. */
+  /** Waits for a program that must succeed. */
   static void await(Process process) throws IOException, InterruptedException {
     int code = process.waitFor();
     if (code != 0) {
-      throw new IOException("a program ended with " + code);
+      throw new IOException("a program exited with " + code);
     }
   }
 }

@@ -6,12 +6,12 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What the figures depend on. */
+/** The properties of the machine that affect results. */
 final class MachineReport {
   private final double loadBefore = load();
 
   /**
-   * @param versions of whoever takes part besides us
+   * @param versions the versions of the peers
    */
   Map<String, Object> json(Map<String, String> versions) {
     Map<String, Object> json = new LinkedHashMap<>();

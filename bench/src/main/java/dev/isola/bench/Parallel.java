@@ -9,7 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Times one piece of work, again and again, in several virtual threads at once. */
+/** Times repeated runs of one iteration on several virtual threads. */
 final class Parallel {
   private Parallel() {}
 

@@ -4,20 +4,20 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Something else that a user could pick on this machine: a container engine, a runtime, a tool.
- * Closing it removes whatever it made.
+ * An alternative to Isola on this machine: a container engine, a runtime or a tool. Closing it
+ * removes everything it created.
  */
 interface Peer extends AutoCloseable {
-  /** Returns its version, and what else its figures depend on. */
+  /** Returns its version and anything else that affects its results. */
   String version();
 
-  /** Returns who makes something isolated, runs {@code true} in it and is done. */
+  /** Returns subjects that create an isolated environment, run {@code true} in it and end. */
   List<BenchSubject> createSubjects();
 
   /**
-   * Returns who runs {@code true} in something that is up already.
+   * Returns subjects that run {@code true} in a running environment.
    *
-   * @throws IOException when it cannot be brought up
+   * @throws IOException if the environment cannot be started
    */
   List<BenchSubject> execSubjects() throws IOException, InterruptedException;
 

@@ -5,38 +5,42 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The peers that are there. Nobody is started who does not run already. */
+/** Opens the available peers. An engine that does not run is not started. */
 final class Peers {
   static final List<String> NAMES =
       List.of("docker", "docker-api", "podman", "bwrap", "crun", "runc", "runsc");
 
   private Peers() {}
 
-  /** Opens those the plan names; {@code absent} learns of the others, and why. */
-  static Map<String, Peer> open(BenchPlan plan, BenchEnvironment arena, List<SkippedSubject> absent)
+  /**
+   * Opens the peers that the plan names, and adds the unavailable ones with the reason to {@code
+   * absent}.
+   */
+  static Map<String, Peer> open(
+      BenchPlan plan, BenchEnvironment environment, List<SkippedSubject> skippedSubjects)
       throws InterruptedException {
     Map<String, Peer> found = new LinkedHashMap<>();
     for (String name : NAMES) {
       if (plan.against().contains(name)) {
         try {
-          found.put(name, open(name, plan.engines(), arena));
+          found.put(name, open(name, plan.engines(), environment));
         } catch (IOException e) {
-          absent.add(new SkippedSubject(name, String.valueOf(e.getMessage())));
+          skippedSubjects.add(new SkippedSubject(name, String.valueOf(e.getMessage())));
         }
       }
     }
     return found;
   }
 
-  private static Peer open(String name, BenchPlan.Engines engines, BenchEnvironment arena)
+  private static Peer open(String name, BenchPlan.Engines engines, BenchEnvironment environment)
       throws IOException, InterruptedException {
     return switch (name) {
       case "docker" -> EngineCli.docker(engines);
       case "docker-api" -> DockerApi.open(engines);
       case "podman" -> EngineCli.podman(engines);
       case "bwrap" -> BareBubblewrap.open();
-      case "crun", "runc", "runsc" -> BareRuntime.open(name, arena);
-      default -> throw new IOException("there is no peer of this name");
+      case "crun", "runc", "runsc" -> BareRuntime.open(name, environment);
+      default -> throw new IOException("unknown peer");
     };
   }
 }

@@ -11,10 +11,10 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.LongStream;
 
-/** The C program that does the work without any of us: src/main/c/raw.c. */
+/** The C program that does the work without Isola and the JVM: src/main/c/raw.c. */
 record RawProgram(Path path) {
 
-  /** Unpacks the program for this machine; empty when there is none. */
+  /** Extracts the program for this architecture; empty if there is none. */
   static Optional<RawProgram> install(Path folder) throws IOException {
     String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
     String resource =
@@ -30,10 +30,10 @@ record RawProgram(Path path) {
     }
   }
 
-  /** Runs it; its own clock counts, so that starting it does not. */
-  Samples run(String... words) throws IOException, InterruptedException {
+  /** Runs the program. It measures with its own clock, which excludes its startup. */
+  Samples run(String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(path.toString()));
-    command.addAll(List.of(words));
+    command.addAll(List.of(arguments));
     return parse(LocalProgram.output(command));
   }
 
@@ -49,7 +49,7 @@ record RawProgram(Path path) {
         }
       }
     } catch (NumberFormatException e) {
-      throw new IOException("isola-raw said " + e.getMessage(), e);
+      throw new IOException("unexpected output of isola-raw: " + e.getMessage(), e);
     }
     if (wall < 0) {
       throw new IOException("isola-raw did not finish");

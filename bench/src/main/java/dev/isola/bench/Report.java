@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What came out: results, who was absent, and on which machine. */
+/** The outcome of a run: the results, the skipped subjects and the machine. */
 public record Report(
     List<Result> results,
     List<Comparison> comparisons,
@@ -18,12 +18,12 @@ public record Report(
     skipped = skipped.stream().distinct().toList();
   }
 
-  /** Returns true when nobody could be measured. */
+  /** Returns true if no subject could be measured. */
   public boolean isEmpty() {
     return results.isEmpty() && densities.isEmpty();
   }
 
-  /** Returns the report as maps, lists, text and numbers; an empty ratio as an empty Optional. */
+  /** Returns the report as maps, lists, text and numbers; a missing ratio is an empty Optional. */
   public Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("results", results.stream().map(Result::json).toList());

@@ -6,11 +6,12 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * What one contestant took.
+ * The result of one subject.
  *
- * @param perSecond iterations; bytes where a file or output is moved, files where a tree is
- * @param ratio median by the reference's median in the same run; empty without the reference
- * @param volume what the last iteration read and stored, where that is known
+ * @param perSecond iterations per second; bytes for a file or output, files for a tree
+ * @param ratio the median divided by the reference's median in the same run; empty without a
+ *     reference
+ * @param bytesMoved the bytes that the last iteration read and stored, if known
  */
 public record Result(
     String benchmark,
@@ -24,7 +25,7 @@ public record Result(
     OptionalDouble ratio,
     Optional<BytesMoved> bytesMoved) {
 
-  /** One that moved nothing worth telling. */
+  /** Creates a result without a number of bytes. */
   public Result(
       String benchmark,
       String subject,

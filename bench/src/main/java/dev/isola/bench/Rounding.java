@@ -3,7 +3,7 @@ package dev.isola.bench;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 
-/** Numbers as a reader wants them: few digits, never with an exponent. */
+/** Rounds numbers for display: few digits, never an exponent. */
 final class Rounding {
   private Rounding() {}
 

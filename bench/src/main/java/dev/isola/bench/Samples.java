@@ -3,17 +3,16 @@ package dev.isola.bench;
 import java.util.Arrays;
 
 /**
- * How long each iteration took.
+ * The durations of iterations.
  *
- * @param wallNanos how long all of them took together, however many went on at once
- * @param after how long it took to clean up after each, where somebody wants to know; not part of
- *     the others
+ * @param wallNanos the elapsed time of all iterations together, at any concurrency
+ * @param cleanup the durations of the cleanups, if measured; not included in the others
  */
 record Samples(Nanos each, long wallNanos, Nanos cleanup) {
   private static final Nanos NOTHING = new Nanos();
   static final Samples NONE = new Samples(NOTHING, 0, NOTHING);
 
-  /** The times, in order of size. */
+  /** Durations in ascending order. */
   static final class Nanos {
     private final long[] sorted;
 
@@ -49,7 +48,7 @@ record Samples(Nanos each, long wallNanos, Nanos cleanup) {
     return new Samples(each.and(more.each), wallNanos + more.wallNanos, cleanup.and(more.cleanup));
   }
 
-  /** Returns what cleaning up took as samples of their own, one at a time. */
+  /** Returns the durations of the cleanups as samples of their own, at a concurrency of one. */
   Samples cleanupSamples() {
     return new Samples(cleanup, cleanup.sum(), NOTHING);
   }
@@ -58,7 +57,7 @@ record Samples(Nanos each, long wallNanos, Nanos cleanup) {
     return each.count();
   }
 
-  /** Returns the middle one, or the mean of the two in the middle. */
+  /** Returns the median: the middle value, or the mean of the two middle values. */
   double medianMs() {
     int n = count();
     if (n == 0) {
@@ -77,7 +76,7 @@ record Samples(Nanos each, long wallNanos, Nanos cleanup) {
     return percentileMs(99);
   }
 
-  /** Returns the smallest that at least so many of 100 do not exceed. */
+  /** Returns the percentile by the nearest-rank method. */
   private double percentileMs(int percent) {
     int n = count();
     if (n == 0) {
@@ -87,7 +86,7 @@ record Samples(Nanos each, long wallNanos, Nanos cleanup) {
     return each.sorted[rank - 1] / 1e6;
   }
 
-  /** Returns how much was done in a second, each iteration being {@code work}. */
+  /** Returns the amount of work per second, with {@code work} per iteration. */
   double perSecond(double work) {
     return wallNanos == 0 ? 0 : work * count() * 1e9 / wallNanos;
   }

@@ -17,9 +17,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The processes of sandboxes as the host sees them, and the memory that is theirs alone. A process
- * belongs to a sandbox when its control group, its command line or its environment names the
- * sandbox's id, or when its parent does.
+ * The processes of sandboxes as seen by the host, and their private memory. A process belongs to a
+ * sandbox if its cgroup, command line or environment names the sandbox's id, or if its parent
+ * belongs to it.
  */
 final class SandboxProcesses {
   private final Path proc;
@@ -28,7 +28,7 @@ final class SandboxProcesses {
     this.proc = proc;
   }
 
-  /** Returns the pids of each sandbox; none for one that has no process. */
+  /** Returns the pids of each sandbox; an empty list for a sandbox without processes. */
   Map<String, List<Long>> of(Collection<String> ids) throws IOException {
     Map<Long, Long> parents = new TreeMap<>();
     Map<Long, String> homes = new HashMap<>();
@@ -70,8 +70,7 @@ final class SandboxProcesses {
   }
 
   /**
-   * Returns the bytes of a process that it shares with nobody; empty when it is gone or not ours to
-   * look at.
+   * Returns the private memory of a process; empty if the process has ended or access is denied.
    */
   OptionalLong privateBytes(String pid) {
     try {
@@ -82,12 +81,12 @@ final class SandboxProcesses {
     }
   }
 
-  /** Tells whether a process is there and has not ended; one that waits to be reaped has. */
+  /** Tells whether a process is running; a zombie is not. */
   boolean isRunning(long pid) {
     return stat(pid).filter(process -> !process.isZombie()).isPresent();
   }
 
-  /** Adds up the private lines of a {@code smaps_rollup}; empty when there are none. */
+  /** Returns the sum of the private lines of {@code smaps_rollup}; empty if there are none. */
   static OptionalLong privateBytesOf(String rollup) {
     long kilobytes = 0;
     boolean found = false;
@@ -95,8 +94,8 @@ final class SandboxProcesses {
       if (line.startsWith("Private_Clean:")
           || line.startsWith("Private_Dirty:")
           || line.startsWith("Private_Hugetlb:")) {
-        String[] words = line.split("\\s+");
-        kilobytes += Long.parseLong(words[1]);
+        String[] arguments = line.split("\\s+");
+        kilobytes += Long.parseLong(arguments[1]);
         found = true;
       }
     }
@@ -117,7 +116,7 @@ final class SandboxProcesses {
     return ProcessStat.read(proc.resolve(Long.toString(pid)));
   }
 
-  /** Whatever ends meanwhile is empty. */
+  /** Returns empty text if the process has ended. */
   private String text(long pid, String file) {
     try {
       return Files.readString(

@@ -3,7 +3,7 @@ package dev.isola.bench;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Somebody who did not take part, or not to the end, and why. */
+/** A subject that was not measured, or not to the end, and the reason. */
 public record SkippedSubject(String subject, String reason) {
   Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();

@@ -8,9 +8,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Snapshots of a tree in a sandbox, through the engine, beside {@code tar | zstd}, {@code restic}
- * and {@code docker commit} of the same tree: all of it, then after one file in a hundred changed,
- * then made once more, then ten sandboxes with it at once.
+ * Snapshots of a tree in a sandbox through the engine, compared with {@code tar | zstd}, {@code
+ * restic} and {@code docker commit} of the same tree: a full snapshot, an incremental one after
+ * changing one file in a hundred, a restore, and ten concurrent forks.
  */
 final class SnapshotBenchmarks {
   private static final int N = 5;
@@ -18,144 +18,147 @@ final class SnapshotBenchmarks {
 
   private SnapshotBenchmarks() {}
 
-  /** One who keeps trees. Each call does what its name says, once. */
+  /** A tool that captures and restores a tree. Each method does its work once. */
   interface SnapshotTool extends AutoCloseable {
     String name();
 
-    /** Keeps all of the tree, as if for the first time; {@link #discard} precedes it. */
+    /** Captures the whole tree as if for the first time, after {@link #discard}. */
     BytesMoved captureFull() throws IOException, InterruptedException;
 
-    /** Throws away what was kept. */
+    /** Discards all captures. */
     void discard() throws IOException, InterruptedException;
 
-    /** Runs a shell text in the folder of the tree. */
+    /** Runs a shell script in the folder of the tree. */
     void change(String script) throws IOException, InterruptedException;
 
-    /** Keeps the tree once more. */
+    /** Captures the tree again after a change. */
     BytesMoved captureChanged() throws IOException, InterruptedException;
 
-    /** Makes the tree that was kept last once more, where a command could use it. */
+    /** Restores the last capture to a place where a command can use it. */
     void restore() throws IOException, InterruptedException;
 
-    /** Makes the tree of now ten times, each where a command could use it. */
+    /** Copies the current tree ten times, each to a place where a command can use it. */
     void forkTen() throws IOException, InterruptedException;
 
-    /** Removes what {@link #restore} and {@link #forkTen} made. */
+    /** Removes the results of {@link #restore} and {@link #forkTen}. */
     void cleanUp() throws IOException, InterruptedException;
 
     @Override
     void close();
   }
 
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan)
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan)
       throws IOException, InterruptedException {
-    SnapshotTree tree = SnapshotTree.make(arena.folder().resolve("snapshot-tree"), plan.sizes());
-    List<SnapshotTool> keepers = keepers(arena, plan, tree);
+    SnapshotTree tree =
+        SnapshotTree.make(environment.folder().resolve("snapshot-tree"), plan.sizes());
+    List<SnapshotTool> tools = tools(environment, plan, tree);
     int n = plan.n().orElse(N);
     return List.of(
         event(
             "snapshot-full",
             n,
             tree,
-            keepers,
-            (keeper, round) -> keeper.discard(),
+            tools,
+            (snapshotTool, round) -> snapshotTool.discard(),
             SnapshotTool::captureFull),
         event(
             "snapshot-incremental",
             n,
             tree,
-            keepers,
-            (keeper, round) -> keeper.change(tree.change(round)),
+            tools,
+            (snapshotTool, round) -> snapshotTool.change(tree.change(round)),
             SnapshotTool::captureChanged),
         event(
             "restore",
             n,
             tree,
-            keepers,
-            (keeper, round) -> keeper.cleanUp(),
-            keeper -> {
-              keeper.restore();
+            tools,
+            (snapshotTool, round) -> snapshotTool.cleanUp(),
+            snapshotTool -> {
+              snapshotTool.restore();
               return null;
             }),
-        forks(n, tree, keepers));
+        forks(n, tree, tools));
   }
 
-  /** Ten forks alone, of a tree of small files. */
-  static List<Benchmark> forks(BenchEnvironment arena, BenchPlan plan)
+  /** Returns the fork benchmark alone, on a tree of small files. */
+  static List<Benchmark> forks(BenchEnvironment environment, BenchPlan plan)
       throws IOException, InterruptedException {
-    SnapshotTree tree = SnapshotTree.small(arena.folder().resolve("fork-tree"), plan.sizes());
-    List<SnapshotTool> keepers = keepers(arena, plan, tree);
-    for (SnapshotTool keeper : keepers) {
-      keeper.discard();
+    SnapshotTree tree = SnapshotTree.small(environment.folder().resolve("fork-tree"), plan.sizes());
+    List<SnapshotTool> tools = tools(environment, plan, tree);
+    for (SnapshotTool snapshotTool : tools) {
+      snapshotTool.discard();
     }
-    return List.of(forks(plan.n().orElse(FORKS), tree, keepers));
+    return List.of(forks(plan.n().orElse(FORKS), tree, tools));
   }
 
-  private static List<SnapshotTool> keepers(
-      BenchEnvironment arena, BenchPlan plan, SnapshotTree tree)
+  private static List<SnapshotTool> tools(
+      BenchEnvironment environment, BenchPlan plan, SnapshotTree tree)
       throws IOException, InterruptedException {
-    List<SnapshotTool> keepers = new ArrayList<>(SnapshotPeers.of(arena, plan, tree));
-    for (BenchProvider entrant : arena.providers()) {
-      arena
-          .engine(entrant)
-          .ifPresent(housed -> keepers.add(EngineSnapshotTool.open(housed, tree, arena.skipped())));
+    List<SnapshotTool> tools = new ArrayList<>(SnapshotPeers.of(environment, plan, tree));
+    for (BenchProvider benchProvider : environment.providers()) {
+      environment
+          .engine(benchProvider)
+          .ifPresent(
+              benchEngine ->
+                  tools.add(EngineSnapshotTool.open(benchEngine, tree, environment.skipped())));
     }
-    keepers.forEach(arena::closeFirst);
-    return keepers;
+    tools.forEach(environment::closeFirst);
+    return tools;
   }
 
-  /** Something is changed before each time, so that nobody can have it from the time before. */
-  private static Benchmark forks(int n, SnapshotTree tree, List<SnapshotTool> keepers) {
+  /** Changes the tree before each iteration, so that no tool can reuse an earlier result. */
+  private static Benchmark forks(int n, SnapshotTree tree, List<SnapshotTool> tools) {
     return event(
         "fork-10",
         n,
         tree,
-        keepers,
-        (keeper, round) -> {
-          keeper.cleanUp();
-          keeper.change("echo " + round + " > small/0/f0");
+        tools,
+        (snapshotTool, round) -> {
+          snapshotTool.cleanUp();
+          snapshotTool.change("echo " + round + " > small/0/f0");
         },
-        keeper -> {
-          keeper.forkTen();
+        snapshotTool -> {
+          snapshotTool.forkTen();
           return null;
         });
   }
 
   private interface Setup {
-    void run(SnapshotTool keeper, int round) throws IOException, InterruptedException;
+    void run(SnapshotTool snapshotTool, int round) throws IOException, InterruptedException;
   }
 
   private interface SnapshotOperation {
     @org.jspecify.annotations.Nullable
-    BytesMoved run(SnapshotTool keeper) throws IOException, InterruptedException;
+    BytesMoved run(SnapshotTool snapshotTool) throws IOException, InterruptedException;
   }
 
   private static Benchmark event(
       String name,
       int n,
       SnapshotTree tree,
-      List<SnapshotTool> keepers,
+      List<SnapshotTool> tools,
       Setup before,
       SnapshotOperation doing) {
-    List<BenchSubject> contestants = new ArrayList<>();
-    for (SnapshotTool keeper : keepers) {
+    List<BenchSubject> subjects = new ArrayList<>();
+    for (SnapshotTool snapshotTool : tools) {
       int[] round = {0};
       @Nullable BytesMoved[] last = new @Nullable BytesMoved[1];
-      Iteration once = () -> last[0] = doing.run(keeper);
-      contestants.add(
+      Iteration once = () -> last[0] = doing.run(snapshotTool);
+      subjects.add(
           new BenchSubject(
-                  keeper.name(),
+                  snapshotTool.name(),
                   (count, concurrency) -> {
                     Samples samples = Samples.NONE;
                     for (int i = 0; i < count; i++) {
-                      before.run(keeper, ++round[0]);
+                      before.run(snapshotTool, ++round[0]);
                       samples = samples.plus(Parallel.run(once, 1, 1));
                     }
-                    keeper.cleanUp();
+                    snapshotTool.cleanUp();
                     return samples;
                   })
               .reportingBytes(() -> Optional.ofNullable(last[0])));
     }
-    return new Benchmark(name, "tar", 1, n, 1, tree.bytes(), contestants);
+    return new Benchmark(name, "tar", 1, n, 1, tree.bytes(), subjects);
   }
 }

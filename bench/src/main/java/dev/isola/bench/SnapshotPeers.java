@@ -11,35 +11,35 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What somebody would keep a tree with instead. */
+/** The tools that engine snapshots are compared with. */
 final class SnapshotPeers {
   private SnapshotPeers() {}
 
   static List<SnapshotBenchmarks.SnapshotTool> of(
-      BenchEnvironment arena, BenchPlan plan, SnapshotTree tree)
+      BenchEnvironment environment, BenchPlan plan, SnapshotTree tree)
       throws IOException, InterruptedException {
-    List<SnapshotBenchmarks.SnapshotTool> keepers = new ArrayList<>();
-    if (arena.isEnabled("tar") && LocalProgram.isInstalled("zstd")) {
-      keepers.add(new Tar(arena.folder().resolve("snapshot-tar"), tree));
+    List<SnapshotBenchmarks.SnapshotTool> tools = new ArrayList<>();
+    if (environment.isEnabled("tar") && LocalProgram.isInstalled("zstd")) {
+      tools.add(new Tar(environment.folder().resolve("snapshot-tar"), tree));
     }
-    if (arena.isEnabled("restic")) {
-      keepers.add(new Restic(arena.folder().resolve("snapshot-restic"), tree));
+    if (environment.isEnabled("restic")) {
+      tools.add(new Restic(environment.folder().resolve("snapshot-restic"), tree));
     }
     if (plan.against().contains("docker")) {
       try {
-        keepers.add(Docker.open(plan.engines(), tree));
+        tools.add(Docker.open(plan.engines(), tree));
       } catch (IOException e) {
-        arena.skipped().add(new SkippedSubject("docker", String.valueOf(e.getMessage())));
+        environment.skipped().add(new SkippedSubject("docker", String.valueOf(e.getMessage())));
       }
     }
-    return keepers;
+    return tools;
   }
 
   private static void shell(Path folder, String script) throws IOException, InterruptedException {
     LocalProgram.output(List.of("sh", "-ec", "cd '" + folder + "'; " + script));
   }
 
-  /** {@code tar | zstd} into a file. */
+  /** {@code tar | zstd} to a file. */
   private static final class Tar implements SnapshotBenchmarks.SnapshotTool {
     private final Path folder;
     private final SnapshotTree tree;
@@ -102,7 +102,7 @@ final class SnapshotPeers {
     public void close() {}
   }
 
-  /** {@code restic} into a repository of this machine. */
+  /** {@code restic} to a local repository. */
   private static final class Restic implements SnapshotBenchmarks.SnapshotTool {
     private static final Map<String, String> PASSWORD = Map.of("RESTIC_PASSWORD", "bench");
     private static final Pattern PACKED = Pattern.compile("\"data_added_packed\":(\\d+)");
@@ -122,11 +122,11 @@ final class SnapshotPeers {
       return "restic";
     }
 
-    private String restic(String... words) throws IOException, InterruptedException {
+    private String restic(String... arguments) throws IOException, InterruptedException {
       List<String> all =
           new ArrayList<>(
               List.of("restic", "-q", "--no-cache", "-r", folder.resolve("repo").toString()));
-      all.addAll(List.of(words));
+      all.addAll(List.of(arguments));
       return LocalProgram.output(PASSWORD, all);
     }
 
@@ -148,9 +148,9 @@ final class SnapshotPeers {
 
     @Override
     public BytesMoved captureChanged() throws IOException, InterruptedException {
-      String said = restic("--json", "backup", tree.folder().toString());
-      Matcher packed = PACKED.matcher(said);
-      Matcher added = ADDED.matcher(said);
+      String printed = restic("--json", "backup", tree.folder().toString());
+      Matcher packed = PACKED.matcher(printed);
+      Matcher added = ADDED.matcher(printed);
       boolean told = packed.find() || added.find();
       String bytes = !told ? "0" : packed.reset().find() ? packed.group(1) : added.group(1);
       return new BytesMoved(Long.parseLong(bytes), OptionalLong.empty());
@@ -178,7 +178,7 @@ final class SnapshotPeers {
     public void close() {}
   }
 
-  /** {@code docker commit} of a container that has the tree in its own layer. */
+  /** {@code docker commit} of a container with the tree in its writable layer. */
   private static final class Docker implements SnapshotBenchmarks.SnapshotTool {
     private static final String IMAGE = "isola-bench-snapshot";
 
@@ -206,9 +206,9 @@ final class SnapshotPeers {
       return new Docker(host, id);
     }
 
-    private String docker(String... words) throws IOException, InterruptedException {
+    private String docker(String... arguments) throws IOException, InterruptedException {
       List<String> all = new ArrayList<>(List.of("docker"));
-      all.addAll(List.of(words));
+      all.addAll(List.of(arguments));
       return LocalProgram.output(host, all).strip();
     }
 
@@ -233,7 +233,7 @@ final class SnapshotPeers {
     @Override
     public void change(String script) throws IOException, InterruptedException {
       docker("exec", "-w", "/tree", source, "sh", "-ec", script);
-      discard(); // the image before, so that they do not fill the disk; that is not timed
+      discard(); // Removes the previous image, untimed, so that images do not fill the disk.
     }
 
     @Override

@@ -6,26 +6,26 @@ import java.nio.file.Path;
 import java.util.Random;
 
 /**
- * The tree that snapshots are taken of: many small files and some large ones, of which one in a
- * hundred is changed by the same shell text wherever the tree is.
+ * The tree to capture: many small files and some large ones. The same shell script changes one file
+ * in a hundred wherever the tree is.
  *
- * @param folder on this machine
- * @param bytes of content in all
+ * @param folder the local folder of the tree
+ * @param bytes the total size
  */
 record SnapshotTree(Path folder, int small, int large, int largeSize, long bytes) {
   private static final int FOLDERS = 100;
   private static final int SMALL_SIZE = 1024;
-  private static final int MOST_LARGE = 100;
-  private static final int MOST_BYTES = 500_000_000;
+  private static final int MAX_LARGE = 100;
+  private static final int MAX_BYTES = 500_000_000;
 
-  /** Makes it; a plan that is in a hurry has a small one. */
+  /** Creates the tree; a plan with small sizes gets a small one. */
   static SnapshotTree make(Path folder, BenchPlan.Sizes sizes) throws IOException {
-    int large = Math.min(MOST_LARGE, sizes.files());
-    int largeSize = (int) (Math.min(sizes.bytes() / 2, MOST_BYTES) / large);
+    int large = Math.min(MAX_LARGE, sizes.files());
+    int largeSize = (int) (Math.min(sizes.bytes() / 2, MAX_BYTES) / large);
     return make(folder, sizes.files(), large, largeSize);
   }
 
-  /** Makes one of small files alone. */
+  /** Creates a tree of small files only. */
   static SnapshotTree small(Path folder, BenchPlan.Sizes sizes) throws IOException {
     return make(folder, sizes.files(), 0, 0);
   }
@@ -50,7 +50,10 @@ record SnapshotTree(Path folder, int small, int large, int largeSize, long bytes
     Files.write(file, content);
   }
 
-  /** Returns what changes one file in a hundred of each size, in the folder of the tree. */
+  /**
+   * Returns the script that changes one file in a hundred of each size, to run in the folder of the
+   * tree.
+   */
   String change(int round) {
     return "for i in $(seq "
         + round % 100

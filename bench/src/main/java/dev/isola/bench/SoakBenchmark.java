@@ -11,35 +11,35 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.LongStream;
 
-/** Many clients for a while; one error and there is no figure. */
+/** Many concurrent clients for a period of time. A single error invalidates the result. */
 final class SoakBenchmark {
   private static final int CLIENTS = 64;
   private static final int SECONDS = 60;
 
   private SoakBenchmark() {}
 
-  /** {@code n} of the plan is how many seconds. */
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) {
+  /** Returns the benchmark; {@code n} of the plan is its duration in seconds. */
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan) {
     Duration time = Duration.ofSeconds(plan.n().orElse(SECONDS));
-    List<BenchSubject> contestants = new ArrayList<>();
-    for (BenchProvider entrant : arena.providers()) {
-      arena
-          .server(entrant)
+    List<BenchSubject> subjects = new ArrayList<>();
+    for (BenchProvider benchProvider : environment.providers()) {
+      environment
+          .server(benchProvider)
           .ifPresent(
-              served ->
-                  contestants.add(
+              benchServer ->
+                  subjects.add(
                       new BenchSubject(
-                          served.name(), (n, clients) -> soak(served, clients, time))));
+                          benchServer.name(), (n, clients) -> soak(benchServer, clients, time))));
     }
-    return List.of(new Benchmark("soak", "", CLIENTS, 1, 0, 1, contestants));
+    return List.of(new Benchmark("soak", "", CLIENTS, 1, 0, 1, subjects));
   }
 
-  private static Samples soak(BenchServer served, int clients, Duration time)
+  private static Samples soak(BenchServer benchServer, int clients, Duration time)
       throws IOException, InterruptedException {
     long begun = System.nanoTime();
     List<Callable<long[]>> loops = new ArrayList<>();
     for (int i = 0; i < clients; i++) {
-      loops.add(() -> loop(served, begun + time.toNanos()));
+      loops.add(() -> loop(benchServer, begun + time.toNanos()));
     }
     List<long[]> times = new ArrayList<>();
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -53,10 +53,10 @@ final class SoakBenchmark {
         System.nanoTime() - begun, times.stream().flatMapToLong(LongStream::of).toArray());
   }
 
-  private static long[] loop(BenchServer served, long until) throws IOException {
+  private static long[] loop(BenchServer benchServer, long until) throws IOException {
     LongStream.Builder times = LongStream.builder();
     for (long start = System.nanoTime(); start < until; start = System.nanoTime()) {
-      ApiBenchmarks.run(served);
+      ApiBenchmarks.run(benchServer);
       times.add(System.nanoTime() - start);
     }
     return times.build().toArray();

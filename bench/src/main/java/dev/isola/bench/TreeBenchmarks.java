@@ -16,33 +16,33 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Moves a tree of small files from a folder of this machine into a sandbox, and back into one. Each
- * round has a folder of its own, and nothing is removed before the end: ext4 passes over inodes
- * that were freed a moment ago one by one, so what one contestant removes the next would pay for.
+ * Uploads a tree of small files to a sandbox, and downloads one. Each round uses new folders and
+ * nothing is removed before the end: ext4 skips recently freed inodes one by one, so a removal
+ * would slow down the next subject.
  */
 final class TreeBenchmarks {
-  private static final String THERE = "isola-bench-tree";
+  private static final String REMOTE_NAME = "isola-bench-tree";
   private static final int N = 5;
   private static final int FOLDERS = 100;
   private static final int FILE_SIZE = 1024;
 
-  private final BenchEnvironment arena;
+  private final BenchEnvironment environment;
   private final BenchPlan plan;
   private final Path source;
   private final AtomicInteger round = new AtomicInteger();
   private final Map<String, String> uploaded = new HashMap<>();
 
-  private TreeBenchmarks(BenchEnvironment arena, BenchPlan plan) {
-    this.arena = arena;
+  private TreeBenchmarks(BenchEnvironment environment, BenchPlan plan) {
+    this.environment = environment;
     this.plan = plan;
-    this.source = arena.folder().resolve("tree");
+    this.source = environment.folder().resolve("tree");
   }
 
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) throws IOException {
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan) throws IOException {
     if (!LocalProgram.isInstalled("tar")) {
-      return List.of(); // both ends need it; it is among the absent
+      return List.of(); // Both ends need tar, which is reported as skipped.
     }
-    TreeBenchmarks events = new TreeBenchmarks(arena, plan);
+    TreeBenchmarks events = new TreeBenchmarks(environment, plan);
     events.makeSource();
     return List.of(events.in(), events.out());
   }
@@ -59,18 +59,18 @@ final class TreeBenchmarks {
   }
 
   private Benchmark in() {
-    List<BenchSubject> contestants = comparators();
-    for (BenchProvider entrant : arena.providers()) {
-      FileSystem files = entrant.sandbox().files();
-      contestants.add(BenchSubject.timed(entrant.name(), () -> upload(files)));
+    List<BenchSubject> subjects = comparators();
+    for (BenchProvider benchProvider : environment.providers()) {
+      FileSystem files = benchProvider.sandbox().files();
+      subjects.add(BenchSubject.timed(benchProvider.name(), () -> upload(files)));
     }
-    contestants.addAll(arena.dockerCopySubjects(docker -> docker.treeUploadSubject(source)));
-    return event("tree-in", contestants);
+    subjects.addAll(environment.dockerCopySubjects(docker -> docker.treeUploadSubject(source)));
+    return event("tree-in", subjects);
   }
 
-  /** Returns where it is in the sandbox. */
+  /** Returns the path in the sandbox. */
   private String upload(FileSystem files) throws IOException, InterruptedException {
-    String there = THERE + round.incrementAndGet();
+    String there = REMOTE_NAME + round.incrementAndGet();
     Process tar = pack();
     try (InputStream archive = tar.getInputStream()) {
       TreeSummary summary = files.importTree(there, archive, TreeLimits.DEFAULT);
@@ -83,28 +83,30 @@ final class TreeBenchmarks {
   }
 
   private Benchmark out() {
-    List<BenchSubject> contestants = comparators();
-    for (BenchProvider entrant : arena.providers()) {
-      FileSystem files = entrant.sandbox().files();
-      contestants.add(
+    List<BenchSubject> subjects = comparators();
+    for (BenchProvider benchProvider : environment.providers()) {
+      FileSystem files = benchProvider.sandbox().files();
+      subjects.add(
           new BenchSubject(
-              entrant.name(),
+              benchProvider.name(),
               (n, concurrency) -> {
-                String there = once(entrant.name(), files);
+                String there = once(benchProvider.name(), files);
                 return Parallel.run(() -> download(files, there), n, concurrency);
               }));
     }
-    contestants.addAll(
-        arena.dockerCopySubjects(docker -> docker.treeDownloadSubject(source, this::makeTarget)));
-    return event("tree-out", contestants);
+    subjects.addAll(
+        environment.dockerCopySubjects(
+            docker -> docker.treeDownloadSubject(source, this::makeTarget)));
+    return event("tree-out", subjects);
   }
 
-  /** The tree to be read is put there once, as the source of {@code tar} is. */
-  private String once(String entrant, FileSystem files) throws IOException, InterruptedException {
-    String there = uploaded.get(entrant);
+  /** Uploads the tree to read once; the source of {@code tar} is created once too. */
+  private String once(String benchProvider, FileSystem files)
+      throws IOException, InterruptedException {
+    String there = uploaded.get(benchProvider);
     if (there == null) {
       there = upload(files);
-      uploaded.put(entrant, there);
+      uploaded.put(benchProvider, there);
     }
     return there;
   }
@@ -119,11 +121,11 @@ final class TreeBenchmarks {
   }
 
   private List<BenchSubject> comparators() {
-    List<BenchSubject> contestants = new ArrayList<>();
-    if (arena.isEnabled("tar")) {
-      contestants.add(BenchSubject.timed("tar", this::tarToTar));
+    List<BenchSubject> subjects = new ArrayList<>();
+    if (environment.isEnabled("tar")) {
+      subjects.add(BenchSubject.timed("tar", this::tarToTar));
     }
-    return contestants;
+    return subjects;
   }
 
   private void tarToTar() throws IOException, InterruptedException {
@@ -147,10 +149,11 @@ final class TreeBenchmarks {
   }
 
   private Path makeTarget() throws IOException {
-    return Files.createDirectories(arena.folder().resolve("tree-target" + round.incrementAndGet()));
+    return Files.createDirectories(
+        environment.folder().resolve("tree-target" + round.incrementAndGet()));
   }
 
-  private Benchmark event(String name, List<BenchSubject> contestants) {
-    return new Benchmark(name, "tar", 1, plan.n().orElse(N), 2, plan.sizes().files(), contestants);
+  private Benchmark event(String name, List<BenchSubject> subjects) {
+    return new Benchmark(name, "tar", 1, plan.n().orElse(N), 2, plan.sizes().files(), subjects);
   }
 }

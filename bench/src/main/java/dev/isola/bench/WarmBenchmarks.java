@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * From the order to the sandbox, without a first command: one that the engine's pool had ready, one
- * that the engine had to make, and what making one takes the provider alone. Before each order the
- * pool is full, and what was handed out is destroyed; neither is timed.
+ * Measures the creation of a sandbox without a first command: one that the engine's pool has ready,
+ * one that the engine has to create, and one created by the provider alone. Before each iteration
+ * the pool is full and the previous sandbox is destroyed; neither is timed.
  */
 final class WarmBenchmarks {
   private static final int N = 50;
@@ -18,60 +18,61 @@ final class WarmBenchmarks {
 
   private WarmBenchmarks() {}
 
-  static List<Benchmark> of(BenchEnvironment arena, BenchPlan plan) {
+  static List<Benchmark> of(BenchEnvironment environment, BenchPlan plan) {
     List<Benchmark> events = new ArrayList<>();
-    for (BenchProvider entrant : arena.providers()) {
-      List<BenchSubject> contestants = new ArrayList<>();
-      contestants.add(new BenchSubject(entrant.name(), (n, concurrency) -> alone(entrant, n)));
-      arena
-          .engine(entrant)
+    for (BenchProvider benchProvider : environment.providers()) {
+      List<BenchSubject> subjects = new ArrayList<>();
+      subjects.add(
+          new BenchSubject(benchProvider.name(), (n, concurrency) -> alone(benchProvider, n)));
+      environment
+          .engine(benchProvider)
           .ifPresent(
-              housed -> {
-                String name = entrant.name();
-                contestants.add(
-                    new BenchSubject(name + "-cold", (n, concurrency) -> ordered(housed, n, true)));
-                contestants.add(
+              benchEngine -> {
+                String name = benchProvider.name();
+                subjects.add(
                     new BenchSubject(
-                        name + "-warm", (n, concurrency) -> ordered(housed, n, false)));
+                        name + "-cold", (n, concurrency) -> ordered(benchEngine, n, true)));
+                subjects.add(
+                    new BenchSubject(
+                        name + "-warm", (n, concurrency) -> ordered(benchEngine, n, false)));
               });
-      if (arena.peers().get("docker-api") instanceof DockerApi engine) {
-        contestants.addAll(engine.startSubjects());
+      if (environment.peers().get("docker-api") instanceof DockerApi engine) {
+        subjects.addAll(engine.startSubjects());
       }
       events.add(
-          new Benchmark("warm", entrant.name(), 1, plan.n().orElse(N), WARM_UP, 1, contestants));
+          new Benchmark("warm", benchProvider.name(), 1, plan.n().orElse(N), WARM_UP, 1, subjects));
     }
     return events;
   }
 
-  private static Samples alone(BenchProvider entrant, int n) {
+  private static Samples alone(BenchProvider benchProvider, int n) {
     Samples samples = Samples.NONE;
     for (int i = 0; i < n; i++) {
-      SandboxSpec spec = entrant.spec();
+      SandboxSpec spec = benchProvider.spec();
       try {
         long start = System.nanoTime();
-        entrant.provider().create(spec);
+        benchProvider.provider().create(spec);
         long taken = System.nanoTime() - start;
         samples = samples.plus(Samples.of(taken, taken));
       } finally {
-        entrant.provider().destroy(spec.id(), DestroyOptions.FORCE);
+        benchProvider.provider().destroy(spec.id(), DestroyOptions.FORCE);
       }
     }
     return samples;
   }
 
-  private static Samples ordered(BenchEngine housed, int n, boolean cold)
+  private static Samples ordered(BenchEngine benchEngine, int n, boolean cold)
       throws IOException, InterruptedException {
     Samples samples = Samples.NONE;
     for (int i = 0; i < n; i++) {
-      housed.awaitPool();
+      benchEngine.awaitPool();
       long start = System.nanoTime();
-      CreateResult delivery = housed.create(cold);
+      CreateResult delivery = benchEngine.create(cold);
       long taken = System.nanoTime() - start;
       boolean warm = delivery.view().warm();
-      housed.destroy(delivery);
+      benchEngine.destroy(delivery);
       if (warm == cold) {
-        throw new IOException(
-            "a sandbox came " + (warm ? "warm" : "cold") + " and should not have");
+        throw new IOException("a sandbox was " + (warm ? "warm" : "cold") + " unexpectedly");
       }
       samples = samples.plus(Samples.of(taken, taken));
     }

@@ -1,6 +1,6 @@
 /**
- * Measures providers beside what the same work costs without them. {@link dev.isola.bench.Bench}
- * runs it; a {@link dev.isola.bench.Report} is what comes out.
+ * Measures providers next to the same work without them. {@link dev.isola.bench.Bench} runs a plan
+ * and returns a {@link dev.isola.bench.Report}.
  */
 @NullMarked
 package dev.isola.bench;

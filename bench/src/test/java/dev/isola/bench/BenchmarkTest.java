@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class BenchmarkTest {
   private final List<String> turns = new ArrayList<>();
-  private final List<SkippedSubject> absent = new ArrayList<>();
+  private final List<SkippedSubject> skippedSubjects = new ArrayList<>();
 
   private BenchSubject taking(String name, long millis) {
     return new BenchSubject(
@@ -25,13 +25,13 @@ class BenchmarkTest {
         });
   }
 
-  private static Benchmark event(int n, BenchSubject... contestants) {
-    return new Benchmark("work", "one", 1, n, 3, 1, List.of(contestants));
+  private static Benchmark event(int n, BenchSubject... subjects) {
+    return new Benchmark("work", "one", 1, n, 3, 1, List.of(subjects));
   }
 
   @Test
-  void contestantsWarmUpAndThenTakeTurns() throws InterruptedException {
-    List<Result> results = event(2, taking("one", 2), taking("two", 5)).run(absent);
+  void subjectsWarmUpAndTakeTurns() throws InterruptedException {
+    List<Result> results = event(2, taking("one", 2), taking("two", 5)).run(skippedSubjects);
     assertThat(turns)
         .containsExactly(
             "one1", "one1", "one1", "two1", "two1", "two1", "one1", "two1", "one1", "two1");
@@ -39,34 +39,35 @@ class BenchmarkTest {
     assertThat(results)
         .extracting(Result::ratio)
         .containsExactly(OptionalDouble.of(1), OptionalDouble.of(2.5));
-    assertThat(absent).isEmpty();
+    assertThat(skippedSubjects).isEmpty();
   }
 
   @Test
-  void everyIterationIsRunHoweverTheRoundsDivide() throws InterruptedException {
-    assertThat(event(27, taking("one", 1)).run(absent))
+  void allIterationsRunForAnyRoundSize() throws InterruptedException {
+    assertThat(event(27, taking("one", 1)).run(skippedSubjects))
         .singleElement()
         .extracting(Result::n)
         .isEqualTo(27);
   }
 
   @Test
-  void whoFailsLeavesAndIsNamed() throws InterruptedException {
+  void failingSubjectIsSkippedWithTheReason() throws InterruptedException {
     BenchSubject failing =
         new BenchSubject(
             "bad",
             (n, concurrency) -> {
               throw new IOException("no room");
             });
-    List<Result> results = event(2, failing, taking("two", 5)).run(absent);
+    List<Result> results = event(2, failing, taking("two", 5)).run(skippedSubjects);
     assertThat(results).extracting(Result::subject).containsExactly("two");
     assertThat(results).extracting(Result::ratio).containsExactly(OptionalDouble.empty());
-    assertThat(absent).containsExactly(new SkippedSubject("bad", "failed in work: no room"));
+    assertThat(skippedSubjects)
+        .containsExactly(new SkippedSubject("bad", "failed in work: no room"));
   }
 
-  /** However fast its good rounds were, they are not shown as if it had done the work. */
+  /** The successful rounds of a failed subject are not reported. */
   @Test
-  void whoFailsLateHasNoFigures() throws InterruptedException {
+  void subjectThatFailsLateHasNoResult() throws InterruptedException {
     AtomicInteger turn = new AtomicInteger();
     BenchSubject failing =
         new BenchSubject(
@@ -77,17 +78,19 @@ class BenchmarkTest {
               }
               return Samples.of(1, new long[n]);
             });
-    List<Result> results = event(10, failing, taking("two", 5)).run(absent);
+    List<Result> results = event(10, failing, taking("two", 5)).run(skippedSubjects);
     assertThat(results).extracting(Result::subject).containsExactly("two");
     assertThat(results).extracting(Result::ratio).containsExactly(OptionalDouble.empty());
-    assertThat(absent).containsExactly(new SkippedSubject("one", "failed in work: it broke"));
+    assertThat(skippedSubjects)
+        .containsExactly(new SkippedSubject("one", "failed in work: it broke"));
   }
 
   @Test
-  void whoIsSlowDoesItLessOftenButOftenEnough() throws InterruptedException {
+  void slowSubjectRunsFewerIterations() throws InterruptedException {
     BenchSubject slow = taking("slow", 50).withPace(40);
     List<Result> results =
-        new Benchmark("work", "one", 1, 2000, 1000, 1, List.of(taking("one", 1), slow)).run(absent);
+        new Benchmark("work", "one", 1, 2000, 1000, 1, List.of(taking("one", 1), slow))
+            .run(skippedSubjects);
     assertThat(results).extracting(Result::n).containsExactly(2000, 50);
     assertThat(turns.subList(0, 10)).containsOnly("one100");
     assertThat(turns.subList(10, 22)).containsOnly("slow2");
@@ -96,20 +99,20 @@ class BenchmarkTest {
   }
 
   @Test
-  void cleaningUpIsAResultOfItsOwnWhereItWasTimed() throws InterruptedException {
+  void timedCleanupIsASeparateResult() throws InterruptedException {
     BenchSubject both =
         new BenchSubject(
             "one", (n, concurrency) -> Samples.of(8_000_000, 8_000_000).withAfter(2_000_000));
     Benchmark event =
         new Benchmark("make", "two", 1, 1, 1, 1, List.of(both, taking("two", 4)), "unmake");
-    List<Result> results = event.run(absent);
+    List<Result> results = event.run(skippedSubjects);
     assertThat(results).extracting(Result::benchmark).containsExactly("make", "make", "unmake");
     assertThat(results).extracting(Result::medianMs).containsExactly(8.0, 4.0, 2.0);
     assertThat(results.getLast().ratio()).isEmpty();
   }
 
   @Test
-  void severalAtOnceDoItAsOftenAsAsked() throws IOException, InterruptedException {
+  void concurrentIterationsRunTheRequestedNumber() throws IOException, InterruptedException {
     AtomicInteger count = new AtomicInteger();
     Samples samples = Parallel.run(count::incrementAndGet, 21, 8);
     assertThat(count).hasValue(21);

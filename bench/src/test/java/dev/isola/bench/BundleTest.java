@@ -12,7 +12,7 @@ class BundleTest {
   @TempDir Path folder;
 
   @Test
-  void theProgramIsTheWholeRootAndKnowsItsNames() throws IOException, InterruptedException {
+  void rootContainsOnlyTheProgramUnderBothNames() throws IOException, InterruptedException {
     RawProgram program = RawProgram.install(folder).orElseThrow();
     Path root = Bundle.root(folder, program);
     LocalProgram.run(root.resolve("bin/true").toString());

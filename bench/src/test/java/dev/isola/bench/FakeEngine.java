@@ -17,22 +17,22 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Listens on a unix socket and answers each request with the bytes that a function makes of it. */
+/** Listens on a unix socket and answers each request with the result of a function. */
 final class FakeEngine implements AutoCloseable {
   private static final Pattern LENGTH = Pattern.compile("\r\nContent-Length: ([0-9]+)\r\n");
 
   private final TemporaryFolder scratch = TemporaryFolder.create("isola-engine");
   private final ServerSocketChannel server;
 
-  /** The first lines of the requests. */
+  /** The request lines. */
   final List<String> requests = new CopyOnWriteArrayList<>();
 
-  /** How often somebody connected. */
+  /** The number of connections. */
   final List<SocketChannel> connections = new CopyOnWriteArrayList<>();
 
   /**
-   * @param answers of a request's first line; after one that starts with {@code HTTP/1.0} the
-   *     connection is closed
+   * @param answers returns the response for a request line; after a response that starts with
+   *     {@code HTTP/1.0} the connection is closed
    */
   FakeEngine(Function<String, String> answers) throws IOException {
     server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -52,7 +52,7 @@ final class FakeEngine implements AutoCloseable {
         Thread.ofVirtual().start(() -> serve(channel, answers));
       }
     } catch (IOException closed) {
-      // The test is over.
+      // The test has ended.
     }
   }
 
@@ -74,11 +74,11 @@ final class FakeEngine implements AutoCloseable {
         }
       }
     } catch (IOException gone) {
-      // The client left.
+      // The client disconnected.
     }
   }
 
-  /** Head and body may come in pieces. */
+  /** Head and body may arrive in pieces. */
   private static boolean isWhole(String request) {
     int end = request.indexOf("\r\n\r\n");
     Matcher length = LENGTH.matcher(request);
@@ -87,7 +87,7 @@ final class FakeEngine implements AutoCloseable {
         && request.length() >= end + 4 + Integer.parseInt(length.group(1));
   }
 
-  /** Returns an answer with a length. */
+  /** Returns a response with a content length. */
   static String answer(int status, String body) {
     return "HTTP/1.1 " + status + " X\r\nContent-Length: " + body.length() + "\r\n\r\n" + body;
   }

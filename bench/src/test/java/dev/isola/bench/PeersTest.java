@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Peers that are not there, or fail, are named with the reason and have no figures. */
+/** Unavailable or failing peers are reported with the reason and have no results. */
 class PeersTest {
-  private final List<SkippedSubject> absent = new ArrayList<>();
+  private final List<SkippedSubject> skippedSubjects = new ArrayList<>();
 
-  /** Answers as an engine does, whose commands end with {@code code}. */
+  /** Responds like an engine whose commands exit with {@code code}. */
   private static String engine(String request, int code) {
     String path = request.replaceAll("[?].*", "");
     return switch (path) {
@@ -35,12 +35,12 @@ class PeersTest {
     return new BenchPlan.Engines("unix://" + engine.socket(), image);
   }
 
-  private List<Result> play(List<BenchSubject> contestants) throws InterruptedException {
-    return new Benchmark("work", "none", 1, 2, 1, 1, contestants, "after").run(absent);
+  private List<Result> play(List<BenchSubject> subjects) throws InterruptedException {
+    return new Benchmark("work", "none", 1, 2, 1, 1, subjects, "after").run(skippedSubjects);
   }
 
   @Test
-  void theApiIsTimedToTheResultAndRemovalBesideIt() throws IOException, InterruptedException {
+  void apiCreationIsTimedSeparatelyFromRemoval() throws IOException, InterruptedException {
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 0))) {
       DockerApi api = DockerApi.open(at(engine, "box"));
       assertThat(api.version()).isEqualTo("engine 20.10");
@@ -48,7 +48,7 @@ class PeersTest {
           .extracting(result -> result.benchmark() + " " + result.subject() + " " + result.n())
           .containsExactly("work docker-api run 2", "after docker-api run 2");
       assertThat(play(api.execSubjects())).extracting(Result::n).containsExactly(2);
-      assertThat(absent).isEmpty();
+      assertThat(skippedSubjects).isEmpty();
       api.close();
       assertThat(engine.requests).last().isEqualTo("DELETE /containers/c0ffee?force=1&v=1");
       assertThat(engine.requests.stream().filter(request -> request.startsWith("DELETE")))
@@ -57,23 +57,23 @@ class PeersTest {
   }
 
   @Test
-  void aCommandThatFailsIsNoFastCommand() throws IOException, InterruptedException {
+  void failedCommandHasNoResult() throws IOException, InterruptedException {
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 1));
         DockerApi api = DockerApi.open(at(engine, "box"))) {
       assertThat(play(api.createSubjects())).isEmpty();
       assertThat(play(api.execSubjects())).isEmpty();
-      assertThat(absent)
+      assertThat(skippedSubjects)
           .containsExactly(
-              new SkippedSubject("docker-api run", "failed in work: true ended with 1"),
-              new SkippedSubject("docker-api exec", "failed in work: true ended with 1"));
+              new SkippedSubject("docker-api run", "failed in work: true exited with 1"),
+              new SkippedSubject("docker-api exec", "failed in work: true exited with 1"));
     }
   }
 
   @Test
-  void anEngineThatIsNotThereIsNamed() throws IOException {
+  void unreachableEngineIsReported() throws IOException {
     assertThatThrownBy(() -> DockerApi.open(new BenchPlan.Engines("unix:///nowhere/s", "box")))
         .isInstanceOf(IOException.class)
-        .hasMessageStartingWith("the engine at unix:///nowhere/s cannot be reached");
+        .hasMessageStartingWith("the engine at unix:///nowhere/s is unreachable");
     assertThatThrownBy(() -> DockerApi.open(new BenchPlan.Engines("tcp://127.0.0.1:1", "box")))
         .hasMessageContaining("only an engine on a unix socket");
     try (FakeEngine engine = new FakeEngine(request -> engine(request, 0))) {
@@ -84,35 +84,35 @@ class PeersTest {
   }
 
   @Test
-  void fieldsAreFoundInAnswers() throws IOException {
+  void fieldsOfResponsesAreParsed() throws IOException {
     assertThat(DockerApi.field("{\"Id\":\"abc\",\"Warnings\":[]}", "Id")).isEqualTo("abc");
     assertThat(DockerApi.field("{ \"StatusCode\" : -7 }", "StatusCode")).isEqualTo("-7");
     assertThatThrownBy(() -> DockerApi.field("{\"Running\":true}", "ExitCode"))
-        .hasMessageContaining("has no ExitCode");
+        .hasMessageContaining("has no field ExitCode");
   }
 
   @Test
-  void aProgramThatFailsTellsItsWords() throws IOException, InterruptedException {
+  void failedProgramReportsItsOutput() throws IOException, InterruptedException {
     LocalProgram.run(Map.of("GREETING", "x"), List.of("sh", "-c", "test $GREETING = x"));
     assertThatThrownBy(
             () -> LocalProgram.run(Map.of(), List.of("sh", "-c", "echo no room >&2; exit 3")))
         .isInstanceOf(IOException.class)
-        .hasMessage("sh ended with 3: no room");
+        .hasMessage("sh exited with 3: no room");
     assertThatThrownBy(() -> LocalProgram.run(Map.of(), List.of("isola-no-such-program")))
         .isInstanceOf(IOException.class);
     assertThatThrownBy(() -> LocalProgram.requireInstalled("isola-no-such-program"))
         .hasMessage("not installed");
     assertThatThrownBy(() -> LocalProgram.cleanUp(Map.of(), List.of("false")))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("something is left");
+        .hasMessageContaining("something remains");
   }
 
-  /** A runtime's {@code run --detach} leaves a process that has our pipe. */
+  /** {@code run --detach} of a runtime leaves a process that holds the output pipe. */
   @Test
-  void nobodyWaitsForTheOutputOfWhatIsLeftRunning() throws IOException, InterruptedException {
+  void outputOfBackgroundProcessesIsNotAwaited() throws IOException, InterruptedException {
     LocalProgram.run(Map.of(), List.of("sh", "-c", "sleep 5 & exit 0"));
     assertThatThrownBy(
             () -> LocalProgram.run(Map.of(), List.of("sh", "-c", "echo why; sleep 5 & exit 9")))
-        .hasMessage("sh ended with 9: why");
+        .hasMessage("sh exited with 9: why");
   }
 }

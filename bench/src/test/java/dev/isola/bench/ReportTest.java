@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class ReportTest {
   @Test
-  void hasExactlyTheseFields() {
+  void jsonHasExactlyTheseFields() {
     Report report =
         new Report(
             List.of(
@@ -39,13 +39,13 @@ class ReportTest {
   }
 
   @Test
-  void tellsTheMachine() {
+  void reportsTheMachine() {
     assertThat(new MachineReport().json(Map.of("docker", "1")))
         .containsKeys("cpus", "memory", "kernel", "architecture", "java", "versions", "loadBefore");
   }
 
   @Test
-  void providersAreComparedWithEverybodyElseInTheSameEvent() {
+  void providersAreComparedWithOtherSubjectsOfTheSameBenchmark() {
     List<Comparison> comparisons =
         Comparison.of(
             List.of(
@@ -70,7 +70,7 @@ class ReportTest {
   }
 
   @Test
-  void aSandboxThatDoesNotAnswerOrLeavesSomethingIsNotGood() {
+  void unresponsiveOrLeakingSandboxFailsDensity() {
     assertThat(density(3, List.of()).passed()).isTrue();
     assertThat(density(2, List.of()).passed()).isFalse();
     assertThat(density(3, List.of("process 7")).passed()).isFalse();

@@ -11,7 +11,7 @@ class SamplesTest {
   private static final long MS = 1_000_000;
 
   @Test
-  void medianIsTheMiddleOrTheMeanOfTwo() {
+  void medianIsTheMiddleValueOrTheMeanOfTwo() {
     assertThat(Samples.of(1, 9 * MS, MS, 5 * MS).medianMs()).isEqualTo(5.0);
     assertThat(Samples.of(1, 9 * MS, MS, 5 * MS, 7 * MS).medianMs()).isEqualTo(6.0);
     assertThat(Samples.of(1, 4 * MS).medianMs()).isEqualTo(4.0);
@@ -35,7 +35,7 @@ class SamplesTest {
   }
 
   @Test
-  void cleaningUpIsCountedBesideAndNotWithin() {
+  void cleanupIsCountedSeparately() {
     Samples both =
         Samples.of(5 * MS, 5 * MS).withAfter(MS).plus(Samples.of(7 * MS, 7 * MS).withAfter(3 * MS));
     assertThat(both.medianMs()).isEqualTo(6.0);
@@ -47,7 +47,7 @@ class SamplesTest {
   }
 
   @Test
-  void rateIsByTheWallAndNotBySummedTimes() {
+  void rateUsesWallTime() {
     Samples twoAtOnce = Samples.of(500 * MS, 500 * MS, 500 * MS);
     assertThat(twoAtOnce.perSecond(1)).isEqualTo(4.0);
     assertThat(twoAtOnce.perSecond(1024)).isEqualTo(4096.0);
@@ -63,7 +63,7 @@ class SamplesTest {
   }
 
   @Test
-  void readsWhatTheRawProgramPrints() throws IOException {
+  void parsesTheOutputOfTheRawProgram() throws IOException {
     Samples samples = RawProgram.parse("2000000\n4000000\nwall 6000000\n");
     assertThat(samples.medianMs()).isEqualTo(3.0);
     assertThat(samples.wallNanos()).isEqualTo(6_000_000);

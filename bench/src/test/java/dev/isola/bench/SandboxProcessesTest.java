@@ -26,7 +26,7 @@ class SandboxProcessesTest {
   }
 
   @Test
-  void aProcessBelongsToTheSandboxItNamesOrItsParentDoes() throws IOException {
+  void processBelongsToTheSandboxItOrItsParentNames() throws IOException {
     process(1, 0, "4:memory:/", "init", "");
     process(10, 1, "4:memory:/isola-i-aaa", "bwrap", "");
     process(11, 10, "4:memory:/", "agent\0--sandbox\0aaa", "");
@@ -35,7 +35,7 @@ class SandboxProcessesTest {
     process(20, 1, "4:memory:/", "x", "ISOLA_SANDBOX=bbb\0");
     process(30, 1, "4:memory:/", "someone else", "");
     process(31, 30, "4:memory:/", "their child", "");
-    Files.createDirectories(proc.resolve("40")); // ended while it was looked at
+    Files.createDirectories(proc.resolve("40")); // Ended during the scan.
     Files.createDirectories(proc.resolve("sys"));
     assertThat(new SandboxProcesses(proc).of(List.of("aaa", "bbb", "ccc")))
         .isEqualTo(
@@ -43,7 +43,7 @@ class SandboxProcessesTest {
   }
 
   @Test
-  void privateMemoryIsWhatIsSharedWithNobody() {
+  void privateMemoryExcludesSharedPages() {
     String rollup =
         """
         5581c0a6d000-7ffd3a9f3000 ---p 00000000 00:00 0      [rollup]
@@ -60,7 +60,7 @@ class SandboxProcessesTest {
   }
 
   @Test
-  void theMemoryOfWhoIsGoneIsNotNothing() {
+  void memoryOfAnEndedProcessIsEmpty() {
     assertThat(new SandboxProcesses(proc).privateBytes("77")).isEmpty();
     assertThat(new SandboxProcesses(Path.of("/proc")).privateBytes("self").orElse(0)).isPositive();
   }

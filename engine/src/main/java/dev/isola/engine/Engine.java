@@ -54,9 +54,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Providers as one service that can be trusted: it chooses the provider of a sandbox, writes down
- * what it does before it does it, keeps some sandboxes ready, destroys them when their time is up,
- * and puts in order what a crash left behind. A façade: {@link EngineComponents} do the work.
+ * Runs all providers as one service. The engine chooses the provider of each sandbox, records every
+ * change in the ledger before making it, maintains the warm pool, enforces expiry, and recovers
+ * from crashes. This class is a façade; {@link EngineComponents} holds the parts that do the work.
  */
 public final class Engine implements AutoCloseable {
   private final EngineComponents parts;
@@ -101,7 +101,7 @@ public final class Engine implements AutoCloseable {
     this.defaultTtl = Optional.of(config.get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
   }
 
-  /** Opens an engine that builds no templates, as there are no images; see the other method. */
+  /** Opens an engine without an image store, which therefore cannot build templates. */
   public static Engine open(
       Config config,
       Ledger ledger,
@@ -113,10 +113,10 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Opens an engine: puts in order what an earlier one left, then begins to look after it. The
-   * ledger, the registry and the monitor stay the caller's.
+   * Opens an engine: reconciles the state that an earlier engine left, then starts the background
+   * tasks. The caller keeps ownership of the ledger, the registry and the health monitor.
    *
-   * @param images of which templates are made
+   * @param images the image store that templates are built from and stored in
    */
   public static Engine open(
       Config config,
@@ -137,19 +137,19 @@ public final class Engine implements AutoCloseable {
     parts.schedule.every(interval, "volumes", engine.volumes::reconcile);
     parts.schedule.once("templates", engine.templates::reconcile);
     parts.schedule.every(interval, "templates", engine.templates::reconcile);
-    Duration kept = config.get(ConfigKeys.RETENTION);
+    Duration retention = config.get(ConfigKeys.RETENTION);
     parts.schedule.every(
-        EngineComponents.retentionInterval(kept),
+        EngineComponents.retentionInterval(retention),
         "build cache",
-        () -> engine.templates.removeUnused(kept));
+        () -> engine.templates.removeUnused(retention));
     return engine;
   }
 
   private InternalSandboxes internalSandboxes() {
     return new InternalSandboxes() {
       @Override
-      public SandboxView create(SandboxRequest order) {
-        return Engine.this.create(order).view();
+      public SandboxView create(SandboxRequest request) {
+        return Engine.this.create(request).view();
       }
 
       @Override
@@ -165,52 +165,61 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Makes a sandbox, or takes a warm one. When this returns, its startup has run and it is written
-   * down that it runs.
+   * Creates a sandbox, or claims one from the warm pool. Returns after the startup has run and the
+   * ledger records the sandbox as running.
    *
-   * @throws SandboxException when no provider may or can
+   * @throws SandboxException if no provider is eligible, or every eligible provider fails
    */
-  public CreateResult create(SandboxRequest order) {
+  public CreateResult create(SandboxRequest request) {
     refuseWhenClosing();
-    hostAccess.check(order.request().spec(), order.hostAccess());
-    ReservedTags.reject(order.request().tags());
-    SandboxRequest placed =
-        volumes.resolve(new TemplateResolver(templates::requireBuilt).resolve(order));
-    CreateResult delivery =
-        parts.measured.measureCreate(
-            requestedProvider(placed), () -> parts.creator.create(placed, parts.pool));
-    volumes.recordProvider(placed, delivery.view().provider());
-    return delivery;
+    hostAccess.check(request.request().spec(), request.hostAccess());
+    ReservedTags.reject(request.request().tags());
+    SandboxRequest resolved =
+        volumes.resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
+    CreateResult result =
+        parts.instrumentation.measureCreate(
+            requestedProvider(resolved), () -> parts.creator.create(resolved, parts.pool));
+    volumes.recordProvider(resolved, result.view().provider());
+    return result;
   }
 
   /** Unknown names must not become metric labels. */
-  private String requestedProvider(SandboxRequest order) {
-    return order.request().placement().provider() instanceof ProviderPreference.Named(String name)
+  private String requestedProvider(SandboxRequest request) {
+    return request.request().placement().provider() instanceof ProviderPreference.Named(String name)
             && parts.registry.providers().containsKey(name)
         ? name
         : MetricsRecorder.NO_PROVIDER;
   }
 
-  /** Returns whether a sandbox could be made now, and by which provider. Does not wait. */
+  /**
+   * Returns the readiness check: whether a sandbox could be created now, and at which provider.
+   * Does not block.
+   */
   public Readiness readiness() {
     return readiness;
   }
 
-  /** Returns how long a sandbox lives whose client named no time; empty for no end. */
+  /** Returns the TTL of a sandbox whose client requests none; empty for no expiry. */
   public Optional<Duration> defaultTtl() {
     return defaultTtl;
   }
 
-  /** Returns what is written down of a sandbox; one that cannot be read is in state error. */
+  /**
+   * Returns the recorded state of a sandbox. A sandbox whose record is unreadable has state {@code
+   * error}.
+   */
   public SandboxView view(SandboxId id) {
-    return toView(parts.book.require(id));
+    return toView(parts.recorder.require(id));
   }
 
   private SandboxView toView(SandboxEntry entry) {
     return LedgerViews.of(parts.quarantine.asError(entry));
   }
 
-  /** Returns what is written down of sandboxes; one that cannot be read is in state error. */
+  /**
+   * Lists the recorded state of sandboxes. A sandbox whose record is unreadable has state {@code
+   * error}.
+   */
   public SandboxPage list(SandboxListFilter filter, String after, int limit) {
     dev.isola.store.EntryPage page =
         parts.ledger.sandboxes().list(LedgerViews.of(filter), after, limit);
@@ -218,126 +227,130 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns a sandbox to work with; using it counts as activity, and resumes a suspended one.
+   * Returns a sandbox to work with. The call counts as activity and resumes a suspended sandbox.
    *
-   * @throws dev.isola.spi.error.NotFound when there never was one
-   * @throws dev.isola.spi.error.Gone when it is not there any more
+   * @throws dev.isola.spi.error.NotFound if no such sandbox was ever created
+   * @throws dev.isola.spi.error.Gone if the sandbox no longer exists
    */
   public Sandbox sandbox(SandboxId id) {
-    LiveSandboxes.LiveSandbox held =
+    LiveSandboxes.LiveSandbox live =
         parts
-            .living
+            .liveSandboxes
             .find(id)
             .filter(one -> one.sandbox().state() == SandboxState.RUNNING)
             .orElseGet(() -> attach(id));
     parts.expiry.touch(id);
-    return parts.measured.sandbox(held.sandbox(), held.provider());
+    return parts.instrumentation.sandbox(live.sandbox(), live.provider());
   }
 
   private LiveSandboxes.LiveSandbox attach(SandboxId id) {
-    SandboxEntry entry = parts.book.require(id);
+    SandboxEntry entry = parts.recorder.require(id);
     if (SuspensionState.resumesOnRequest(entry)
         && (entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED)) {
       entry = doResume(id);
     }
-    return new LiveSandboxes.LiveSandbox(parts.living.get(entry), entry.provider());
+    return new LiveSandboxes.LiveSandbox(parts.liveSandboxes.get(entry), entry.provider());
   }
 
-  /** Lets a sandbox live for {@code fromNow}. */
+  /** Sets the expiry of a sandbox to {@code fromNow} from the current time. */
   public SandboxView renew(SandboxId id, Duration fromNow) {
     return LedgerViews.of(parts.operations.renew(id, fromNow));
   }
 
   public SandboxView pause(SandboxId id, Pausing.PauseKind kind) {
     return LedgerViews.of(
-        parts.measured.measure(
+        parts.instrumentation.measure(
             EngineOperation.PAUSE, providerOf(id), () -> parts.operations.pause(id, kind)));
   }
 
-  /** Resumes a sandbox that is paused or suspended. */
+  /** Resumes a paused or suspended sandbox. */
   public SandboxView resume(SandboxId id) {
     return LedgerViews.of(doResume(id));
   }
 
   private SandboxEntry doResume(SandboxId id) {
-    return parts.measured.measure(
+    return parts.instrumentation.measure(
         EngineOperation.RESUME, providerOf(id), () -> parts.operations.resume(id));
   }
 
   /**
-   * Returns a number that changes each time a sandbox was resumed without its memory: what a client
-   * started in it for all its life has to be started again.
+   * Returns a number that changes whenever the sandbox is resumed without its memory. A client that
+   * keeps a process running for the lifetime of the sandbox must then start it again.
    */
   public long bootGeneration(SandboxId id) {
-    return parts.living.bootGeneration(id);
+    return parts.liveSandboxes.bootGeneration(id);
   }
 
   private String providerOf(SandboxId id) {
-    return parts.book.find(id).map(SandboxEntry::provider).orElse(MetricsRecorder.NO_PROVIDER);
+    return parts.recorder.find(id).map(SandboxEntry::provider).orElse(MetricsRecorder.NO_PROVIDER);
   }
 
-  /** Destroys a sandbox; returns when nothing is left. Does nothing to one that is gone. */
-  public void destroy(SandboxId id, DestroyOptions how) {
-    parts.measured.measure(
+  /**
+   * Destroys a sandbox and returns when nothing of it is left. Does nothing if it is already gone.
+   */
+  public void destroy(SandboxId id, DestroyOptions options) {
+    parts.instrumentation.measure(
         EngineOperation.DESTROY,
         providerOf(id),
-        () -> parts.ender.destroy(id, how, "destroyed by its owner"));
+        () -> parts.destroyer.destroy(id, options, "destroyed by a client"));
   }
 
-  /** Counts the sandboxes that are not destroyed. */
+  /** Returns the number of sandboxes that are not destroyed, by provider and state. */
   public List<SandboxCount> counts() {
     return parts.ledger.sandboxes().countByState().stream().map(LedgerViews::of).toList();
   }
 
-  /** Returns what providers without a capacity of their own have promised, and what is left. */
+  /** Returns the usage of the capacity that providers without a dedicated capacity share. */
   public CapacityPool.Usage reserved() {
     return parts.admission.usage();
   }
 
-  /** Returns the capacity by which sandboxes are admitted to a provider, and what is left of it. */
+  /** Returns the usage of the capacity that applies to a provider, dedicated or shared. */
   public CapacityPool.Usage capacityFor(String provider) {
     return parts.admission.usage(provider);
   }
 
-  /** Returns what is promised to the sandboxes of a provider. */
+  /** Returns the resources reserved for the sandboxes of a provider. */
   public Resources reserved(String provider) {
     return parts.admission.reserved(provider);
   }
 
   /**
-   * Makes {@code count} sandboxes with the files that one has now.
+   * Creates {@code count} sandboxes with a copy of the files of a sandbox.
    *
-   * @return for each of them the sandbox, or why there is none
+   * @return one result per fork: the sandbox, or the reason why it could not be created
    */
   public List<ForkResult> fork(SandboxId id, int count) {
     return fork(id, count, ForkKind.FILESYSTEM);
   }
 
-  /** Makes {@code count} sandboxes for a client that may not ask for anything of the host. */
+  /** Creates {@code count} forks for a client without host access. */
   public List<ForkResult> fork(SandboxId id, int count, ForkKind kind) {
     return fork(id, count, kind, false);
   }
 
   /**
-   * Makes {@code count} sandboxes that begin with what one has now.
+   * Creates {@code count} forks of a sandbox.
    *
-   * @param hostAccess whether the client may ask for what the sandbox has of the host
-   * @throws dev.isola.spi.error.Unsupported when that cannot be had, with nothing done
+   * @param hostAccess whether the client is allowed the host network and host folders that the
+   *     sandbox uses
+   * @throws dev.isola.spi.error.Unsupported if the provider does not support this kind of fork;
+   *     nothing is created
    */
   public List<ForkResult> fork(SandboxId id, int count, ForkKind kind, boolean hostAccess) {
     return fork(id, count, kind, hostAccess, Startup.NONE);
   }
 
-  /** Makes {@code count} sandboxes, in each of which {@code startup} runs before it is ready. */
+  /** Creates {@code count} forks and runs {@code startup} in each of them before it is ready. */
   public List<ForkResult> fork(
       SandboxId id, int count, ForkKind kind, boolean hostAccess, Startup startup) {
     refuseWhenClosing();
     return new ForkService(
-            parts.book,
+            parts.recorder,
             parts.snapshots,
             parts.secrets,
             this::sandbox,
-            order -> create(hostAccess ? order.withHostAccess() : order),
+            request -> create(hostAccess ? request.withHostAccess() : request),
             startup,
             parts.log)
         .fork(id, count, kind);
@@ -367,7 +380,7 @@ public final class Engine implements AutoCloseable {
     return parts.metrics;
   }
 
-  /** Returns where spans go. */
+  /** Returns the tracer that exports spans. */
   public Tracer tracer() {
     return parts.traces;
   }
@@ -376,13 +389,16 @@ public final class Engine implements AutoCloseable {
     if (closing) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "this Isola is shutting down",
-              "try again in a moment, or elsewhere")
+              "the server is shutting down",
+              "retry after it has restarted, or use another server")
           .exception();
     }
   }
 
-  /** Stops looking after sandboxes; they go on, or are destroyed, as config says. */
+  /**
+   * Stops the background tasks. Sandboxes keep running or are destroyed, depending on the {@code
+   * shutdown} setting.
+   */
   @Override
   public void close() {
     closing = true;
@@ -402,9 +418,10 @@ public final class Engine implements AutoCloseable {
       SandboxPage page = list(filter, cursor, SandboxPage.MAX_LIMIT);
       for (SandboxView entry : page.entries()) {
         parts.schedule.attempt(
-            "ending sandbox " + entry.id(),
+            "destroying sandbox " + entry.id(),
             () ->
-                parts.ender.destroy(entry.id(), DestroyOptions.FORCE, "the server was shut down"));
+                parts.destroyer.destroy(
+                    entry.id(), DestroyOptions.FORCE, "the server was shut down"));
       }
       cursor = page.next().orElse("");
     } while (!cursor.isEmpty());

@@ -47,11 +47,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** The parts of an engine, made from its configuration and put together. */
+/** Creates the components of an engine from its configuration and wires them together. */
 final class EngineComponents implements AutoCloseable {
   private static final Duration HOUR = Duration.ofHours(1);
 
-  /** Well within the time for which sandboxes list executions that have ended. */
+  /** Shorter than the time for which sandboxes list executions that have ended. */
   private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 
   final Ledger ledger;
@@ -60,16 +60,16 @@ final class EngineComponents implements AutoCloseable {
   final TaskScheduler schedule;
   final AdmissionControl admission;
   final EventLog events;
-  final SandboxRecorder book;
+  final SandboxRecorder recorder;
   final Quarantine quarantine;
-  final LiveSandboxes living;
+  final LiveSandboxes liveSandboxes;
   final Metrics metrics;
   final Tracer traces;
-  final Instrumentation measured;
+  final Instrumentation instrumentation;
   final LazySnapshotStore store;
   final SnapshotService snapshots;
   final SecretEnvStore secrets;
-  final SandboxDestroyer ender;
+  final SandboxDestroyer destroyer;
   final ProviderSelector selector;
   final SandboxCreator creator;
   final SandboxOperations operations;
@@ -92,42 +92,63 @@ final class EngineComponents implements AutoCloseable {
     schedule = new TaskScheduler(log);
     admission = admission(config, registry, clock);
     events = new EventLog(ledger);
-    book = new SandboxRecorder(ledger, events, clock);
+    recorder = new SandboxRecorder(ledger, events, clock);
     quarantine = new Quarantine(events, clock, log);
-    living = new LiveSandboxes(registry, admission);
+    liveSandboxes = new LiveSandboxes(registry, admission);
     metrics = Metrics.open(config);
     traces = Tracer.open(config, metrics);
-    ActivityTracker uses = new ActivityTracker();
-    measured = new Instrumentation(traces.instrument(metrics.recorder()), uses);
+    ActivityTracker activity = new ActivityTracker();
+    instrumentation = new Instrumentation(traces.instrument(metrics.recorder()), activity);
     store =
         new LazySnapshotStore(
             config.get(ConfigKeys.DATA).resolve("snapshots"),
             config.get(ConfigKeys.SNAPSHOTS_PLACE),
             config.get(ConfigKeys.SNAPSHOTS_ENDPOINT));
-    snapshots = new SnapshotService(store, book, living, events, measured, clock, log);
-    SnapshotImages images = new SnapshotImages(store, measured);
+    snapshots =
+        new SnapshotService(store, recorder, liveSandboxes, events, instrumentation, clock, log);
+    SnapshotImages images = new SnapshotImages(store, instrumentation);
     secrets = new SecretEnvStore(ledger, config.get(ConfigKeys.DATA));
     SuspensionStorage suspensions =
         new SnapshotSuspensionStorage(snapshots, images, registry, secrets, log);
-    ender = new SandboxDestroyer(book, registry, living, suspensions, secrets, log);
+    destroyer = new SandboxDestroyer(recorder, registry, liveSandboxes, suspensions, secrets, log);
     selector = new ProviderSelector(config.policy(), registry.instances());
-    SandboxPlacer choosing =
+    SandboxPlacer placer =
         new SandboxPlacer(selector, health::awaitFirstProbes, new Fallback(clock, log), images);
     creator =
         new SandboxCreator(
-            choosing, admission, registry, book, ender, living, events, secrets, clock);
+            placer,
+            admission,
+            registry,
+            recorder,
+            destroyer,
+            liveSandboxes,
+            events,
+            secrets,
+            clock);
     SnapshotSuspension snapshotSuspension =
-        new SnapshotSuspension(book, living, registry, admission, suspensions, clock, log);
-    Suspender suspender = new Suspender(book, living, snapshotSuspension, clock, log);
-    operations = new SandboxOperations(book, living, snapshotSuspension, suspender, clock);
-    expiry = new ExpirySweeper(ledger, book, ender, suspender, uses, quarantine, clock, log);
+        new SnapshotSuspension(
+            recorder, liveSandboxes, registry, admission, suspensions, clock, log);
+    Suspender suspender = new Suspender(recorder, liveSandboxes, snapshotSuspension, clock, log);
+    operations =
+        new SandboxOperations(recorder, liveSandboxes, snapshotSuspension, suspender, clock);
+    expiry =
+        new ExpirySweeper(ledger, recorder, destroyer, suspender, activity, quarantine, clock, log);
     SandboxLeases leases = new SandboxLeases(config.get(ConfigKeys.DATA));
     reconciler =
         new Reconciler(
-            ledger, registry, book, ender, living, snapshotSuspension, leases, quarantine, log);
-    pool = new WarmPool(config.pool(), creator, ledger, book, ender, clock, log);
+            ledger,
+            registry,
+            recorder,
+            destroyer,
+            liveSandboxes,
+            snapshotSuspension,
+            leases,
+            quarantine,
+            log);
+    pool = new WarmPool(config.pool(), creator, ledger, recorder, destroyer, clock, log);
     usage =
-        new UsageMonitor(living, book, events, config.get(ConfigKeys.USAGE_WARN_AT), clock, log);
+        new UsageMonitor(
+            liveSandboxes, recorder, events, config.get(ConfigKeys.USAGE_WARN_AT), clock, log);
     retention = new Retention(ledger, secrets, config.get(ConfigKeys.RETENTION), clock);
     metrics.registerGauges(
         () ->
@@ -144,11 +165,14 @@ final class EngineComponents implements AutoCloseable {
         registry.names());
   }
 
-  /** A capacity of its own counts for a provider alone; one elsewhere is not this machine. */
+  /**
+   * Gives each provider with a configured capacity a pool of its own. Remote providers do not run
+   * on this machine, so its headroom does not apply to them.
+   */
   private static AdmissionControl admission(
       Config config, ProviderRegistry registry, InstantSource clock) {
-    Duration patience = config.get(ConfigKeys.ADMISSION_QUEUE_TIMEOUT);
-    Map<String, CapacityPool> own = new HashMap<>();
+    Duration queueTimeout = config.get(ConfigKeys.ADMISSION_QUEUE_TIMEOUT);
+    Map<String, CapacityPool> dedicated = new HashMap<>();
     config
         .capacities()
         .forEach(
@@ -156,43 +180,49 @@ final class EngineComponents implements AutoCloseable {
               ProviderInstance instance = registry.instances().get(name);
               if (instance != null) {
                 boolean local = instance.profile().hosting() == Hosting.LOCAL;
-                own.put(
+                dedicated.put(
                     name,
                     new CapacityPool(
                         Capacity.ofProvider(name, resources),
                         local ? config.headroom() : Headroom.UNCHECKED,
-                        patience,
+                        queueTimeout,
                         clock));
               }
             });
     Capacity shared = Capacity.ofInstallation(config.capacity());
-    return new AdmissionControl(new CapacityPool(shared, config.headroom(), patience, clock), own);
+    return new AdmissionControl(
+        new CapacityPool(shared, config.headroom(), queueTimeout, clock), dedicated);
   }
 
-  /** Puts in order what an earlier engine left, then begins the recurring work. */
+  /** Reconciles the state that an earlier engine left, then starts the recurring tasks. */
   void start(Config config) {
     reconciler.reconcile();
     Duration expiryInterval = config.get(ConfigKeys.EXPIRY_INTERVAL);
     Duration reconcileInterval = config.get(ConfigKeys.RECONCILE_INTERVAL);
-    Duration kept = config.get(ConfigKeys.RETENTION);
+    Duration retentionPeriod = config.get(ConfigKeys.RETENTION);
     schedule.every(expiryInterval, "expiry", expiry::sweep);
     schedule.every(reconcileInterval, "reconcile", reconciler::reconcile);
     schedule.every(expiryInterval, "lost", reconciler::reconcileIfAnyEnded);
     schedule.every(reconcileInterval, "pool", pool::refill);
     schedule.every(config.get(ConfigKeys.USAGE_INTERVAL), "usage", usage::sample);
-    schedule.every(retentionInterval(kept), "retention", retention::purge);
+    schedule.every(retentionInterval(retentionPeriod), "retention", retention::purge);
     schedule.every(
-        EXECUTIONS_INTERVAL, "executions", () -> measured.executions().sweep(living.all(), log));
+        EXECUTIONS_INTERVAL,
+        "executions",
+        () -> instrumentation.executions().sweep(liveSandboxes.all(), log));
     schedule.once("retention", retention::purge);
     schedule.once("pool", pool::refill);
   }
 
-  /** Returns how often it is looked for what was kept long enough. */
-  static Duration retentionInterval(Duration kept) {
-    return kept.compareTo(HOUR) < 0 ? kept : HOUR;
+  /** Returns how often expired records are purged. */
+  static Duration retentionInterval(Duration retentionPeriod) {
+    return retentionPeriod.compareTo(HOUR) < 0 ? retentionPeriod : HOUR;
   }
 
-  /** Lets go of what outlives sandboxes; the recurring work has ended. */
+  /**
+   * Releases the resources that sandboxes do not depend on. Call it after the recurring tasks have
+   * stopped.
+   */
   @Override
   public void close() {
     store.close();

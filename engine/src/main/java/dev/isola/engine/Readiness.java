@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Tells whether a request that asks for nothing special would get a sandbox: a provider that the
- * configuration allows is healthy.
+ * Reports whether a request with default requirements would get a sandbox, that is, whether a
+ * provider that the configuration allows is healthy.
  *
- * @param provider that the configuration names, or auto
- * @param standings how providers stand now, without waiting
+ * @param provider the configured provider, or auto
+ * @param statuses returns the current provider statuses without blocking
  */
 public record Readiness(
     ProviderSelector selector, String provider, Supplier<List<ProviderStatus>> statuses) {
@@ -27,12 +27,12 @@ public record Readiness(
     return chosen().isPresent();
   }
 
-  /** Returns the provider that would be chosen now. */
+  /** Returns the provider that the engine would choose now. */
   public Optional<ProviderInfo> chosen() {
     return selection().flatMap(Selection::best);
   }
 
-  /** Returns all providers that could be chosen now, best first. */
+  /** Returns all eligible providers, best first. */
   public List<ProviderInfo> candidates() {
     return selection().map(Selection::candidates).orElse(List.of());
   }
@@ -41,7 +41,7 @@ public record Readiness(
     try {
       return Optional.of(selector.select(CreateRequest.of(PLAIN, provider), statuses.get()));
     } catch (NotFound e) {
-      return Optional.empty(); // it has not been asked yet, or there is none of that name
+      return Optional.empty(); // the provider is unknown or has not been probed yet
     }
   }
 }

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Runs the engine's recurring work, each on a thread of its own. Work that fails is logged and runs
- * again after the next pause.
+ * Runs the engine's recurring tasks, each on its own thread. A task that fails is logged and runs
+ * again after the next interval.
  */
 final class TaskScheduler implements AutoCloseable {
   private final Log log;
@@ -18,7 +18,7 @@ final class TaskScheduler implements AutoCloseable {
     this.log = log;
   }
 
-  /** Runs work after each pause, the first time after the first pause. */
+  /** Runs a task after each interval; the first run is one interval from now. */
   void every(Duration pause, String name, Runnable work) {
     loops.add(
         Thread.ofVirtual()
@@ -31,28 +31,29 @@ final class TaskScheduler implements AutoCloseable {
                       attempt(name, work);
                     }
                   } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt(); // the engine closes
+                    Thread.currentThread().interrupt(); // the engine is closing
                   }
                 }));
   }
 
-  /** Runs work once, beside the caller. It is not interrupted by {@link #close}. */
+  /** Runs a task once on a background thread. {@link #close} does not interrupt it. */
   void once(String name, Runnable work) {
     Thread.ofVirtual().name("isola-" + name + "-first").start(() -> attempt(name, work));
   }
 
-  /** Runs work now; what goes wrong is logged. */
+  /** Runs a task on the calling thread and logs any failure. */
   void attempt(String name, Runnable work) {
     try {
       work.run();
     } catch (SandboxException e) {
-      log.warning(name + " was not done: " + e.fault().problem());
+      log.warning(name + " failed: " + e.fault().problem());
     } catch (RuntimeException | Error e) {
-      log.warning(name + " was not done, and is tried again: " + e); // a loop never ends by it
+      // An error must not end the loop.
+      log.warning(name + " failed and will be retried: " + e);
     }
   }
 
-  /** Interrupts recurring work; does not wait for it. */
+  /** Interrupts the recurring tasks; does not wait for them. */
   @Override
   public void close() {
     loops.forEach(Thread::interrupt);

@@ -1,4 +1,4 @@
-/** Decides and keeps: what the parts of the engine share. */
+/** The engine: combines providers, ledger and snapshots into one sandbox service. */
 @NullMarked
 package dev.isola.engine;
 

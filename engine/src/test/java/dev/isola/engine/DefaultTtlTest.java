@@ -16,21 +16,21 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A backend that allows a shorter ttl than the server's default. */
+/** A backend whose maximum TTL is shorter than the default of the server. */
 class DefaultTtlTest {
   @TempDir Path folder;
 
-  private static SandboxRequest order(String id) {
+  private static SandboxRequest request(String id) {
     SandboxSpec spec = SandboxSpec.builder(new SandboxId(id)).build();
     return SandboxRequest.of(CreateRequest.of(spec, "gvisor").withTtl(Duration.ofHours(24)));
   }
 
   @Test
-  void aDefaultIsShortenedToWhatTheBackendAllows() throws IOException {
+  void defaultTtlIsShortenedToTheMaximumOfTheBackend() throws IOException {
     FakeProvider cloud = new FakeProvider("gvisor");
     cloud.longestTtl = Duration.ofHours(1);
-    try (EngineFixture house = new EngineFixture(folder, "", cloud)) {
-      SandboxView made = house.engine.create(order("one").withDefaultTtl()).view();
+    try (EngineFixture fixture = new EngineFixture(folder, "", cloud)) {
+      SandboxView made = fixture.engine.create(request("one").withDefaultTtl()).view();
       assertThat(made.expiresAt()).contains(made.createdAt().plus(Duration.ofHours(1)));
       assertThat(cloud.lastSpec)
           .extracting(SandboxSpec::deadline)
@@ -39,11 +39,11 @@ class DefaultTtlTest {
   }
 
   @Test
-  void aTtlThatTheClientNamedIsRefused() throws IOException {
+  void requestedTtlAboveTheMaximumIsRejected() throws IOException {
     FakeProvider cloud = new FakeProvider("gvisor");
     cloud.longestTtl = Duration.ofHours(1);
-    try (EngineFixture house = new EngineFixture(folder, "", cloud)) {
-      assertThatThrownBy(() -> house.engine.create(order("one")))
+    try (EngineFixture fixture = new EngineFixture(folder, "", cloud)) {
+      assertThatThrownBy(() -> fixture.engine.create(request("one")))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("the ttl is too long");
     }

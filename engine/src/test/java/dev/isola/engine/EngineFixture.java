@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** An engine on the test provider that can be shut down and started again. */
+/** An engine on the test provider that can be restarted. */
 final class EngineFixture implements AutoCloseable {
   final FakeClock clock = new FakeClock();
   final FakeLog log = new FakeLog();
@@ -39,7 +39,7 @@ final class EngineFixture implements AutoCloseable {
   Engine engine;
   HealthMonitor health;
 
-  /** One with a ledger in its folder. */
+  /** Creates an engine with a ledger in its folder. */
   EngineFixture(Path folder, String yaml, ProviderFactory... more) throws IOException {
     this(folder, LedgerConfig.sqlite(folder.resolve("ledger")), yaml, more);
   }
@@ -70,7 +70,7 @@ final class EngineFixture implements AutoCloseable {
     engine = Engine.open(config, ledger, registry, health, clock, log);
   }
 
-  /** Returns an instance that no other house on this machine has, also after a restart. */
+  /** Returns an instance id that is unique on this machine and stable across restarts. */
   InstanceId instance() {
     return new InstanceId("h" + Integer.toHexString(folder.toAbsolutePath().hashCode()));
   }
@@ -99,7 +99,7 @@ final class EngineFixture implements AutoCloseable {
         .orThrow();
   }
 
-  /** Ends the server, whose sandboxes go on, and starts another. */
+  /** Stops the server, whose sandboxes keep running, and starts another. */
   void restart(Runnable between) throws IOException {
     stop();
     ledger.close();
@@ -114,7 +114,7 @@ final class EngineFixture implements AutoCloseable {
     registry.close();
   }
 
-  /** Real processes would outlive the test. */
+  /** Destroys all sandboxes, whose real processes would outlive the test. */
   private void destroySandboxes() {
     for (Provider provider : registry.providers().values()) {
       try {

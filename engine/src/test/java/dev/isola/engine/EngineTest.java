@@ -70,7 +70,7 @@ class EngineTest {
   @TempDir Path folder;
   private LedgerConfig ledger;
 
-  /** Where the ledgers of these tests are. */
+  /** The location of the ledgers of these tests. */
   TestDatabase database() {
     return new SqliteTestDatabase();
   }
@@ -85,7 +85,7 @@ class EngineTest {
     database().remove(ledger);
   }
 
-  private EngineFixture house(String yaml, ProviderFactory... more) throws IOException {
+  private EngineFixture fixture(String yaml, ProviderFactory... more) throws IOException {
     return new EngineFixture(folder, ledger, yaml, more);
   }
 
@@ -97,7 +97,7 @@ class EngineTest {
     return CreateRequest.of(spec().build(), "test").withTtl(Duration.ofMinutes(1));
   }
 
-  private static SandboxRequest order(SandboxSpec spec) {
+  private static SandboxRequest request(SandboxSpec spec) {
     return SandboxRequest.of(CreateRequest.of(spec, "test"));
   }
 
@@ -105,134 +105,135 @@ class EngineTest {
     return delivery.sandbox().run(Command.shell("echo works")).stdout().text();
   }
 
-  private static List<String> types(EngineFixture house, SandboxId id) {
-    return house.engine.events().after(0, 1000).stream()
+  private static List<String> types(EngineFixture fixture, SandboxId id) {
+    return fixture.engine.events().after(0, 1000).stream()
         .filter(event -> event.sandbox().filter(id::equals).isPresent())
         .map(EventView::type)
         .toList();
   }
 
   @Test
-  void whatHappensIsWrittenDown() throws IOException {
-    try (EngineFixture house = house("")) {
-      CreateResult delivery = house.engine.create(order(spec().build()));
+  void stateChangesAreRecordedWithEvents() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
+      CreateResult delivery = fixture.engine.create(request(spec().build()));
       SandboxId id = delivery.view().id();
       assertThat(echo(delivery)).isEqualTo("works\n");
       assertThat(delivery.view().provider()).isEqualTo("test");
       assertThat(delivery.view().isolation()).isEqualTo(Isolation.PROCESS);
       assertThat(delivery.view().warm()).isFalse();
-      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
 
-      house.engine.destroy(id, DestroyOptions.NORMAL);
-      house.engine.destroy(id, DestroyOptions.NORMAL);
-      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(types(house, id)).containsExactly("spawn", "ready", "stateChange", "terminate");
-      assertThatThrownBy(() -> house.engine.sandbox(id)).isInstanceOf(Gone.class);
-      assertThatThrownBy(() -> house.engine.sandbox(new SandboxId("never")))
+      fixture.engine.destroy(id, DestroyOptions.NORMAL);
+      fixture.engine.destroy(id, DestroyOptions.NORMAL);
+      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(types(fixture, id)).containsExactly("spawn", "ready", "stateChange", "terminate");
+      assertThatThrownBy(() -> fixture.engine.sandbox(id)).isInstanceOf(Gone.class);
+      assertThatThrownBy(() -> fixture.engine.sandbox(new SandboxId("never")))
           .isInstanceOf(NotFound.class);
     }
   }
 
   @Test
-  void aRepeatedOrderMakesNoSecondSandbox() throws Exception {
-    try (EngineFixture house = house("");
+  void repeatedRequestCreatesNoSecondSandbox() throws Exception {
+    try (EngineFixture fixture = fixture("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       Callable<CreateResult> client =
-          () -> house.engine.create(order(spec().build()).withIdempotencyKey("k1"));
+          () -> fixture.engine.create(request(spec().build()).withIdempotencyKey("k1"));
       Set<SandboxId> ids = new java.util.HashSet<>();
       for (Future<CreateResult> made :
           clients.invokeAll(java.util.Collections.nCopies(16, client))) {
         ids.add(made.get().view().id());
       }
       assertThat(ids).hasSize(1);
-      assertThat(house.registry.get("test").inventory()).hasSize(1);
+      assertThat(fixture.registry.get("test").inventory()).hasSize(1);
       assertThatThrownBy(
               () ->
-                  house.engine.create(order(spec().env("A", "1").build()).withIdempotencyKey("k1")))
+                  fixture.engine.create(
+                      request(spec().env("A", "1").build()).withIdempotencyKey("k1")))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("another request");
     }
   }
 
   @Test
-  void whoseTimeIsUpEndsAndWhoIsRenewedDoesNot() throws IOException {
-    try (EngineFixture house = house("")) {
-      SandboxId ends = house.engine.create(SandboxRequest.of(brief())).view().id();
-      SandboxId renewed = house.engine.create(SandboxRequest.of(brief())).view().id();
+  void expiredSandboxIsDestroyedAndARenewedOneIsNot() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
+      SandboxId ends = fixture.engine.create(SandboxRequest.of(brief())).view().id();
+      SandboxId renewed = fixture.engine.create(SandboxRequest.of(brief())).view().id();
       SandboxId idle =
-          house
+          fixture
               .engine
-              .create(order(spec().build()).withIdleTimeout(Duration.ofSeconds(30)))
+              .create(request(spec().build()).withIdleTimeout(Duration.ofSeconds(30)))
               .view()
               .id();
-      house.engine.renew(renewed, Duration.ofHours(1));
-      house.clock.pass(Duration.ofMinutes(2));
+      fixture.engine.renew(renewed, Duration.ofHours(1));
+      fixture.clock.pass(Duration.ofMinutes(2));
       await()
           .untilAsserted(
               () -> {
-                assertThat(house.engine.view(ends).state()).isEqualTo(SandboxState.DESTROYED);
-                assertThat(house.engine.view(idle).state()).isEqualTo(SandboxState.DESTROYED);
+                assertThat(fixture.engine.view(ends).state()).isEqualTo(SandboxState.DESTROYED);
+                assertThat(fixture.engine.view(idle).state()).isEqualTo(SandboxState.DESTROYED);
               });
-      assertThat(house.engine.view(ends).cause()).hasValue("its time was up");
-      assertThat(house.engine.view(idle).cause().orElse("")).startsWith("it was idle");
-      assertThat(house.engine.view(renewed).state()).isEqualTo(SandboxState.RUNNING);
-      assertThatThrownBy(() -> house.engine.renew(ends, Duration.ofHours(1)))
+      assertThat(fixture.engine.view(ends).cause()).hasValue("it expired");
+      assertThat(fixture.engine.view(idle).cause().orElse("")).startsWith("it was idle");
+      assertThat(fixture.engine.view(renewed).state()).isEqualTo(SandboxState.RUNNING);
+      assertThatThrownBy(() -> fixture.engine.renew(ends, Duration.ofHours(1)))
           .isInstanceOf(Gone.class);
     }
   }
 
-  private static SandboxId idleSoon(EngineFixture house) {
-    SandboxRequest order = order(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
-    return house.engine.create(order).view().id();
+  private static SandboxId idleSoon(EngineFixture fixture) {
+    SandboxRequest sandboxRequest = request(spec().build()).withIdleTimeout(Duration.ofSeconds(30));
+    return fixture.engine.create(sandboxRequest).view().id();
   }
 
   @Test
-  void whatSomebodyIsAtWorkWithIsNotIdle() throws IOException {
-    try (EngineFixture house = house("")) {
-      SandboxId idle = idleSoon(house);
-      SandboxId commanded = idleSoon(house);
-      SandboxId attached = idleSoon(house);
-      SandboxId typed = idleSoon(house);
-      SandboxId read = idleSoon(house);
-      SandboxId left = idleSoon(house);
+  void sandboxInUseIsNotIdle() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
+      SandboxId idle = idleSoon(fixture);
+      SandboxId commanded = idleSoon(fixture);
+      SandboxId attached = idleSoon(fixture);
+      SandboxId typed = idleSoon(fixture);
+      SandboxId read = idleSoon(fixture);
+      SandboxId left = idleSoon(fixture);
       List<SandboxId> used = List.of(commanded, attached, typed, read);
       Command silent = Command.shell("sleep 1000");
-      Execution running = house.engine.sandbox(commanded).start(silent);
-      Sandbox other = house.engine.sandbox(attached);
+      Execution running = fixture.engine.sandbox(commanded).start(silent);
+      Sandbox other = fixture.engine.sandbox(attached);
       ExecutionId begun = leave(other.start(silent));
       Execution again = other.as(Attaching.class).orElseThrow().attach(begun, 0);
       Execution terminal =
-          house
+          fixture
               .engine
               .sandbox(typed)
               .as(Terminals.class)
               .orElseThrow()
               .open(silent, new TerminalSize(80, 24));
-      house.engine.sandbox(read).files().writeText("file", "content", UTF_8);
-      InputStream content = house.engine.sandbox(read).files().read("file", ReadRange.ALL);
-      leave(house.engine.sandbox(left).start(silent));
+      fixture.engine.sandbox(read).files().writeText("file", "content", UTF_8);
+      InputStream content = fixture.engine.sandbox(read).files().read("file", ReadRange.ALL);
+      leave(fixture.engine.sandbox(left).start(silent));
 
-      house.clock.pass(Duration.ofMinutes(2));
-      awaitDestroyed(house, List.of(idle, left));
+      fixture.clock.pass(Duration.ofMinutes(2));
+      awaitDestroyed(fixture, List.of(idle, left));
       assertThat(used)
-          .extracting(id -> house.engine.view(id).state())
+          .extracting(id -> fixture.engine.view(id).state())
           .containsOnly(SandboxState.RUNNING);
 
       running.close();
       again.close();
       ExecutionId shown = leave(terminal);
       try (Execution same =
-          house.engine.sandbox(typed).as(Attaching.class).orElseThrow().attach(shown, 0)) {
+          fixture.engine.sandbox(typed).as(Attaching.class).orElseThrow().attach(shown, 0)) {
         assertThat(same).isInstanceOf(Terminal.class);
       }
       content.close();
-      // When it was last looked at counts as use.
+      // Getting the sandbox counts as activity.
       await()
           .untilAsserted(
               () -> {
-                house.clock.pass(Duration.ofMinutes(2));
+                fixture.clock.pass(Duration.ofMinutes(2));
                 assertThat(used)
-                    .extracting(id -> house.engine.view(id).state())
+                    .extracting(id -> fixture.engine.view(id).state())
                     .containsOnly(SandboxState.DESTROYED);
               });
     }
@@ -243,95 +244,103 @@ class EngineTest {
     return execution.id();
   }
 
-  private static void awaitDestroyed(EngineFixture house, List<SandboxId> all) {
+  private static void awaitDestroyed(EngineFixture fixture, List<SandboxId> all) {
     await()
         .untilAsserted(
             () ->
                 assertThat(all)
-                    .extracting(id -> house.engine.view(id).state())
+                    .extracting(id -> fixture.engine.view(id).state())
                     .containsOnly(SandboxState.DESTROYED));
   }
 
   @Test
-  void pausedIsWrittenAndResumed() throws IOException {
-    try (EngineFixture house = house("")) {
-      SandboxId id = house.engine.create(order(spec().build())).view().id();
-      assertThat(house.engine.pause(id, PauseKind.MEMORY).state()).isEqualTo(SandboxState.PAUSED);
-      assertThat(house.engine.resume(id).state()).isEqualTo(SandboxState.RUNNING);
+  void pauseAndResumeAreRecorded() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
+      SandboxId id = fixture.engine.create(request(spec().build())).view().id();
+      assertThat(fixture.engine.pause(id, PauseKind.MEMORY).state()).isEqualTo(SandboxState.PAUSED);
+      assertThat(fixture.engine.resume(id).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
-  void survivorsAreFoundAgain() throws IOException {
-    try (EngineFixture house = house("")) {
-      SandboxId id = house.engine.create(order(spec().build())).view().id();
-      house.restart(() -> {});
-      assertThat(house.engine.sandbox(id).run(Command.shell("echo still")).stdout().text())
+  void runningSandboxesSurviveARestart() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
+      SandboxId id = fixture.engine.create(request(spec().build())).view().id();
+      fixture.restart(() -> {});
+      assertThat(fixture.engine.sandbox(id).run(Command.shell("echo still")).stdout().text())
           .isEqualTo("still\n");
-      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
+      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
-  void whatACrashLeftBehindIsRemoved() throws IOException {
-    try (EngineFixture house = house("")) {
+  void crashRemainsAreRemoved() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       SandboxId half = new SandboxId("half");
       SandboxId unknown = new SandboxId("unknown");
-      SandboxId lost = house.engine.create(order(spec().build())).view().id();
-      house.restart(
+      SandboxId lost = fixture.engine.create(request(spec().build())).view().id();
+      fixture.restart(
           () -> {
-            // An intent without an end, a sandbox without an intent, and one that somebody took.
-            house
+            // Leaves an intent without a sandbox, a sandbox without an intent, and a recorded
+            // sandbox that is gone.
+            fixture
                 .ledger
                 .sandboxes()
                 .insert(
                     SandboxEntry.intent(
-                            half, "{}", "hash", "test", Isolation.PROCESS, house.clock.instant())
+                            half, "{}", "hash", "test", Isolation.PROCESS, fixture.clock.instant())
                         .build());
             try (var provider =
                 new dev.isola.testing.provider.TestProviderFactory()
                     .create(
                         dev.isola.spi.provider.ProviderConfig.EMPTY,
                         new dev.isola.spi.provider.ProviderContext(
-                            house.instance(), folder.resolve("test"), house.clock))) {
+                            fixture.instance(), folder.resolve("test"), fixture.clock))) {
               provider.create(SandboxSpec.builder(unknown).build());
               provider.destroy(lost, DestroyOptions.FORCE);
             }
           });
-      assertThat(house.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.view(half).cause().orElse("")).contains("while the sandbox was made");
-      assertThat(house.engine.view(lost).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.view(lost).cause().orElse("")).startsWith("lost: ");
-      assertThat(house.registry.get("test").inventory()).isEmpty();
+      assertThat(fixture.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.view(half).cause().orElse(""))
+          .contains("while the sandbox was being created");
+      assertThat(fixture.engine.view(lost).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.view(lost).cause().orElse("")).startsWith("lost: ");
+      assertThat(fixture.registry.get("test").inventory()).isEmpty();
     }
   }
 
   @Test
-  void whatWasHalfMadeIsEndedThoughItsTimeIsOver() throws IOException {
-    try (EngineFixture house = house("")) {
+  void halfCreatedExpiredSandboxIsDestroyed() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       SandboxId half = new SandboxId("half");
-      house.restart(
+      fixture.restart(
           () ->
-              house
+              fixture
                   .ledger
                   .sandboxes()
                   .insert(
                       SandboxEntry.intent(
-                              half, "{}", "hash", "test", Isolation.PROCESS, house.clock.instant())
-                          .expiresAt(house.clock.instant().minusSeconds(1))
+                              half,
+                              "{}",
+                              "hash",
+                              "test",
+                              Isolation.PROCESS,
+                              fixture.clock.instant())
+                          .expiresAt(fixture.clock.instant().minusSeconds(1))
                           .build()));
-      assertThat(house.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.view(half).cause().orElse("")).contains("while the sandbox was made");
+      assertThat(fixture.engine.view(half).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.view(half).cause().orElse(""))
+          .contains("while the sandbox was being created");
     }
   }
 
   @Test
-  void theAttemptsBeforeAreWrittenDown() throws IOException {
+  void failedAttemptsAreRecorded() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineFixture house = house("", gvisor, bubblewrap)) {
+    try (EngineFixture fixture = fixture("", gvisor, bubblewrap)) {
       CreateResult delivery =
-          house.engine.create(SandboxRequest.of(CreateRequest.auto(spec().build())));
+          fixture.engine.create(SandboxRequest.of(CreateRequest.auto(spec().build())));
       assertThat(delivery.view().provider()).isEqualTo("bubblewrap");
       assertThat(delivery.view().attempts())
           .singleElement()
@@ -344,26 +353,26 @@ class EngineTest {
   }
 
   @Test
-  void aFailedCreateLeavesNothing() throws IOException {
+  void failedCreateLeavesNothingBehind() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "no room");
-    try (EngineFixture house = house("", gvisor)) {
+    try (EngineFixture fixture = fixture("", gvisor)) {
       SandboxSpec spec = spec().build();
       assertThatThrownBy(
-              () -> house.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor"))))
+              () -> fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor"))))
           .hasMessageContaining("no room");
-      assertThat(house.engine.view(spec.id()).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries())
+      assertThat(fixture.engine.view(spec.id()).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries())
           .isEmpty();
     }
   }
 
   @Test
-  void warmOnesAreHandedOutOnceAndMadeAnew() throws Exception {
-    try (EngineFixture house = house(POOL);
+  void warmSandboxesAreClaimedOnceAndReplaced() throws Exception {
+    try (EngineFixture fixture = fixture(POOL);
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      await().until(() -> pooled(house) == 2);
+      await().until(() -> pooled(fixture) == 2);
       Callable<CreateResult> client =
-          () -> house.engine.create(order(spec().env("KIND", "warm").build()));
+          () -> fixture.engine.create(request(spec().env("KIND", "warm").build()));
       Set<SandboxId> ids = new java.util.HashSet<>();
       int warm = 0;
       for (Future<CreateResult> made :
@@ -374,24 +383,27 @@ class EngineTest {
       }
       assertThat(ids).hasSize(8);
       assertThat(warm).isGreaterThanOrEqualTo(2);
-      await().until(() -> pooled(house) == 2);
+      await().until(() -> pooled(fixture) == 2);
 
-      CreateResult cold = house.engine.create(order(spec().env("KIND", "other").build()));
+      CreateResult cold = fixture.engine.create(request(spec().env("KIND", "other").build()));
       assertThat(cold.view().warm()).isFalse();
-      assertThat(house.engine.pool().stats().hits()).isEqualTo(warm);
-      assertThat(house.engine.pool().stats().misses()).containsKey("no pool for this spec");
-      assertThat(house.log.infos).anyMatch(line -> line.contains("no pool for this spec"));
+      assertThat(fixture.engine.pool().stats().hits()).isEqualTo(warm);
+      assertThat(fixture.engine.pool().stats().misses()).containsKey("no pool for this spec");
+      assertThat(fixture.log.infos).anyMatch(line -> line.contains("no pool for this spec"));
     }
   }
 
-  /** Who repeats a request of which nothing came asks for a sandbox, not for the failure. */
+  /**
+   * A repeated request whose first attempt failed creates a sandbox instead of returning the
+   * failure.
+   */
   @Test
-  void aKeyOfWhichNoSandboxCameIsFree() throws Exception {
+  void keyOfAFailedCreateIsReleased() throws Exception {
     FakeProvider gvisor = new FakeProvider("gvisor").failing(ErrorCode.SPAWN_FAILED, "not today");
-    try (EngineFixture house = house("", gvisor)) {
+    try (EngineFixture fixture = fixture("", gvisor)) {
       Callable<CreateResult> client =
           () ->
-              house.engine.create(
+              fixture.engine.create(
                   SandboxRequest.of(CreateRequest.of(spec().build(), "gvisor"))
                       .withIdempotencyKey("k"));
       assertThatThrownBy(client::call).hasMessageContaining("not today");
@@ -399,20 +411,20 @@ class EngineTest {
       CreateResult made = client.call();
       assertThat(made.repeated()).isFalse();
       assertThat(client.call().view().id()).isEqualTo(made.view().id());
-      house.engine.destroy(made.view().id(), DestroyOptions.NORMAL);
+      fixture.engine.destroy(made.view().id(), DestroyOptions.NORMAL);
       assertThatThrownBy(client::call).isInstanceOf(Gone.class);
     }
   }
 
-  /** Who gets a warm one owns it as if it had been made for them, and so does their key. */
+  /** A claimed sandbox belongs to its tenant like a new one, and its idempotency key is bound. */
   @Test
-  void aWarmOneBelongsToWhoAskedForIt() throws IOException {
-    try (EngineFixture house = house(POOL)) {
+  void claimedSandboxBelongsToItsClient() throws IOException {
+    try (EngineFixture fixture = fixture(POOL)) {
       for (String tenant : List.of("red", "blue")) {
-        await().until(() -> pooled(house) == 2);
+        await().until(() -> pooled(fixture) == 2);
         CreateResult delivery =
-            house.engine.create(
-                order(spec().env("KIND", "warm").build())
+            fixture.engine.create(
+                request(spec().env("KIND", "warm").build())
                     .withTenant(tenant)
                     .withIdempotencyKey("one"));
         assertThat(delivery.view().warm()).isTrue();
@@ -422,24 +434,24 @@ class EngineTest {
     }
   }
 
-  /** Who claims while the pool is being filled is not forgotten until the next round. */
+  /** A claim during a refill is made up for by the same refill, not the next periodic one. */
   @Test
-  void aPoolThatIsTakenFromWhileItIsFilledIsFilledAgain() throws IOException {
-    try (EngineFixture house = house(POOL)) {
+  void claimDuringRefillTriggersAnotherRefill() throws IOException {
+    try (EngineFixture fixture = fixture(POOL)) {
       for (int i = 0; i < 50; i++) {
-        await().until(() -> pooled(house) == 2);
-        CreateResult delivery = house.engine.create(order(spec().env("KIND", "warm").build()));
+        await().until(() -> pooled(fixture) == 2);
+        CreateResult delivery = fixture.engine.create(request(spec().env("KIND", "warm").build()));
         assertThat(delivery.view().warm()).isTrue();
-        house.engine.destroy(delivery.view().id(), DestroyOptions.FORCE);
+        fixture.engine.destroy(delivery.view().id(), DestroyOptions.FORCE);
       }
     }
   }
 
   @Test
-  void whatASpecRequiresDecidesWhoMakesItAndIsWrittenDown() throws IOException {
+  void requirementsDetermineTheProviderAndAreRecorded() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineFixture house = house(POOL, gvisor, bubblewrap)) {
+    try (EngineFixture fixture = fixture(POOL, gvisor, bubblewrap)) {
       Map<String, ?> document =
           Map.of(
               "require",
@@ -448,7 +460,7 @@ class EngineTest {
                   "capabilities", List.of("pausing"),
                   "limits", List.of("memory")));
       CreateRequest request = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-      CreateResult delivery = house.engine.create(SandboxRequest.of(request));
+      CreateResult delivery = fixture.engine.create(SandboxRequest.of(request));
       assertThat(delivery.view().provider()).isEqualTo("gvisor");
       assertThat(delivery.view().isolation()).isEqualTo(Isolation.KERNEL);
       assertThat(delivery.view().warm()).isFalse();
@@ -459,23 +471,23 @@ class EngineTest {
       CreateRequest never =
           SpecDocument.fromMap(
               Map.of("require", Map.of("isolation", "vm")), () -> SandboxId.random(RANDOM));
-      assertThatThrownBy(() -> house.engine.create(SandboxRequest.of(never)))
+      assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(never)))
           .isInstanceOf(Unsupported.class)
           .hasMessageContaining("gvisor: isolation kernel is weaker than vm")
           .hasMessageContaining("bubblewrap: isolation container is weaker than vm")
           .hasMessageContaining("test: ");
 
-      // Whoever requires what the warm ones are gets one of them.
-      await().until(() -> pooled(house) == 2);
+      // Requirements that the pooled sandboxes meet do not rule out the pool.
+      await().until(() -> pooled(fixture) == 2);
       CreateRequest warm =
           CreateRequest.of(spec().env("KIND", "warm").build(), "test")
               .requiring(Requirements.capabilities(Pausing.class));
-      assertThat(house.engine.create(SandboxRequest.of(warm)).view().warm()).isTrue();
+      assertThat(fixture.engine.create(SandboxRequest.of(warm)).view().warm()).isTrue();
     }
   }
 
-  private static long pooled(EngineFixture house) {
-    return house
+  private static long pooled(EngineFixture fixture) {
+    return fixture
         .engine
         .list(SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 100)
         .entries()
@@ -483,19 +495,19 @@ class EngineTest {
   }
 
   @Test
-  void aWaitEndsWhenTheStateComes() throws Exception {
-    try (EngineFixture house = house("")) {
-      SandboxId id = house.engine.create(order(spec().build())).view().id();
-      Thread.ofVirtual().start(() -> house.engine.destroy(id, DestroyOptions.NORMAL));
+  void waitForStateReturnsWhenTheStateIsReached() throws Exception {
+    try (EngineFixture fixture = fixture("")) {
+      SandboxId id = fixture.engine.create(request(spec().build())).view().id();
+      Thread.ofVirtual().start(() -> fixture.engine.destroy(id, DestroyOptions.NORMAL));
       SandboxEntry entry =
-          house
+          fixture
               .engine
               .events()
               .waitForState(id, Set.of(SandboxState.DESTROYED), Duration.ofSeconds(20));
       assertThat(entry.state()).isEqualTo(SandboxState.DESTROYED);
       assertThatThrownBy(
               () ->
-                  house
+                  fixture
                       .engine
                       .events()
                       .waitForState(id, Set.of(SandboxState.RUNNING), Duration.ofMillis(20)))

@@ -4,7 +4,7 @@ import dev.isola.engine.api.Log;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Keeps what was said. */
+/** Keeps all messages. */
 public final class FakeLog implements Log {
   public final List<String> infos = new CopyOnWriteArrayList<>();
   public final List<String> warnings = new CopyOnWriteArrayList<>();

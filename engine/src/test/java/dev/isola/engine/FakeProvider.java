@@ -39,7 +39,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A provider that is as healthy as a test says and fails as it says; its own factory. */
+/** A provider whose health and failures a test sets; also its own factory. */
 public final class FakeProvider implements Provider, ProviderFactory {
   private static final Map<String, Isolation> STRENGTH =
       Map.of(
@@ -56,7 +56,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   private static final Set<String> ONLY_WHEN_NAMED = Set.of("worktree");
 
-  /** What is not here starts in a millisecond and needs nothing. */
+  /** Profiles by name; all others start in a millisecond and have no dependencies. */
   private static final Map<String, ProviderProfile> PROFILES =
       Map.of(
           "firecracker", profile(Hosting.LOCAL, 150),
@@ -96,15 +96,15 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile Optional<String> imageDigest = Optional.empty();
   public volatile @Nullable SandboxSpec lastSpec;
 
-  /** What every command in its sandboxes fails with. */
+  /** The failure of every command in its sandboxes. */
   public volatile Supplier<RuntimeException> commandFailure = UnsupportedOperationException::new;
 
-  /** Refuses a longer ttl, as a backend with a maximum does. */
+  /** Rejects a longer TTL, like a backend with a maximum. */
   public volatile @Nullable Duration longestTtl;
 
   public final Set<String> volumes = new ConcurrentSkipListSet<>();
   public final AtomicInteger created = new AtomicInteger();
-  public final AtomicInteger asked = new AtomicInteger();
+  public final AtomicInteger requested = new AtomicInteger();
 
   public FakeProvider(String name) {
     this(name, STRENGTH.getOrDefault(name, Isolation.CONTAINER));
@@ -186,7 +186,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   @Override
   public Health health() {
-    asked.incrementAndGet();
+    requested.incrementAndGet();
     return health;
   }
 

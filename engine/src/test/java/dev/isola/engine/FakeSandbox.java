@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A sandbox that is there and does nothing.
+ * A running sandbox that does nothing.
  *
- * @param usage what it says that it uses; empty where it cannot tell
- * @param commandFailure what a command fails with
+ * @param usage the usage that it reports; empty if it does not report any
+ * @param commandFailure the failure of every command
  */
 record FakeSandbox(
     SandboxId id, Supplier<Optional<Usage>> usage, Supplier<RuntimeException> commandFailure)

@@ -28,18 +28,18 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The test provider under another name, with faults that a test plants while it runs. */
+/** The test provider under another name, with faults that a test injects at run time. */
 final class FaultyProvider implements Provider, ProviderFactory {
   private final String name;
   private volatile @Nullable Provider delegate;
 
-  /** What becomes of an inventory before its caller has it. */
+  /** Applied to an inventory before it is returned. */
   volatile UnaryOperator<List<InventoryItem>> inventory = UnaryOperator.identity();
 
-  /** What the capabilities of a sandbox fail with. */
+  /** The failure of capability lookups. */
   volatile @Nullable RuntimeException capabilityFailure;
 
-  /** What pausing fails with. */
+  /** The failure of pausing. */
   volatile @Nullable RuntimeException pauseFailure;
 
   FaultyProvider(String name) {

@@ -18,23 +18,23 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Templates of earlier versions, on an engine without images. */
+/** Migration of templates of earlier versions, on an engine without an image store. */
 class LegacyTemplatesTest {
-  private EngineFixture house;
+  private EngineFixture fixture;
 
   @BeforeEach
   void open(@TempDir Path folder) throws IOException {
-    house = new EngineFixture(folder, "shutdown: leave\n");
+    fixture = new EngineFixture(folder, "shutdown: leave\n");
   }
 
   @AfterEach
   void close() {
-    house.close();
+    fixture.close();
   }
 
   @Test
-  void templatesOfAnEarlierVersionAreTakenOver() throws IOException {
-    house
+  void legacyTemplatesAreMigrated() throws IOException {
+    fixture
         .ledger
         .settings()
         .put(
@@ -44,7 +44,7 @@ class LegacyTemplatesTest {
                 + "\"env\":{\"GREETING\":\"hello\"},\"user\":\"user\",\"folder\":\"/home/user\","
                 + "\"start\":\"serve\",\"ready\":\"check\",\"cpus\":2,\"memoryMb\":512,"
                 + "\"build\":\"b1\",\"createdAt\":\"2026-01-02T03:04:05Z\"}");
-    house
+    fixture
         .ledger
         .settings()
         .put(
@@ -53,9 +53,9 @@ class LegacyTemplatesTest {
             "{\"id\":\"t2\",\"names\":[\"unbuilt\"],\"env\":{},\"user\":\"user\","
                 + "\"folder\":\"/home/user\",\"build\":\"b2\","
                 + "\"createdAt\":\"2026-01-02T03:04:05Z\"}");
-    house.ledger.settings().put("e2b-template", "t3", "unreadable");
-    house.restart(() -> {});
-    TemplateView old = house.engine.templates().requireBuilt("greeter:v1");
+    fixture.ledger.settings().put("e2b-template", "t3", "unreadable");
+    fixture.restart(() -> {});
+    TemplateView old = fixture.engine.templates().requireBuilt("greeter:v1");
     assertThat(old.id()).isEqualTo("t1");
     assertThat(old.names()).containsExactly("greeter", "greeter:v1");
     assertThat(old.image()).contains("e2b-t1");
@@ -67,17 +67,17 @@ class LegacyTemplatesTest {
     assertThat(old.cpus()).contains(2L);
     assertThat(old.memoryMb()).contains(512L);
     assertThat(old.createdAt()).isEqualTo(Instant.parse("2026-01-02T03:04:05Z"));
-    assertThat(house.ledger.templates().build("b1"))
+    assertThat(fixture.ledger.templates().build("b1"))
         .hasValueSatisfying(build -> assertThat(build.image()).isEqualTo("e2b-t1"));
-    assertThat(house.engine.templates().find("unbuilt")).isPresent();
-    assertThat(house.ledger.settings().all("e2b-template")).containsOnlyKeys("t3");
-    assertThat(house.log.warnings).anyMatch(line -> line.contains("t3"));
-    house.engine.templates().remove("greeter");
-    assertThat(house.engine.templates().find("greeter")).isEmpty();
+    assertThat(fixture.engine.templates().find("unbuilt")).isPresent();
+    assertThat(fixture.ledger.settings().all("e2b-template")).containsOnlyKeys("t3");
+    assertThat(fixture.log.warnings).anyMatch(line -> line.contains("t3"));
+    fixture.engine.templates().remove("greeter");
+    assertThat(fixture.engine.templates().find("greeter")).isEmpty();
   }
 
   @Test
-  void engineWithoutImagesBuildsNothing() {
+  void engineWithoutImageStoreCannotBuild() {
     Recipe recipe =
         new Recipe(
             new Recipe.Base.Image("base"),
@@ -86,9 +86,9 @@ class LegacyTemplatesTest {
             Optional.empty(),
             Optional.empty(),
             Optional.empty());
-    assertThatThrownBy(() -> house.engine.templates().build("web", recipe, BuildSettings.DEFAULT))
+    assertThatThrownBy(() -> fixture.engine.templates().build("web", recipe, BuildSettings.DEFAULT))
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("images");
-    assertThat(house.engine.templates().list()).isEmpty();
+    assertThat(fixture.engine.templates().list()).isEmpty();
   }
 }

@@ -33,7 +33,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an engine counts, as somebody outside sees it. */
+/** The metrics of an engine as exported. */
 class MetricsTest {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final String POOL =
@@ -47,7 +47,7 @@ class MetricsTest {
 
   @TempDir Path folder;
 
-  private static SandboxRequest order(SandboxSpec.Builder spec) {
+  private static SandboxRequest request(SandboxSpec.Builder spec) {
     return SandboxRequest.of(CreateRequest.of(spec.build(), "test"));
   }
 
@@ -55,9 +55,9 @@ class MetricsTest {
     return SandboxSpec.builder(SandboxId.random(RANDOM));
   }
 
-  /** Returns the lines that are values, by their name and labels. */
-  private static Map<String, Double> values(EngineFixture house) {
-    return house
+  /** Returns the sample lines by name and labels. */
+  private static Map<String, Double> values(EngineFixture fixture) {
+    return fixture
         .engine
         .metrics()
         .scrape()
@@ -72,22 +72,22 @@ class MetricsTest {
   }
 
   @Test
-  void everythingThatHappensIsCounted() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      CreateResult delivery = house.engine.create(order(spec()));
+  void allOperationsAreCounted() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      CreateResult delivery = fixture.engine.create(request(spec()));
       SandboxId id = delivery.view().id();
       delivery.sandbox().run(Command.shell("echo hello"));
-      house.engine.sandbox(id).run(Command.shell("exit 1"));
-      house.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
-      assertThatThrownBy(() -> house.engine.sandbox(id).files().stat("none", NOFOLLOW_LINKS))
+      fixture.engine.sandbox(id).run(Command.shell("exit 1"));
+      fixture.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
+      assertThatThrownBy(() -> fixture.engine.sandbox(id).files().stat("none", NOFOLLOW_LINKS))
           .isInstanceOf(NotFound.class);
       assertThatThrownBy(
               () ->
-                  house.engine.create(
+                  fixture.engine.create(
                       SandboxRequest.of(CreateRequest.of(spec().build(), "my secret"))))
           .isInstanceOf(NotFound.class);
 
-      assertThat(values(house))
+      assertThat(values(fixture))
           .containsEntry(
               "isola_spawn_seconds_count{outcome=\"ok\",provider=\"test\",start=\"cold\"}", 1.0)
           .containsEntry(
@@ -118,16 +118,16 @@ class MetricsTest {
           .containsEntry("isola_admission_waiting", 0.0)
           .doesNotContainKey("isola_oom_total{provider=\"test\"}");
 
-      // Nobody's id and nobody's text becomes a label.
-      assertThat(house.engine.metrics().scrape())
+      // No id and no text of a client becomes a label.
+      assertThat(fixture.engine.metrics().scrape())
           .doesNotContain(id.value())
           .doesNotContain("my secret");
 
-      house.engine.destroy(id, DestroyOptions.NORMAL);
+      fixture.engine.destroy(id, DestroyOptions.NORMAL);
       await()
           .untilAsserted(
               () ->
-                  assertThat(values(house))
+                  assertThat(values(fixture))
                       .containsEntry("isola_sandboxes{provider=\"test\",state=\"running\"}", 0.0)
                       .containsEntry("isola_admission_cpu_promised", 0.0)
                       .containsEntry(
@@ -136,15 +136,15 @@ class MetricsTest {
   }
 
   @Test
-  void executionsInTheBackgroundAreTimed() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      SandboxId id = house.engine.create(order(spec())).view().id();
-      house.engine.sandbox(id).start(Command.shell("exit 4")).close();
+  void backgroundExecutionsAreTimed() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      SandboxId id = fixture.engine.create(request(spec())).view().id();
+      fixture.engine.sandbox(id).start(Command.shell("exit 4")).close();
       await()
           .atMost(Duration.ofSeconds(30))
           .untilAsserted(
               () ->
-                  assertThat(values(house))
+                  assertThat(values(fixture))
                       .containsEntry(
                           "isola_execution_seconds_count{outcome=\"nonzero\",provider=\"test\"}",
                           1.0));
@@ -152,14 +152,14 @@ class MetricsTest {
   }
 
   @Test
-  void aSnapshotNamesTheVersionOfTheBuild() throws IOException {
+  void snapshotRecordsTheBuildVersion() throws IOException {
     String pom = Files.readString(Path.of("pom.xml"));
     String version = pom.replaceFirst("(?s).*?<version>(.*?)</version>.*", "$1");
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      SandboxId id = house.engine.create(order(spec())).view().id();
-      house.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      SandboxId id = fixture.engine.create(request(spec())).view().id();
+      fixture.engine.sandbox(id).files().writeText("a", "12345", UTF_8);
       assertThat(
-              house.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().runtime())
+              fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().runtime())
           .isEqualTo(version)
           .contains(".");
     }
@@ -167,18 +167,19 @@ class MetricsTest {
 
   @Test
   void snapshotsAreTimedAndMeasured() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      SandboxId id = house.engine.create(order(spec())).view().id();
-      house.engine.sandbox(id).files().writeText("a", "12345".repeat(1000), UTF_8);
-      String first = house.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().id();
-      house.engine.snapshots().create(id, SnapshotRequest.WORKSPACE);
-      house.engine.create(order(spec().image(SnapshotImages.imageName(first))));
-      Map<String, Double> values = values(house);
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      SandboxId id = fixture.engine.create(request(spec())).view().id();
+      fixture.engine.sandbox(id).files().writeText("a", "12345".repeat(1000), UTF_8);
+      String first =
+          fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot().id();
+      fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE);
+      fixture.engine.create(request(spec().image(SnapshotImages.imageName(first))));
+      Map<String, Double> values = values(fixture);
       assertThat(values)
           .containsEntry("isola_snapshot_seconds_count{outcome=\"ok\",provider=\"test\"}", 2.0)
           .containsEntry("isola_restore_seconds_count{outcome=\"ok\",provider=\"test\"}", 1.0)
           .containsEntry("isola_snapshot_bytes_total{kind=\"taken\",provider=\"test\"}", 10_000.0)
-          // The second had nothing that the first had not, and the first packs well.
+          // The second snapshot adds nothing new, and the first compresses well.
           .containsEntry("isola_snapshot_bytes_total{kind=\"new\",provider=\"test\"}", 5_000.0);
       assertThat(values.get("isola_snapshot_bytes_total{kind=\"stored\",provider=\"test\"}"))
           .isBetween(1.0, 4_999.0);
@@ -186,19 +187,19 @@ class MetricsTest {
   }
 
   @Test
-  void thePoolTellsItsHitsAndWhyItMissed() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, POOL)) {
+  void poolReportsHitsAndMissesByReason() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, POOL)) {
       await()
           .untilAsserted(
               () ->
-                  assertThat(values(house))
+                  assertThat(values(fixture))
                       .containsEntry("isola_pool_ready{provider=\"test\"}", 1.0));
-      house.engine.create(order(spec().env("KIND", "warm")));
-      house.engine.create(order(spec().env("KIND", "other")));
+      fixture.engine.create(request(spec().env("KIND", "warm")));
+      fixture.engine.create(request(spec().env("KIND", "other")));
       await()
           .untilAsserted(
               () ->
-                  assertThat(values(house))
+                  assertThat(values(fixture))
                       .containsEntry("isola_pool_size", 1.0)
                       .containsEntry("isola_pool_hits_total", 1.0)
                       .containsEntry(
@@ -213,17 +214,17 @@ class MetricsTest {
   }
 
   @Test
-  void whoTurnsItOffGetsNothing() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "metrics: {prometheus: false}")) {
-      CreateResult delivery = house.engine.create(order(spec()));
+  void disabledPrometheusExportsNothing() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "metrics: {prometheus: false}")) {
+      CreateResult delivery = fixture.engine.create(request(spec()));
       assertThat(delivery.sandbox().run(Command.shell("true")).succeeded()).isTrue();
-      assertThat(house.engine.metrics().scrape()).isEmpty();
+      assertThat(fixture.engine.metrics().scrape()).isEmpty();
     }
   }
 
-  /** A collector on this machine, as small as it can be. */
+  /** A minimal OTLP collector on this machine. */
   @Test
-  void otlpArrivesAtACollector() throws IOException {
+  void otlpMetricsReachACollector() throws IOException {
     Map<String, Metric> arrived = new ConcurrentHashMap<>();
     List<String> services = new java.util.concurrent.CopyOnWriteArrayList<>();
     HttpServer collector =
@@ -257,12 +258,12 @@ class MetricsTest {
     collector.start();
     try {
       String url = "http://127.0.0.1:" + collector.getAddress().getPort() + "/v1/metrics";
-      try (EngineFixture house =
+      try (EngineFixture fixture =
           new EngineFixture(
               folder, "metrics: {prometheus: false, otlp: {url: \"" + url + "\", interval: 1h}}")) {
-        CreateResult delivery = house.engine.create(order(spec()));
+        CreateResult delivery = fixture.engine.create(request(spec()));
         delivery.sandbox().run(Command.shell("echo hello"));
-      } // what was not sent yet is sent at the end
+      } // pending metrics are exported on close
     } finally {
       collector.stop(0);
     }

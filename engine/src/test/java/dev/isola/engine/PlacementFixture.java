@@ -20,9 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/**
- * Fake providers under one policy, with selection and fallback as the engine puts them together.
- */
+/** Fake providers under one policy, with selection and fallback wired as in the engine. */
 public final class PlacementFixture {
   public static final SandboxSpec SPEC = SandboxSpec.builder(new SandboxId("box1")).build();
   public static final CreateRequest MCP_SERVER =
@@ -45,13 +43,13 @@ public final class PlacementFixture {
   }
 
   public static PlacementFixture managed(boolean key, String... names) {
-    PlacementFixture house =
+    PlacementFixture fixture =
         new PlacementFixture(
             new SelectionPolicy(DeploymentMode.MANAGED, Isolation.CONTAINER, false, true), names);
     if (!key) {
-      house.get("e2b").health = new Health.Unhealthy("has no API key", "set E2B_API_KEY");
+      fixture.get("e2b").health = new Health.Unhealthy("has no API key", "set E2B_API_KEY");
     }
-    return house;
+    return fixture;
   }
 
   public PlacementFixture add(FakeProvider provider) {

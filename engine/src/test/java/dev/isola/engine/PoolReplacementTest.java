@@ -19,7 +19,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Pooled sandboxes that no request would get any more are replaced. */
+/** Pooled sandboxes that no request can get any more are replaced. */
 class PoolReplacementTest {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final String POOL =
@@ -35,101 +35,101 @@ class PoolReplacementTest {
 
   @TempDir Path folder;
 
-  private static SandboxRequest order() {
+  private static SandboxRequest request() {
     SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).image("tool").build();
     return SandboxRequest.of(CreateRequest.auto(spec));
   }
 
-  private static List<SandboxView> pooled(EngineFixture house) {
-    return house
+  private static List<SandboxView> pooled(EngineFixture fixture) {
+    return fixture
         .engine
         .list(SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
         .entries();
   }
 
-  private static SandboxView ready(EngineFixture house) {
-    await().until(() -> pooled(house).size() == 1);
-    return pooled(house).getFirst();
+  private static SandboxView ready(EngineFixture fixture) {
+    await().until(() -> pooled(fixture).size() == 1);
+    return pooled(fixture).getFirst();
   }
 
-  /** Waits until another sandbox is ready and the one before is gone. */
-  private static SandboxView replaced(EngineFixture house, SandboxView before) {
+  /** Waits until another sandbox is ready and the previous one is gone. */
+  private static SandboxView replaced(EngineFixture fixture, SandboxView before) {
     await()
         .until(
             () -> {
-              house.engine.pool().refill();
-              return pooled(house).size() == 1
-                  && !pooled(house).getFirst().id().equals(before.id());
+              fixture.engine.pool().refill();
+              return pooled(fixture).size() == 1
+                  && !pooled(fixture).getFirst().id().equals(before.id());
             });
-    assertThat(house.engine.view(before.id()).state()).isEqualTo(SandboxState.DESTROYED);
-    return pooled(house).getFirst();
+    assertThat(fixture.engine.view(before.id()).state()).isEqualTo(SandboxState.DESTROYED);
+    return pooled(fixture).getFirst();
   }
 
   @Test
-  void aMovedImageTagReplacesPooledSandboxes() throws IOException {
+  void movedImageTagReplacesPooledSandboxes() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
-    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor)) {
-      SandboxView before = ready(house);
+    try (EngineFixture fixture = new EngineFixture(folder, POOL, gvisor)) {
+      SandboxView before = ready(fixture);
       gvisor.imageDigest = Optional.of("sha256:2");
-      SandboxView after = replaced(house, before);
-      assertThat(house.engine.create(order()).view().id()).isEqualTo(after.id());
+      SandboxView after = replaced(fixture, before);
+      assertThat(fixture.engine.create(request()).view().id()).isEqualTo(after.id());
     }
   }
 
   @Test
-  void aSandboxOfTheImageBeforeIsNotHandedOut() throws IOException {
+  void sandboxWithAnOutdatedImageIsNotClaimed() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
-    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor)) {
-      SandboxView before = ready(house);
+    try (EngineFixture fixture = new EngineFixture(folder, POOL, gvisor)) {
+      SandboxView before = ready(fixture);
       gvisor.imageDigest = Optional.of("sha256:2");
-      SandboxView made = house.engine.create(order()).view();
+      SandboxView made = fixture.engine.create(request()).view();
       assertThat(made.id()).isNotEqualTo(before.id());
       assertThat(made.warm()).isFalse();
     }
   }
 
   @Test
-  void aSandboxOfTheSameImageIsHandedOut() throws IOException {
+  void sandboxWithTheSameImageIsClaimed() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
-    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor)) {
-      SandboxView before = ready(house);
-      SandboxView made = house.engine.create(order()).view();
+    try (EngineFixture fixture = new EngineFixture(folder, POOL, gvisor)) {
+      SandboxView before = ready(fixture);
+      SandboxView made = fixture.engine.create(request()).view();
       assertThat(made.id()).isEqualTo(before.id());
       assertThat(made.warm()).isTrue();
     }
   }
 
   @Test
-  void aBetterProviderReplacesPooledSandboxes() throws IOException {
+  void betterProviderReplacesPooledSandboxes() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor").ill("not installed yet");
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor, bubblewrap)) {
-      SandboxView before = ready(house);
+    try (EngineFixture fixture = new EngineFixture(folder, POOL, gvisor, bubblewrap)) {
+      SandboxView before = ready(fixture);
       assertThat(before.provider()).isEqualTo("bubblewrap");
       gvisor.health = new Health.Healthy("installed");
-      SandboxView after = replaced(house, before);
+      SandboxView after = replaced(fixture, before);
       assertThat(after.provider()).isEqualTo("gvisor");
     }
   }
 
   @Test
-  void sandboxesStayWhileNoProviderIsThere() throws IOException {
+  void pooledSandboxesAreKeptWhileNoProviderIsEligible() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.imageDigest = Optional.of("sha256:1");
-    try (EngineFixture house = new EngineFixture(folder, POOL, gvisor)) {
-      SandboxView before = ready(house);
+    try (EngineFixture fixture = new EngineFixture(folder, POOL, gvisor)) {
+      SandboxView before = ready(fixture);
       gvisor.ill("restarts");
       await()
           .until(
               () ->
-                  house.health.current().stream()
+                  fixture.health.current().stream()
                       .filter(one -> one.name().equals("gvisor"))
                       .allMatch(one -> one.health() instanceof Health.Unhealthy));
-      house.engine.pool().refill();
-      assertThat(pooled(house)).extracting(SandboxView::id).containsExactly(before.id());
+      fixture.engine.pool().refill();
+      assertThat(pooled(fixture)).extracting(SandboxView::id).containsExactly(before.id());
     }
   }
 }

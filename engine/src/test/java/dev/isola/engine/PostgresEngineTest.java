@@ -4,7 +4,7 @@ import dev.isola.store.PostgresTestDatabase;
 import dev.isola.store.TestDatabase;
 import org.junit.jupiter.api.Nested;
 
-/** Every suite of the engine that has a ledger, on PostgreSQL. */
+/** All engine tests with a ledger, on PostgreSQL. */
 class PostgresEngineTest {
   @Nested
   class EngineSuite extends EngineTest {

@@ -42,21 +42,21 @@ class ProviderInstancesTest {
 
   @TempDir Path folder;
 
-  private EngineFixture house() throws IOException {
+  private EngineFixture fixture() throws IOException {
     return new EngineFixture(folder, YAML, new SubprocessProviderFactory());
   }
 
-  private static void make(EngineFixture house, SandboxId id, String provider) {
+  private static void make(EngineFixture fixture, SandboxId id, String provider) {
     SandboxSpec spec = SandboxSpec.builder(id).build();
-    house.engine.create(SandboxRequest.of(CreateRequest.of(spec, provider)).withFixedId());
+    fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, provider)).withFixedId());
   }
 
-  private static String output(EngineFixture house, SandboxId id, String script) {
-    return house.engine.sandbox(id).run(Command.shell(script)).stdout().text();
+  private static String output(EngineFixture fixture, SandboxId id, String script) {
+    return fixture.engine.sandbox(id).run(Command.shell(script)).stdout().text();
   }
 
-  private static List<SandboxId> inventory(EngineFixture house, String provider) {
-    return house.registry.get(provider).inventory().stream().map(InventoryItem::id).toList();
+  private static List<SandboxId> inventory(EngineFixture fixture, String provider) {
+    return fixture.registry.get(provider).inventory().stream().map(InventoryItem::id).toList();
   }
 
   private boolean isUnder(String instance, SandboxId id) throws IOException {
@@ -66,96 +66,97 @@ class ProviderInstancesTest {
   }
 
   @Test
-  void eachHasSandboxesDataAndCountsOfItsOwn() throws IOException {
-    try (EngineFixture house = house()) {
-      assertThat(house.registry.names()).contains("east", "west", "off", "subprocess", "test");
-      make(house, EAST, "east");
-      make(house, WEST, "west");
-      output(house, EAST, "echo of the east > file");
-      output(house, WEST, "echo of the west > file");
-      assertThat(house.engine.view(EAST).provider()).isEqualTo("east");
-      assertThat(inventory(house, "east")).containsExactly(EAST);
-      assertThat(inventory(house, "west")).containsExactly(WEST);
-      assertThat(inventory(house, "subprocess")).isEmpty();
+  void instancesHaveSeparateSandboxesDataAndCounts() throws IOException {
+    try (EngineFixture fixture = fixture()) {
+      assertThat(fixture.registry.names()).contains("east", "west", "off", "subprocess", "test");
+      make(fixture, EAST, "east");
+      make(fixture, WEST, "west");
+      output(fixture, EAST, "echo of the east > file");
+      output(fixture, WEST, "echo of the west > file");
+      assertThat(fixture.engine.view(EAST).provider()).isEqualTo("east");
+      assertThat(inventory(fixture, "east")).containsExactly(EAST);
+      assertThat(inventory(fixture, "west")).containsExactly(WEST);
+      assertThat(inventory(fixture, "subprocess")).isEmpty();
       assertThat(isUnder("east", EAST)).isTrue();
       assertThat(isUnder("east", WEST)).isFalse();
-      assertThat(house.engine.counts())
+      assertThat(fixture.engine.counts())
           .extracting(SandboxCount::provider)
           .containsExactly("east", "west");
-      assertThat(house.health.awaitFirstProbes())
+      assertThat(fixture.health.awaitFirstProbes())
           .filteredOn(one -> one.usable() && one.info().orElseThrow().name().equals(one.name()))
           .extracting(one -> one.name())
           .contains("east", "west");
 
-      house.restart(() -> {});
+      fixture.restart(() -> {});
 
-      assertThat(output(house, EAST, "cat file")).isEqualTo("of the east\n");
-      assertThat(output(house, WEST, "cat file")).isEqualTo("of the west\n");
-      house.engine.destroy(EAST, DestroyOptions.FORCE);
-      assertThat(house.engine.view(EAST).state()).isEqualTo(SandboxState.DESTROYED);
-      assertThat(output(house, WEST, "cat file")).isEqualTo("of the west\n");
-      house.engine.destroy(WEST, DestroyOptions.FORCE);
+      assertThat(output(fixture, EAST, "cat file")).isEqualTo("of the east\n");
+      assertThat(output(fixture, WEST, "cat file")).isEqualTo("of the west\n");
+      fixture.engine.destroy(EAST, DestroyOptions.FORCE);
+      assertThat(fixture.engine.view(EAST).state()).isEqualTo(SandboxState.DESTROYED);
+      assertThat(output(fixture, WEST, "cat file")).isEqualTo("of the west\n");
+      fixture.engine.destroy(WEST, DestroyOptions.FORCE);
     }
   }
 
   @Test
-  void aRequestAsksForARegion() throws IOException {
-    try (EngineFixture house = house()) {
+  void requestSelectsARegion() throws IOException {
+    try (EngineFixture fixture = fixture()) {
       CreateRequest any = CreateRequest.auto(SandboxSpec.builder(EAST).build());
       assertThat(
-              house
+              fixture
                   .engine
                   .create(SandboxRequest.of(any.inRegion("us")).withFixedId())
                   .view()
                   .provider())
           .isEqualTo("west");
-      house.engine.destroy(EAST, DestroyOptions.FORCE);
+      fixture.engine.destroy(EAST, DestroyOptions.FORCE);
       CreateRequest other = CreateRequest.auto(SandboxSpec.builder(WEST).build());
       assertThatThrownBy(
               () ->
-                  house.engine.create(SandboxRequest.of(other.withProvider("east").inRegion("us"))))
+                  fixture.engine.create(
+                      SandboxRequest.of(other.withProvider("east").inRegion("us"))))
           .hasMessageContaining("east: is not in region us");
-      assertThatThrownBy(() -> house.engine.create(SandboxRequest.of(other.inRegion("uss"))))
+      assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(other.inRegion("uss"))))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContainingAll("no provider is in region 'uss'", "'us'", "eu, us");
     }
   }
 
   @Test
-  void eachIsAdmittedByItsOwnCapacityAndReportsItsOwnResources() throws IOException {
+  void instancesHaveSeparateCapacitiesAndResources() throws IOException {
     String yaml =
         YAML.replace("region: eu}", "region: eu, capacity_memory_mb: 1024}")
             .replace("{interval: 1s}", "{interval: 1s}\nadmission: {queue_timeout: 0s}");
-    try (EngineFixture house = new EngineFixture(folder, yaml, new SubprocessProviderFactory())) {
-      make(house, EAST, "east");
-      assertThat(house.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
-      assertThat(house.engine.reserved("west")).isEqualTo(Resources.NONE);
-      assertThat(house.engine.reserved().reserved())
-          .as("what the others share")
+    try (EngineFixture fixture = new EngineFixture(folder, yaml, new SubprocessProviderFactory())) {
+      make(fixture, EAST, "east");
+      assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
+      assertThat(fixture.engine.reserved("west")).isEqualTo(Resources.NONE);
+      assertThat(fixture.engine.reserved().reserved())
+          .as("the shared capacity")
           .isEqualTo(Resources.NONE);
-      assertThatThrownBy(() -> make(house, WEST, "east"))
+      assertThatThrownBy(() -> make(fixture, WEST, "east"))
           .isInstanceOf(LimitExceeded.class)
           .hasMessageContaining("providers.east.capacity_memory_mb");
-      make(house, WEST, "west");
-      assertThat(house.engine.reserved("west")).isEqualTo(Resources.of(1, 1024));
-      assertThat(house.health.awaitFirstProbes())
+      make(fixture, WEST, "west");
+      assertThat(fixture.engine.reserved("west")).isEqualTo(Resources.of(1, 1024));
+      assertThat(fixture.health.awaitFirstProbes())
           .filteredOn(one -> one.name().equals("east"))
           .singleElement()
           .satisfies(one -> assertThat(one.resources().orElseThrow().memoryMb()).isPositive());
 
-      house.restart(() -> {});
+      fixture.restart(() -> {});
 
-      assertThat(output(house, EAST, "echo here")).isEqualTo("here\n");
-      assertThat(house.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
-      house.engine.destroy(EAST, DestroyOptions.FORCE);
-      assertThat(house.engine.reserved("east")).isEqualTo(Resources.NONE);
-      house.engine.destroy(WEST, DestroyOptions.FORCE);
+      assertThat(output(fixture, EAST, "echo here")).isEqualTo("here\n");
+      assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
+      fixture.engine.destroy(EAST, DestroyOptions.FORCE);
+      assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.NONE);
+      fixture.engine.destroy(WEST, DestroyOptions.FORCE);
     }
   }
 
-  /** A request that names no provider goes to the one with room. */
+  /** A request that names no provider goes to the instance with free capacity. */
   @Test
-  void aFullInstanceIsPassedOver() throws IOException {
+  void fullInstanceIsSkipped() throws IOException {
     String yaml =
         """
         allow_process: true
@@ -165,31 +166,31 @@ class ProviderInstancesTest {
           east: {type: subprocess, region: eu, capacity_memory_mb: 1024}
           west: {type: subprocess, region: eu, capacity_memory_mb: 1024}
         """;
-    try (EngineFixture house = new EngineFixture(folder, yaml, new SubprocessProviderFactory())) {
+    try (EngineFixture fixture = new EngineFixture(folder, yaml, new SubprocessProviderFactory())) {
       for (SandboxId id : List.of(EAST, WEST)) {
         CreateRequest any = CreateRequest.auto(SandboxSpec.builder(id).build()).inRegion("eu");
-        house.engine.create(SandboxRequest.of(any).withFixedId());
+        fixture.engine.create(SandboxRequest.of(any).withFixedId());
       }
-      assertThat(List.of(house.engine.view(EAST), house.engine.view(WEST)))
+      assertThat(List.of(fixture.engine.view(EAST), fixture.engine.view(WEST)))
           .extracting(SandboxView::provider)
           .containsExactlyInAnyOrder("east", "west");
-      assertThat(house.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
-      assertThat(house.engine.reserved("west")).isEqualTo(Resources.of(1, 1024));
+      assertThat(fixture.engine.reserved("east")).isEqualTo(Resources.of(1, 1024));
+      assertThat(fixture.engine.reserved("west")).isEqualTo(Resources.of(1, 1024));
       CreateRequest third =
           CreateRequest.auto(SandboxSpec.builder(new SandboxId("third")).build()).inRegion("eu");
-      assertThatThrownBy(() -> house.engine.create(SandboxRequest.of(third)))
+      assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(third)))
           .isInstanceOf(LimitExceeded.class);
-      house.engine.destroy(EAST, DestroyOptions.FORCE);
-      house.engine.destroy(WEST, DestroyOptions.FORCE);
+      fixture.engine.destroy(EAST, DestroyOptions.FORCE);
+      fixture.engine.destroy(WEST, DestroyOptions.FORCE);
     }
   }
 
   @Test
-  void oneThatIsTurnedOffTakesNoOtherDown() throws IOException {
-    try (EngineFixture house = house()) {
-      assertThatThrownBy(() -> make(house, EAST, "off")).isInstanceOf(ProviderUnavailable.class);
-      make(house, WEST, "west");
-      house.engine.destroy(WEST, DestroyOptions.FORCE);
+  void disabledInstanceDoesNotAffectOthers() throws IOException {
+    try (EngineFixture fixture = fixture()) {
+      assertThatThrownBy(() -> make(fixture, EAST, "off")).isInstanceOf(ProviderUnavailable.class);
+      make(fixture, WEST, "west");
+      fixture.engine.destroy(WEST, DestroyOptions.FORCE);
     }
   }
 }

@@ -28,121 +28,131 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Neither a bad record nor a provider that breaks the contract stops a loop or a start. */
+/**
+ * Neither an unreadable record nor a provider that violates the contract stops a task or a start.
+ */
 class QuarantineTest {
   private static final SandboxId BAD = new SandboxId("bad");
   private static final SandboxId GOOD = new SandboxId("good");
 
   @TempDir Path folder;
 
-  /** Writes a running sandbox whose spec cannot be read and whose time is up. */
-  private static void plant(EngineFixture house) {
+  /** Records a running, expired sandbox whose spec is unreadable. */
+  private static void plant(EngineFixture fixture) {
     SandboxEntry intent =
         SandboxEntry.intent(
-                BAD, "{not json", "hash", "test", Isolation.PROCESS, house.clock.instant())
-            .expiresAt(house.clock.instant().minusSeconds(1))
+                BAD, "{not json", "hash", "test", Isolation.PROCESS, fixture.clock.instant())
+            .expiresAt(fixture.clock.instant().minusSeconds(1))
             .build();
-    SandboxEntry stored = house.ledger.sandboxes().insert(intent);
+    SandboxEntry stored = fixture.ledger.sandboxes().insert(intent);
     assertThat(
-            house
+            fixture
                 .ledger
                 .sandboxes()
-                .update(stored.withState(SandboxState.RUNNING, house.clock.instant())))
+                .update(stored.withState(SandboxState.RUNNING, fixture.clock.instant())))
         .isInstanceOf(UpdateResult.Written.class);
   }
 
-  private static void create(EngineFixture house, SandboxId id, Duration ttl) {
+  private static void create(EngineFixture fixture, SandboxId id, Duration ttl) {
     SandboxSpec spec = SandboxSpec.builder(id).build();
-    house.engine.create(
+    fixture.engine.create(
         SandboxRequest.of(CreateRequest.of(spec, "test").withTtl(ttl)).withFixedId());
   }
 
   @Test
-  void anUnreadableRecordStopsNeitherAStartNorALoopAndIsReported() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      create(house, GOOD, Duration.ofSeconds(60));
-      house.restart(() -> plant(house));
+  void unreadableRecordIsReportedAndStopsNeitherStartNorTasks() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      create(fixture, GOOD, Duration.ofSeconds(60));
+      fixture.restart(() -> plant(fixture));
 
-      SandboxView bad = house.engine.view(BAD);
+      SandboxView bad = fixture.engine.view(BAD);
       assertThat(bad.state()).isEqualTo(SandboxState.ERROR);
-      assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("cannot be read"));
+<<<<<<< HEAD
+      assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("unreadable"));
       assertThat(house.engine.list(SandboxListFilter.ALL, "", 10).entries())
+=======
+      assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("cannot be read"));
+      assertThat(fixture.engine.list(SandboxListFilter.ALL, "", 10).entries())
+>>>>>>> w-engine
           .extracting(SandboxView::id)
           .contains(BAD, GOOD);
-      assertThat(house.engine.events().after(0, 1000))
+      assertThat(fixture.engine.events().after(0, 1000))
           .anyMatch(e -> e.type().equals("quarantine") && e.sandbox().orElseThrow().equals(BAD));
-      assertThat(house.engine.metrics().scrape()).contains("isola_sandboxes_quarantined 1.0");
+      assertThat(fixture.engine.metrics().scrape()).contains("isola_sandboxes_quarantined 1.0");
 
-      // Expiry goes on for the others, though the bad one has been due for longer.
-      house.clock.pass(Duration.ofMinutes(2));
-      await().until(() -> house.engine.view(GOOD).state() == SandboxState.DESTROYED);
-      assertThat(house.engine.view(BAD).state()).as("left as it is").isEqualTo(SandboxState.ERROR);
+      // Expiry continues for others, although the unreadable one has been due for longer.
+      fixture.clock.pass(Duration.ofMinutes(2));
+      await().until(() -> fixture.engine.view(GOOD).state() == SandboxState.DESTROYED);
+      assertThat(fixture.engine.view(BAD).state()).as("unchanged").isEqualTo(SandboxState.ERROR);
 
-      house.engine.destroy(BAD, DestroyOptions.FORCE);
-      assertThat(house.engine.view(BAD).state()).isEqualTo(SandboxState.DESTROYED);
+      fixture.engine.destroy(BAD, DestroyOptions.FORCE);
+      assertThat(fixture.engine.view(BAD).state()).isEqualTo(SandboxState.DESTROYED);
     }
   }
 
   @Test
-  void aSandboxWithAnUnreadableRecordIsNotRemovedAsUnknown() throws IOException {
+  void sandboxWithAnUnreadableRecordIsNotRemovedAsUnknown() throws IOException {
     FakeProvider provider = new FakeProvider("gvisor");
     AtomicInteger destroyed = new AtomicInteger();
     provider.beforeDestroy = id -> destroyed.incrementAndGet();
-    try (EngineFixture house = new EngineFixture(folder, "", provider)) {
-      house.restart(
+    try (EngineFixture fixture = new EngineFixture(folder, "", provider)) {
+      fixture.restart(
           () -> {
             SandboxEntry stored =
-                house
+                fixture
                     .ledger
                     .sandboxes()
                     .insert(
                         SandboxEntry.intent(
-                                BAD, "[]", "h", "gvisor", Isolation.KERNEL, house.clock.instant())
+                                BAD, "[]", "h", "gvisor", Isolation.KERNEL, fixture.clock.instant())
                             .build());
             UpdateResult _ =
-                house
+                fixture
                     .ledger
                     .sandboxes()
-                    .update(stored.withState(SandboxState.RUNNING, house.clock.instant()));
+                    .update(stored.withState(SandboxState.RUNNING, fixture.clock.instant()));
             provider.sightings =
                 List.of(
-                    new InventoryItem(BAD, SandboxState.RUNNING, house.clock.instant(), Map.of()));
+                    new InventoryItem(
+                        BAD, SandboxState.RUNNING, fixture.clock.instant(), Map.of()));
           });
-      assertThat(house.engine.view(BAD).state()).isEqualTo(SandboxState.ERROR);
+      assertThat(fixture.engine.view(BAD).state()).isEqualTo(SandboxState.ERROR);
       assertThat(destroyed).hasValue(0);
     }
   }
 
   @Test
-  void aProviderThatBreaksTheContractStopsNoStart() throws IOException {
+  void contractViolationDoesNotPreventTheStart() throws IOException {
     FakeProvider provider = new FakeProvider("gvisor");
     provider.inventoryFailure = () -> new IllegalStateException("broken");
     provider.beforeDestroy =
         id -> {
           throw new UnsupportedOperationException("not today");
         };
-    try (EngineFixture house = new EngineFixture(folder, "", provider)) {
-      create(house, GOOD, Duration.ofSeconds(60));
-      house.restart(() -> {});
-      assertThat(house.engine.view(GOOD).state()).isEqualTo(SandboxState.RUNNING);
+    try (EngineFixture fixture = new EngineFixture(folder, "", provider)) {
+      create(fixture, GOOD, Duration.ofSeconds(60));
+      fixture.restart(() -> {});
+      assertThat(fixture.engine.view(GOOD).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
-  void tagsOfCallersCannotBeginWithTheReservedPrefix() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
+  void clientTagsCannotUseTheReservedPrefix() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
       CreateRequest request =
           CreateRequest.of(SandboxSpec.builder(GOOD).build(), "test")
               .withTags(Map.of("isola.rests-after-ms", "x"));
-      assertThatThrownBy(() -> house.engine.create(SandboxRequest.of(request)))
+      assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(request)))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("isola.rests-after-ms");
     }
   }
 
-  /** Only files are left: the memory is free again, and removing is tried until nothing is left. */
+  /**
+   * Only files are left: the memory is free again, and removal is retried until nothing is left.
+   */
   @Test
-  void aDestroyThatFailsOnFilesAloneReleasesWhatTheSandboxHeld() throws IOException {
+  void destroyThatLeavesOnlyFilesReleasesTheReservation() throws IOException {
     FakeProvider provider = new FakeProvider("gvisor");
     AtomicInteger destroyed = new AtomicInteger();
     provider.beforeDestroy =
@@ -151,21 +161,22 @@ class QuarantineTest {
             throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "File name too long", "").exception();
           }
         };
-    try (EngineFixture house =
+    try (EngineFixture fixture =
         new EngineFixture(folder, "reconcile:\n  interval: 1s\n", provider)) {
       SandboxSpec spec = SandboxSpec.builder(GOOD).build();
-      house.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor")).withFixedId());
-      assertThat(house.engine.reserved().reserved().memoryMb()).isPositive();
+      fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "gvisor")).withFixedId());
+      assertThat(fixture.engine.reserved().reserved().memoryMb()).isPositive();
 
-      house.engine.destroy(GOOD, DestroyOptions.FORCE);
+      fixture.engine.destroy(GOOD, DestroyOptions.FORCE);
 
-      assertThat(house.engine.reserved().reserved().memoryMb()).isZero();
-      SandboxView gone = house.engine.view(GOOD);
+      assertThat(fixture.engine.reserved().reserved().memoryMb()).isZero();
+      SandboxView gone = fixture.engine.view(GOOD);
       assertThat(gone.state()).isEqualTo(SandboxState.DESTROYED);
       assertThat(gone.cause())
           .hasValueSatisfying(why -> assertThat(why).contains("File name too long"));
       provider.sightings =
-          List.of(new InventoryItem(GOOD, SandboxState.DESTROYED, house.clock.instant(), Map.of()));
+          List.of(
+              new InventoryItem(GOOD, SandboxState.DESTROYED, fixture.clock.instant(), Map.of()));
       await().atMost(Duration.ofSeconds(30)).until(() -> destroyed.get() >= 2);
     }
   }

@@ -31,7 +31,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Secret variables reach the commands of a sandbox, and nothing that is stored or shown. */
+/** Secret variables reach the commands of a sandbox, but nothing that is stored or displayed. */
 class SecretEnvTest {
   private static final SandboxId ID = new SandboxId("keeper");
   private static final String VALUE = "planted-secret-7d2e";
@@ -39,13 +39,13 @@ class SecretEnvTest {
 
   @TempDir Path folder;
 
-  private static CreateResult make(EngineFixture house) {
+  private static CreateResult make(EngineFixture fixture) {
     SandboxSpec spec =
         SandboxSpec.builder(ID)
             .env("PLAIN", "shown")
             .secretEnv("API_KEY", Secret.of(VALUE))
             .build();
-    return house.engine.create(
+    return fixture.engine.create(
         SandboxRequest.of(
                 CreateRequest.of(spec, "test")
                     .with(
@@ -58,7 +58,7 @@ class SecretEnvTest {
     return sandbox.run(Command.shell("echo $PLAIN $API_KEY")).stdout().text();
   }
 
-  /** Returns the files of the house that have the value in them. */
+  /** Returns the files of the fixture that contain the value. */
   private List<Path> leaks() throws IOException {
     try (Stream<Path> files = Files.walk(folder)) {
       return files
@@ -69,7 +69,7 @@ class SecretEnvTest {
                   return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1)
                       .contains(VALUE);
                 } catch (IOException e) {
-                  return false; // it is gone
+                  return false; // it is destroyed
                 }
               })
           .toList();
@@ -77,65 +77,65 @@ class SecretEnvTest {
   }
 
   @Test
-  void reachesCommandsAndIsNotStoredInTheClear() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      CreateResult made = make(house);
+  void secretReachesCommandsAndIsStoredEncrypted() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      CreateResult made = make(fixture);
       assertThat(seen(made.sandbox())).isEqualTo("shown " + VALUE + "\n");
       assertThat(made.view().toString()).contains("API_KEY").doesNotContain(VALUE);
       assertThat(SpecCodec.secretNames(made.view().spec())).containsExactly("API_KEY");
-      assertThat(house.ledger.events().after(0, 100).toString()).doesNotContain(VALUE);
+      assertThat(fixture.ledger.events().after(0, 100).toString()).doesNotContain(VALUE);
       assertThat(leaks()).isEmpty();
       assertThat(
               PosixFilePermissions.toString(
                   Files.getPosixFilePermissions(folder.resolve("secrets.key"))))
           .isEqualTo("rw-------");
-      assertThat(make(house).repeated()).as("the same request with the same key").isTrue();
+      assertThat(make(fixture).repeated()).as("the same request with the same key").isTrue();
     }
   }
 
   @Test
-  void isThereAfterWakingFromASnapshotUnderAnotherServer() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house);
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> house.engine.view(ID).state() == SandboxState.STOPPED);
-      await().until(() -> house.registry.get("test").inventory().isEmpty());
-      house.restart(() -> {});
-      assertThat(seen(house.engine.sandbox(ID))).isEqualTo("shown " + VALUE + "\n");
+  void secretSurvivesSnapshotSuspensionAndARestart() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture);
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> fixture.engine.view(ID).state() == SandboxState.STOPPED);
+      await().until(() -> fixture.registry.get("test").inventory().isEmpty());
+      fixture.restart(() -> {});
+      assertThat(seen(fixture.engine.sandbox(ID))).isEqualTo("shown " + VALUE + "\n");
       assertThat(leaks()).isEmpty();
     }
   }
 
   @Test
-  void forksHaveIt() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house);
-      ForkResult fork = house.engine.fork(ID, 1).getFirst();
+  void forksInheritSecrets() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture);
+      ForkResult fork = fixture.engine.fork(ID, 1).getFirst();
       assertThat(fork).isInstanceOf(ForkResult.Created.class);
       SandboxId id = ((ForkResult.Created) fork).view().id();
-      assertThat(seen(house.engine.sandbox(id))).isEqualTo("shown " + VALUE + "\n");
+      assertThat(seen(fixture.engine.sandbox(id))).isEqualTo("shown " + VALUE + "\n");
     }
   }
 
   @Test
-  void isForgottenWithItsSandbox() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house);
-      assertThat(house.ledger.settings().all("secret-env")).containsOnlyKeys("keeper");
-      house.engine.destroy(ID, DestroyOptions.FORCE);
-      assertThat(house.ledger.settings().all("secret-env")).isEmpty();
-      // One that a crash left is found when the next server starts.
-      house.restart(() -> house.ledger.settings().put("secret-env", "neverwas", "AAAA"));
-      await().until(() -> house.ledger.settings().all("secret-env").isEmpty());
+  void secretIsRemovedWithItsSandbox() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture);
+      assertThat(fixture.ledger.settings().all("secret-env")).containsOnlyKeys("keeper");
+      fixture.engine.destroy(ID, DestroyOptions.FORCE);
+      assertThat(fixture.ledger.settings().all("secret-env")).isEmpty();
+      // The next server removes a secret that a crash left behind.
+      fixture.restart(() -> fixture.ledger.settings().put("secret-env", "neverwas", "AAAA"));
+      await().until(() -> fixture.ledger.settings().all("secret-env").isEmpty());
     }
   }
 
   @Test
-  void withoutItsKeyItIsRefusedAndNotEmpty() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house);
+  void missingKeyIsAnError() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture);
       Files.delete(folder.resolve("secrets.key"));
-      assertThatThrownBy(() -> house.engine.fork(ID, 1))
+      assertThatThrownBy(() -> fixture.engine.fork(ID, 1))
           .isInstanceOf(SandboxException.class)
           .hasMessageContaining("secrets.key is missing");
       assertThat(folder.resolve("secrets.key")).doesNotExist();
@@ -143,20 +143,20 @@ class SecretEnvTest {
   }
 
   @Test
-  void recordsOfEndedSandboxesArePurgedWithTheirEvents() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "retention: 7d\n")) {
-      make(house);
-      house.engine.destroy(ID, DestroyOptions.FORCE);
-      house.clock.pass(Duration.ofDays(6));
-      house.restart(() -> {});
-      assertThat(house.engine.view(ID).state()).isEqualTo(SandboxState.DESTROYED);
-      house.clock.pass(Duration.ofDays(2));
-      house.restart(() -> {});
-      await().until(() -> house.ledger.sandboxes().find(ID).isEmpty());
-      assertThatThrownBy(() -> house.engine.view(ID)).isInstanceOf(NotFound.class);
-      assertThat(house.ledger.events().after(0, 100))
+  void recordsOfDestroyedSandboxesArePurgedWithTheirEvents() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "retention: 7d\n")) {
+      make(fixture);
+      fixture.engine.destroy(ID, DestroyOptions.FORCE);
+      fixture.clock.pass(Duration.ofDays(6));
+      fixture.restart(() -> {});
+      assertThat(fixture.engine.view(ID).state()).isEqualTo(SandboxState.DESTROYED);
+      fixture.clock.pass(Duration.ofDays(2));
+      fixture.restart(() -> {});
+      await().until(() -> fixture.ledger.sandboxes().find(ID).isEmpty());
+      assertThatThrownBy(() -> fixture.engine.view(ID)).isInstanceOf(NotFound.class);
+      assertThat(fixture.ledger.events().after(0, 100))
           .noneMatch(event -> event.sandbox().filter(ID::equals).isPresent());
-      assertThat(make(house).repeated()).as("its idempotency key is free again").isFalse();
+      assertThat(make(fixture).repeated()).as("its idempotency key was released").isFalse();
     }
   }
 }

@@ -28,10 +28,10 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The scenarios of seed 001 about the warm pool. */
+/** The warm pool scenarios of seed 001. */
 class Seed001PoolTest {
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final String UNWANTED = "the hash of a spec that nobody asks for";
+  private static final String OBSOLETE = "hash of an unconfigured spec";
   private static final String POOL =
       """
       pool:
@@ -43,7 +43,7 @@ class Seed001PoolTest {
   @TempDir Path folder;
   private LedgerConfig ledger;
 
-  /** Where the ledgers of these tests are. */
+  /** The location of the ledgers of these tests. */
   TestDatabase database() {
     return new SqliteTestDatabase();
   }
@@ -58,17 +58,17 @@ class Seed001PoolTest {
     database().remove(ledger);
   }
 
-  private EngineFixture house(String yaml, ProviderFactory... more) throws IOException {
+  private EngineFixture fixture(String yaml, ProviderFactory... more) throws IOException {
     return new EngineFixture(folder, ledger, yaml, more);
   }
 
-  private static SandboxRequest order(String kind) {
+  private static SandboxRequest request(String kind) {
     SandboxSpec spec = SandboxSpec.builder(SandboxId.random(RANDOM)).env("KIND", kind).build();
     return SandboxRequest.of(CreateRequest.auto(spec));
   }
 
-  private static List<SandboxEntry> pooled(EngineFixture house) {
-    return house
+  private static List<SandboxEntry> pooled(EngineFixture fixture) {
+    return fixture
         .ledger
         .sandboxes()
         .list(EntryFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
@@ -79,67 +79,68 @@ class Seed001PoolTest {
   @DisplayName("Warm pool uses default provider")
   void warmPoolUsesDefaultProvider() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
-    try (EngineFixture house = house(POOL, gvisor, new FakeProvider("bubblewrap"))) {
-      await().until(() -> pooled(house).size() == 1);
-      assertThat(pooled(house)).allMatch(entry -> entry.provider().equals("gvisor"));
+    try (EngineFixture fixture = fixture(POOL, gvisor, new FakeProvider("bubblewrap"))) {
+      await().until(() -> pooled(fixture).size() == 1);
+      assertThat(pooled(fixture)).allMatch(entry -> entry.provider().equals("gvisor"));
     }
   }
 
   @Test
-  void whatIsHandedOutWhileThePoolIsFilledIsMadeAnew() throws IOException {
+  void sandboxClaimedDuringRefillIsReplaced() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     CountDownLatch filling = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
-    try (EngineFixture house = house(POOL.replace("size: 1", "size: 2"), gvisor)) {
-      await().until(() -> pooled(house).size() == 2);
+    try (EngineFixture fixture = fixture(POOL.replace("size: 1", "size: 2"), gvisor)) {
+      await().until(() -> pooled(fixture).size() == 2);
       gvisor.beforeCreate =
           () -> {
             filling.countDown();
             await().until(() -> goOn.getCount() == 0);
           };
-      assertThat(house.engine.create(order("warm")).view().warm()).isTrue();
+      assertThat(fixture.engine.create(request("warm")).view().warm()).isTrue();
       await().until(() -> filling.getCount() == 0);
-      // It has counted one; now that one goes, too.
-      assertThat(house.engine.create(order("warm")).view().warm()).isTrue();
-      await().until(() -> pooled(house).isEmpty());
+      // The refill has counted one sandbox; now that one is claimed, too.
+      assertThat(fixture.engine.create(request("warm")).view().warm()).isTrue();
+      await().until(() -> pooled(fixture).isEmpty());
       goOn.countDown();
-      await().until(() -> pooled(house).size() == 2);
+      await().until(() -> pooled(fixture).size() == 2);
     }
   }
 
   @Test
-  void whatSomebodyWasGivenMeanwhileIsNotThrownAway() throws IOException {
+  void claimedSandboxIsNotRemovedAsObsolete() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
-    try (EngineFixture house = house(POOL, gvisor)) {
-      await().until(() -> pooled(house).size() == 1);
-      List<SandboxEntry> unwanted = List.of(unwanted(house, "one"), unwanted(house, "two"));
-      // While the pool throws the first of them away, somebody is given the other.
+    try (EngineFixture fixture = fixture(POOL, gvisor)) {
+      await().until(() -> pooled(fixture).size() == 1);
+      List<SandboxEntry> unwanted = List.of(unwanted(fixture, "one"), unwanted(fixture, "two"));
+      // While the pool removes the first of them, a request claims the other.
       gvisor.beforeDestroy =
           ended ->
               unwanted.stream()
                   .filter(entry -> !entry.id().equals(ended))
-                  .forEach(entry -> house.ledger.sandboxes().update(given(entry)));
-      assertThat(house.engine.create(order("warm")).view().warm()).isTrue();
-      // The pool is filled after it was drained.
-      await().until(() -> pooled(house).stream().anyMatch(one -> !one.specHash().equals(UNWANTED)));
+                  .forEach(entry -> fixture.ledger.sandboxes().update(given(entry)));
+      assertThat(fixture.engine.create(request("warm")).view().warm()).isTrue();
+      // The pool removes obsolete sandboxes before it creates new ones.
+      await()
+          .until(() -> pooled(fixture).stream().anyMatch(one -> !one.specHash().equals(OBSOLETE)));
       assertThat(unwanted)
-          .extracting(entry -> house.engine.view(entry.id()).state())
+          .extracting(entry -> fixture.engine.view(entry.id()).state())
           .containsExactlyInAnyOrder(SandboxState.DESTROYED, SandboxState.RUNNING);
     }
   }
 
-  /** One in the pool whose spec nobody wants any more. */
-  private static SandboxEntry unwanted(EngineFixture house, String id) {
-    SandboxEntries sandboxes = house.ledger.sandboxes();
+  /** Adds a pooled sandbox whose spec is not configured. */
+  private static SandboxEntry unwanted(EngineFixture fixture, String id) {
+    SandboxEntries sandboxes = fixture.ledger.sandboxes();
     SandboxEntry intent =
         sandboxes.insert(
             SandboxEntry.intent(
                     new SandboxId(id),
                     "{}",
-                    UNWANTED,
+                    OBSOLETE,
                     "gvisor",
                     Isolation.KERNEL,
-                    house.clock.instant())
+                    fixture.clock.instant())
                 .pooled(true)
                 .build());
     sandboxes.update(intent.toBuilder().state(SandboxState.RUNNING).build());
@@ -153,10 +154,10 @@ class Seed001PoolTest {
   @Test
   @DisplayName("Warm pool container matches request")
   void warmPoolContainerMatchesRequest() throws IOException {
-    try (EngineFixture house = house(POOL, new FakeProvider("gvisor"))) {
-      await().until(() -> pooled(house).size() == 1);
-      SandboxId ready = pooled(house).getFirst().id();
-      CreateResult delivery = house.engine.create(order("warm"));
+    try (EngineFixture fixture = fixture(POOL, new FakeProvider("gvisor"))) {
+      await().until(() -> pooled(fixture).size() == 1);
+      SandboxId ready = pooled(fixture).getFirst().id();
+      CreateResult delivery = fixture.engine.create(request("warm"));
       assertThat(delivery.view().id()).isEqualTo(ready);
       assertThat(delivery.view().warm()).isTrue();
       assertThat(delivery.view().provider()).isEqualTo("gvisor");
@@ -167,19 +168,19 @@ class Seed001PoolTest {
   @DisplayName("Warm pool miss triggers cold start with correct provider")
   void warmPoolMissTriggersColdStartWithCorrectProvider() throws IOException {
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineFixture house = house(POOL, new FakeProvider("gvisor"), bubblewrap)) {
-      await().until(() -> pooled(house).size() == 1);
-      SandboxSpec named = order("warm").request().spec();
+    try (EngineFixture fixture = fixture(POOL, new FakeProvider("gvisor"), bubblewrap)) {
+      await().until(() -> pooled(fixture).size() == 1);
+      SandboxSpec named = request("warm").request().spec();
       CreateResult other =
-          house.engine.create(SandboxRequest.of(CreateRequest.of(named, "bubblewrap")));
+          fixture.engine.create(SandboxRequest.of(CreateRequest.of(named, "bubblewrap")));
       assertThat(other.view().warm()).isFalse();
       assertThat(other.view().provider()).isEqualTo("bubblewrap");
-      assertThat(house.log.infos).anyMatch(line -> line.contains("provider mismatch"));
+      assertThat(fixture.log.infos).anyMatch(line -> line.contains("provider mismatch"));
 
-      CreateResult cold = house.engine.create(order("cold"));
+      CreateResult cold = fixture.engine.create(request("cold"));
       assertThat(cold.view().warm()).isFalse();
       assertThat(cold.view().provider()).isEqualTo("gvisor");
-      assertThat(house.log.infos).anyMatch(line -> line.contains("no pool for this spec"));
+      assertThat(fixture.log.infos).anyMatch(line -> line.contains("no pool for this spec"));
     }
   }
 }

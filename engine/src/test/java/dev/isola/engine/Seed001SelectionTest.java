@@ -43,7 +43,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The scenarios of seed 001 about selection, fallback, health and type routing, by their names. */
+/** The scenarios of seed 001 about selection, fallback, health and workload routing, by name. */
 class Seed001SelectionTest {
   @TempDir Path folder;
 
@@ -76,84 +76,85 @@ class Seed001SelectionTest {
   @Test
   @DisplayName("Self-hosted deployment with KVM available")
   void selfHostedDeploymentWithKvmAvailable() {
-    PlacementFixture house = PlacementFixture.selfHosted(ALL);
-    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
+    PlacementFixture fixture = PlacementFixture.selfHosted(ALL);
+    assertThat(fixture.select(CreateRequest.of(SPEC, "auto")).names())
         .startsWith("firecracker", "gvisor", "bubblewrap", "crun", "runc", "docker");
   }
 
   @Test
   @DisplayName("Self-hosted deployment without KVM")
   void selfHostedDeploymentWithoutKvm() {
-    PlacementFixture house = PlacementFixture.selfHosted(ALL);
-    house.get("firecracker").ill("KVM is not available");
-    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names()).startsWith("gvisor");
-    assertThat(house.select(CreateRequest.auto(SPEC)).rejection("firecracker"))
+    PlacementFixture fixture = PlacementFixture.selfHosted(ALL);
+    fixture.get("firecracker").ill("KVM is not available");
+    assertThat(fixture.select(CreateRequest.of(SPEC, "auto")).names()).startsWith("gvisor");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).rejection("firecracker"))
         .hasValueSatisfying(one -> assertThat(one.reason()).isEqualTo("KVM is not available"));
   }
 
   @Test
   @DisplayName("Managed deployment with E2B configured")
   void managedDeploymentWithE2bConfigured() {
-    PlacementFixture house = PlacementFixture.managed(true, "firecracker", "gvisor", "e2b");
-    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
+    PlacementFixture fixture = PlacementFixture.managed(true, "firecracker", "gvisor", "e2b");
+    assertThat(fixture.select(CreateRequest.of(SPEC, "auto")).names())
         .containsExactly("e2b", "firecracker", "gvisor");
   }
 
   @Test
   @DisplayName("Managed deployment without E2B")
   void managedDeploymentWithoutE2b() {
-    PlacementFixture house = PlacementFixture.managed(false, "e2b", "gvisor", "firecracker");
-    assertThat(house.select(CreateRequest.of(SPEC, "auto")).names())
+    PlacementFixture fixture = PlacementFixture.managed(false, "e2b", "gvisor", "firecracker");
+    assertThat(fixture.select(CreateRequest.of(SPEC, "auto")).names())
         .containsExactly("firecracker", "gvisor");
-    house.get("firecracker").ill("KVM is not available");
-    assertThat(house.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");
-    assertThat(house.select(CreateRequest.auto(SPEC)).rejection("e2b"))
+    fixture.get("firecracker").ill("KVM is not available");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).rejection("e2b"))
         .hasValueSatisfying(one -> assertThat(one.fix()).isEqualTo("set E2B_API_KEY"));
   }
 
   @Test
   @DisplayName("No provider specified defaults to auto")
   void noProviderSpecifiedDefaultsToAuto() {
-    PlacementFixture house = PlacementFixture.selfHosted(ALL);
-    assertThat(house.select(CreateRequest.of(SPEC, "")))
-        .isEqualTo(house.select(CreateRequest.of(SPEC, "auto")))
-        .isEqualTo(house.select(CreateRequest.auto(SPEC)));
+    PlacementFixture fixture = PlacementFixture.selfHosted(ALL);
+    assertThat(fixture.select(CreateRequest.of(SPEC, "")))
+        .isEqualTo(fixture.select(CreateRequest.of(SPEC, "auto")))
+        .isEqualTo(fixture.select(CreateRequest.auto(SPEC)));
   }
 
   @Test
   @DisplayName("Firecracker fails, falls back to gVisor")
   void firecrackerFailsFallsBackToGvisor() {
-    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
-    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
-    PlacementResult placement = house.place(CreateRequest.auto(SPEC));
+    PlacementFixture fixture = PlacementFixture.selfHosted("firecracker", "gvisor");
+    fixture.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    PlacementResult placement = fixture.place(CreateRequest.auto(SPEC));
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.provider().isolation()).isEqualTo(Isolation.KERNEL);
     assertThat(placement.attempts())
         .containsExactly(
             new ProviderAttempt(
-                "firecracker", ErrorCode.SPAWN_FAILED, "KVM said no", house.clock.instant()));
-    assertThat(house.log.warnings)
+                "firecracker", ErrorCode.SPAWN_FAILED, "KVM said no", fixture.clock.instant()));
+    assertThat(fixture.log.warnings)
         .containsExactly(
-            "provider firecracker could not make a sandbox: KVM said no; trying the next");
+            "provider firecracker could not create a sandbox: KVM said no; trying the next"
+                + " provider");
   }
 
   @Test
   @DisplayName("E2B fails, falls back to Firecracker then gVisor")
   void e2bFailsFallsBackToFirecrackerThenGvisor() {
-    PlacementFixture house = PlacementFixture.managed(true, "gvisor", "firecracker", "e2b");
-    house.get("e2b").failing(ErrorCode.RESOURCE_LIMIT, "quota exceeded");
-    assertThat(house.place(CreateRequest.auto(SPEC)).provider().name()).isEqualTo("firecracker");
+    PlacementFixture fixture = PlacementFixture.managed(true, "gvisor", "firecracker", "e2b");
+    fixture.get("e2b").failing(ErrorCode.RESOURCE_LIMIT, "quota exceeded");
+    assertThat(fixture.place(CreateRequest.auto(SPEC)).provider().name()).isEqualTo("firecracker");
 
-    house.get("firecracker").failing(ErrorCode.PROVIDER_UNAVAILABLE, "no tap device");
-    PlacementResult placement = house.place(CreateRequest.auto(SPEC));
+    fixture.get("firecracker").failing(ErrorCode.PROVIDER_UNAVAILABLE, "no tap device");
+    PlacementResult placement = fixture.place(CreateRequest.auto(SPEC));
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.attempts())
         .extracting(ProviderAttempt::provider)
         .containsExactly("e2b", "firecracker");
-    assertThat(house.log.warnings).hasSize(3);
+    assertThat(fixture.log.warnings).hasSize(3);
 
-    house.get("firecracker").ill("KVM is not available");
-    assertThat(house.place(CreateRequest.auto(SPEC)).attempts())
+    fixture.get("firecracker").ill("KVM is not available");
+    assertThat(fixture.place(CreateRequest.auto(SPEC)).attempts())
         .extracting(ProviderAttempt::provider)
         .containsExactly("e2b");
   }
@@ -161,30 +162,30 @@ class Seed001SelectionTest {
   @Test
   @DisplayName("Explicit provider request does NOT fallback")
   void explicitProviderRequestDoesNotFallback() {
-    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
-    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
-    assertThatThrownBy(() -> house.place(CreateRequest.of(SPEC, "firecracker")))
+    PlacementFixture fixture = PlacementFixture.selfHosted("firecracker", "gvisor");
+    fixture.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    assertThatThrownBy(() -> fixture.place(CreateRequest.of(SPEC, "firecracker")))
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessage("KVM said no; mend firecracker");
-    assertThat(house.get("gvisor").created).hasValue(0);
+    assertThat(fixture.get("gvisor").created).hasValue(0);
 
-    house.get("firecracker").ill("KVM is not available");
-    assertThatThrownBy(() -> house.place(CreateRequest.of(SPEC, "firecracker")))
+    fixture.get("firecracker").ill("KVM is not available");
+    assertThatThrownBy(() -> fixture.place(CreateRequest.of(SPEC, "firecracker")))
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessageContaining("firecracker: KVM is not available")
         .hasMessageContaining("mend firecracker");
-    assertThat(house.get("gvisor").created).hasValue(0);
+    assertThat(fixture.get("gvisor").created).hasValue(0);
   }
 
   @Test
   @DisplayName("All providers fail")
   void allProvidersFail() {
-    PlacementFixture house =
+    PlacementFixture fixture =
         PlacementFixture.selfHosted("firecracker", "gvisor", "docker", "subprocess");
-    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
-    house.get("gvisor").failing(ErrorCode.DEADLINE_EXCEEDED, "it took too long");
-    house.get("docker").ill("no daemon");
-    assertThatThrownBy(() -> house.place(CreateRequest.auto(SPEC)))
+    fixture.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    fixture.get("gvisor").failing(ErrorCode.DEADLINE_EXCEEDED, "it took too long");
+    fixture.get("docker").ill("no daemon");
+    assertThatThrownBy(() -> fixture.place(CreateRequest.auto(SPEC)))
         .isInstanceOfSatisfying(
             ProviderUnavailable.class,
             e ->
@@ -205,11 +206,11 @@ class Seed001SelectionTest {
   @Test
   @DisplayName("Healthy provider is preferred")
   void healthyProviderIsPreferred() {
-    PlacementFixture house = PlacementFixture.selfHosted(ALL);
-    house.get("firecracker").ill("KVM is not available");
-    house.get("gvisor").ill("no runsc");
-    house.get("docker").ill("no daemon");
-    assertThat(house.select(CreateRequest.auto(SPEC)).names())
+    PlacementFixture fixture = PlacementFixture.selfHosted(ALL);
+    fixture.get("firecracker").ill("KVM is not available");
+    fixture.get("gvisor").ill("no runsc");
+    fixture.get("docker").ill("no daemon");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names())
         .containsExactly("bubblewrap", "crun", "runc");
   }
 
@@ -237,15 +238,15 @@ class Seed001SelectionTest {
       for (int round = 2; round <= 20; round++) {
         turns.release();
         int expected = round;
-        await().until(() -> provider.asked.get() == expected && pauses.size() == expected);
+        await().until(() -> provider.requested.get() == expected && pauses.size() == expected);
       }
       assertThat(pauses).allSatisfy(one -> assertThat(one).isBetween(seconds(27), seconds(33)));
       assertThat(pauses).doesNotHaveDuplicates();
-      int asked = provider.asked.get();
+      int requested = provider.requested.get();
       for (int i = 0; i < 1000; i++) {
         assertThat(monitor.current()).hasSize(1);
       }
-      assertThat(provider.asked).as("what is cached is not asked for").hasValue(asked);
+      assertThat(provider.requested).as("cached results cause no probe").hasValue(requested);
       assertThat(monitor.current().getFirst().at()).isEqualTo(clock.instant());
     }
   }
@@ -277,12 +278,12 @@ class Seed001SelectionTest {
               () ->
                   assertThat(selector.select(CreateRequest.auto(SPEC), monitor.current()).names())
                       .containsExactly("gvisor"));
-      int asked = firecracker.asked.get();
-      await().until(() -> firecracker.asked.get() > asked + 5);
+      int requested = firecracker.requested.get();
+      await().until(() -> firecracker.requested.get() > requested + 5);
       assertThat(log.warnings)
-          .as("said once, however often it is found out")
+          .as("logged once")
           .containsExactly(
-              "provider firecracker is unhealthy and not chosen any more: manager unreachable;"
+              "provider firecracker is unhealthy and will not be chosen: manager unreachable;"
                   + " mend firecracker");
 
       firecracker.health = new Health.Healthy("back");
@@ -301,7 +302,7 @@ class Seed001SelectionTest {
     FakeProvider ill = new FakeProvider("firecracker").ill("no KVM");
     FakeClock clock = new FakeClock();
     ProviderStatus broken =
-        ProviderStatus.unavailable("docker", "could not be made", "mend it", clock.instant());
+        ProviderStatus.unavailable("docker", "could not be created", "repair it", clock.instant());
     try (HealthMonitor monitor =
         HealthMonitor.start(
             Map.of("firecracker", ill, "gvisor", new FakeProvider("gvisor")),
@@ -310,7 +311,7 @@ class Seed001SelectionTest {
             clock,
             new FakeLog())) {
       assertThat(monitor.awaitFirstProbes())
-          .as("what the route needs: name, status, time of the last check")
+          .as("name, status and time of the last check")
           .extracting(ProviderStatus::name, ProviderStatus::healthy, ProviderStatus::at)
           .containsExactly(
               tuple("docker", false, clock.instant()),
@@ -329,28 +330,29 @@ class Seed001SelectionTest {
   @Test
   @DisplayName("MCP server defaults to gVisor")
   void mcpServerDefaultsToGvisor() {
-    PlacementFixture house = PlacementFixture.selfHosted(ALL);
-    assertThat(house.select(MCP_SERVER).names()).startsWith("gvisor", "firecracker", "bubblewrap");
-    house.get("gvisor").ill("no runsc");
-    assertThat(house.select(MCP_SERVER).names()).startsWith("firecracker");
+    PlacementFixture fixture = PlacementFixture.selfHosted(ALL);
+    assertThat(fixture.select(MCP_SERVER).names())
+        .startsWith("gvisor", "firecracker", "bubblewrap");
+    fixture.get("gvisor").ill("no runsc");
+    assertThat(fixture.select(MCP_SERVER).names()).startsWith("firecracker");
   }
 
-  /** The scenario of seed 003 that belongs to them. */
+  /** The related scenario of seed 003. */
   @Test
   @DisplayName("Explicit local_microvm falls back to E2B, unless told not to")
   void explicitLocalMicrovmFallsBackToE2b() {
-    PlacementFixture house = PlacementFixture.selfHosted("microvmctl", "e2b", "gvisor");
-    house.get("microvmctl").failing(ErrorCode.SPAWN_FAILED, "no worker");
-    house.get("e2b").ill("has no API key");
+    PlacementFixture fixture = PlacementFixture.selfHosted("microvmctl", "e2b", "gvisor");
+    fixture.get("microvmctl").failing(ErrorCode.SPAWN_FAILED, "no worker");
+    fixture.get("e2b").ill("has no API key");
     CreateRequest request = CreateRequest.of(SPEC, ProviderNames.canonical("local_microvm"));
-    assertThatThrownBy(() -> house.place(request)).isInstanceOf(SandboxException.class);
-    assertThat(house.get("e2b").created).as("without a key").hasValue(0);
+    assertThatThrownBy(() -> fixture.place(request)).isInstanceOf(SandboxException.class);
+    assertThat(fixture.get("e2b").created).as("without a key").hasValue(0);
 
-    house.get("e2b").health = new Health.Healthy("has a key");
+    fixture.get("e2b").health = new Health.Healthy("has a key");
     PlacementFixture keyed =
         new PlacementFixture(policy(true), "gvisor")
-            .add(house.get("microvmctl"))
-            .add(house.get("e2b"));
+            .add(fixture.get("microvmctl"))
+            .add(fixture.get("e2b"));
     assertThat(keyed.place(request).provider().name()).isEqualTo("e2b");
     assertThat(keyed.place(request).attempts())
         .extracting(ProviderAttempt::provider)
@@ -361,8 +363,8 @@ class Seed001SelectionTest {
     PlacementFixture turnedOff = new PlacementFixture(policy(false), "e2b", "microvmctl");
     assertThat(turnedOff.select(request).names()).containsExactly("microvmctl");
 
-    house.get("microvmctl").ill("no CLI");
-    assertThat(keyed.select(request).names()).as("it would fail").containsExactly("e2b");
+    fixture.get("microvmctl").ill("no CLI");
+    assertThat(keyed.select(request).names()).as("fails without fallback").containsExactly("e2b");
     assertThat(keyed.select(CreateRequest.of(SPEC, ProviderNames.canonical("remote_e2b"))).names())
         .containsExactly("e2b");
   }

@@ -58,30 +58,30 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Snapshots of real sandboxes, through the engine. */
 class SnapshotServiceTest {
-  /** Names, types, modes, owners, times and targets, and links and a sum of every file. */
+  /** Lists names, types, modes, owners, times and link targets, and a checksum of every file. */
   private static final String DESCRIBE =
       "cd /workspace && find . -printf '%p %y %m %U %G %T@ %l\\n' | sort"
           + " && find . -type f -printf '%p %n\\n' | sort"
           + " && find . -type f -print0 | sort -z | xargs -0 -r sha256sum";
 
   @TempDir Path folder;
-  private EngineFixture house;
+  private EngineFixture fixture;
   private final List<SandboxId> made = new ArrayList<>();
   private int number;
 
   @BeforeEach
   void open() throws IOException {
     Files.createDirectories(folder.resolve("bubblewrap"));
-    house = new EngineFixture(folder, "provider: bubblewrap\n", new BubblewrapProviderFactory());
+    fixture = new EngineFixture(folder, "provider: bubblewrap\n", new BubblewrapProviderFactory());
     Assumptions.assumeTrue(
-        house.registry.get("bubblewrap").health() instanceof Health.Healthy,
+        fixture.registry.get("bubblewrap").health() instanceof Health.Healthy,
         "bubblewrap is not to be had here");
   }
 
   @AfterEach
   void close() {
-    made.forEach(id -> house.engine.destroy(id, DestroyOptions.FORCE));
-    house.close();
+    made.forEach(id -> fixture.engine.destroy(id, DestroyOptions.FORCE));
+    fixture.close();
   }
 
   private SandboxSpec.Builder spec() {
@@ -90,7 +90,7 @@ class SnapshotServiceTest {
 
   private CreateResult make(SandboxSpec spec, String provider) {
     CreateRequest request = CreateRequest.of(spec, provider).withTtl(Duration.ofMinutes(5));
-    CreateResult delivery = house.engine.create(SandboxRequest.of(request).withFixedId());
+    CreateResult delivery = fixture.engine.create(SandboxRequest.of(request).withFixedId());
     made.add(spec.id());
     return delivery;
   }
@@ -106,7 +106,7 @@ class SnapshotServiceTest {
   }
 
   private SnapshotReport take(Sandbox sandbox) {
-    return house.engine.snapshots().create(sandbox.id(), SnapshotRequest.WORKSPACE);
+    return fixture.engine.snapshots().create(sandbox.id(), SnapshotRequest.WORKSPACE);
   }
 
   private Sandbox restored(String snapshot, String provider) {
@@ -123,12 +123,12 @@ class SnapshotServiceTest {
   }
 
   @Test
-  void aSnapshotIsRestoredIntoANewSandboxWithOtherResources() {
+  void snapshotIsRestoredIntoANewSandboxWithDifferentLimits() {
     Sandbox source = sandbox();
     furnish(source);
     String before = output(source, DESCRIBE);
     SnapshotReport report =
-        house
+        fixture
             .engine
             .snapshots()
             .create(source.id(), SnapshotRequest.WORKSPACE.withTags(Map.of("for", "test")));
@@ -139,19 +139,19 @@ class SnapshotServiceTest {
     assertThat(snapshot.provider()).isEqualTo("bubblewrap");
     assertThat(snapshot.checksum()).hasSize(64);
     assertThat(report.incremental()).isFalse();
-    house.engine.destroy(source.id(), DestroyOptions.FORCE);
+    fixture.engine.destroy(source.id(), DestroyOptions.FORCE);
     SandboxSpec.Builder other =
         spec()
             .image(SnapshotImages.imageName(snapshot.id()))
             .limits(ResourceLimits.DEFAULT.withMemoryMb(333));
     Sandbox restored = make(other.build(), "bubblewrap").sandbox();
     assertThat(output(restored, DESCRIBE)).isEqualTo(before);
-    assertThat(house.engine.view(restored.id()).spec()).contains("333", snapshot.id());
-    assertThat(house.engine.snapshots().list()).containsExactly(snapshot);
+    assertThat(fixture.engine.view(restored.id()).spec()).contains("333", snapshot.id());
+    assertThat(fixture.engine.snapshots().list()).containsExactly(snapshot);
   }
 
   @Test
-  void aSnapshotOfOneProviderIsRestoredOnAnother() {
+  void snapshotIsRestoredAtAnotherProvider() {
     Sandbox source = make(spec().build(), "test").sandbox();
     source.files().writeText("/workspace/dir/file", "from memory", UTF_8);
     String id = take(source).snapshot().id();
@@ -163,14 +163,14 @@ class SnapshotServiceTest {
   }
 
   @Test
-  void theNextOneReadsWhatChangedAndNothingElse() throws Exception {
+  void incrementalSnapshotReadsOnlyChanges() throws Exception {
     Sandbox source = sandbox();
     output(
         source,
         "for i in $(seq 200); do head -c 10000 /dev/urandom > f$i; done; mkdir d; echo x > d/x");
     SnapshotReport first = take(source);
     assertThat(first.readBytes()).isEqualTo(2_000_002);
-    // What is younger than two seconds is read once more, to be sure.
+    // Files younger than two seconds are read again, because their timestamps are ambiguous.
     Thread.sleep(Duration.ofMillis(2_200));
     take(source);
     output(source, "echo changed >> f1; rm f2; echo new > n; mv d e; chmod 600 f3");
@@ -180,18 +180,18 @@ class SnapshotServiceTest {
     assertThat(next.snapshot().parent()).isPresent();
     assertThat(next.snapshot().newBytes()).isLessThan(25_000);
     SnapshotDiff difference =
-        house.engine.snapshots().difference(first.snapshot().id(), next.snapshot().id());
+        fixture.engine.snapshots().difference(first.snapshot().id(), next.snapshot().id());
     assertThat(difference.added()).containsExactly("e", "e/x", "n");
     assertThat(difference.changed()).containsExactly("f1", "f3");
     assertThat(difference.removed()).containsExactly("d", "d/x", "f2");
     assertThat(output(restored(next.snapshot().id(), "bubblewrap"), DESCRIBE))
         .isEqualTo(output(source, DESCRIBE));
-    house.restart(() -> {});
-    assertThat(take(house.engine.sandbox(source.id())).incremental()).isTrue();
+    fixture.restart(() -> {});
+    assertThat(take(fixture.engine.sandbox(source.id())).incremental()).isTrue();
   }
 
   @Test
-  void whatIsMovedInFromElsewhereIsRead() throws Exception {
+  void incrementalSnapshotReadsFilesMovedIntoTheFolder() throws Exception {
     Sandbox source = sandbox();
     output(source, "mkdir /tmp/old && echo older > /tmp/old/file && echo x > x");
     Thread.sleep(Duration.ofMillis(2_200));
@@ -205,7 +205,7 @@ class SnapshotServiceTest {
   }
 
   @Test
-  void aBusySandboxIsHeldShortlyAndTheSnapshotIsOfOneMoment() {
+  void busySandboxIsFrozenBrieflyAndTheSnapshotIsConsistent() {
     Sandbox source = sandbox();
     output(source, "head -c 20000000 /dev/urandom > m");
     try (Execution writer =
@@ -215,7 +215,7 @@ class SnapshotServiceTest {
                     + " done"))) {
       output(source, "while ! test -e z; do sleep 0.01; done");
       SnapshotReport report =
-          house
+          fixture
               .engine
               .snapshots()
               .create(
@@ -231,32 +231,32 @@ class SnapshotServiceTest {
   }
 
   @Test
-  void forksHaveTheFilesAndLivesOfTheirOwn() {
+  void forksHaveTheFilesAndAreIndependent() {
     Sandbox source = sandbox();
     furnish(source);
     String before = output(source, DESCRIBE);
-    List<ForkResult> forks = house.engine.fork(source.id(), 3);
+    List<ForkResult> forks = fixture.engine.fork(source.id(), 3);
     Set<String> random = new HashSet<>();
     assertThat(forks).hasSize(3);
     for (ForkResult fork : forks) {
       SandboxId id = ((ForkResult.Created) fork).view().id();
       made.add(id);
       assertThat(((ForkResult.Created) fork).method()).isEqualTo(ForkResult.Method.MOUNT);
-      Sandbox sandbox = house.engine.sandbox(id);
+      Sandbox sandbox = fixture.engine.sandbox(id);
       assertThat(output(sandbox, DESCRIBE)).isEqualTo(before);
       random.add(output(sandbox, "head -c 16 /dev/urandom | od -x; echo own > own"));
       assertThat(output(sandbox, "date +%s").strip()).isNotEmpty();
     }
     assertThat(random).hasSize(3);
     assertThat(output(source, DESCRIBE)).isEqualTo(before);
-    assertThat(house.engine.snapshots().list()).isEmpty();
-    assertThatThrownBy(() -> house.engine.fork(source.id(), 0))
+    assertThat(fixture.engine.snapshots().list()).isEmpty();
+    assertThatThrownBy(() -> fixture.engine.fork(source.id(), 0))
         .isInstanceOf(SandboxException.class)
         .hasMessageContaining("0 forks");
   }
 
   @Test
-  void aForkOfMemoryIsRefusedAndDisturbsNobody() {
+  void memoryForkIsRejectedWithoutSideEffects() {
     Sandbox source = sandbox();
     try (Execution counting =
         source.start(
@@ -264,13 +264,13 @@ class SnapshotServiceTest {
       await().atMost(Duration.ofSeconds(60)).until(() -> source.files().exists("/tmp/n"));
       Unsupported refused =
           catchThrowableOfType(
-              Unsupported.class, () -> house.engine.fork(source.id(), 2, ForkKind.MEMORY));
+              Unsupported.class, () -> fixture.engine.fork(source.id(), 2, ForkKind.MEMORY));
       assertThat(refused.code()).isEqualTo(ErrorCode.NOT_IMPLEMENTED);
       assertThat(refused.fault().problem())
           .contains("memory of sandbox " + source.id(), "provider bubblewrap");
       assertThat(refused.fault().remedy()).contains("kind filesystem", "docs/snapshots.md");
-      assertThat(house.registry.get("bubblewrap").inventory()).hasSize(1);
-      assertThat(house.engine.snapshots().list()).isEmpty();
+      assertThat(fixture.registry.get("bubblewrap").inventory()).hasSize(1);
+      assertThat(fixture.engine.snapshots().list()).isEmpty();
       String now = output(source, "cat /tmp/n");
       await().atMost(Duration.ofSeconds(60)).until(() -> !output(source, "cat /tmp/n").equals(now));
       counting.kill();
@@ -278,43 +278,44 @@ class SnapshotServiceTest {
   }
 
   @Test
-  void aWorkspaceInUseIsCopiedOnceAndSharedThen() {
+  void workspaceInUseIsCopiedOnceAndThenShared() {
     Sandbox source = sandbox();
     furnish(source);
     String before = output(source, DESCRIBE);
     try (Execution working = source.start(Command.shell("exec sleep 100"))) {
-      List<ForkResult> forks = house.engine.fork(source.id(), 3);
+      List<ForkResult> forks = fixture.engine.fork(source.id(), 3);
       forks.forEach(fork -> made.add(((ForkResult.Created) fork).view().id()));
       assertThat(forks.stream().map(fork -> ((ForkResult.Created) fork).method()))
           .containsExactly(
               ForkResult.Method.RESTORE, ForkResult.Method.MOUNT, ForkResult.Method.MOUNT);
       for (ForkResult fork : forks) {
-        Sandbox sandbox = house.engine.sandbox(((ForkResult.Created) fork).view().id());
+        Sandbox sandbox = fixture.engine.sandbox(((ForkResult.Created) fork).view().id());
         assertThat(output(sandbox, DESCRIBE)).isEqualTo(before);
         output(sandbox, "echo own > own; rm -r *");
       }
       assertThat(output(source, DESCRIBE)).isEqualTo(before);
       working.kill();
     }
-    assertThat(house.engine.snapshots().list()).isEmpty();
+    assertThat(fixture.engine.snapshots().list()).isEmpty();
   }
 
   @Test
-  void forksCanBeTakenAndForked() {
+  void forksCanBeSnapshottedAndForked() {
     Sandbox source = sandbox();
     furnish(source);
     try (Execution working = source.start(Command.shell("exec sleep 100"))) {
-      for (ForkResult fork : house.engine.fork(source.id(), 2)) {
+      for (ForkResult fork : fixture.engine.fork(source.id(), 2)) {
         SandboxId id = ((ForkResult.Created) fork).view().id();
         made.add(id);
-        Sandbox sandbox = house.engine.sandbox(id);
+        Sandbox sandbox = fixture.engine.sandbox(id);
         output(sandbox, "echo more > more");
-        Snapshot taken = take(sandbox).snapshot(); // of one whose own snapshot is gone
+        Snapshot taken = take(sandbox).snapshot(); // its own snapshot is gone
         assertThat(output(restored(taken.id(), "bubblewrap"), DESCRIBE))
             .isEqualTo(output(sandbox, DESCRIBE));
-        ForkResult again = house.engine.fork(id, 1).getFirst();
+        ForkResult again = fixture.engine.fork(id, 1).getFirst();
         made.add(((ForkResult.Created) again).view().id());
-        assertThat(output(house.engine.sandbox(((ForkResult.Created) again).view().id()), DESCRIBE))
+        assertThat(
+                output(fixture.engine.sandbox(((ForkResult.Created) again).view().id()), DESCRIBE))
             .isEqualTo(output(sandbox, DESCRIBE));
       }
       working.kill();
@@ -322,63 +323,63 @@ class SnapshotServiceTest {
   }
 
   @Test
-  void theWarmPoolIsFilledFromASnapshot() throws IOException {
+  void warmPoolIsFilledFromASnapshot() throws IOException {
     Sandbox source = sandbox();
     furnish(source);
     String before = output(source, DESCRIBE);
     String image = SnapshotImages.imageName(take(source).snapshot().id());
     String warm = "provider: bubblewrap\npool:\n  - size: 1\n    spec: {image: '" + image + "'}\n";
-    house.close();
-    house = new EngineFixture(folder, warm, new BubblewrapProviderFactory());
+    fixture.close();
+    fixture = new EngineFixture(folder, warm, new BubblewrapProviderFactory());
     await().atMost(Duration.ofSeconds(60)).until(() -> pooled().size() == 1);
     SandboxSpec wanted = SandboxSpec.builder(new SandboxId("any")).image(image).build();
     CreateResult got =
-        house.engine.create(SandboxRequest.of(CreateRequest.of(wanted, "bubblewrap")));
+        fixture.engine.create(SandboxRequest.of(CreateRequest.of(wanted, "bubblewrap")));
     made.add(got.view().id());
-    assertThat(house.engine.pool().stats().hits()).isEqualTo(1);
+    assertThat(fixture.engine.pool().stats().hits()).isEqualTo(1);
     assertThat(output(got.sandbox(), DESCRIBE)).isEqualTo(before);
     CreateResult other =
-        house.engine.create(SandboxRequest.of(CreateRequest.of(spec().build(), "bubblewrap")));
+        fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec().build(), "bubblewrap")));
     made.add(other.view().id());
     assertThat(output(other.sandbox(), "ls /workspace")).isEmpty();
-    // Forks are not taken from it, though their specs are the same.
-    ForkResult fork = house.engine.fork(other.view().id(), 1).getFirst();
+    // Forks are not claimed from the pool, although their specs match.
+    ForkResult fork = fixture.engine.fork(other.view().id(), 1).getFirst();
     made.add(((ForkResult.Created) fork).view().id());
-    assertThat(house.engine.pool().stats().hits()).isEqualTo(1);
+    assertThat(fixture.engine.pool().stats().hits()).isEqualTo(1);
     await().atMost(Duration.ofSeconds(60)).until(() -> pooled().size() == 1);
     pooled().forEach(entry -> made.add(entry.id()));
   }
 
   private List<SandboxView> pooled() {
-    return house
+    return fixture
         .engine
         .list(SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING), "", 10)
         .entries();
   }
 
   @Test
-  void noLayerIsLeftWhenNobodyUsesIt() {
+  void unusedLayersAreRemoved() {
     Sandbox source = sandbox();
     furnish(source);
-    List<ForkResult> forks = house.engine.fork(source.id(), 2);
+    List<ForkResult> forks = fixture.engine.fork(source.id(), 2);
     File layers = folder.resolve("bubblewrap/layers").toFile();
     assertThat(layers.list()).hasSize(1);
-    house.engine.destroy(source.id(), DestroyOptions.FORCE);
+    fixture.engine.destroy(source.id(), DestroyOptions.FORCE);
     for (ForkResult fork : forks) {
       assertThat(layers.list()).hasSize(1);
-      house.engine.destroy(((ForkResult.Created) fork).view().id(), DestroyOptions.FORCE);
+      fixture.engine.destroy(((ForkResult.Created) fork).view().id(), DestroyOptions.FORCE);
     }
     assertThat(layers.list()).isEmpty();
   }
 
   @Test
-  void whatDoesNotFitIsRefusedByName() {
+  void incompatibleSnapshotIsRejectedByName() {
     Sandbox source = sandbox();
     Snapshot taken = take(source).snapshot();
     assertThatThrownBy(() -> restored("nowhere", "bubblewrap"))
         .isInstanceOf(NotFound.class)
         .hasMessageContaining("nowhere");
-    house.engine.close();
+    fixture.engine.close();
     try (SnapshotStore store =
         SnapshotStore.open(
             new FolderBlobStore(folder.resolve("snapshots/store")),
@@ -387,7 +388,7 @@ class SnapshotServiceTest {
       foreign(store, taken, "frozen", taken.architecture(), Snapshot.Kind.MEMORY);
     }
     try {
-      house.restart(() -> {});
+      fixture.restart(() -> {});
     } catch (IOException e) {
       throw new AssertionError(e);
     }
@@ -429,7 +430,7 @@ class SnapshotServiceTest {
   }
 
   @Test
-  void aFullDiskIsAClearErrorAndNothingElse() throws Exception {
+  void fullDiskFailsTheSnapshotWithoutSideEffects() throws Exception {
     Path full = Files.createDirectories(folder.resolve("snapshots"));
     Assumptions.assumeTrue(
         new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=3m", "none", full.toString())
@@ -444,26 +445,26 @@ class SnapshotServiceTest {
           .isInstanceOf(LimitExceeded.class)
           .extracting(e -> ((SandboxException) e).code())
           .isEqualTo(ErrorCode.DISK_FULL);
-      assertThat(house.engine.snapshots().list()).isEmpty();
+      assertThat(fixture.engine.snapshots().list()).isEmpty();
       assertThat(output(source, "cat kept; rm noise")).isEqualTo("kept\n");
-      assertThat(house.engine.events().after(0, 1000).stream().map(EventView::type))
+      assertThat(fixture.engine.events().after(0, 1000).stream().map(EventView::type))
           .contains("snapshotFailed");
       assertThat(take(source).snapshot().bytes()).isEqualTo(5);
     } finally {
-      house.engine.close();
+      fixture.engine.close();
       assertThat(new ProcessBuilder("umount", full.toString()).start().waitFor()).isZero();
-      house.restart(() -> {});
+      fixture.restart(() -> {});
     }
   }
 
   @Test
-  void aSnapshotThatNobodyWantsIsRemovedAndItsSpaceComesBack() {
+  void removedSnapshotFreesItsSpace() {
     Sandbox source = sandbox();
     output(source, "head -c 3000000 /dev/urandom > noise");
     Snapshot one = take(source).snapshot();
-    house.engine.snapshots().remove(one.id());
-    assertThatThrownBy(() -> house.engine.snapshots().get(one.id())).isInstanceOf(NotFound.class);
-    assertThat(house.engine.snapshots().collect().bytes()).isGreaterThan(2_900_000);
+    fixture.engine.snapshots().remove(one.id());
+    assertThatThrownBy(() -> fixture.engine.snapshots().get(one.id())).isInstanceOf(NotFound.class);
+    assertThat(fixture.engine.snapshots().collect().bytes()).isGreaterThan(2_900_000);
     SnapshotReport again = take(source);
     assertThat(again.incremental()).isFalse();
     assertThat(again.snapshot().newBytes()).isEqualTo(3_000_000);

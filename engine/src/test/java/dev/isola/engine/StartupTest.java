@@ -54,7 +54,7 @@ class StartupTest {
 
   @TempDir Path folder;
 
-  private EngineFixture house(String yaml) throws IOException {
+  private EngineFixture fixture(String yaml) throws IOException {
     return new EngineFixture(folder, yaml);
   }
 
@@ -62,16 +62,16 @@ class StartupTest {
     return SandboxSpec.builder(SandboxId.random(RANDOM));
   }
 
-  private static SandboxRequest order(Startup startup) {
+  private static SandboxRequest request(Startup startup) {
     return SandboxRequest.of(CreateRequest.of(spec().build(), "test")).withStartup(startup);
   }
 
-  /** Writes a line for each time it is started, and goes on. */
+  /** Writes a line whenever it is started, and keeps running. */
   private Command start() {
     return Command.shell("echo started >> " + file("starts") + "; exec sleep 600");
   }
 
-  /** Succeeds once the test says so. */
+  /** Succeeds once the test creates a file. */
   private Command ready() {
     return Command.shell("test -f " + file("go"));
   }
@@ -92,22 +92,23 @@ class StartupTest {
     await().until(() -> Files.exists(file("starts")));
   }
 
-  private static void assertNothingIsLeft(EngineFixture house) {
-    assertThat(house.registry.get("test").inventory()).isEmpty();
-    assertThat(house.engine.list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries()).isEmpty();
-    assertThat(house.engine.reserved().reserved()).isEqualTo(Resources.NONE);
+  private static void assertNothingIsLeft(EngineFixture fixture) {
+    assertThat(fixture.registry.get("test").inventory()).isEmpty();
+    assertThat(fixture.engine.list(SandboxListFilter.ALL.notDestroyed(), "", 10).entries())
+        .isEmpty();
+    assertThat(fixture.engine.reserved().reserved()).isEqualTo(Resources.NONE);
   }
 
-  private static SandboxException failure(EngineFixture house, SandboxRequest order) {
-    return catchThrowableOfType(SandboxException.class, () -> house.engine.create(order));
+  private static SandboxException failure(EngineFixture fixture, SandboxRequest request) {
+    return catchThrowableOfType(SandboxException.class, () -> fixture.engine.create(request));
   }
 
   /** A client whose create fails. */
   private record Client(Thread thread, CompletableFuture<SandboxException> failed) {
-    static Client creating(EngineFixture house, SandboxRequest order) {
+    static Client creating(EngineFixture fixture, SandboxRequest request) {
       CompletableFuture<SandboxException> failed = new CompletableFuture<>();
       return new Client(
-          Thread.ofVirtual().start(() -> failed.complete(StartupTest.failure(house, order))),
+          Thread.ofVirtual().start(() -> failed.complete(StartupTest.failure(fixture, request))),
           failed);
     }
 
@@ -127,13 +128,13 @@ class StartupTest {
 
   @Test
   void sandboxIsRunningWhenItsReadyCommandHasSucceeded() throws Exception {
-    try (EngineFixture house = house("");
+    try (EngineFixture fixture = fixture("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      SandboxRequest order = order(waiting());
-      SandboxId id = order.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
+      SandboxRequest request = request(waiting());
+      SandboxId id = request.request().spec().id();
+      Future<CreateResult> create = clients.submit(() -> fixture.engine.create(request));
       awaitStart();
-      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
+      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
       go();
       CreateResult delivery = create.get();
       assertThat(delivery.view().state()).isEqualTo(SandboxState.RUNNING);
@@ -141,39 +142,41 @@ class StartupTest {
           .filteredOn(ExecutionInfo::running)
           .singleElement()
           .satisfies(one -> assertThat(one.tag()).hasValue(StartupSequence.TAG));
-      assertThat(house.engine.events().after(0, 100)).extracting(EventView::type).contains("ready");
+      assertThat(fixture.engine.events().after(0, 100))
+          .extracting(EventView::type)
+          .contains("ready");
     }
   }
 
   @Test
   void repeatedCreateWaitsForTheStartupAndGetsTheSameSandbox() throws Exception {
-    try (EngineFixture house = house("");
+    try (EngineFixture fixture = fixture("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<CreateResult> first =
-          clients.submit(() -> house.engine.create(order(waiting()).withIdempotencyKey("k")));
+          clients.submit(() -> fixture.engine.create(request(waiting()).withIdempotencyKey("k")));
       awaitStart();
       Future<CreateResult> second =
-          clients.submit(() -> house.engine.create(order(waiting()).withIdempotencyKey("k")));
+          clients.submit(() -> fixture.engine.create(request(waiting()).withIdempotencyKey("k")));
       SandboxListFilter creating = SandboxListFilter.ALL.states(SandboxState.CREATING);
-      assertThat(house.engine.list(creating, "", 10).entries()).hasSize(1);
+      assertThat(fixture.engine.list(creating, "", 10).entries()).hasSize(1);
       Resources one = Resources.of(spec().build().limits());
-      await().until(() -> house.engine.reserved().reserved().equals(one));
+      await().until(() -> fixture.engine.reserved().reserved().equals(one));
       go();
       assertThat(second.get().view().id()).isEqualTo(first.get().view().id());
       assertThat(second.get().view().state()).isEqualTo(SandboxState.RUNNING);
       assertThat(second.get().repeated()).isTrue();
       assertThat(Files.readAllLines(file("starts"))).hasSize(1);
-      assertThat(house.registry.get("test").inventory()).hasSize(1);
+      assertThat(fixture.registry.get("test").inventory()).hasSize(1);
     }
   }
 
   @Test
-  void failedStartCommandLeavesNothingAndSaysWhy() throws IOException {
-    try (EngineFixture house = house("")) {
+  void failedStartCommandLeavesNothingBehindAndReportsTheCause() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       Command start = Command.shell("echo hello; echo broken >&2; exit 3");
-      SandboxRequest order =
-          order(Startup.NONE.withStart(start).withReady(ready())).withIdempotencyKey("k");
-      SandboxException error = failure(house, order);
+      SandboxRequest request =
+          request(Startup.NONE.withStart(start).withReady(ready())).withIdempotencyKey("k");
+      SandboxException error = failure(fixture, request);
       assertThat(error.code()).isEqualTo(ErrorCode.INIT_FAILED);
       assertThat(error).hasMessageContaining("start command failed with exit code 3");
       assertThat(error.context())
@@ -181,39 +184,39 @@ class StartupTest {
           .containsEntry("command", start.display())
           .hasEntrySatisfying(
               "output", text -> assertThat(text).contains("hello\n").contains("broken\n"));
-      assertNothingIsLeft(house);
-      String cause = house.engine.view(order.request().spec().id()).cause().orElse("");
+      assertNothingIsLeft(fixture);
+      String cause = fixture.engine.view(request.request().spec().id()).cause().orElse("");
       assertThat(cause).contains("exit code 3").doesNotContain("broken");
 
       go();
-      assertThat(house.engine.create(order(waiting()).withIdempotencyKey("k")).repeated())
+      assertThat(fixture.engine.create(request(waiting()).withIdempotencyKey("k")).repeated())
           .isFalse();
     }
   }
 
   @Test
-  void commandThatCannotBeStartedIsAnErrorOfTheClient() throws IOException {
-    try (EngineFixture house = house("")) {
+  void invalidCommandIsAClientError() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       Command missing = Command.argv("/no/such/program");
-      assertThat(failure(house, order(Startup.NONE.withStart(missing))))
+      assertThat(failure(fixture, request(Startup.NONE.withStart(missing))))
           .hasMessageContaining("start command cannot be started")
           .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INIT_FAILED));
-      assertThat(failure(house, order(Startup.NONE.withReady(missing))))
+      assertThat(failure(fixture, request(Startup.NONE.withReady(missing))))
           .hasMessageContaining("ready command cannot be started")
           .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INIT_FAILED));
-      assertNothingIsLeft(house);
+      assertNothingIsLeft(fixture);
     }
   }
 
   @Test
-  void readyCommandThatNeverSucceedsLeavesNothingAndSaysWhy() throws IOException {
-    try (EngineFixture house = house("")) {
+  void unsuccessfulReadyCommandLeavesNothingBehindAndReportsTheCause() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       Startup never =
           Startup.NONE
               .withStart(Command.shell("echo listening nowhere; exec sleep 600"))
               .withReady(Command.shell("echo refused; exit 7"))
               .withTimeout(Duration.ofSeconds(2));
-      SandboxException error = failure(house, order(never));
+      SandboxException error = failure(fixture, request(never));
       assertThat(error.code()).isEqualTo(ErrorCode.INIT_FAILED);
       assertThat(error)
           .hasMessageContaining("ready command did not succeed within 2 s")
@@ -221,87 +224,87 @@ class StartupTest {
       assertThat(error.context())
           .containsEntry("output", "refused\n")
           .containsEntry("startOutput", "listening nowhere\n");
-      assertNothingIsLeft(house);
+      assertNothingIsLeft(fixture);
     }
   }
 
   @Test
-  void readyCommandThatHangsEndsAtTheTimeout() throws IOException {
-    try (EngineFixture house = house("")) {
+  void hangingReadyCommandTimesOut() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       Startup hangs =
           Startup.NONE
               .withReady(Command.shell("exec sleep 600"))
               .withTimeout(Duration.ofSeconds(1));
-      assertThat(failure(house, order(hangs)))
+      assertThat(failure(fixture, request(hangs)))
           .hasMessageContaining("ready command did not succeed within 1 s");
-      assertNothingIsLeft(house);
+      assertNothingIsLeft(fixture);
     }
   }
 
   @Test
-  void failedStartCommandEndsAReadyCommandThatHangs() throws IOException {
-    try (EngineFixture house = house("")) {
+  void failedStartCommandEndsAHangingReadyCommand() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       Startup hangs =
           Startup.NONE
               .withStart(Command.shell("exit 4"))
               .withReady(Command.shell("exec sleep 600"))
               .withTimeout(Duration.ofMinutes(30));
-      assertThat(failure(house, order(hangs))).hasMessageContaining("exit code 4");
-      assertNothingIsLeft(house);
+      assertThat(failure(fixture, request(hangs))).hasMessageContaining("exit code 4");
+      assertNothingIsLeft(fixture);
     }
   }
 
   @Test
-  void endlessOutputIsReadAndBounded() throws IOException {
-    try (EngineFixture house = house("")) {
+  void endlessOutputIsDrainedAndBounded() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       Startup endless =
           Startup.NONE
               .withStart(Command.shell("while :; do echo 0123456789; done"))
               .withReady(Command.shell("head -c 3000000 /dev/zero; exit 1"))
               .withTimeout(Duration.ofSeconds(2));
-      SandboxException error = failure(house, order(endless));
+      SandboxException error = failure(fixture, request(endless));
       assertThat(error.code()).isEqualTo(ErrorCode.INIT_FAILED);
       assertThat(error.context().get("startOutput")).contains("0123456789").hasSizeLessThan(2100);
       assertThat(error.context().get("output")).hasSizeLessThan(2100);
-      assertNothingIsLeft(house);
+      assertNothingIsLeft(fixture);
     }
   }
 
   @Test
-  void outputThatIsNotWaitedForDoesNotHoldTheStartCommandBack() throws IOException {
-    try (EngineFixture house = house("")) {
+  void unreadOutputDoesNotBlockTheStartCommand() throws IOException {
+    try (EngineFixture fixture = fixture("")) {
       Command chatty =
           Command.shell("head -c 5000000 /dev/zero; touch " + file("go") + "; exec sleep 600");
       CreateResult delivery =
-          house.engine.create(order(Startup.NONE.withStart(chatty).withReady(ready())));
+          fixture.engine.create(request(Startup.NONE.withStart(chatty).withReady(ready())));
       assertThat(delivery.view().state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
   @Test
-  void destroyDuringTheStartupEndsIt() throws Exception {
-    try (EngineFixture house = house("");
+  void destroyCancelsTheStartup() throws Exception {
+    try (EngineFixture fixture = fixture("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      SandboxRequest order = order(waiting().withTimeout(Duration.ofMinutes(30)));
-      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
+      SandboxRequest request = request(waiting().withTimeout(Duration.ofMinutes(30)));
+      Future<CreateResult> create = clients.submit(() -> fixture.engine.create(request));
       awaitStart();
-      house.engine.destroy(order.request().spec().id(), DestroyOptions.FORCE);
+      fixture.engine.destroy(request.request().spec().id(), DestroyOptions.FORCE);
       assertThatThrownBy(create::get)
           .hasCauseInstanceOf(Gone.class)
-          .hasMessageContaining("was destroyed while it was made");
-      assertNothingIsLeft(house);
+          .hasMessageContaining("was destroyed while it was being created");
+      assertNothingIsLeft(fixture);
     }
   }
 
   @Test
-  void sandboxThatIsStartingCannotBePaused() throws Exception {
-    try (EngineFixture house = house("");
+  void startingSandboxCannotBePaused() throws Exception {
+    try (EngineFixture fixture = fixture("");
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      SandboxRequest order = order(waiting());
-      SandboxId id = order.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
+      SandboxRequest request = request(waiting());
+      SandboxId id = request.request().spec().id();
+      Future<CreateResult> create = clients.submit(() -> fixture.engine.create(request));
       awaitStart();
-      assertThatThrownBy(() -> house.engine.pause(id, PauseKind.MEMORY))
+      assertThatThrownBy(() -> fixture.engine.pause(id, PauseKind.MEMORY))
           .isInstanceOf(Conflict.class)
           .hasMessageContaining("still being created");
       go();
@@ -310,20 +313,20 @@ class StartupTest {
   }
 
   @Test
-  void interruptedCreateLeavesNothing() throws Exception {
-    try (EngineFixture house = house("")) {
-      SandboxRequest order = order(waiting().withTimeout(Duration.ofMinutes(30)));
-      Client client = Client.creating(house, order);
+  void interruptedCreateLeavesNothingBehind() throws Exception {
+    try (EngineFixture fixture = fixture("")) {
+      SandboxRequest request = request(waiting().withTimeout(Duration.ofMinutes(30)));
+      Client client = Client.creating(fixture, request);
       awaitStart();
       client.thread().interrupt();
       assertThat(client.failure().code()).isEqualTo(ErrorCode.CANCELLED);
-      assertNothingIsLeft(house);
+      assertNothingIsLeft(fixture);
     }
   }
 
   @Test
-  void repeatedCreateIsNotGivenASandboxWhoseStartupFailed() throws Exception {
-    try (EngineFixture house = house("")) {
+  void repeatedCreateDoesNotReturnAFailedSandbox() throws Exception {
+    try (EngineFixture fixture = fixture("")) {
       Command failing =
           Command.shell(
               "echo started >> "
@@ -332,38 +335,38 @@ class StartupTest {
                   + file("fail")
                   + "; do sleep 0.05; done; exit 5");
       Startup startup = Startup.NONE.withStart(failing).withReady(ready());
-      Client first = Client.creating(house, order(startup).withIdempotencyKey("k"));
+      Client first = Client.creating(fixture, request(startup).withIdempotencyKey("k"));
       awaitStart();
-      Client second = Client.creating(house, order(startup).withIdempotencyKey("k"));
+      Client second = Client.creating(fixture, request(startup).withIdempotencyKey("k"));
       await().until(second::waits);
       Files.createFile(file("fail"));
       assertThat(first.failure()).hasMessageContaining("exit code 5");
-      // It waited for the first, or came after it and failed by itself.
+      // It waited for the first create, or came later and failed by itself.
       assertThat(second.failure()).hasMessageContaining("exit code 5");
-      assertNothingIsLeft(house);
+      assertNothingIsLeft(fixture);
     }
   }
 
   @Test
-  void failedStartupIsNotTriedAtAnotherProvider() throws IOException {
+  void failedStartupDoesNotFallBack() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.commandFailure =
         () -> Fault.of(ErrorCode.RESOURCE_LIMIT, "no process left", "").exception();
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
-    try (EngineFixture house = new EngineFixture(folder, "", gvisor, bubblewrap)) {
-      SandboxRequest order =
+    try (EngineFixture fixture = new EngineFixture(folder, "", gvisor, bubblewrap)) {
+      SandboxRequest request =
           SandboxRequest.of(CreateRequest.auto(spec().build()))
               .withStartup(Startup.NONE.withStart(start()));
-      assertThat(failure(house, order)).hasMessageContaining("no process left");
+      assertThat(failure(fixture, request)).hasMessageContaining("no process left");
       assertThat(gvisor.created.get()).isEqualTo(1);
       assertThat(bubblewrap.created.get()).isZero();
-      assertThat(house.engine.view(order.request().spec().id()).state())
+      assertThat(fixture.engine.view(request.request().spec().id()).state())
           .isEqualTo(SandboxState.DESTROYED);
     }
   }
 
   @Test
-  void sandboxThatIsStartingIsLeftAloneByReconciliationAndExpiry() throws Exception {
+  void reconciliationAndExpiryIgnoreAStartingSandbox() throws Exception {
     AtomicInteger rounds = new AtomicInteger();
     FakeProvider gvisor = new FakeProvider("gvisor");
     gvisor.inventoryFailure =
@@ -371,34 +374,34 @@ class StartupTest {
           rounds.incrementAndGet();
           return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "counted", "").exception();
         };
-    try (EngineFixture house = new EngineFixture(folder, "reconcile: {interval: 1s}", gvisor);
+    try (EngineFixture fixture = new EngineFixture(folder, "reconcile: {interval: 1s}", gvisor);
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-      SandboxId soon = idle(house, Duration.ofSeconds(30));
-      SandboxId later = idle(house, Duration.ofSeconds(50));
-      SandboxRequest order = order(waiting()).withIdleTimeout(Duration.ofSeconds(30));
-      SandboxId id = order.request().spec().id();
-      Future<CreateResult> create = clients.submit(() -> house.engine.create(order));
+      SandboxId soon = idle(fixture, Duration.ofSeconds(30));
+      SandboxId later = idle(fixture, Duration.ofSeconds(50));
+      SandboxRequest request = request(waiting()).withIdleTimeout(Duration.ofSeconds(30));
+      SandboxId id = request.request().spec().id();
+      Future<CreateResult> create = clients.submit(() -> fixture.engine.create(request));
       awaitStart();
       int before = rounds.get();
       await().until(() -> rounds.get() >= before + 2);
-      house.clock.pass(Duration.ofSeconds(45));
-      await().until(() -> house.engine.view(soon).state() == SandboxState.DESTROYED);
-      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
+      fixture.clock.pass(Duration.ofSeconds(45));
+      await().until(() -> fixture.engine.view(soon).state() == SandboxState.DESTROYED);
+      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.CREATING);
       go();
       assertThat(create.get().view().state()).isEqualTo(SandboxState.RUNNING);
-      // The time that the startup took does not count as idle.
-      house.clock.pass(Duration.ofSeconds(10));
-      await().until(() -> house.engine.view(later).state() == SandboxState.DESTROYED);
-      assertThat(house.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
+      // The duration of the startup does not count as idle time.
+      fixture.clock.pass(Duration.ofSeconds(10));
+      await().until(() -> fixture.engine.view(later).state() == SandboxState.DESTROYED);
+      assertThat(fixture.engine.view(id).state()).isEqualTo(SandboxState.RUNNING);
     }
   }
 
-  private static SandboxId idle(EngineFixture house, Duration time) {
-    return house.engine.create(order(Startup.NONE).withIdleTimeout(time)).view().id();
+  private static SandboxId idle(EngineFixture fixture, Duration time) {
+    return fixture.engine.create(request(Startup.NONE).withIdleTimeout(time)).view().id();
   }
 
   @Test
-  void sandboxWithAStartupIsNotTakenFromTheWarmPool() throws IOException {
+  void startupRulesOutTheWarmPool() throws IOException {
     String pool =
         """
         pool:
@@ -406,27 +409,28 @@ class StartupTest {
             size: 1
             spec: {}
         """;
-    try (EngineFixture house = house(pool)) {
+    try (EngineFixture fixture = fixture(pool)) {
       SandboxListFilter pooled = SandboxListFilter.ALL.pooled(true).states(SandboxState.RUNNING);
-      await().until(() -> house.engine.list(pooled, "", 10).entries().size() == 1);
+      await().until(() -> fixture.engine.list(pooled, "", 10).entries().size() == 1);
       go();
-      assertThat(house.engine.create(order(waiting())).view().warm()).isFalse();
+      assertThat(fixture.engine.create(request(waiting())).view().warm()).isFalse();
       assertThat(Files.readAllLines(file("starts"))).hasSize(1);
-      assertThat(house.engine.create(order(Startup.NONE)).view().warm()).isTrue();
+      assertThat(fixture.engine.create(request(Startup.NONE)).view().warm()).isTrue();
     }
   }
 
   @Test
   void startupRunsInEveryFork() throws IOException {
-    try (EngineFixture house = house("")) {
-      SandboxId source = house.engine.create(order(Startup.NONE)).view().id();
+    try (EngineFixture fixture = fixture("")) {
+      SandboxId source = fixture.engine.create(request(Startup.NONE)).view().id();
       go();
-      List<ForkResult> forks = house.engine.fork(source, 3, ForkKind.FILESYSTEM, false, waiting());
+      List<ForkResult> forks =
+          fixture.engine.fork(source, 3, ForkKind.FILESYSTEM, false, waiting());
       assertThat(forks).hasSize(3).allMatch(ForkResult.Created.class::isInstance);
       assertThat(Files.readAllLines(file("starts"))).hasSize(3);
       for (ForkResult fork : forks) {
         SandboxId id = ((ForkResult.Created) fork).view().id();
-        assertThat(executions(house.engine.sandbox(id)))
+        assertThat(executions(fixture.engine.sandbox(id)))
             .filteredOn(ExecutionInfo::running)
             .extracting(ExecutionInfo::tag)
             .containsExactly(Optional.of(StartupSequence.TAG));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** P6: no sandbox loses its files because its suspension fails or is disturbed. */
+/** P6: no sandbox loses its files because its suspension fails or is interrupted. */
 class SuspensionFailuresTest {
   private static final SandboxId ID = new SandboxId("worker");
   private static final Duration IDLE = Duration.ofMinutes(10);
@@ -35,11 +35,11 @@ class SuspensionFailuresTest {
   private final FaultyProvider provider = new FaultyProvider("bubblewrap");
   @TempDir Path folder;
 
-  private EngineFixture house() throws IOException {
+  private EngineFixture fixture() throws IOException {
     return new EngineFixture(folder, "reconcile:\n  interval: 1s\n", provider);
   }
 
-  private static void make(EngineFixture house, ExpiryAction idle, ExpiryAction expired) {
+  private static void make(EngineFixture fixture, ExpiryAction idle, ExpiryAction expired) {
     Lifecycle lifecycle =
         Lifecycle.ttl(TTL)
             .withIdleTimeout(IDLE)
@@ -47,110 +47,110 @@ class SuspensionFailuresTest {
             .withWhenExpired(expired)
             .withAutoResume(expired != ExpiryAction.DESTROY);
     SandboxSpec spec = SandboxSpec.builder(ID).build();
-    house.engine.create(
+    fixture.engine.create(
         SandboxRequest.of(CreateRequest.of(spec, "bubblewrap").with(lifecycle).strict())
             .withFixedId());
-    output(house, "echo kept > file");
+    output(fixture, "echo kept > file");
   }
 
-  private static String output(EngineFixture house, String script) {
-    return house.engine.sandbox(ID).run(Command.shell(script)).stdout().text();
+  private static String output(EngineFixture fixture, String script) {
+    return fixture.engine.sandbox(ID).run(Command.shell(script)).stdout().text();
   }
 
-  private static SandboxState state(EngineFixture house) {
-    return house.engine.view(ID).state();
+  private static SandboxState state(EngineFixture fixture) {
+    return fixture.engine.view(ID).state();
   }
 
   private static RuntimeException busy() {
     return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "the agent does not answer", "").exception();
   }
 
-  private static void awaitWarning(EngineFixture house, String words) {
-    await().until(() -> house.log.warnings.stream().anyMatch(one -> one.contains(words)));
+  private static void awaitWarning(EngineFixture fixture, String words) {
+    await().until(() -> fixture.log.warnings.stream().anyMatch(one -> one.contains(words)));
   }
 
   @ParameterizedTest
   @EnumSource(
       value = ExpiryAction.class,
       names = {"PAUSE", "SNAPSHOT"})
-  void anIdleSandboxThatCannotBeAskedGoesOnAndIsSuspendedLater(ExpiryAction idle)
+  void unresponsiveIdleSandboxKeepsRunningAndIsSuspendedLater(ExpiryAction idle)
       throws IOException {
-    try (EngineFixture house = house()) {
-      make(house, idle, ExpiryAction.DESTROY);
+    try (EngineFixture fixture = fixture()) {
+      make(fixture, idle, ExpiryAction.DESTROY);
       provider.capabilityFailure = busy();
-      house.clock.pass(IDLE.plusSeconds(1));
-      awaitWarning(house, "cannot be suspended and goes on: the agent does not answer");
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      awaitWarning(fixture, "could not be suspended and keeps running: the agent does not answer");
       provider.capabilityFailure = null;
-      assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
-      assertThat(output(house, "cat file")).isEqualTo("kept\n");
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) != SandboxState.RUNNING);
-      assertThat(state(house)).isIn(SandboxState.PAUSED, SandboxState.STOPPED);
-      assertThat(output(house, "cat file")).isEqualTo("kept\n");
+      assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
+      assertThat(output(fixture, "cat file")).isEqualTo("kept\n");
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) != SandboxState.RUNNING);
+      assertThat(state(fixture)).isIn(SandboxState.PAUSED, SandboxState.STOPPED);
+      assertThat(output(fixture, "cat file")).isEqualTo("kept\n");
     }
   }
 
   @Test
-  void anExpiredSandboxThatCannotBeAskedIsTriedAgainAfterAMinute() throws IOException {
-    try (EngineFixture house = house()) {
-      make(house, ExpiryAction.DESTROY, ExpiryAction.SNAPSHOT);
+  void unresponsiveExpiredSandboxIsRetriedAfterAMinute() throws IOException {
+    try (EngineFixture fixture = fixture()) {
+      make(fixture, ExpiryAction.DESTROY, ExpiryAction.SNAPSHOT);
       provider.capabilityFailure = busy();
-      house.clock.pass(TTL);
-      awaitWarning(house, "cannot be suspended and goes on: the agent does not answer");
+      fixture.clock.pass(TTL);
+      awaitWarning(fixture, "could not be suspended and keeps running: the agent does not answer");
       provider.capabilityFailure = null;
-      assertThat(house.engine.view(ID).expiresAt())
-          .contains(house.clock.instant().plus(Duration.ofMinutes(1)));
-      house.clock.pass(Duration.ofMinutes(1));
-      await().until(() -> state(house) == SandboxState.STOPPED);
-      assertThat(output(house, "cat file")).isEqualTo("kept\n");
+      assertThat(fixture.engine.view(ID).expiresAt())
+          .contains(fixture.clock.instant().plus(Duration.ofMinutes(1)));
+      fixture.clock.pass(Duration.ofMinutes(1));
+      await().until(() -> state(fixture) == SandboxState.STOPPED);
+      assertThat(output(fixture, "cat file")).isEqualTo("kept\n");
     }
   }
 
   @Test
-  void aPauseThatFailsLeavesTheSandboxRunning() throws IOException {
-    try (EngineFixture house = house()) {
-      make(house, ExpiryAction.PAUSE, ExpiryAction.DESTROY);
+  void failedPauseLeavesTheSandboxRunning() throws IOException {
+    try (EngineFixture fixture = fixture()) {
+      make(fixture, ExpiryAction.PAUSE, ExpiryAction.DESTROY);
       provider.pauseFailure = busy();
-      house.clock.pass(IDLE.plusSeconds(1));
-      awaitWarning(house, "cannot be paused and goes on: the agent does not answer");
-      await().until(() -> state(house) == SandboxState.RUNNING);
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      awaitWarning(fixture, "could not be paused and keeps running: the agent does not answer");
+      await().until(() -> state(fixture) == SandboxState.RUNNING);
       provider.pauseFailure = null;
-      assertThat(output(house, "cat file")).isEqualTo("kept\n");
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.PAUSED);
+      assertThat(output(fixture, "cat file")).isEqualTo("kept\n");
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.PAUSED);
     }
   }
 
   /**
-   * The provider is asked for its inventory while it still has the remains of a suspended sandbox,
-   * and answers after a client resumed the sandbox.
+   * The inventory is taken while the provider still holds the remains of a suspended sandbox, and
+   * returned after a client has resumed the sandbox.
    */
   @Test
-  void aSandboxThatIsResumedWhileTheInventoryIsReadIsNotTakenForRemains() throws IOException {
-    try (EngineFixture house = house()) {
-      make(house, ExpiryAction.SNAPSHOT, ExpiryAction.DESTROY);
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.STOPPED && seen(house).isEmpty());
+  void sandboxResumedDuringInventoryIsNotDiscarded() throws IOException {
+    try (EngineFixture fixture = fixture()) {
+      make(fixture, ExpiryAction.SNAPSHOT, ExpiryAction.DESTROY);
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.STOPPED && seen(fixture).isEmpty());
       AtomicInteger inventories = new AtomicInteger();
       InventoryItem remains =
-          new InventoryItem(ID, SandboxState.ERROR, house.clock.instant(), Map.of());
+          new InventoryItem(ID, SandboxState.ERROR, fixture.clock.instant(), Map.of());
       provider.inventory =
           actual -> {
             if (inventories.incrementAndGet() != 1) {
               return actual;
             }
-            assertThat(output(house, "cat file; echo more > more")).isEqualTo("kept\n");
+            assertThat(output(fixture, "cat file; echo more > more")).isEqualTo("kept\n");
             List<InventoryItem> before = new ArrayList<>(actual);
             before.add(remains);
             return before;
           };
       await().until(() -> inventories.get() >= 3);
-      assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
-      assertThat(output(house, "cat file more")).isEqualTo("kept\nmore\n");
+      assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
+      assertThat(output(fixture, "cat file more")).isEqualTo("kept\nmore\n");
     }
   }
 
-  private List<InventoryItem> seen(EngineFixture house) {
-    return house.registry.get("bubblewrap").inventory();
+  private List<InventoryItem> seen(EngineFixture fixture) {
+    return fixture.registry.get("bubblewrap").inventory();
   }
 }

@@ -33,98 +33,99 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** P6: an idle sandbox rests where its spec says so, and is woken by the next request. */
+/** P6: an idle sandbox is suspended if its spec says so, and resumed by the next request. */
 class SuspensionTest {
   private static final Duration IDLE = Duration.ofMinutes(10);
 
   @TempDir Path folder;
 
-  private static CreateResult make(EngineFixture house, ExpiryAction what) {
-    return make(house, Lifecycle.ttl(Duration.ofHours(9)).withWhenIdle(what).withIdleTimeout(IDLE));
+  private static CreateResult make(EngineFixture fixture, ExpiryAction what) {
+    return make(
+        fixture, Lifecycle.ttl(Duration.ofHours(9)).withWhenIdle(what).withIdleTimeout(IDLE));
   }
 
-  private static SandboxState state(EngineFixture house) {
-    return house.engine.view(new SandboxId("idler")).state();
+  private static SandboxState state(EngineFixture fixture) {
+    return fixture.engine.view(new SandboxId("idler")).state();
   }
 
   @Test
-  void oneThatIsIdleIsPausedAndComesBackWithTheNextRequest() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      CreateResult made = make(house, ExpiryAction.PAUSE);
+  void idleSandboxIsPausedAndResumedByTheNextRequest() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      CreateResult made = make(fixture, ExpiryAction.PAUSE);
       SandboxId id = made.view().id();
       made.sandbox().run(Command.shell("echo kept > file"));
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.PAUSED);
-      assertThat(house.engine.view(id).cause().orElse("")).isEqualTo("it was idle for PT10M");
-      // It rests for as long as it likes; no later sweep ends it.
-      house.clock.pass(IDLE.multipliedBy(5));
-      house.restart(() -> {});
-      assertThat(state(house)).isEqualTo(SandboxState.PAUSED);
-      assertThat(house.engine.sandbox(id).run(Command.shell("cat file")).stdout().text())
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.PAUSED);
+      assertThat(fixture.engine.view(id).cause().orElse("")).isEqualTo("it was idle for PT10M");
+      // It is suspended with no expiry; no later sweep destroys it.
+      fixture.clock.pass(IDLE.multipliedBy(5));
+      fixture.restart(() -> {});
+      assertThat(state(fixture)).isEqualTo(SandboxState.PAUSED);
+      assertThat(fixture.engine.sandbox(id).run(Command.shell("cat file")).stdout().text())
           .isEqualTo("kept\n");
-      assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
-      assertThat(house.engine.view(id).idleTimeout()).isEqualTo(Optional.of(IDLE));
-      assertThat(house.engine.view(id).labels()).isEmpty();
-      // And again: its idle time counts from the request on.
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.PAUSED);
+      assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
+      assertThat(fixture.engine.view(id).idleTimeout()).isEqualTo(Optional.of(IDLE));
+      assertThat(fixture.engine.view(id).labels()).isEmpty();
+      // The idle timeout starts again with the request.
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.PAUSED);
     }
   }
 
   @Test
-  void itsTimeIsUpAllTheSame() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house, ExpiryAction.PAUSE);
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.PAUSED);
-      house.clock.pass(Duration.ofHours(9));
-      await().until(() -> state(house) == SandboxState.DESTROYED);
+  void suspendedIdleSandboxStillExpires() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture, ExpiryAction.PAUSE);
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.PAUSED);
+      fixture.clock.pass(Duration.ofHours(9));
+      await().until(() -> state(fixture) == SandboxState.DESTROYED);
     }
   }
 
   @Test
-  void oneThatCannotRestEnds() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house, ExpiryAction.STOP); // which the test provider does not do
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.DESTROYED);
+  void sandboxWithoutSuspensionSupportIsDestroyed() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture, ExpiryAction.STOP); // the test provider does not support it
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.DESTROYED);
     }
   }
 
   @Test
-  void oneThatSomebodyPausedIsNotWokenByARequest() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      SandboxId id = make(house, ExpiryAction.PAUSE).view().id();
-      house.engine.pause(id, PauseKind.MEMORY);
-      Assertions.assertThatThrownBy(() -> house.engine.sandbox(id).run(Command.shell("echo no")))
+  void explicitlyPausedSandboxIsNotResumedByARequest() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      SandboxId id = make(fixture, ExpiryAction.PAUSE).view().id();
+      fixture.engine.pause(id, PauseKind.MEMORY);
+      Assertions.assertThatThrownBy(() -> fixture.engine.sandbox(id).run(Command.shell("echo no")))
           .isInstanceOf(Conflict.class);
     }
   }
 
   @Test
-  void aForkThatIsRefusedWakesNobody() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house, ExpiryAction.PAUSE);
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.PAUSED);
-      Assertions.assertThatThrownBy(() -> house.engine.fork(IDLER, 1, ForkKind.MEMORY))
+  void rejectedForkDoesNotResumeTheSandbox() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture, ExpiryAction.PAUSE);
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.PAUSED);
+      Assertions.assertThatThrownBy(() -> fixture.engine.fork(IDLER, 1, ForkKind.MEMORY))
           .isInstanceOf(Unsupported.class);
-      assertThat(state(house)).isEqualTo(SandboxState.PAUSED);
-      assertThat(house.engine.fork(IDLER, 1))
+      assertThat(state(fixture)).isEqualTo(SandboxState.PAUSED);
+      assertThat(fixture.engine.fork(IDLER, 1))
           .singleElement()
           .isInstanceOf(ForkResult.Created.class);
-      assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
+      assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
       Assertions.assertThatThrownBy(
-              () -> house.engine.fork(new SandboxId("nobody"), 1, ForkKind.MEMORY))
+              () -> fixture.engine.fork(new SandboxId("unknown"), 1, ForkKind.MEMORY))
           .isInstanceOf(NotFound.class);
     }
   }
 
   private static final SandboxId IDLER = new SandboxId("idler");
 
-  private static CreateResult make(EngineFixture house, Lifecycle lifecycle) {
+  private static CreateResult make(EngineFixture fixture, Lifecycle lifecycle) {
     SandboxSpec spec = SandboxSpec.builder(IDLER).build();
-    return house.engine.create(
+    return fixture.engine.create(
         SandboxRequest.of(CreateRequest.of(spec, "test").with(lifecycle)).withFixedId());
   }
 
@@ -132,126 +133,127 @@ class SuspensionTest {
     return Lifecycle.ttl(Duration.ofHours(1)).withWhenExpired(what);
   }
 
-  private static String said(EngineFixture house, String shell) {
-    return house.engine.sandbox(IDLER).run(Command.shell(shell)).stdout().text();
+  private static String said(EngineFixture fixture, String shell) {
+    return fixture.engine.sandbox(IDLER).run(Command.shell(shell)).stdout().text();
   }
 
-  /** Whether its provider has it. */
-  private static boolean there(EngineFixture house) {
-    return house.registry.get("test").inventory().stream().anyMatch(one -> one.id().equals(IDLER));
+  /** Returns whether the provider has the sandbox. */
+  private static boolean there(EngineFixture fixture) {
+    return fixture.registry.get("test").inventory().stream()
+        .anyMatch(one -> one.id().equals(IDLER));
   }
 
   @Test
-  void oneThatRestsInASnapshotIsNotAtItsProviderAndComesBack() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house, ExpiryAction.SNAPSHOT);
-      said(house, "mkdir a; echo kept > a/file; echo gone > /tmp/other");
-      assertThat(there(house)).isTrue();
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.STOPPED && !there(house));
-      assertThat(house.engine.snapshots().list()).hasSize(1);
-      assertThat(house.engine.reserved().reserved().memoryMb()).isZero();
-      house.clock.pass(IDLE.multipliedBy(5));
-      house.restart(() -> {});
-      assertThat(state(house)).isEqualTo(SandboxState.STOPPED);
-      assertThat(said(house, "cat a/file")).isEqualTo("kept\n");
-      assertThat(there(house)).isTrue();
-      assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
-      assertThat(house.engine.view(IDLER).labels()).isEmpty();
-      assertThat(house.engine.view(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
-      assertThat(house.engine.snapshots().list()).isEmpty();
-      said(house, "echo more > more");
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.STOPPED && !there(house));
-      assertThat(said(house, "cat more a/file")).isEqualTo("more\nkept\n");
+  void snapshotSuspensionRemovesTheSandboxFromItsProviderAndRestoresIt() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture, ExpiryAction.SNAPSHOT);
+      said(fixture, "mkdir a; echo kept > a/file; echo gone > /tmp/other");
+      assertThat(there(fixture)).isTrue();
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.STOPPED && !there(fixture));
+      assertThat(fixture.engine.snapshots().list()).hasSize(1);
+      assertThat(fixture.engine.reserved().reserved().memoryMb()).isZero();
+      fixture.clock.pass(IDLE.multipliedBy(5));
+      fixture.restart(() -> {});
+      assertThat(state(fixture)).isEqualTo(SandboxState.STOPPED);
+      assertThat(said(fixture, "cat a/file")).isEqualTo("kept\n");
+      assertThat(there(fixture)).isTrue();
+      assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
+      assertThat(fixture.engine.view(IDLER).labels()).isEmpty();
+      assertThat(fixture.engine.view(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
+      assertThat(fixture.engine.snapshots().list()).isEmpty();
+      said(fixture, "echo more > more");
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.STOPPED && !there(fixture));
+      assertThat(said(fixture, "cat more a/file")).isEqualTo("more\nkept\n");
     }
   }
 
   @Test
-  void severalRequestsAtOnceBringItBackOnce() throws Exception {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house, ExpiryAction.SNAPSHOT);
-      said(house, "echo kept > file");
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.STOPPED);
-      // Some come while it is still leaving.
+  void concurrentRequestsResumeTheSandboxOnce() throws Exception {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture, ExpiryAction.SNAPSHOT);
+      said(fixture, "echo kept > file");
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.STOPPED);
+      // Some requests arrive while the snapshot is still being taken.
       try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
         List<Future<String>> answers = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
-          answers.add(threads.submit(() -> said(house, "cat file; echo x >> file")));
+          answers.add(threads.submit(() -> said(fixture, "cat file; echo x >> file")));
         }
         for (Future<String> answer : answers) {
           assertThat(answer.get()).startsWith("kept\n");
         }
       }
-      assertThat(said(house, "wc -l < file").strip()).isEqualTo("9");
+      assertThat(said(fixture, "wc -l < file").strip()).isEqualTo("9");
     }
   }
 
   @Test
-  void oneThatIsDestroyedWhileItRestsLeavesNoSnapshot() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house, ExpiryAction.SNAPSHOT);
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.STOPPED && !there(house));
-      assertThat(house.engine.snapshots().list()).hasSize(1);
-      house.engine.destroy(IDLER, DestroyOptions.FORCE);
-      assertThat(state(house)).isEqualTo(SandboxState.DESTROYED);
-      assertThat(house.engine.snapshots().list()).isEmpty();
+  void destroyingASuspendedSandboxDeletesItsSnapshot() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture, ExpiryAction.SNAPSHOT);
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.STOPPED && !there(fixture));
+      assertThat(fixture.engine.snapshots().list()).hasSize(1);
+      fixture.engine.destroy(IDLER, DestroyOptions.FORCE);
+      assertThat(state(fixture)).isEqualTo(SandboxState.DESTROYED);
+      assertThat(fixture.engine.snapshots().list()).isEmpty();
     }
   }
 
   @Test
-  void oneWhoseTimeIsUpIsPausedAndLivesAnewWhenItIsResumed() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
-      make(house, expiring(ExpiryAction.PAUSE));
-      said(house, "echo kept > file");
-      house.clock.pass(Duration.ofHours(1));
-      await().until(() -> state(house) == SandboxState.PAUSED);
-      assertThat(house.engine.view(IDLER).cause().orElse("")).isEqualTo("its time was up");
-      house.clock.pass(Duration.ofDays(30));
-      house.restart(() -> {});
-      Assertions.assertThatThrownBy(() -> said(house, "cat file")).isInstanceOf(Conflict.class);
-      assertThat(house.engine.resume(IDLER).expiresAt())
-          .isEqualTo(Optional.of(house.clock.instant().plus(Duration.ofHours(1))));
-      assertThat(said(house, "cat file")).isEqualTo("kept\n");
-      house.clock.pass(Duration.ofHours(1));
-      await().until(() -> state(house) == SandboxState.PAUSED);
+  void expiredSandboxIsPausedAndGetsANewTtlWhenResumed() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
+      make(fixture, expiring(ExpiryAction.PAUSE));
+      said(fixture, "echo kept > file");
+      fixture.clock.pass(Duration.ofHours(1));
+      await().until(() -> state(fixture) == SandboxState.PAUSED);
+      assertThat(fixture.engine.view(IDLER).cause().orElse("")).isEqualTo("it expired");
+      fixture.clock.pass(Duration.ofDays(30));
+      fixture.restart(() -> {});
+      Assertions.assertThatThrownBy(() -> said(fixture, "cat file")).isInstanceOf(Conflict.class);
+      assertThat(fixture.engine.resume(IDLER).expiresAt())
+          .isEqualTo(Optional.of(fixture.clock.instant().plus(Duration.ofHours(1))));
+      assertThat(said(fixture, "cat file")).isEqualTo("kept\n");
+      fixture.clock.pass(Duration.ofHours(1));
+      await().until(() -> state(fixture) == SandboxState.PAUSED);
     }
   }
 
   @Test
-  void withAutoResumeARequestWakesOneWhoseTimeWasUp() throws IOException {
+  void autoResumeResumesAnExpiredSandbox() throws IOException {
     for (ExpiryAction what : List.of(ExpiryAction.PAUSE, ExpiryAction.SNAPSHOT)) {
       Path own = Files.createDirectory(folder.resolve(what.name()));
-      try (EngineFixture house = new EngineFixture(own, "")) {
-        make(house, expiring(what).withAutoResume(true));
-        said(house, "echo kept > file");
-        house.clock.pass(Duration.ofHours(1));
-        await().until(() -> state(house) != SandboxState.RUNNING);
-        assertThat(said(house, "cat file")).isEqualTo("kept\n");
-        assertThat(house.engine.view(IDLER).expiresAt())
-            .isEqualTo(Optional.of(house.clock.instant().plus(Duration.ofHours(1))));
-        assertThat(state(house)).isEqualTo(SandboxState.RUNNING);
+      try (EngineFixture fixture = new EngineFixture(own, "")) {
+        make(fixture, expiring(what).withAutoResume(true));
+        said(fixture, "echo kept > file");
+        fixture.clock.pass(Duration.ofHours(1));
+        await().until(() -> state(fixture) != SandboxState.RUNNING);
+        assertThat(said(fixture, "cat file")).isEqualTo("kept\n");
+        assertThat(fixture.engine.view(IDLER).expiresAt())
+            .isEqualTo(Optional.of(fixture.clock.instant().plus(Duration.ofHours(1))));
+        assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
       }
     }
   }
 
   @Test
-  void oneThatRestsSinceItWasIdleIsKeptWhenItsTimeIsUp() throws IOException {
-    try (EngineFixture house = new EngineFixture(folder, "")) {
+  void sandboxSuspendedWhenIdleStaysSuspendedOnExpiry() throws IOException {
+    try (EngineFixture fixture = new EngineFixture(folder, "")) {
       make(
-          house,
+          fixture,
           expiring(ExpiryAction.PAUSE)
               .withWhenIdle(ExpiryAction.PAUSE)
               .withIdleTimeout(IDLE)
               .withAutoResume(true));
-      house.clock.pass(IDLE.plusSeconds(1));
-      await().until(() -> state(house) == SandboxState.PAUSED);
-      house.clock.pass(Duration.ofHours(2));
-      await().until(() -> house.engine.view(IDLER).expiresAt().isEmpty());
-      assertThat(said(house, "echo yes")).isEqualTo("yes\n");
-      assertThat(house.engine.view(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
+      fixture.clock.pass(IDLE.plusSeconds(1));
+      await().until(() -> state(fixture) == SandboxState.PAUSED);
+      fixture.clock.pass(Duration.ofHours(2));
+      await().until(() -> fixture.engine.view(IDLER).expiresAt().isEmpty());
+      assertThat(said(fixture, "echo yes")).isEqualTo("yes\n");
+      assertThat(fixture.engine.view(IDLER).idleTimeout()).isEqualTo(Optional.of(IDLE));
     }
   }
 }

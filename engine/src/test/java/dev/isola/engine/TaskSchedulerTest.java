@@ -15,7 +15,7 @@ class TaskSchedulerTest {
   private final FakeLog log = new FakeLog();
 
   @Test
-  void failedWorkIsLoggedAndRunsAgain() {
+  void failedTaskIsLoggedAndRunsAgain() {
     AtomicInteger runs = new AtomicInteger();
     try (TaskScheduler schedule = new TaskScheduler(log)) {
       schedule.every(
@@ -38,7 +38,7 @@ class TaskSchedulerTest {
   }
 
   @Test
-  void closingInterruptsRecurringWork() throws InterruptedException {
+  void closeInterruptsRecurringTasks() throws InterruptedException {
     CountDownLatch started = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     try (TaskScheduler schedule = new TaskScheduler(log)) {

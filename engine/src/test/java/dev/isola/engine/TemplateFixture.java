@@ -31,10 +31,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
-/** An engine on bubblewrap, with images, that can be started again. */
+/** An engine on bubblewrap with an image store, which can be restarted. */
 final class TemplateFixture implements AutoCloseable {
   static final String PROVIDER = "bubblewrap";
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final InstantSource CLOCK = InstantSource.system();
 
   final FakeLog log = new FakeLog();
@@ -93,7 +93,7 @@ final class TemplateFixture implements AutoCloseable {
     }
   }
 
-  /** Ends the server and starts another. */
+  /** Stops the server and starts another. */
   void restart(Runnable between) {
     stop();
     ledger = Ledgers.open(LedgerConfig.sqlite(folder.resolve("ledger")));
@@ -109,9 +109,9 @@ final class TemplateFixture implements AutoCloseable {
     ledger.close();
   }
 
-  /** Returns a build when it is over. */
+  /** Waits for the end of a build and returns it. */
   BuildView ended(BuildView build) {
-    long until = System.nanoTime() + PATIENCE.toNanos();
+    long until = System.nanoTime() + TIMEOUT.toNanos();
     long lines = 0;
     while (System.nanoTime() < until) {
       BuildLogPage page = engine.templates().log(build.template(), build.id(), lines, 1000);
@@ -119,29 +119,29 @@ final class TemplateFixture implements AutoCloseable {
       if (page.last()) {
         return engine.templates().build(build.template(), build.id());
       }
-      engine.templates().awaitLog(build.template(), build.id(), lines, PATIENCE);
+      engine.templates().awaitLog(build.template(), build.id(), lines, TIMEOUT);
     }
     throw new AssertionError("the build did not end: " + messages(build));
   }
 
-  /** Returns when a line of the log of a build contains a text. */
+  /** Waits until a line of the build log contains a text. */
   void awaitLine(BuildView build, String text) {
     while (messages(build).stream().noneMatch(line -> line.contains(text))) {
       int lines = messages(build).size();
-      if (!engine.templates().awaitLog(build.template(), build.id(), lines, PATIENCE)) {
+      if (!engine.templates().awaitLog(build.template(), build.id(), lines, TIMEOUT)) {
         throw new AssertionError("no line with " + text + ": " + messages(build));
       }
     }
   }
 
-  /** Returns the first lines of the log of a build. */
+  /** Returns the first lines of a build log. */
   List<String> messages(BuildView build) {
     return engine.templates().log(build.template(), build.id(), 0, 1000).lines().stream()
         .map(BuildLogEntry::message)
         .toList();
   }
 
-  /** Returns the sandboxes that the provider has. */
+  /** Returns the inventory of the provider. */
   List<String> sandboxes() {
     List<String> all = new ArrayList<>();
     registry.get(PROVIDER).inventory().forEach(one -> all.add(one.id().value()));

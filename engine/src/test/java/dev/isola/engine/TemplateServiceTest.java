@@ -41,27 +41,27 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Templates that are built for real, with bubblewrap and an image of busybox. */
+/** Real template builds, with bubblewrap and a busybox image. */
 class TemplateServiceTest {
   private static final String UNIQUE = "cat /proc/sys/kernel/random/uuid > /unique";
 
   @TempDir Path folder;
-  private TemplateFixture house;
+  private TemplateFixture fixture;
 
   @BeforeEach
   void open() throws IOException {
-    house = new TemplateFixture(folder);
+    fixture = new TemplateFixture(folder);
   }
 
   @AfterEach
   void close() {
-    if (house != null) {
-      house.close();
+    if (fixture != null) {
+      fixture.close();
     }
   }
 
   private TemplateService templates() {
-    return house.engine.templates();
+    return fixture.engine.templates();
   }
 
   private static Recipe recipe(BuildStep... steps) {
@@ -83,24 +83,24 @@ class TemplateServiceTest {
   }
 
   private BuildView build(Recipe recipe) {
-    return house.ended(begin(recipe));
+    return fixture.ended(begin(recipe));
   }
 
   private BuildView ready(Recipe recipe) {
     BuildView build = build(recipe);
     assertThat(build.state())
-        .as("%s: %s", build.reason(), house.messages(build))
+        .as("%s: %s", build.reason(), fixture.messages(build))
         .isEqualTo(BuildView.State.READY);
     return build;
   }
 
-  /** Returns what a command says in a sandbox that is made from the template. */
+  /** Returns the output of a command in a sandbox created from the template. */
   private String output(String command) {
     SandboxId id = sandbox();
     try {
-      return house.engine.sandbox(id).run(Command.argv("/bin/sh", "-c", command)).stdout().text();
+      return fixture.engine.sandbox(id).run(Command.argv("/bin/sh", "-c", command)).stdout().text();
     } finally {
-      house.engine.destroy(id, DestroyOptions.FORCE);
+      fixture.engine.destroy(id, DestroyOptions.FORCE);
     }
   }
 
@@ -116,7 +116,7 @@ class TemplateServiceTest {
     if (!template.cwd().isEmpty()) {
       spec.cwd(template.cwd());
     }
-    return house
+    return fixture
         .engine
         .create(SandboxRequest.of(CreateRequest.of(spec.build(), TemplateFixture.PROVIDER)))
         .view()
@@ -124,11 +124,11 @@ class TemplateServiceTest {
   }
 
   private List<String> builtImages() {
-    return house.images.names().stream().filter(name -> !name.equals(SMALL)).toList();
+    return fixture.images.names().stream().filter(name -> !name.equals(SMALL)).toList();
   }
 
   @Test
-  void stepsMakeAnImageAndWhatSandboxesBeginWith() throws IOException {
+  void stepsProduceAnImageAndSandboxDefaults() throws IOException {
     String archive = archive("app.txt", "copied in");
     BuildView build =
         ready(
@@ -148,28 +148,28 @@ class TemplateServiceTest {
                 "cat /by-root made.txt files/app.txt; echo; stat -c %U files/app.txt; pwd;"
                     + " echo $GREETING"))
         .isEqualTo("by root\nby user with hello\ncopied in\nuser\n/opt/app\nhello\n");
-    assertThat(house.messages(build))
+    assertThat(fixture.messages(build))
         .anyMatch(line -> line.startsWith("RUN echo"))
         .anyMatch(line -> line.startsWith("COPY app.txt files/"))
         .endsWith("done");
-    assertThat(house.sandboxes()).isEmpty();
+    assertThat(fixture.sandboxes()).isEmpty();
     assertThat(templates().builds("web")).containsExactly(build);
   }
 
   @Test
-  void sameStepsAreTakenFromTheCache() {
+  void identicalStepsUseTheCache() {
     Recipe recipe = recipe(new BuildStep.Run(UNIQUE), new BuildStep.Env(Map.of("A", "B")));
     ready(recipe);
     String first = output("cat /unique");
     BuildView second = ready(recipe);
     assertThat(output("cat /unique; echo $A")).isEqualTo(first + "B\n");
-    assertThat(house.messages(second)).contains("CACHED RUN " + UNIQUE);
+    assertThat(fixture.messages(second)).contains("CACHED RUN " + UNIQUE);
     ready(recipe(new BuildStep.Run(UNIQUE + " "), new BuildStep.Env(Map.of("A", "B"))));
     assertThat(output("cat /unique")).isNotEqualTo(first);
   }
 
   @Test
-  void changedArchiveRunsItsStepAndThoseAfterIt() throws IOException {
+  void changedArchiveReexecutesItsStepAndLaterSteps() throws IOException {
     String first = archive("app.txt", "first");
     String second = archive("app.txt", "second");
     ready(copying(first));
@@ -179,7 +179,7 @@ class TemplateServiceTest {
     assertThat(output("cat /unique")).isEqualTo(before);
     assertThat(output("cat /after")).isNotEqualTo(after);
     assertThat(output("cat /app.txt")).isEqualTo("second");
-    assertThat(house.messages(build))
+    assertThat(fixture.messages(build))
         .contains("CACHED RUN " + UNIQUE)
         .noneMatch(line -> line.startsWith("CACHED COPY"));
   }
@@ -192,7 +192,7 @@ class TemplateServiceTest {
   }
 
   @Test
-  void buildGoesOnWithoutACacheThatIsDamagedOrGone() throws IOException {
+  void buildIgnoresADamagedOrMissingCache() throws IOException {
     Recipe recipe = recipe(new BuildStep.Run(UNIQUE));
     ready(recipe);
     String first = output("cat /unique");
@@ -202,20 +202,21 @@ class TemplateServiceTest {
       }
     }
     BuildView build = ready(recipe);
-    assertThat(house.messages(build)).anyMatch(line -> line.contains("goes on without it"));
+    assertThat(fixture.messages(build))
+        .anyMatch(line -> line.contains("continues without the cache"));
     assertThat(output("cat /unique")).isNotEqualTo(first);
-    house.engine.snapshots().list().forEach(one -> house.engine.snapshots().remove(one.id()));
+    fixture.engine.snapshots().list().forEach(one -> fixture.engine.snapshots().remove(one.id()));
     ready(recipe);
   }
 
   @Test
   void unusedCacheIsRemoved() {
     ready(recipe(new BuildStep.Run(UNIQUE)));
-    assertThat(house.engine.snapshots().list()).hasSize(1);
+    assertThat(fixture.engine.snapshots().list()).hasSize(1);
     templates().removeUnused(Duration.ofDays(1));
-    assertThat(house.engine.snapshots().list()).hasSize(1);
+    assertThat(fixture.engine.snapshots().list()).hasSize(1);
     templates().removeUnused(Duration.ofMinutes(-1));
-    assertThat(house.engine.snapshots().list()).isEmpty();
+    assertThat(fixture.engine.snapshots().list()).isEmpty();
   }
 
   @Test
@@ -231,33 +232,33 @@ class TemplateServiceTest {
     assertThat(failed.state()).isEqualTo(BuildView.State.FAILED);
     assertThat(failed.failedStep()).contains(2);
     assertThat(failed.reason()).contains("step 2", "exit 3", "exit code 3", "the reason");
-    assertThat(house.messages(failed)).noneMatch(line -> line.contains("never"));
+    assertThat(fixture.messages(failed)).noneMatch(line -> line.contains("never"));
     assertThat(templates().requireBuilt("web").image()).isEqualTo(before.image());
     assertThat(output("cat /version")).isEqualTo("first\n");
-    assertThat(house.sandboxes()).isEmpty();
+    assertThat(fixture.sandboxes()).isEmpty();
     assertThat(builtImages()).hasSize(1);
   }
 
   @Test
-  void replacedImageIsRemovedOnceNoSandboxStandsOnIt() {
+  void replacedImageIsRemovedWhenNoSandboxUsesIt() {
     ready(recipe(new BuildStep.Run("echo first > /version")));
     SandboxId old = sandbox();
     ready(recipe(new BuildStep.Run("echo second > /version")));
     templates().reconcile();
     assertThat(builtImages()).hasSize(2);
     assertThat(output("cat /version")).isEqualTo("second\n");
-    house.engine.destroy(old, DestroyOptions.FORCE);
+    fixture.engine.destroy(old, DestroyOptions.FORCE);
     templates().reconcile();
     assertThat(builtImages())
         .containsExactly(templates().requireBuilt("web").image().orElseThrow());
   }
 
   @Test
-  void templateIsBuiltOnAnother() {
+  void templateCanUseAnotherTemplateAsBase() {
     ready(recipe(new BuildStep.Env(Map.of("A", "1")), new BuildStep.Run("echo base > /base")));
     templates().tag("web", List.of("v1"));
     BuildView build =
-        house.ended(
+        fixture.ended(
             templates()
                 .build(
                     "more",
@@ -266,7 +267,7 @@ class TemplateServiceTest {
                         new BuildStep.Run("cat /base; echo A is $A")),
                     BuildSettings.DEFAULT));
     assertThat(build.state()).as(build.reason()).isEqualTo(BuildView.State.READY);
-    assertThat(house.messages(build)).contains("base", "A is 1");
+    assertThat(fixture.messages(build)).contains("base", "A is 1");
     assertThatThrownBy(
             () ->
                 begin(
@@ -275,41 +276,41 @@ class TemplateServiceTest {
   }
 
   @Test
-  void removalEndsABuildAndLeavesNothing() {
+  void removalCancelsARunningBuildAndLeavesNothingBehind() {
     BuildView build = begin(recipe(new BuildStep.Run("echo begun; sleep 600")));
-    house.awaitLine(build, "begun");
-    assertThat(house.sandboxes()).hasSize(1);
+    fixture.awaitLine(build, "begun");
+    assertThat(fixture.sandboxes()).hasSize(1);
     templates().remove("web");
     assertThat(templates().find("web")).isEmpty();
-    assertThat(house.sandboxes()).isEmpty();
-    assertThat(house.ledger.templates().all()).isEmpty();
-    assertThat(house.ledger.templates().builds()).isEmpty();
+    assertThat(fixture.sandboxes()).isEmpty();
+    assertThat(fixture.ledger.templates().all()).isEmpty();
+    assertThat(fixture.ledger.templates().builds()).isEmpty();
     assertThat(builtImages()).isEmpty();
     assertThat(folder.resolve("templates/logs/" + build.id() + ".log")).doesNotExist();
     assertThatThrownBy(() -> templates().remove("web")).isInstanceOf(NotFound.class);
   }
 
   @Test
-  void templateInUseIsNotRemoved() {
+  void templateInUseCannotBeRemoved() {
     ready(recipe(new BuildStep.Run("echo first > /version")));
     SandboxId id = sandbox();
     assertThatThrownBy(() -> templates().remove("web"))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining(id.value());
     assertThat(output("cat /version")).isEqualTo("first\n");
-    house.engine.destroy(id, DestroyOptions.FORCE);
+    fixture.engine.destroy(id, DestroyOptions.FORCE);
     templates().remove("web");
     assertThat(builtImages()).isEmpty();
   }
 
   @Test
-  void twoBuildsOfOneTemplateEndWithTheImageOfTheNewer() {
+  void newerOfTwoBuildsDeterminesTheImage() {
     BuildView older =
         begin(recipe(new BuildStep.Run("echo begun; sleep 3; echo older > /version")));
-    house.awaitLine(older, "begun");
+    fixture.awaitLine(older, "begun");
     BuildView newer = begin(recipe(new BuildStep.Run("echo newer > /version")));
-    assertThat(house.ended(newer).state()).isEqualTo(BuildView.State.READY);
-    BuildView overtaken = house.ended(older);
+    assertThat(fixture.ended(newer).state()).isEqualTo(BuildView.State.READY);
+    BuildView overtaken = fixture.ended(older);
     assertThat(overtaken.state()).isEqualTo(BuildView.State.FAILED);
     assertThat(overtaken.reason()).contains("newer build");
     assertThat(output("cat /version")).isEqualTo("newer\n");
@@ -332,11 +333,11 @@ class TemplateServiceTest {
     }
     assertThat(lines).isBetween(100_000L, 100_005L);
     assertThat(last.subList(last.size() - 2, last.size()))
-        .containsExactly("the log is full: further lines are not kept", "done");
+        .containsExactly("the log is full; further lines are discarded", "done");
   }
 
   @Test
-  void hostileArchiveReachesNothingOutsideOfItsFolder() throws IOException {
+  void hostileArchiveCannotEscapeItsFolder() throws IOException {
     Path evil = Files.createDirectories(folder.resolve("evil"));
     Files.writeString(evil.resolve("x"), "owned");
     Path tar = folder.resolve("evil.tar");
@@ -365,7 +366,7 @@ class TemplateServiceTest {
   }
 
   @Test
-  void wrongRecipesAreRefusedBeforeAnythingIsDone() {
+  void invalidRecipesAreRejectedBeforeTheBuildStarts() {
     for (BuildStep wrong :
         List.of(
             new BuildStep.Packages(List.of("curl", "-o=Dir::Etc=/x")),
@@ -388,17 +389,17 @@ class TemplateServiceTest {
           .as(name)
           .isInstanceOf(InvalidRequest.class);
     }
-    assertThat(house.ledger.templates().builds()).isEmpty();
+    assertThat(fixture.ledger.templates().builds()).isEmpty();
   }
 
   @Test
-  void packagesNeedAPackageManager() {
+  void packagesStepRequiresAPackageManager() {
     BuildView build = build(recipe(new BuildStep.Packages(List.of("curl"))));
     assertThat(build.reason()).contains("neither apt-get nor apk");
   }
 
   @Test
-  void buildIsBegunOnceAndOnlyTheNewest() {
+  void onlyTheNewestBuildStartsAndOnlyOnce() {
     TemplateView first = templates().declare("web", List.of(), Optional.of(2L), Optional.empty());
     TemplateView second =
         templates().declare("web:v1", List.of("v2"), Optional.empty(), Optional.empty());
@@ -415,18 +416,18 @@ class TemplateServiceTest {
     assertThatThrownBy(
             () -> templates().startBuild("web", second.build(), recipe(), BuildSettings.DEFAULT))
         .isInstanceOf(Conflict.class);
-    assertThat(house.ended(begun).state()).isEqualTo(BuildView.State.READY);
+    assertThat(fixture.ended(begun).state()).isEqualTo(BuildView.State.READY);
     assertThat(templates().find("web:latest")).map(TemplateView::id).contains(first.id());
     assertThat(templates().find("web:v2")).map(TemplateView::id).contains(first.id());
     assertThat(templates().find("web:v3")).isEmpty();
   }
 
   @Test
-  void buildThatARestartCutOffHasFailedAndLeavesNothing() throws IOException {
+  void buildInterruptedByARestartFailsAndLeavesNothingBehind() throws IOException {
     ready(recipe(new BuildStep.Run("echo first > /version")));
     TemplateView template = templates().requireBuilt("web");
     SandboxId left =
-        house
+        fixture
             .engine
             .create(
                 SandboxRequest.of(
@@ -437,11 +438,11 @@ class TemplateServiceTest {
                         Map.of(TemplateService.BUILD_LABEL, "cut-off", "isola.kind", "build")))
             .view()
             .id();
-    house.images.store().importFrom("template-cut-off", folder.resolve("scratch/small-root"));
+    fixture.images.store().importFrom("template-cut-off", folder.resolve("scratch/small-root"));
     Instant now = Instant.now();
-    house.restart(
+    fixture.restart(
         () ->
-            house
+            fixture
                 .ledger
                 .templates()
                 .insert(
@@ -457,42 +458,42 @@ class TemplateServiceTest {
     BuildView build = templates().build("web", "cut-off");
     assertThat(build.state()).isEqualTo(BuildView.State.FAILED);
     assertThat(build.reason()).contains("restarted");
-    assertThat(house.messages(build)).containsExactly(build.reason());
+    assertThat(fixture.messages(build)).containsExactly(build.reason());
     templates().reconcile();
-    assertThat(house.sandboxes()).doesNotContain(left.value());
+    assertThat(fixture.sandboxes()).doesNotContain(left.value());
     assertThat(builtImages()).containsExactly(template.image().orElseThrow());
     assertThat(output("cat /version")).isEqualTo("first\n");
   }
 
   @Test
-  void removalThatARestartCutOffIsFinished() {
+  void removalInterruptedByARestartIsFinished() {
     ready(recipe(new BuildStep.Run("echo first > /version")));
     String id = templates().requireBuilt("web").id();
-    house.restart(
+    fixture.restart(
         () -> {
-          TemplateEntry entry = house.ledger.templates().find(id).orElseThrow();
-          house
+          TemplateEntry entry = fixture.ledger.templates().find(id).orElseThrow();
+          fixture
               .ledger
               .templates()
               .update(entry.withState(TemplateEntry.State.REMOVING, Instant.now()));
         });
     assertThat(templates().find("web")).isEmpty();
     templates().reconcile();
-    assertThat(house.ledger.templates().all()).isEmpty();
+    assertThat(fixture.ledger.templates().all()).isEmpty();
     assertThat(builtImages()).isEmpty();
   }
 
   @Test
-  void buildsAndTheirLogsOutliveTheServer() {
+  void buildsAndLogsSurviveARestart() {
     BuildView build = ready(recipe(new BuildStep.Run("echo kept line")));
     TemplateView template = templates().requireBuilt("web");
-    house.restart(() -> {});
+    fixture.restart(() -> {});
     assertThat(templates().list()).containsExactly(template);
     assertThat(templates().build("web", build.id())).isEqualTo(build);
-    assertThat(house.messages(build)).contains("kept line").endsWith("done");
+    assertThat(fixture.messages(build)).contains("kept line").endsWith("done");
   }
 
-  /** Returns the SHA-256 of an archive of one file that was uploaded. */
+  /** Uploads an archive with one file and returns its SHA-256. */
   private String archive(String name, String content) throws IOException {
     Path source = Files.createDirectories(folder.resolve("source"));
     Files.writeString(source.resolve(name), content);

@@ -18,7 +18,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who uses nearly all of what it may is told, once. */
+/** Usage close to a limit causes one warning. */
 class UsageMonitorTest {
   private static final String OFTEN = "usage: {interval: 1s, warn_at: 0.8}";
   private static final long MEGABYTE = 1 << 20;
@@ -37,15 +37,15 @@ class UsageMonitorTest {
         Duration.ZERO);
   }
 
-  private static List<String> warnings(EngineFixture house) {
-    return house.engine.events().after(0, 1000).stream()
+  private static List<String> warnings(EngineFixture fixture) {
+    return fixture.engine.events().after(0, 1000).stream()
         .filter(event -> event.type().equals("resourceWarning"))
         .map(EventView::data)
         .toList();
   }
 
-  private static double used(EngineFixture house, String gauge) {
-    return house
+  private static double used(EngineFixture fixture, String gauge) {
+    return fixture
         .engine
         .metrics()
         .scrape()
@@ -56,34 +56,34 @@ class UsageMonitorTest {
   }
 
   @Test
-  void aWarningIsWrittenOnceAndAgainAfterItWasBelow() throws IOException {
+  void warningIsRepeatedOnlyAfterUsageDroppedBelowTheThreshold() throws IOException {
     FakeProvider bubblewrap = new FakeProvider("bubblewrap");
     bubblewrap.usage = usage(79, OptionalLong.empty(), 7);
-    try (EngineFixture house = new EngineFixture(folder, OFTEN, bubblewrap)) {
+    try (EngineFixture fixture = new EngineFixture(folder, OFTEN, bubblewrap)) {
       ResourceLimits limits =
           ResourceLimits.DEFAULT.withMemoryMb(100).withDiskMb(1000).withProcesses(10);
       SandboxSpec spec = SandboxSpec.builder(new SandboxId("greedy")).limits(limits).build();
-      house.engine.create(SandboxRequest.of(CreateRequest.of(spec, "bubblewrap")));
-      await().until(() -> used(house, "isola_usage_processes") == 7);
-      assertThat(warnings(house)).isEmpty();
+      fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, "bubblewrap")));
+      await().until(() -> used(fixture, "isola_usage_processes") == 7);
+      assertThat(warnings(fixture)).isEmpty();
 
       bubblewrap.usage = usage(80, OptionalLong.of(1000), 7);
-      await().until(() -> used(house, "isola_usage_memory_bytes") == 80 * MEGABYTE);
-      assertThat(warnings(house))
+      await().until(() -> used(fixture, "isola_usage_memory_bytes") == 80 * MEGABYTE);
+      assertThat(warnings(fixture))
           .containsExactly(
               "{\"resource\":\"memory\",\"used\":83886080,\"limit\":104857600}",
               "{\"resource\":\"disk\",\"used\":1048576000,\"limit\":1048576000}");
 
       bubblewrap.usage = usage(81, OptionalLong.of(10), 8);
-      await().until(() -> used(house, "isola_usage_memory_bytes") == 81 * MEGABYTE);
-      assertThat(warnings(house))
+      await().until(() -> used(fixture, "isola_usage_memory_bytes") == 81 * MEGABYTE);
+      assertThat(warnings(fixture))
           .hasSize(3)
           .last()
           .isEqualTo("{\"resource\":\"processes\",\"used\":8,\"limit\":10}");
 
       bubblewrap.usage = usage(82, OptionalLong.of(900), 8);
-      await().until(() -> used(house, "isola_usage_memory_bytes") == 82 * MEGABYTE);
-      assertThat(warnings(house)).hasSize(4).last().asString().contains("disk");
+      await().until(() -> used(fixture, "isola_usage_memory_bytes") == 82 * MEGABYTE);
+      assertThat(warnings(fixture)).hasSize(4).last().asString().contains("disk");
     }
   }
 }

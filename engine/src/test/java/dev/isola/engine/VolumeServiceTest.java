@@ -27,24 +27,24 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Volumes of the engine, at providers that do as a test says. */
+/** Volumes of the engine, at providers whose behaviour a test sets. */
 class VolumeServiceTest {
   private final FakeProvider bubblewrap = new FakeProvider("bubblewrap");
   private final FakeProvider gvisor = new FakeProvider("gvisor");
-  private EngineFixture house;
+  private EngineFixture fixture;
 
   @BeforeEach
   void open(@TempDir Path folder) throws IOException {
-    house = new EngineFixture(folder, "shutdown: leave\n", bubblewrap, gvisor);
+    fixture = new EngineFixture(folder, "shutdown: leave\n", bubblewrap, gvisor);
   }
 
   @AfterEach
   void close() {
-    house.close();
+    fixture.close();
   }
 
   private VolumeView create(String name) {
-    return house.engine.volumes().create("", name, "bubblewrap");
+    return fixture.engine.volumes().create("", name, "bubblewrap");
   }
 
   private static SandboxSpec.Builder mounting(String id, String volume) {
@@ -53,27 +53,27 @@ class VolumeServiceTest {
   }
 
   private List<String> names() {
-    return house.engine.volumes().list("").stream().map(VolumeView::name).toList();
+    return fixture.engine.volumes().list("").stream().map(VolumeView::name).toList();
   }
 
   @Test
-  void createdVolumeIsWrittenAndAtItsProvider() {
+  void createdVolumeIsRecordedAndExistsAtItsProvider() {
     VolumeView made = create("data");
     assertThat(made.state()).isEqualTo("available");
     assertThat(made.provider()).isEqualTo("bubblewrap");
     assertThat(bubblewrap.volumes).containsExactly("data");
-    assertThat(house.engine.volumes().get("", "data")).isEqualTo(made);
-    assertThat(house.engine.volumes().find("", made.id())).contains(made);
-    house.engine.volumes().remove("", "data");
+    assertThat(fixture.engine.volumes().get("", "data")).isEqualTo(made);
+    assertThat(fixture.engine.volumes().find("", made.id())).contains(made);
+    fixture.engine.volumes().remove("", "data");
     assertThat(bubblewrap.volumes).isEmpty();
     assertThat(names()).isEmpty();
-    assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
+    assertThatThrownBy(() -> fixture.engine.volumes().remove("", "data"))
         .isInstanceOfSatisfying(
             NotFound.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.VOLUME_NOT_FOUND));
   }
 
   @Test
-  void nameIsTakenOnceAndCannotLeadElsewhere() {
+  void volumeNameIsUniqueAndCannotBeAPath() {
     create("data");
     assertThatThrownBy(() -> create("data")).isInstanceOf(Conflict.class);
     for (String wrong : List.of("", "..", "a/b", "../x", "a b", "x".repeat(129))) {
@@ -83,57 +83,59 @@ class VolumeServiceTest {
   }
 
   @Test
-  void volumesOfAnotherTenantAreNotSeenMountedOrReplaced() {
-    house.engine.volumes().create("acme", "data", "bubblewrap");
+  void volumesOfAnotherTenantAreInaccessible() {
+    fixture.engine.volumes().create("acme", "data", "bubblewrap");
     assertThat(names()).isEmpty();
-    assertThatThrownBy(() -> house.engine.volumes().get("", "data")).isInstanceOf(NotFound.class);
-    assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
+    assertThatThrownBy(() -> fixture.engine.volumes().get("", "data")).isInstanceOf(NotFound.class);
+    assertThatThrownBy(() -> fixture.engine.volumes().remove("", "data"))
         .isInstanceOf(NotFound.class);
-    assertThatThrownBy(() -> house.engine.volumes().files("", "data", HelperProfile.DEFAULT))
+    assertThatThrownBy(() -> fixture.engine.volumes().files("", "data", HelperProfile.DEFAULT))
         .isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> create("data")).isInstanceOf(Conflict.class);
-    SandboxRequest order = SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
-    assertThatThrownBy(() -> house.engine.create(order)).isInstanceOf(NotFound.class);
-    assertThat(house.engine.create(order.withTenant("acme")).view().provider())
+    SandboxRequest request =
+        SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
+    assertThatThrownBy(() -> fixture.engine.create(request)).isInstanceOf(NotFound.class);
+    assertThat(fixture.engine.create(request.withTenant("acme")).view().provider())
         .isEqualTo("bubblewrap");
   }
 
   @Test
-  void sandboxGoesToTheProviderThatHasItsVolume() {
-    house.engine.volumes().create("", "data", "gvisor");
-    SandboxRequest order = SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
-    assertThat(house.engine.create(order).view().provider()).isEqualTo("gvisor");
+  void sandboxIsPlacedAtTheProviderOfItsVolume() {
+    fixture.engine.volumes().create("", "data", "gvisor");
+    SandboxRequest request =
+        SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()));
+    assertThat(fixture.engine.create(request).view().provider()).isEqualTo("gvisor");
     create("other");
     SandboxSpec both =
         mounting("box2", "data")
             .volume(new VolumeMount(VolumeMount.Type.VOLUME, "other", "/other", false))
             .build();
-    assertThatThrownBy(() -> house.engine.create(SandboxRequest.of(CreateRequest.auto(both))))
+    assertThatThrownBy(() -> fixture.engine.create(SandboxRequest.of(CreateRequest.auto(both))))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("different providers");
   }
 
   @Test
-  void mountedVolumeIsNotRemoved() {
+  void mountedVolumeCannotBeRemoved() {
     create("data");
     SandboxId id =
-        house
+        fixture
             .engine
             .create(SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build())))
             .view()
             .id();
-    assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
+    assertThatThrownBy(() -> fixture.engine.volumes().remove("", "data"))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("box1");
-    assertThat(house.engine.volumes().get("", "data").state()).isEqualTo("available");
+    assertThat(fixture.engine.volumes().get("", "data").state()).isEqualTo("available");
     assertThat(bubblewrap.volumes).containsExactly("data");
-    house.engine.destroy(id, DestroyOptions.FORCE);
-    house.engine.volumes().remove("", "data");
+    fixture.engine.destroy(id, DestroyOptions.FORCE);
+    fixture.engine.volumes().remove("", "data");
     assertThat(bubblewrap.volumes).isEmpty();
   }
 
   @Test
-  void failedCreateLeavesNothing() {
+  void failedCreateLeavesNothingBehind() {
     bubblewrap.failing(ErrorCode.PROVIDER_UNAVAILABLE, "it is broken");
     assertThatThrownBy(() -> create("data")).isInstanceOf(SandboxException.class);
     assertThat(names()).isEmpty();
@@ -142,39 +144,39 @@ class VolumeServiceTest {
   }
 
   @Test
-  void failedRemovalIsFinishedLaterAndNothingMountsItMeanwhile() {
+  void failedRemovalIsRetriedAndBlocksMounts() {
     create("data");
     bubblewrap.failing(ErrorCode.PROVIDER_UNAVAILABLE, "it is broken");
-    assertThatThrownBy(() -> house.engine.volumes().remove("", "data"))
+    assertThatThrownBy(() -> fixture.engine.volumes().remove("", "data"))
         .isInstanceOf(SandboxException.class);
-    assertThat(house.engine.volumes().get("", "data").state()).isEqualTo("removing");
+    assertThat(fixture.engine.volumes().get("", "data").state()).isEqualTo("removing");
     bubblewrap.failure = null;
     assertThatThrownBy(
             () ->
-                house.engine.create(
+                fixture.engine.create(
                     SandboxRequest.of(CreateRequest.auto(mounting("box1", "data").build()))))
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("being removed");
-    assertThatThrownBy(() -> house.engine.volumes().files("", "data", HelperProfile.DEFAULT))
+    assertThatThrownBy(() -> fixture.engine.volumes().files("", "data", HelperProfile.DEFAULT))
         .isInstanceOf(Conflict.class);
-    house.engine.volumes().reconcile();
+    fixture.engine.volumes().reconcile();
     assertThat(names()).isEmpty();
     assertThat(bubblewrap.volumes).isEmpty();
   }
 
   @Test
-  void changesThatAServerLeftHalfDoneAreFinished() {
+  void interruptedChangesAreFinished() {
     bubblewrap.volumes.add("half-removed");
     ledger("half-created", VolumeEntry.State.CREATING);
     ledger("half-removed", VolumeEntry.State.REMOVING);
-    house.engine.volumes().reconcile();
-    assertThat(house.engine.volumes().get("", "half-created").state()).isEqualTo("available");
+    fixture.engine.volumes().reconcile();
+    assertThat(fixture.engine.volumes().get("", "half-created").state()).isEqualTo("available");
     assertThat(names()).containsExactly("half-created");
     assertThat(bubblewrap.volumes).isEqualTo(Set.of("half-created"));
   }
 
   private void ledger(String name, VolumeEntry.State state) {
-    house
+    fixture
         .ledger
         .volumes()
         .insert(
@@ -184,31 +186,31 @@ class VolumeServiceTest {
                 name,
                 "bubblewrap",
                 state,
-                house.clock.instant(),
-                house.clock.instant()));
+                fixture.clock.instant(),
+                fixture.clock.instant()));
   }
 
   @Test
-  void volumesOfAnEarlierVersionAreTakenOverWithTheirTokens() throws IOException {
+  void legacyVolumesAreMigratedWithTheirTokens() throws IOException {
     String text = "{\"volumeID\":\"v1\",\"name\":\"old\",\"tokens\":[\"abc\"]}";
-    house.ledger.settings().put("e2b-volume", "v1", text);
-    house.ledger.settings().put("e2b-volume", "v2", "unreadable");
-    house.restart(() -> {});
-    VolumeView old = house.engine.volumes().get("", "old");
+    fixture.ledger.settings().put("e2b-volume", "v1", text);
+    fixture.ledger.settings().put("e2b-volume", "v2", "unreadable");
+    fixture.restart(() -> {});
+    VolumeView old = fixture.engine.volumes().get("", "old");
     assertThat(old.id()).isEqualTo("v1");
     assertThat(old.provider()).isEmpty();
-    assertThat(house.ledger.settings().get("e2b-volume-token", "v1")).contains(text);
-    assertThat(house.ledger.settings().all("e2b-volume")).containsOnlyKeys("v2");
-    assertThat(house.log.warnings).anyMatch(line -> line.contains("v2"));
-    // The first sandbox that mounts it decides which provider has its files.
-    house.engine.create(
+    assertThat(fixture.ledger.settings().get("e2b-volume-token", "v1")).contains(text);
+    assertThat(fixture.ledger.settings().all("e2b-volume")).containsOnlyKeys("v2");
+    assertThat(fixture.log.warnings).anyMatch(line -> line.contains("v2"));
+    // The first sandbox that mounts the volume determines its provider.
+    fixture.engine.create(
         SandboxRequest.of(CreateRequest.of(mounting("box1", "old").build(), "gvisor")));
-    assertThat(house.engine.volumes().get("", "old").provider()).isEqualTo("gvisor");
+    assertThat(fixture.engine.volumes().get("", "old").provider()).isEqualTo("gvisor");
   }
 
   @Test
-  void providerWithoutVolumesIsRefusedByName() {
-    assertThatThrownBy(() -> house.engine.volumes().create("", "data", "test"))
+  void providerWithoutVolumeSupportIsRejectedByName() {
+    assertThatThrownBy(() -> fixture.engine.volumes().create("", "data", "test"))
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("test");
     assertThat(names()).isEmpty();

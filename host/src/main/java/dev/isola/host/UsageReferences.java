@@ -12,18 +12,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Who stands on something that is shared (an image, a layer): {@code used-by/NAME} in its folder,
- * holding a folder that is there as long as the user is, like a sandbox's own. A mark whose folder
- * is gone was left by a crash and does not count. A process is such a folder too, with the moment
- * of its start in a second line, since its number may be given to another.
+ * References to a shared object such as an image or a layer: the file {@code used-by/NAME} in the
+ * folder of the object contains the path of a folder that exists as long as the holder does,
+ * usually the folder of a sandbox. A reference whose folder is gone was left behind by a crash and
+ * does not count. A process is referenced by its folder in {@code /proc} and, on a second line, its
+ * start time, because its pid can be reused.
  */
 public final class UsageReferences {
   private static final String FOLDER = "used-by";
 
-  /** How the name of a mark begins that is being written. */
+  /** Prefix of the name of a reference that is being written. */
   private static final String UNFINISHED = ".";
 
-  /** Makes something that is shared, and has no users yet, ready for marks. */
+  /** Prepares a shared object without holders for references. */
   public static void initialize(Path shared) throws IOException {
     Files.createDirectory(shared.resolve(FOLDER));
   }
@@ -32,17 +33,17 @@ public final class UsageReferences {
     add(List.of(shared), user, usersFolder);
   }
 
-  /** Notes that somebody uses several things, all in one file system. */
+  /** Adds references to several objects, all on one file system, for the same holder. */
   public void add(List<Path> shared, String user, Path usersFolder) throws IOException {
     write(shared, user, usersFolder.toAbsolutePath().toString());
   }
 
-  /** Notes that a process uses them, which stops with its end. */
+  /** Adds references that end with a process. */
   public void add(List<Path> shared, String user, AgentProcess process) throws IOException {
     write(shared, user, "/proc/" + process.pid() + "\n" + process.startTime());
   }
 
-  /** A mark is there whole or not at all; many marks are one file with many names. */
+  /** Writes references atomically; several references are hard links to one file. */
   private static void write(List<Path> shared, String user, String text) throws IOException {
     if (shared.isEmpty()) {
       return;
@@ -52,14 +53,14 @@ public final class UsageReferences {
       Files.createDirectory(marks);
     }
     Path unfinished = marks.resolve(UNFINISHED + user);
-    Path mark = marks.resolve(user);
+    Path reference = marks.resolve(user);
     Files.writeString(unfinished, text);
-    Files.move(unfinished, mark, StandardCopyOption.ATOMIC_MOVE);
-    for (Path one : shared.subList(1, shared.size())) {
+    Files.move(unfinished, reference, StandardCopyOption.ATOMIC_MOVE);
+    for (Path object : shared.subList(1, shared.size())) {
       try {
-        Files.createLink(one.resolve(FOLDER).resolve(user), mark);
+        Files.createLink(object.resolve(FOLDER).resolve(user), reference);
       } catch (FileAlreadyExistsException already) {
-        // It says the same.
+        // The existing reference has the same content.
       }
     }
   }
@@ -68,13 +69,13 @@ public final class UsageReferences {
     Files.deleteIfExists(shared.resolve(FOLDER).resolve(user));
   }
 
-  /** Returns who stands on it, in order. */
+  /** Returns the holders of references, sorted. */
   public List<String> holders(Path shared) throws IOException {
     List<String> ids = new ArrayList<>();
     try (DirectoryStream<Path> marks = Files.newDirectoryStream(shared.resolve(FOLDER))) {
-      for (Path mark : marks) {
-        if (isLive(mark)) {
-          ids.add(mark.getFileName().toString());
+      for (Path reference : marks) {
+        if (isLive(reference)) {
+          ids.add(reference.getFileName().toString());
         }
       }
     } catch (NoSuchFileException none) {
@@ -84,11 +85,11 @@ public final class UsageReferences {
     return ids;
   }
 
-  /** Tells whether somebody stands on it, without looking at all of them. */
+  /** Reports whether there is a live reference, without reading all of them. */
   public boolean isInUse(Path shared) throws IOException {
     try (DirectoryStream<Path> marks = Files.newDirectoryStream(shared.resolve(FOLDER))) {
-      for (Path mark : marks) {
-        if (isLive(mark)) {
+      for (Path reference : marks) {
+        if (isLive(reference)) {
           return true;
         }
       }
@@ -98,12 +99,12 @@ public final class UsageReferences {
     return false;
   }
 
-  private static boolean isLive(Path mark) throws IOException {
-    if (mark.getFileName().toString().startsWith(UNFINISHED)) {
+  private static boolean isLive(Path reference) throws IOException {
+    if (reference.getFileName().toString().startsWith(UNFINISHED)) {
       return false;
     }
     try {
-      String[] lines = Files.readString(mark).split("\n", -1);
+      String[] lines = Files.readString(reference).split("\n", -1);
       Path folder = Path.of(lines[0]);
       return lines.length == 1
           ? Files.isDirectory(folder)

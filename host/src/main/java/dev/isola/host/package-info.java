@@ -1,4 +1,6 @@
-/** What a sandbox takes from this machine: control groups, images, layers, networks, roots. */
+/**
+ * The resources of the host that sandboxes use: control groups, images, layers, networks, roots.
+ */
 @NullMarked
 package dev.isola.host;
 

@@ -1,13 +1,12 @@
 package dev.isola.server;
 
-/** Where requests are written down. */
+/** Receives one line per completed request. */
 public interface AccessLog {
 
   /**
-   * A request that was answered. There is nothing in it that a caller wrote: no path, no key, no
-   * body.
+   * A completed request. Contains nothing that the client sent: no path, no key, no body.
    *
-   * @param route the template, or {@code -} when there is none
+   * @param route the template of the route, or {@code -} if none matched
    * @param key the name of the key, or {@code -}
    */
   record Line(String requestId, String method, String route, int status, long millis, String key) {}

@@ -12,40 +12,44 @@ import java.util.Map;
 import java.util.Optional;
 import org.eclipse.jetty.server.Request;
 
-/** Asks for a key, and counts who comes with wrong ones. */
+/** Authenticates requests by their key and checks the scope. Counts failed attempts per address. */
 record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
 
-  /** Returns the key that was shown, if it allows the route. */
+  /**
+   * Returns the key of the request, or throws if it is missing, unknown, or lacks the scope of the
+   * route.
+   */
   Optional<ApiKey> authenticate(
-      Request request, Route route, Map<String, String> path, RequestLogEntry visit) {
+      Request request, Route route, Map<String, String> path, RequestLogEntry logEntry) {
     if (route.scope().isEmpty()) {
       return Optional.empty();
     }
     Scope needed = route.scope().get();
-    List<String> shown = route.dialect().secrets(header -> RequestLogEntry.values(request, header));
+    List<String> credentials =
+        route.dialect().secrets(header -> RequestLogEntry.values(request, header));
     String remote = Request.getRemoteAddr(request);
-    if (!shown.isEmpty()) {
+    if (!credentials.isEmpty()) {
       rateLimiter.checkNotBlocked(remote);
     }
     Optional<ApiKey> key =
-        shown.size() == 1
-            ? route.dialect().key(shown.getFirst(), Optional.ofNullable(path.get("id")), keys)
+        credentials.size() == 1
+            ? route.dialect().key(credentials.getFirst(), Optional.ofNullable(path.get("id")), keys)
             : Optional.empty();
     if (key.isEmpty()) {
-      if (!shown.isEmpty()) {
+      if (!credentials.isEmpty()) {
         rateLimiter.recordAuthFailure(remote);
       }
       throw Fault.of(
               ErrorCode.UNAUTHENTICATED,
-              shown.isEmpty() ? "no key was shown" : "the key is not known",
-              "send a key of this server as: Authorization: Bearer KEY")
+              credentials.isEmpty() ? "the request has no API key" : "the API key is invalid",
+              "send an API key of this server as: Authorization: Bearer KEY")
           .exception();
     }
-    visit.key = key.get().name();
+    logEntry.key = key.get().name();
     if (key.get().isToken() && !route.sandboxTokens()) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
-              "the token of a sandbox works within that sandbox only, and this reaches beyond it",
+              "a sandbox token does not allow this operation, which affects more than its sandbox",
               "use a key with scope " + needed.word())
           .exception();
     }
@@ -53,10 +57,10 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
               "the key "
-                  + visit.key
-                  + " allows "
+                  + logEntry.key
+                  + " has scope "
                   + key.get().scope().word()
-                  + ", and this needs "
+                  + ", but the operation requires "
                   + needed.word(),
               "use a key with scope " + needed.word())
           .exception();

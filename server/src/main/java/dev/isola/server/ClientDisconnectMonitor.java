@@ -11,13 +11,13 @@ import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Notices that a client goes away while its answer is worked on, which HTTP/1.1 does not tell
- * anybody who neither reads nor writes. Its thread is interrupted then.
+ * Detects that a client disconnects while its request is being processed, which HTTP/1.1 does not
+ * report to a thread that neither reads nor writes. The thread of the request is interrupted.
  *
- * <p>A client that has shut down its sending half looks the same as one that is gone, and counts as
- * gone. One that sends its next request already is still there; what was read of that cannot be
- * given back, so the connection ends with this answer and the client sends it again. Once an answer
- * has begun nobody may do that.
+ * <p>A client that has shut down its sending side cannot be distinguished from one that has
+ * disconnected, and is treated as disconnected. If the client has already sent its next request,
+ * the byte read here is lost; the connection is then closed after this response, and the client
+ * repeats its request. Once the response has begun, a further request counts as a disconnect.
  */
 final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callback {
   private final AbstractEndPoint endPoint;
@@ -32,14 +32,14 @@ final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callbac
   }
 
   static Exchange.DisconnectWatch watch(EndPoint endPoint, Response response) {
-    if (!(endPoint instanceof AbstractEndPoint plain)) {
+    if (!(endPoint instanceof AbstractEndPoint abstractEndPoint)) {
       return () -> {};
     }
-    ClientDisconnectMonitor gone = new ClientDisconnectMonitor(plain, response);
-    return plain.tryFillInterested(gone) ? gone : () -> {};
+    ClientDisconnectMonitor monitor = new ClientDisconnectMonitor(abstractEndPoint, response);
+    return abstractEndPoint.tryFillInterested(monitor) ? monitor : () -> {};
   }
 
-  /** There is something to read, or the end of it. */
+  /** Called when input, or the end of input, is available. */
   @Override
   public void succeeded() {
     lock.lock();
@@ -61,8 +61,8 @@ final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callbac
     } else if (read == 0) {
       endPoint.tryFillInterested(this);
     } else if (response.isCommitted()) {
-      interruptWorker(); // it is too late to say so, and the rest would be taken for another
-      // request
+      // The close can no longer be announced, and the rest would be taken for another request.
+      interruptWorker();
     } else {
       watching = false;
       response.getHeaders().put("Connection", "close");
@@ -79,7 +79,7 @@ final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callbac
     lock.lock();
     try {
       if (watching && cause instanceof TimeoutException) {
-        endPoint.tryFillInterested(this); // silence is no reason to stop looking
+        endPoint.tryFillInterested(this); // an idle connection is still watched
       } else if (watching) {
         interruptWorker();
       }
@@ -99,7 +99,7 @@ final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callbac
     try {
       if (watching) {
         watching = false;
-        endPoint.getFillInterest().onFail(new TimeoutException("nobody watches any more"));
+        endPoint.getFillInterest().onFail(new TimeoutException("the watch was closed"));
       }
     } finally {
       lock.unlock();

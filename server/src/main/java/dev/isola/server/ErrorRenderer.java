@@ -19,46 +19,47 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/** Whatever is thrown leaves as a problem; what is our fault is logged as well. */
+/** Renders exceptions as error responses. Internal errors are also logged. */
 record ErrorRenderer(Log log) {
 
-  /** The largest body that is read though nobody wants it. */
-  private static final int SKIPPED = 64 * 1024;
+  /** The largest request body that is drained before an error response. */
+  private static final int MAX_DRAINED = 64 * 1024;
 
-  /** Writes the answer, or ends the connection when part of another was sent already. */
+  /** Writes the error response, or aborts the connection if another response has begun. */
   void render(
       Request request,
       Response response,
       Callback callback,
-      RequestLogEntry visit,
+      RequestLogEntry logEntry,
       Throwable thrown) {
     boolean clientLeft = thrown instanceof IOException;
     if (!clientLeft
         && !(thrown instanceof SandboxException known && known.category() != Category.BUG)) {
-      log.warning("request " + visit.id + " failed: " + trace(thrown));
+      log.warning("request " + logEntry.id + " failed: " + trace(thrown));
     }
     if (response.isCommitted()) {
-      // What was sent is not whole, and the client has to see that.
+      // The response is incomplete, and the client must be able to detect that.
       callback.failed(thrown);
       return;
     }
     try {
-      Thread.interrupted(); // the answer is still to be written
+      Thread.interrupted(); // the response must still be written
       if (!clientLeft) {
         drainBody(request);
       }
       response.reset();
-      response.getHeaders().put("X-Request-Id", visit.id);
+      response.getHeaders().put("X-Request-Id", logEntry.id);
       response.getHeaders().put("Cache-Control", "no-store");
       Fault fault =
           clientLeft
               ? Fault.of(
                   ErrorCode.INVALID_REQUEST,
-                  "the body was cut off",
-                  "send all of it, at least a little every 30 s")
+                  "the request body is incomplete",
+                  "send the whole body, without pauses of more than 30 s")
               : Problem.fault(thrown);
-      ApiDialect.ErrorResponse problem = visit.dialect.error(fault, visit.id, visit.sandbox);
-      visit.code = Optional.of(fault.code().name());
+      ApiDialect.ErrorResponse problem =
+          logEntry.dialect.error(fault, logEntry.id, logEntry.sandbox);
+      logEntry.code = Optional.of(fault.code().name());
       if (thrown instanceof SandboxException known
           && known.fault().context().containsKey(RateLimiter.RETRY_AFTER)) {
         response
@@ -72,14 +73,14 @@ record ErrorRenderer(Log log) {
       JettyExchange.writeResponse(response, problem.status(), problem.mediaType(), text);
       callback.succeeded();
     } catch (IOException | RuntimeException e) {
-      callback.failed(e); // nobody is there to be told
+      callback.failed(e); // the client disconnected
     }
   }
 
-  /** Reads what is left of a small body: who still sends would not see the answer. */
+  /** Reads the rest of a small body. A client that is still sending would not see the response. */
   private static void drainBody(Request request) throws IOException {
-    if (request.getLength() > 0 && request.getLength() <= SKIPPED) {
-      Content.Source.asInputStream(request).readNBytes(SKIPPED);
+    if (request.getLength() > 0 && request.getLength() <= MAX_DRAINED) {
+      Content.Source.asInputStream(request).readNBytes(MAX_DRAINED);
     }
   }
 

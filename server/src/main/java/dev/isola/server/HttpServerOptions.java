@@ -7,16 +7,16 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What config may add to a server.
+ * Optional features of a server.
  *
- * @param traces asked for each request, because the engine comes after the port
+ * @param traces queried for each request, because the engine starts after the server
  */
 public record HttpServerOptions(
     Optional<Tls> tls,
     RequestLimits limits,
     List<RequestListener> listeners,
     Supplier<Optional<Tracer>> traces) {
-  /** Plain HTTP without limits, and nobody looks on. */
+  /** Plain HTTP without limits and without listeners. */
   public static final HttpServerOptions NONE =
       new HttpServerOptions(Optional.empty(), RequestLimits.NONE, List.of(), Optional::empty);
 

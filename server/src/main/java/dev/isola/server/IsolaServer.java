@@ -30,11 +30,11 @@ import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
-/** The server: one port, a virtual thread for every request. */
+/** The HTTP server: one port, one virtual thread per request. */
 public final class IsolaServer implements AutoCloseable {
   private static final int MAX_HEAD = 16 * 1024;
 
-  /** Nobody is accepted beyond these, so that open connections alone do no harm. */
+  /** The maximum number of open connections. */
   private static final int MAX_CONNECTIONS = 10_000;
 
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -48,21 +48,21 @@ public final class IsolaServer implements AutoCloseable {
   private IsolaServer(
       Server jetty,
       ServerConnector connector,
-      RequestPipeline entrance,
+      RequestPipeline pipeline,
       String scheme,
       String host) {
     this.jetty = jetty;
     this.connector = connector;
-    this.pipeline = entrance;
+    this.pipeline = pipeline;
     this.scheme = scheme;
     this.host = host;
   }
 
   /**
-   * Where a server listens.
+   * The address of a server.
    *
-   * @param port 0 for any that is free
-   * @param idle how long a connection may be silent between and within requests
+   * @param port 0 for any free port
+   * @param idle how long a connection may be idle between and within requests
    */
   public record Address(String host, int port, Duration idle) {
     public static Address of(String host, int port) {
@@ -71,34 +71,34 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
-   * Opens the port.
+   * Starts a server.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when that is not possible
-   * @throws dev.isola.spi.error.InvalidRequest when others than this machine could come in and
-   *     there is no key
+   * @throws dev.isola.spi.error.ProviderUnavailable when the port cannot be opened
+   * @throws dev.isola.spi.error.InvalidRequest when the address is reachable from other machines
+   *     and there is no key
    */
   public static IsolaServer open(
       Address address,
       Routes routes,
-      HostOriginFilter gate,
+      HostOriginFilter hostFilter,
       ApiKeys keys,
       AccessLog requests,
       Log log) {
-    return open(address, routes, gate, keys, requests, HttpServerOptions.NONE, log);
+    return open(address, routes, hostFilter, keys, requests, HttpServerOptions.NONE, log);
   }
 
   /**
-   * Opens the port.
+   * Starts a server.
    *
-   * @param options what config may add
-   * @throws dev.isola.spi.error.ProviderUnavailable when that is not possible
-   * @throws dev.isola.spi.error.InvalidRequest when others than this machine could come in and
-   *     there is no key
+   * @param options optional features
+   * @throws dev.isola.spi.error.ProviderUnavailable when the port cannot be opened
+   * @throws dev.isola.spi.error.InvalidRequest when the address is reachable from other machines
+   *     and there is no key
    */
   public static IsolaServer open(
       Address address,
       Routes routes,
-      HostOriginFilter gate,
+      HostOriginFilter hostFilter,
       ApiKeys keys,
       AccessLog requests,
       HttpServerOptions options,
@@ -106,8 +106,8 @@ public final class IsolaServer implements AutoCloseable {
     if (keys.isEmpty() && !HostOriginFilter.isLoopback(address.host())) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "there is no key, and " + address.host() + " can be reached from outside",
-              "set ISOLA_API_KEY, or start once on 127.0.0.1, where a first key is made")
+              "there is no API key, and " + address.host() + " is reachable from other machines",
+              "set ISOLA_API_KEY, or start the server on 127.0.0.1 once to create a first key")
           .exception();
     }
     QueuedThreadPool threads = new QueuedThreadPool(64, 4);
@@ -126,12 +126,13 @@ public final class IsolaServer implements AutoCloseable {
     connector.setIdleTimeout(address.idle().toMillis());
     connector.setAcceptQueueSize(1024);
     jetty.addConnector(connector);
-    RequestPipeline entrance =
-        new RequestPipeline(routes, gate, keys, IsolaServer::requestId, requests, options, log);
-    jetty.setHandler(entrance);
+    RequestPipeline pipeline =
+        new RequestPipeline(
+            routes, hostFilter, keys, IsolaServer::requestId, requests, options, log);
+    jetty.setHandler(pipeline);
     jetty.setErrorHandler(IsolaServer::rejectUnparsable);
     String scheme = options.tls().isPresent() ? "https" : "http";
-    IsolaServer server = new IsolaServer(jetty, connector, entrance, scheme, address.host());
+    IsolaServer server = new IsolaServer(jetty, connector, pipeline, scheme, address.host());
     server.start(address);
     return server;
   }
@@ -157,7 +158,7 @@ public final class IsolaServer implements AutoCloseable {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "port " + address.port() + " of " + address.host() + " cannot be opened: " + why,
-              "choose another with --port or --host, or end who has it")
+              "choose another address with --port or --host, or stop the process that uses it")
           .exception(e);
     }
   }
@@ -168,18 +169,20 @@ public final class IsolaServer implements AutoCloseable {
     return HexFormat.of().formatHex(bytes);
   }
 
-  /** Answers what is not HTTP as we speak it, before there is a request that could be routed. */
+  /** Responds to a request that Jetty could not parse and that therefore cannot be routed. */
   private static boolean rejectUnparsable(Request request, Response response, Callback callback)
       throws IOException {
     String id = requestId();
-    boolean theirs = HttpStatus.isClientError(response.getStatus());
+    boolean clientError = HttpStatus.isClientError(response.getStatus());
     Problem problem =
-        theirs
+        clientError
             ? Problem.of(
                 Fault.of(
                     ErrorCode.INVALID_REQUEST,
-                    "this is not a request that can be read",
-                    "check its line and headers; heads are at most " + MAX_HEAD + " bytes"),
+                    "the request is not valid HTTP",
+                    "check the request line and the headers; a request head may have at most "
+                        + MAX_HEAD
+                        + " bytes"),
                 id)
             : Problem.of(new IllegalStateException(), id);
     response.getHeaders().put("X-Request-Id", id);
@@ -189,7 +192,7 @@ public final class IsolaServer implements AutoCloseable {
     return true;
   }
 
-  /** Returns where it listens, as a person would write it. */
+  /** Returns the URL of the server. */
   public String url() {
     String name = host.contains(":") && !host.startsWith("[") ? "[" + host + "]" : host;
     return scheme + "://" + name + ":" + port();
@@ -199,7 +202,7 @@ public final class IsolaServer implements AutoCloseable {
     return connector.getLocalPort();
   }
 
-  /** Returns how many requests are worked on. */
+  /** Returns the number of active requests. */
   int activeRequests() {
     return pipeline.activeRequests();
   }
@@ -209,13 +212,13 @@ public final class IsolaServer implements AutoCloseable {
   }
 
   /**
-   * Lets nobody in any more, and waits up to {@code patience} for who is in; then ends them.
-   * Streams of events end at once: their readers know where to go on.
+   * Stops accepting connections, waits up to {@code timeout} for active requests, and then
+   * interrupts them. Event streams end at once; their clients can resume from the last event.
    */
-  public void close(Duration patience) {
+  public void close(Duration timeout) {
     pipeline.beginShutdown();
     connector.close();
-    long until = System.nanoTime() + patience.toNanos();
+    long until = System.nanoTime() + timeout.toNanos();
     while (pipeline.activeRequests() > 0 && System.nanoTime() < until) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }

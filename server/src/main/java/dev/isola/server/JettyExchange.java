@@ -37,7 +37,7 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.websocket.core.exception.WebSocketException;
 import org.eclipse.jetty.websocket.core.server.WebSocketMappings;
 
-/** An exchange over Jetty. */
+/** An exchange on Jetty. */
 record JettyExchange(
     Request request,
     Response response,
@@ -55,15 +55,16 @@ record JettyExchange(
   private static final WebSocketMappings SOCKETS = new WebSocketMappings();
 
   /**
-   * What the kernel may keep for one who does not read; as much as a window of a terminal needs.
+   * The socket send buffer of a terminal: limits what the kernel buffers for a client that does not
+   * read.
    */
   private static final int SOCKET_BUFFER = 128 * 1024;
 
   /**
-   * A preview as the entrance saw it.
+   * The properties of a request to a preview.
    *
-   * @param prefix what stands before the paths of the sandbox
-   * @param foreign whether a page asks that is neither ours nor of the preview
+   * @param prefix the path prefix of the sandbox's port; empty in host form
+   * @param crossOrigin whether the request comes from a page of another origin
    */
   record PreviewDetails(String prefix, boolean crossOrigin, PreviewThrottle throttle) {}
 
@@ -153,7 +154,7 @@ record JettyExchange(
           SOCKETS.upgrade(
               (asked, answer, done) -> {
                 answer.setAcceptedSubProtocol(protocol);
-                answer.setExtensions(List.of()); // compression would cost memory for each of them
+                answer.setExtensions(List.of()); // compression would cost memory per connection
                 return new JettyWebSocket(lifetime, conversation);
               },
               request,
@@ -172,8 +173,8 @@ record JettyExchange(
   private static SandboxException notAWebSocket(String protocol) {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "this is not the beginning of a WebSocket",
-            "connect by WebSocket version 13 and offer the subprotocol " + protocol)
+            "the request is not a WebSocket handshake",
+            "use WebSocket version 13 and offer the subprotocol " + protocol)
         .exception();
   }
 
@@ -194,7 +195,8 @@ record JettyExchange(
   }
 
   private PreviewDetails preview() {
-    return previewDetails.orElseThrow(() -> new IllegalStateException("this is not a preview"));
+    return previewDetails.orElseThrow(
+        () -> new IllegalStateException("the request is not for a preview"));
   }
 
   @Override
@@ -242,7 +244,7 @@ record JettyExchange(
     headers.stream().map(Header::name).distinct().forEach(fields::remove);
     headers.forEach(one -> fields.add(one.name(), one.value()));
     if (request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_1_1) {
-      fields.remove("Transfer-Encoding"); // is not known there
+      fields.remove("Transfer-Encoding"); // not defined in HTTP/1.0
     }
     return Content.Sink.asOutputStream(response);
   }
@@ -259,7 +261,7 @@ record JettyExchange(
         request,
         failure -> {
           if (failure != null) {
-            lifetime.releasePermits(); // there will be no tunnel
+            lifetime.releasePermits(); // the tunnel was not established
           }
         });
     Content.Sink.write(response, true, ByteBuffer.allocate(0));

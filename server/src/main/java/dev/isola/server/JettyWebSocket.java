@@ -24,17 +24,17 @@ import org.eclipse.jetty.websocket.core.exception.MessageTooLargeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A WebSocket over Jetty. A frame is asked for when somebody wants it, and one is under way when
- * somebody sends it: there is never more than that of it in memory.
+ * A WebSocket on Jetty. Demands a frame only when the caller receives one and sends one frame at a
+ * time, so at most one frame per direction is in memory.
  */
 final class JettyWebSocket implements FrameHandler, WebSocket {
-  /** How long a frame may be on its way to one who does not read. */
+  /** How long sending a frame may take when the client does not read. */
   static final Duration WRITE_TIMEOUT = Duration.ofSeconds(60);
 
-  private static final int LONGEST_TEXT = 4096;
+  private static final int MAX_TEXT = 4096;
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
-  private final RequestLifetime handover;
+  private final RequestLifetime lifetime;
   private final Session conversation;
   private final BlockingQueue<Message> arrived = new LinkedBlockingQueue<>();
   private final StringBuilder text = new StringBuilder();
@@ -44,8 +44,8 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   private volatile boolean closed;
   private boolean inText;
 
-  JettyWebSocket(RequestLifetime handover, Session conversation) {
-    this.handover = handover;
+  JettyWebSocket(RequestLifetime lifetime, Session conversation) {
+    this.lifetime = lifetime;
     this.conversation = conversation;
   }
 
@@ -54,21 +54,21 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
     configuration.setAutoFragment(false);
     configuration.setInputBufferSize(4096);
     configuration.setOutputBufferSize(4096);
-    configuration.setIdleTimeout(Duration.ZERO); // pings tell who is there
+    configuration.setIdleTimeout(Duration.ZERO); // liveness is checked by pings
   }
 
   @Override
   public void onOpen(CoreSession opened, Callback callback) {
     session = opened;
     callback.succeeded();
-    handover.runDetached("isola-socket", this::runSession);
+    lifetime.runDetached("isola-socket", this::runSession);
   }
 
   private void runSession() {
     try {
       conversation.run(this);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the server ends
+      Thread.currentThread().interrupt(); // the server is shutting down
     } finally {
       close(CloseStatus.SHUTDOWN, "");
       long until = System.nanoTime() + CLOSE_TIMEOUT.toNanos();
@@ -128,11 +128,11 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   }
 
   private void text(Frame frame, Callback callback) {
-    if (text.length() + frame.getPayloadLength() > LONGEST_TEXT) {
-      callback.failed(new MessageTooLargeException("a text is longer than " + LONGEST_TEXT));
+    if (text.length() + frame.getPayloadLength() > MAX_TEXT) {
+      callback.failed(new MessageTooLargeException("a text message is longer than " + MAX_TEXT));
       return;
     }
-    // Split characters become U+FFFD, which no message of ours has.
+    // A split character becomes U+FFFD, which no valid message contains.
     text.append(BufferUtil.toString(frame.getPayload(), StandardCharsets.UTF_8));
     callback.succeeded();
     if (frame.isFin()) {
@@ -172,7 +172,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
     return message == null ? receive() : message;
   }
 
-  private @Nullable Message receive(Duration patience) throws InterruptedException {
+  private @Nullable Message receive(Duration timeout) throws InterruptedException {
     Message ready = arrived.poll();
     if (ready == null && closed) {
       return new Message.Closed();
@@ -182,7 +182,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
       waiting = true;
       session().demand();
     }
-    return ready == null ? arrived.poll(patience.toNanos(), TimeUnit.NANOSECONDS) : ready;
+    return ready == null ? arrived.poll(timeout.toNanos(), TimeUnit.NANOSECONDS) : ready;
   }
 
   @Override
@@ -208,10 +208,10 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
     try {
       sent.get(WRITE_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
-      throw new IOException("the other side is gone", e.getCause());
+      throw new IOException("the peer disconnected", e.getCause());
     } catch (TimeoutException e) {
       abort();
-      throw new IOException("the other side took nothing for " + WRITE_TIMEOUT, e);
+      throw new IOException("the peer did not read for " + WRITE_TIMEOUT, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while sending");

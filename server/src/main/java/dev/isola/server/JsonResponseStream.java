@@ -8,8 +8,8 @@ import org.eclipse.jetty.server.Response;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer that is written as it comes. A short one is sent whole, with its length; of a long one
- * no more than a buffer is in memory.
+ * Streams a JSON response. A short response is sent at once with its length; of a long one at most
+ * one buffer is in memory.
  */
 final class JsonResponseStream extends OutputStream {
   private static final int BUFFER = 64 * 1024;
@@ -41,26 +41,26 @@ final class JsonResponseStream extends OutputStream {
   }
 
   private OutputStream startedOutput() throws IOException {
-    OutputStream known = out;
-    if (known != null) {
-      return known;
+    OutputStream started = out;
+    if (started != null) {
+      return started;
     }
     response.setStatus(status);
     response.getHeaders().put("Content-Type", mediaType);
-    OutputStream begun = Content.Sink.asOutputStream(response);
-    out = begun;
-    first.writeTo(begun);
+    OutputStream output = Content.Sink.asOutputStream(response);
+    out = output;
+    first.writeTo(output);
     first.reset();
-    return begun;
+    return output;
   }
 
-  /** Ends the answer. Without it the client sees that a long one was cut off. */
+  /** Completes the response. A long response that is not completed is cut off visibly. */
   void finish() throws IOException {
-    OutputStream known = out;
-    if (known == null) {
+    OutputStream started = out;
+    if (started == null) {
       JettyExchange.writeResponse(response, status, mediaType, first.toByteArray());
     } else {
-      known.close();
+      started.close();
     }
   }
 }

@@ -6,44 +6,52 @@ import java.util.List;
 import java.util.Set;
 import org.eclipse.jetty.util.Callback;
 
-/** Lets a connection outlive its request: who took it completes the request himself. */
+/**
+ * Tracks the permits of a request until the request is completed. A WebSocket or a tunnel outlives
+ * its handler; it completes the request and releases the permits itself.
+ */
 final class RequestLifetime {
   private final Callback callback;
-  private final Set<Thread> working;
+  private final Set<Thread> workers;
   private final List<RateLimiter.Permit> permits = new ArrayList<>();
   private boolean takenOver;
   private boolean permitsKept;
 
   /**
-   * @param working whoever works; waited for when the server ends
+   * Starts with no permits.
+   *
+   * @param workers the threads of active requests, which shutdown waits for
    */
-  RequestLifetime(Callback callback, Set<Thread> working) {
+  RequestLifetime(Callback callback, Set<Thread> workers) {
     this.callback = callback;
-    this.working = working;
+    this.workers = workers;
   }
 
   Callback callback() {
     return callback;
   }
 
-  /** Keeps a place until the connection is done with. */
-  void hold(RateLimiter.Permit place) {
-    permits.add(place);
+  /** Holds a permit until the request is completed. */
+  void hold(RateLimiter.Permit permit) {
+    permits.add(permit);
   }
 
-  /** The request was worked on; unless somebody took the connection, nothing follows. */
+  /** Called when the handler returns. Releases the permits unless the connection was taken over. */
   void handlerReturned() {
     if (!takenOver && !permitsKept) {
       releasePermits();
     }
   }
 
-  /** Keeps the places of a connection that goes on beyond HTTP, until {@link #releasePermits}. */
+  /**
+   * Keeps the permits of a connection that was upgraded to another protocol, until {@link
+   * #releasePermits}.
+   */
   void keepPermits() {
     permitsKept = true;
   }
 
-  /** Gives the places back. */
+  /** Releases all permits. */
   void releasePermits() {
     permits.forEach(RateLimiter.Permit::close);
   }
@@ -56,7 +64,7 @@ final class RequestLifetime {
     return takenOver;
   }
 
-  /** Goes on with the connection, as part of the server's work. */
+  /** Continues with the connection on a new virtual thread, which shutdown waits for. */
   void runDetached(String name, Runnable work) {
     Thread thread =
         Thread.ofVirtual()
@@ -66,11 +74,11 @@ final class RequestLifetime {
                   try {
                     work.run();
                   } finally {
-                    working.remove(Thread.currentThread());
+                    workers.remove(Thread.currentThread());
                     releasePermits();
                   }
                 });
-    working.add(thread);
+    workers.add(thread);
     thread.start();
   }
 }

@@ -2,19 +2,19 @@ package dev.isola.server;
 
 import java.util.Optional;
 
-/** Is told of every request when it has been answered. It never waits long and never throws. */
+/** Notified of every completed request. Implementations must be fast and must not throw. */
 public interface RequestListener {
 
   /**
-   * A request that was answered.
+   * A completed request.
    *
-   * @param action the name of the route, or {@code -} when there is none
-   * @param route its template, or {@code -}
-   * @param code of the problem that was answered, if one was
+   * @param action the name of the route, or {@code -} if none matched
+   * @param route the template of the route, or {@code -}
+   * @param code the error code of the response, if it is an error
    * @param key the name of the key or the kind of token, or {@code -}
-   * @param remote the address it came from
-   * @param sandbox what it was about
-   * @param token whether the answer carries a token
+   * @param remote the address of the client
+   * @param sandbox the sandbox of the request, if any
+   * @param disclosesToken whether the response contains a token
    */
   record CompletedRequest(
       String requestId,
@@ -29,11 +29,11 @@ public interface RequestListener {
       Optional<String> sandbox,
       boolean disclosesToken) {
 
-    /** Tells whether a client that was let in wanted to change something, or was given a token. */
+    /** Returns whether an authenticated client attempted a change or received a token. */
     public boolean isAuditable() {
       return (!method.equals("GET") || disclosesToken) && !key.equals("-") && !action.equals("-");
     }
   }
 
-  void requestCompleted(CompletedRequest visited);
+  void requestCompleted(CompletedRequest completed);
 }

@@ -7,9 +7,9 @@ import java.util.Optional;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.server.Request;
 
-/** What is known of a request so far, for its line in the log. */
+/** Collects what the access log and the listeners report about a request. */
 final class RequestLogEntry {
-  /** What the log says of what is not known. */
+  /** Logged for an unknown value. */
   static final String NONE = "-";
 
   final String id;
@@ -20,7 +20,7 @@ final class RequestLogEntry {
   Optional<String> sandbox = Optional.empty();
   ApiDialect dialect = new NativeDialect();
 
-  /** Whether the answer carries a token. */
+  /** Whether the response contains a token. */
   boolean disclosesToken;
 
   RequestLogEntry(String id) {

@@ -35,8 +35,8 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Where every request comes in: Host and Origin, then the route, then the key, then the parameters
- * and the body, and only then whoever does the work. Whatever is thrown leaves as a problem.
+ * Handles every request in order: Host and Origin, route, key, parameters, body, handler. Every
+ * exception is rendered as an error response.
  */
 final class RequestPipeline extends Handler.Abstract {
   private final Routes routes;
@@ -52,14 +52,14 @@ final class RequestPipeline extends Handler.Abstract {
 
   RequestPipeline(
       Routes routes,
-      HostOriginFilter gate,
+      HostOriginFilter hostFilter,
       ApiKeys keys,
       Supplier<String> ids,
       AccessLog requests,
       HttpServerOptions options,
       Log log) {
     this.routes = routes;
-    this.hostFilter = gate;
+    this.hostFilter = hostFilter;
     this.ids = ids;
     this.requests = requests;
     this.options = options;
@@ -70,31 +70,32 @@ final class RequestPipeline extends Handler.Abstract {
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
-    long begun = System.nanoTime();
-    RequestLogEntry visit = new RequestLogEntry(ids.get());
+    long startNanos = System.nanoTime();
+    RequestLogEntry logEntry = new RequestLogEntry(ids.get());
     Thread worker = Thread.currentThread();
     workers.add(worker);
-    response.getHeaders().put("X-Request-Id", visit.id);
+    response.getHeaders().put("X-Request-Id", logEntry.id);
     response.getHeaders().put("Cache-Control", "no-store");
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
     Optional<Tracer> traces = options.traces().get();
     traces.ifPresent(
         one -> one.begin(Optional.ofNullable(request.getHeaders().get("traceparent"))));
-    RequestLifetime handover = new RequestLifetime(callback, workers);
+    RequestLifetime lifetime = new RequestLifetime(callback, workers);
     try {
       // A command may be silent for longer than a connection may be idle.
       request.addIdleTimeoutListener(timeout -> false);
-      serve(request, response, visit, handover);
-      if (!handover.isTakenOver()) {
+      serve(request, response, logEntry, lifetime);
+      if (!lifetime.isTakenOver()) {
         callback.succeeded();
       }
     } catch (Exception | LinkageError | StackOverflowError e) {
-      errors.render(request, response, callback, visit, e);
+      errors.render(request, response, callback, logEntry, e);
     } finally {
       workers.remove(worker);
-      handover.handlerReturned();
-      Thread.interrupted(); // meant for this request, not for the next one on this thread
-      recordCompletion(request, response, visit, traces, System.nanoTime() - begun);
+      lifetime.handlerReturned();
+      Thread
+          .interrupted(); // the interrupt was for this request, not for the next one on this thread
+      recordCompletion(request, response, logEntry, traces, System.nanoTime() - startNanos);
     }
     return true;
   }
@@ -102,89 +103,90 @@ final class RequestPipeline extends Handler.Abstract {
   private void recordCompletion(
       Request request,
       Response response,
-      RequestLogEntry visit,
+      RequestLogEntry logEntry,
       Optional<Tracer> traces,
       long nanos) {
     String method = method(request);
     int status = response.getStatus();
     requests.write(
-        new AccessLog.Line(visit.id, method, visit.route, status, nanos / 1_000_000, visit.key));
-    RequestListener.CompletedRequest visited =
+        new AccessLog.Line(
+            logEntry.id, method, logEntry.route, status, nanos / 1_000_000, logEntry.key));
+    RequestListener.CompletedRequest completed =
         new RequestListener.CompletedRequest(
-            visit.id,
+            logEntry.id,
             method,
-            visit.action,
-            visit.route,
+            logEntry.action,
+            logEntry.route,
             status,
-            visit.code,
+            logEntry.code,
             nanos,
-            visit.key,
+            logEntry.key,
             Request.getRemoteAddr(request),
-            visit.sandbox,
-            visit.disclosesToken);
-    options.listeners().forEach(witness -> witness.requestCompleted(visited));
+            logEntry.sandbox,
+            logEntry.disclosesToken);
+    options.listeners().forEach(listener -> listener.requestCompleted(completed));
     traces.ifPresent(
         one ->
             one.end(
-                method + " " + visit.route,
+                method + " " + logEntry.route,
                 nanos,
                 status < 500,
                 Map.of(
                     "http.request.method",
                     method,
                     "http.route",
-                    visit.route,
+                    logEntry.route,
                     "http.response.status_code",
                     Integer.toString(status),
                     "isola.request_id",
-                    visit.id)));
+                    logEntry.id)));
   }
 
   private void serve(
-      Request request, Response response, RequestLogEntry visit, RequestLifetime handover)
+      Request request, Response response, RequestLogEntry logEntry, RequestLifetime lifetime)
       throws Exception {
-    String sent = request.getHttpURI().getPath();
+    String sentPath = request.getHttpURI().getPath();
     List<String> hosts = RequestLogEntry.values(request, "Host");
     Optional<HostOriginFilter.PreviewTarget> target =
         hostFilter.targetFromHost(hosts).or(() -> targetFromHeaders(request, hosts));
     firstFromExtensions(
             one -> one.dialect(header -> RequestLogEntry.values(request, header), target))
-        .ifPresent(dialect -> visit.dialect = dialect);
-    Optional<String> instead =
-        target.flatMap(port -> firstFromExtensions(one -> one.path(port, sent)));
-    if (instead.isEmpty() && preview(request, response, sent, target, visit, handover)) {
+        .ifPresent(dialect -> logEntry.dialect = dialect);
+    Optional<String> routedPath =
+        target.flatMap(port -> firstFromExtensions(one -> one.path(port, sentPath)));
+    if (routedPath.isEmpty() && preview(request, response, sentPath, target, logEntry, lifetime)) {
       return;
     }
-    if (instead.isPresent()) {
+    if (routedPath.isPresent()) {
       target.get().check(RequestLogEntry.values(request, "Origin"));
     } else {
       hostFilter.check(hosts, RequestLogEntry.values(request, "Origin"));
     }
-    String path = instead.orElse(sent);
+    String path = routedPath.orElse(sentPath);
     Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
     Route route = match.route();
-    visit.dialect = route.dialect();
-    visit.route = route.template();
-    visit.action = route.name();
-    visit.sandbox =
+    logEntry.dialect = route.dialect();
+    logEntry.route = route.template();
+    logEntry.action = route.name();
+    logEntry.sandbox =
         Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
-    Optional<ApiKey> key = authenticator.authenticate(request, route, match.path(), visit);
+    Optional<ApiKey> key = authenticator.authenticate(request, route, match.path(), logEntry);
     if (key.isPresent()) {
-      rateLimiter.countRequest(visit.key);
-      handover.hold(rateLimiter.acquireRequest());
+      rateLimiter.countRequest(logEntry.key);
+      lifetime.hold(rateLimiter.acquireRequest());
       if (route.isStreaming()) {
-        handover.hold(rateLimiter.acquireStream(visit.key));
+        lifetime.hold(rateLimiter.acquireStream(logEntry.key));
       }
     }
-    dispatch(request, response, visit, match, key, handover);
+    dispatch(request, response, logEntry, match, key, lifetime);
   }
 
-  /** Returns what the first extension that has something to say says. */
-  private <T> Optional<T> firstFromExtensions(Function<ApiExtension, Optional<T>> asking) {
-    return routes.extensions().stream().flatMap(one -> asking.apply(one).stream()).findFirst();
+  /** Returns the first result that an extension provides. */
+  private <T> Optional<T> firstFromExtensions(Function<ApiExtension, Optional<T>> query) {
+    return routes.extensions().stream().flatMap(one -> query.apply(one).stream()).findFirst();
   }
 
-  /** Returns the port of a sandbox that headers name. */
+  /** Returns the port of a sandbox that the headers name. */
   private Optional<HostOriginFilter.PreviewTarget> targetFromHeaders(
       Request request, List<String> hosts) {
     return firstFromExtensions(one -> one.port(header -> RequestLogEntry.values(request, header)))
@@ -194,10 +196,10 @@ final class RequestPipeline extends Handler.Abstract {
   private void dispatch(
       Request request,
       Response response,
-      RequestLogEntry visit,
+      RequestLogEntry logEntry,
       Routes.Match match,
       Optional<ApiKey> key,
-      RequestLifetime handover)
+      RequestLifetime lifetime)
       throws Exception {
     Route route = match.route();
 
@@ -217,49 +219,50 @@ final class RequestPipeline extends Handler.Abstract {
             new JettyExchange(
                 request,
                 response,
-                visit.id,
+                logEntry.id,
                 key,
                 match.path(),
                 query,
                 body,
                 Content.Source.asInputStream(request),
                 () -> shuttingDown,
-                handover,
+                lifetime,
                 Optional.empty(),
-                visit));
+                logEntry));
   }
 
   /**
-   * Passes on what is for the port of a sandbox, by the host it was sent to or by its path. Who may
-   * come in is decided there: a sandbox that somebody opened is open to everybody.
+   * Forwards a request to a port of a sandbox, named by the host or by the path. Authorization is
+   * up to the handler, because a public port needs no credential.
    */
   private boolean preview(
       Request request,
       Response response,
       String path,
       Optional<HostOriginFilter.PreviewTarget> host,
-      RequestLogEntry visit,
-      RequestLifetime handover)
+      RequestLogEntry logEntry,
+      RequestLifetime lifetime)
       throws Exception {
     List<String> hosts = RequestLogEntry.values(request, "Host");
     List<String> origins = RequestLogEntry.values(request, "Origin");
-    String whole = host.map(one -> Previews.prefix(one.sandbox(), one.port()) + path).orElse(path);
-    Optional<Routes.Match> match = routes.findForwarded(request.getMethod(), whole);
+    String fullPath =
+        host.map(one -> Previews.prefix(one.sandbox(), one.port()) + path).orElse(path);
+    Optional<Routes.Match> match = routes.findForwarded(request.getMethod(), fullPath);
     if (host.isPresent() && match.isEmpty()) {
       throw noRoute("");
     }
-    boolean ours = host.isEmpty() && routes.find(request.getMethod(), whole).isPresent();
-    if (match.isEmpty() || ours) {
+    boolean ownRoute = host.isEmpty() && routes.find(request.getMethod(), fullPath).isPresent();
+    if (match.isEmpty() || ownRoute) {
       return false;
     }
     if (host.isEmpty()) {
       hostFilter.checkHost(hosts);
     }
-    visit.route = match.get().route().template();
-    visit.action = match.get().route().name();
+    logEntry.route = match.get().route().template();
+    logEntry.action = match.get().route().name();
     Map<String, String> parts = match.get().path();
-    visit.sandbox = Optional.ofNullable(parts.get("id"));
-    PreviewThrottle access = throttle(Request.getRemoteAddr(request), handover);
+    logEntry.sandbox = Optional.ofNullable(parts.get("id"));
+    PreviewThrottle access = throttle(Request.getRemoteAddr(request), lifetime);
     JettyExchange.PreviewDetails seen =
         host.map(one -> new JettyExchange.PreviewDetails("", one.isCrossOrigin(origins), access))
             .orElseGet(
@@ -274,20 +277,20 @@ final class RequestPipeline extends Handler.Abstract {
             new JettyExchange(
                 request,
                 response,
-                visit.id,
+                logEntry.id,
                 Optional.empty(),
                 parts,
                 Map.of(),
                 Map.of(),
                 Content.Source.asInputStream(request),
                 () -> shuttingDown,
-                handover,
+                lifetime,
                 Optional.of(seen),
-                visit));
+                logEntry));
     return true;
   }
 
-  private PreviewThrottle throttle(String remote, RequestLifetime handover) {
+  private PreviewThrottle throttle(String remote, RequestLifetime lifetime) {
     return new PreviewThrottle() {
       @Override
       public boolean isBlocked() {
@@ -306,7 +309,7 @@ final class RequestPipeline extends Handler.Abstract {
 
       @Override
       public void acquire(String sandbox, boolean known) {
-        handover.hold(rateLimiter.acquirePreview(sandbox, known));
+        lifetime.hold(rateLimiter.acquirePreview(sandbox, known));
       }
     };
   }
@@ -316,13 +319,13 @@ final class RequestPipeline extends Handler.Abstract {
     return methods.isEmpty()
         ? Fault.of(
                 ErrorCode.ROUTE_NOT_FOUND,
-                "there is no such path",
-                "/api/v1/openapi.json lists all of them")
+                "the path does not exist",
+                "see /api/v1/openapi.json for all paths")
             .exception()
         : Fault.of(
                 ErrorCode.ROUTE_NOT_FOUND,
-                "this path does not take that method",
-                "it takes " + String.join(", ", methods))
+                "the path does not support this method",
+                "use " + String.join(", ", methods))
             .exception();
   }
 
@@ -332,7 +335,7 @@ final class RequestPipeline extends Handler.Abstract {
         && !type.toLowerCase(Locale.ROOT).split(";", -1)[0].strip().equals("application/json")) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the body is not declared as JSON",
+              "the Content-Type of the body is not application/json",
               "send Content-Type: application/json")
           .exception();
     }
@@ -349,24 +352,27 @@ final class RequestPipeline extends Handler.Abstract {
     return headers;
   }
 
-  /** A method is a word of the caller's unless it is one of ours. */
+  /**
+   * Returns the method of the request, or {@code -} for a method no route has: unknown names must
+   * not appear in logs.
+   */
   private String method(Request request) {
     return routes.all().stream().anyMatch(one -> one.method().equals(request.getMethod()))
         ? request.getMethod()
         : RequestLogEntry.NONE;
   }
 
-  /** Ends what has no end of its own. */
+  /** Ends streams that have no end of their own. */
   void beginShutdown() {
     shuttingDown = true;
   }
 
-  /** Returns how many requests are worked on. */
+  /** Returns the number of active requests. */
   int activeRequests() {
     return workers.size();
   }
 
-  /** Interrupts whoever still works. */
+  /** Interrupts all active requests. */
   void interruptRequests() {
     workers.forEach(Thread::interrupt);
   }

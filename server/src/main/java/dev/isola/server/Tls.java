@@ -23,7 +23,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
 
-/** A certificate with its chain and its private key. */
+/** A TLS certificate with its chain and private key. */
 public final class Tls {
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\\s]+)-----END PRIVATE KEY-----");
@@ -36,7 +36,10 @@ public final class Tls {
     this.plainToo = plainToo;
   }
 
-  /** Lets who speaks plain HTTP come in by the same port; the first byte tells them apart. */
+  /**
+   * Returns a copy that also allows plain HTTP on the same port; the first byte of a connection
+   * tells the protocols apart.
+   */
   public Tls allowPlaintext(boolean allowed) {
     return new Tls(store, allowed);
   }
@@ -46,17 +49,18 @@ public final class Tls {
   }
 
   /**
-   * Reads what config names; empty when it names nothing.
+   * Loads the configured certificate; empty if none is configured.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when it names one without the other, or what cannot
-   *     be used
+   * @throws dev.isola.spi.error.InvalidRequest when only one file is configured, or a file is not
+   *     usable
    */
   public static Optional<Tls> of(Optional<Path> certificate, Optional<Path> key) {
     if (certificate.isEmpty() && key.isEmpty()) {
       return Optional.empty();
     }
     if (certificate.isEmpty() || key.isEmpty()) {
-      throw invalid("server.tls.cert and server.tls.key go together", "set both, or neither", null);
+      throw invalid(
+          "server.tls.cert and server.tls.key must be set together", "set both or neither", null);
     }
     Certificate[] chain = chain(certificate.get());
     return Optional.of(new Tls(store(chain, key(key.get(), chain[0]), key.get()), false));
@@ -72,17 +76,23 @@ public final class Tls {
         return chain;
       }
     } catch (GeneralSecurityException e) {
-      throw invalid(file + " is no certificate in PEM", "name the certificate, then its chain", e);
+      throw invalid(
+          file + " is not a PEM certificate",
+          "use a PEM file with the certificate followed by its chain",
+          e);
     }
-    throw invalid(file + " has no certificate in it", "name the certificate, then its chain", null);
+    throw invalid(
+        file + " contains no certificate",
+        "use a PEM file with the certificate followed by its chain",
+        null);
   }
 
   private static PrivateKey key(Path file, Certificate certificate) {
     Matcher found = KEY.matcher(new String(read(file), StandardCharsets.ISO_8859_1));
     String remedy =
-        "write it as PKCS #8 without a password: openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW";
+        "convert it to unencrypted PKCS #8: openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW";
     if (!found.find()) {
-      throw invalid(file + " has no private key in it that can be read", remedy, null);
+      throw invalid(file + " contains no readable private key", remedy, null);
     }
     try {
       PrivateKey key =
@@ -93,12 +103,16 @@ public final class Tls {
         return key;
       }
     } catch (GeneralSecurityException | IllegalArgumentException e) {
-      throw invalid(file + " is not the private key of the certificate", remedy, e);
+      throw invalid(file + " is not a private key of the certificate's type", remedy, e);
     }
-    throw invalid(file + " is the private key of another certificate", "name its own", null);
+    throw invalid(
+        file + " does not match the certificate", "use the private key of the certificate", null);
   }
 
-  /** Tells whether what one signs the other accepts; or else every handshake would fail later. */
+  /**
+   * Returns whether the private key belongs to the public key, by signing and verifying; otherwise
+   * every handshake would fail later.
+   */
   private static boolean isKeyPair(PublicKey open, PrivateKey secret)
       throws GeneralSecurityException {
     String algorithm =
@@ -124,7 +138,7 @@ public final class Tls {
       store.setKeyEntry("isola", key, new char[0], chain);
       return store;
     } catch (GeneralSecurityException | IOException e) {
-      throw invalid(file + " and the certificate do not go together", "check both", e);
+      throw invalid(file + " and the certificate cannot be used together", "check both files", e);
     }
   }
 
@@ -132,7 +146,7 @@ public final class Tls {
     try {
       return Files.readAllBytes(file);
     } catch (IOException e) {
-      throw invalid(file + " cannot be read", "check its name and rights", e);
+      throw invalid(file + " cannot be read", "check its path and permissions", e);
     }
   }
 

@@ -14,13 +14,13 @@ import org.eclipse.jetty.util.BufferUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes between a client and a port of a sandbox, both ways, after both agreed to speak something
- * else than HTTP. A thread for each way has one buffer: who does not read holds the other back.
+ * Copies bytes between a client and a port of a sandbox after an upgrade to another protocol. Each
+ * direction has one thread and one buffer, so a side that does not read slows down the other.
  */
 final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
   private static final int BUFFER = 16 * 1024;
 
-  /** Whoever speaks through a tunnel is silent for less, or gone. */
+  /** A tunnel that is idle for longer is closed. */
   private static final Duration IDLE = Duration.ofHours(1);
 
   private final PortDialing.Connection port;
@@ -34,8 +34,8 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
   private ByteBuffer sent = BufferUtil.EMPTY_BUFFER;
 
   /**
-   * @param early what the sandbox has sent behind its head
-   * @param ended called when it is closed, maybe more than once
+   * @param early bytes that the sandbox sent after its response head
+   * @param ended called when the tunnel is closed, possibly more than once
    */
   Tunnel(
       EndPoint client,
@@ -49,7 +49,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
     this.early = ByteBuffer.wrap(early);
   }
 
-  /** What the client has sent behind its head. */
+  /** Receives the bytes that the client sent after its request head. */
   @Override
   public void onUpgradeTo(ByteBuffer behind) {
     sent = BufferUtil.copy(behind);
@@ -85,7 +85,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
         }
       }
     } catch (IOException | RuntimeException e) {
-      close(); // one of the two is gone, and the other has nobody to talk to
+      close(); // one side disconnected
     }
   }
 
@@ -118,7 +118,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
     }
   }
 
-  /** One way has come to its end; with the second, all has. */
+  /** Called when one direction ends; closes the tunnel after the second. */
   private void directionClosed() {
     if (open.decrementAndGet() == 0) {
       close();
@@ -127,7 +127,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
 
   @Override
   public void onFillable() {
-    throw new IllegalStateException("a tunnel waits for itself");
+    throw new IllegalStateException("a tunnel does not use fill callbacks");
   }
 
   @Override
@@ -146,7 +146,7 @@ final class Tunnel extends AbstractConnection implements Connection.UpgradeTo {
     try {
       port.close();
     } catch (IOException e) {
-      // It is closed, then.
+      // Already closed.
     }
     upward.interrupt();
     downward.interrupt();

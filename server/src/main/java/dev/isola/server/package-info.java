@@ -1,4 +1,4 @@
-/** The HTTP server: what comes in is checked, routed by one table, and answered. */
+/** The HTTP server: validates, routes and answers requests. */
 @NullMarked
 package dev.isola.server;
 

@@ -350,7 +350,7 @@ class RouteTableTest {
         "{\"tags\":{\"a\":\"1\",\"a\":\"2\"}}", "a name occurs twice in an object at line 1");
     bodies.put("{\"ttlSeconds\":" + "9".repeat(900_000) + "}", "a number or name is too long");
     bodies.put("{\"ttlSeconds\":1e400}", "a number is out of range at line 1, column 15");
-    bodies.put("{\"tags\":{\"a\":\"\\ud800\"}}", "a string has half of a surrogate pair at line 1");
+    bodies.put("{\"tags\":{\"a\":\"\\ud800\"}}", "a string has an unpaired surrogate at line 1");
     bodies.put("{} {}", "text after the end of the value at line 1, column 4");
     for (Map.Entry<String, String> each : bodies.entrySet()) {
       TestClient.Response answer = house.client().post("/api/v1/sandboxes", each.getKey());
@@ -446,7 +446,7 @@ class RouteTableTest {
             .post(
                 "/api/v1/sandboxes/box1/exec?x=1", "{\"comand\":\"ls\",\"cwd\":7,\"timeoutMs\":0}");
     assertThat(answer.field("detail"))
-        .contains("x is not known", "comand is not known", "command", "cwd must be text")
+        .contains("x is unknown", "comand is unknown", "command", "cwd must be a string")
         .contains("timeoutMs must be from 1");
   }
 
@@ -461,7 +461,7 @@ class RouteTableTest {
     TestClient.Response method =
         house.client().send("PATCH", "/api/v1/sandboxes", Map.of(), new byte[0]);
     assertThat(method.status()).isEqualTo(404);
-    assertThat(method.json()).containsEntry("remedy", "it takes GET, POST");
+    assertThat(method.json()).containsEntry("remedy", "use GET, POST");
   }
 
   @Test

@@ -224,6 +224,6 @@ class ServerTlsTest {
     Path alone = made.certificate();
     assertThatThrownBy(() -> Tls.of(Optional.of(alone), Optional.empty()))
         .isInstanceOf(InvalidRequest.class)
-        .hasMessageContaining("go together");
+        .hasMessageContaining("set together");
   }
 }

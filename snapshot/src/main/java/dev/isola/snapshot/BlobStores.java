@@ -11,43 +11,43 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Map;
 
-/** Where a store is, as somebody wrote it down. */
+/** Opens a blob store from its configured location. */
 public final class BlobStores {
   private BlobStores() {}
 
   /**
-   * Returns the blobs of a place.
+   * Returns the blob store at a location.
    *
-   * @param place empty for {@code folder}, the path of another folder, or {@code
+   * @param location empty text for {@code folder}, the path of another folder, or {@code
    *     s3://BUCKET/PREFIX}
-   * @param settings of a bucket; see {@link S3Config#of}
-   * @param environment where they may stand instead
-   * @throws dev.isola.spi.error.InvalidRequest for what cannot be
+   * @param settings the settings of a bucket; see {@link S3Config#of}
+   * @param environment the environment variables that supply missing settings
+   * @throws dev.isola.spi.error.InvalidRequest if the location is invalid
    */
   public static BlobStore open(
-      String place,
+      String location,
       Path folder,
       Map<String, String> settings,
       Map<String, String> environment,
       Clock clock) {
-    if (place.isEmpty()) {
+    if (location.isEmpty()) {
       return new FolderBlobStore(folder);
     }
-    if (place.startsWith("s3:")) {
-      return new S3BlobStore(S3Config.of(place, settings, environment), clock);
+    if (location.startsWith("s3:")) {
+      return new S3BlobStore(S3Config.of(location, settings, environment), clock);
     }
     try {
-      Path other = Path.of(place);
+      Path other = Path.of(location);
       if (other.isAbsolute()) {
         return new FolderBlobStore(other);
       }
     } catch (InvalidPathException e) {
-      // Told below.
+      // Reported below.
     }
     throw Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "'" + place + "' is no place for snapshots",
-            "name a folder by its whole path, or write s3://bucket/prefix")
+            "'" + location + "' is not a valid location for snapshots",
+            "use the absolute path of a folder, or s3://bucket/prefix")
         .exception();
   }
 }

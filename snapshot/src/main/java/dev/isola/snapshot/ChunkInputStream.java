@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.util.Arrays;
 import java.util.Iterator;
 
-/** A file's content, chunk by chunk; the zeros of holes are made here. */
+/** The content of a file, read chunk by chunk. Holes are read as zeros. */
 final class ChunkInputStream extends InputStream {
   private final Iterator<ChunkId> rest;
   private final Source source;
@@ -14,7 +14,7 @@ final class ChunkInputStream extends InputStream {
   private int at;
   private long zeros;
 
-  /** Gives a chunk that was checked. */
+  /** Reads a verified chunk. */
   @FunctionalInterface
   interface Source {
     byte[] read(ChunkId id) throws IOException;
@@ -50,7 +50,7 @@ final class ChunkInputStream extends InputStream {
     return count;
   }
 
-  /** Passes over a hole without making its zeros. */
+  /** Skips over a hole without producing its zeros. */
   @Override
   public long skip(long count) throws IOException {
     if (count <= 0 || !fill()) {

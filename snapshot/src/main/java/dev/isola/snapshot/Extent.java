@@ -1,14 +1,14 @@
 package dev.isola.snapshot;
 
-/** A part of a sparse file that is there. */
+/** A range of a sparse file that holds data. */
 public record Extent(long offset, long length) {
   public Extent {
     if (offset < 0 || length < 0 || offset > Long.MAX_VALUE - length) {
-      throw new IllegalArgumentException("a part of a file cannot be at " + offset);
+      throw new IllegalArgumentException("invalid extent at " + offset);
     }
   }
 
-  /** Returns the offset behind it. */
+  /** Returns the offset after the last byte. */
   public long end() {
     return offset + length;
   }

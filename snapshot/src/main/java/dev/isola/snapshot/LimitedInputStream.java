@@ -3,7 +3,7 @@ package dev.isola.snapshot;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** The next bytes of a stream, which goes on behind them. */
+/** The next {@code length} bytes of a stream, which remains open behind them. */
 final class LimitedInputStream extends InputStream {
   private final InputStream whole;
   private long left;

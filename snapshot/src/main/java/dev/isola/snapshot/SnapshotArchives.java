@@ -19,32 +19,33 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Between the archive a sandbox gives of its files and a snapshot of them. */
+/** Converts between the tar archive of a sandbox's files and a snapshot. */
 public final class SnapshotArchives {
-  /** What fills the last block of an archive up is passed over, to the end of the stream. */
-  private static final long LONGEST_TAIL = 1 << 20;
+  /** The padding of the last archive block is skipped, up to this many bytes. */
+  private static final long MAX_PADDING = 1 << 20;
 
   private SnapshotArchives() {}
 
   /**
-   * Reads an archive into a snapshot.
+   * Adds the contents of an archive to a snapshot.
    *
-   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} when it is none, was cut
-   *     off, or names something outside
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if the archive is
+   *     malformed, truncated, or has a path outside its root
    */
-  public static void importArchive(InputStream archive, SnapshotWriter taking) {
-    readArchive(archive, taking, Map.of()).entries().forEach(taking::add);
+  public static void importArchive(InputStream archive, SnapshotWriter writer) {
+    readArchive(archive, writer, Map.of()).entries().forEach(writer::add);
   }
 
   /**
-   * The files of an archive, their content stored and they themselves added to nothing yet.
+   * The staged files of an archive.
    *
-   * @param marks of each of them, by which it is known again; empty text for none
-   * @param bytes of content that were read
+   * @param marks the mark of each file, which identifies an unchanged file in a later archive;
+   *     empty text for none
+   * @param bytes the number of content bytes that were read
    */
   public record ArchiveContents(
       List<SnapshotWriter.StagedFile> entries, List<String> marks, long bytes) {
-    /** Returns the regular files by their marks. */
+    /** Returns the regular files by mark. */
     public Map<String, SnapshotWriter.StagedFile> byMark() {
       Map<String, SnapshotWriter.StagedFile> known = new HashMap<>();
       for (int i = 0; i < entries.size(); i++) {
@@ -56,25 +57,25 @@ public final class SnapshotArchives {
     }
   }
 
-  /** An archive says of a file that it did not change, and nobody knows what it was. */
+  /** Thrown if an archive marks a file as unchanged but its mark is unknown. */
   public static final class UnknownMarkException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     UnknownMarkException(String path) {
-      super("what did not change is not known: " + ArchivePaths.display(path), null, false, false);
+      super("unknown mark of an unchanged file: " + ArchivePaths.display(path), null, false, false);
     }
   }
 
   /**
    * Reads an archive and stores the content of its files.
    *
-   * @param before by mark, what the archive may refer to instead of having it
-   * @throws UnknownMarkException when it refers to something else
-   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} when it is none, was cut
-   *     off, or names something outside
+   * @param before the files, by mark, that the archive may reference instead of including
+   * @throws UnknownMarkException if the archive references any other file
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if the archive is
+   *     malformed, truncated, or has a path outside its root
    */
   public static ArchiveContents readArchive(
-      InputStream archive, SnapshotWriter taking, Map<String, SnapshotWriter.StagedFile> before) {
+      InputStream archive, SnapshotWriter writer, Map<String, SnapshotWriter.StagedFile> before) {
     List<SnapshotWriter.StagedFile> entries = new ArrayList<>();
     List<String> marks = new ArrayList<>();
     long bytes = 0;
@@ -83,7 +84,7 @@ public final class SnapshotArchives {
       for (Optional<TarEntry> next = reader.next(); next.isPresent(); next = reader.next()) {
         TarEntry file = next.get();
         if (file.kind() == TarEntry.Kind.SPECIAL) {
-          continue; // a device, pipe or socket is nothing without who holds its other end
+          continue; // Devices, pipes and sockets cannot be restored.
         }
         if (entries.size() == TreeLimits.DEFAULT.maxEntries()) {
           throw ArchivePaths.badArchive("the archive has too many files", file.path());
@@ -95,18 +96,17 @@ public final class SnapshotArchives {
           SnapshotEntry entry = entry(file);
           entries.add(
               entry.kind() == SnapshotEntry.Kind.FILE
-                  ? taking.stage(entry, reader.content())
-                  : taking.stage(entry));
+                  ? writer.stage(entry, reader.content())
+                  : writer.stage(entry));
           bytes += entry.size();
         }
         marks.add(entries.getLast().kind() == SnapshotEntry.Kind.FILE ? mark : "");
       }
       if (!reader.ended()) {
-        throw ArchivePaths.badArchive("the archive was cut off", "it has no end");
+        throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
       }
-      if (archive.skip(LONGEST_TAIL) == LONGEST_TAIL) {
-        throw ArchivePaths.badArchive(
-            "the archive goes on after its end", "for a mebibyte and more");
+      if (archive.skip(MAX_PADDING) == MAX_PADDING) {
+        throw ArchivePaths.badArchive("the archive has data after its end", "more than 1 MiB");
       }
       return new ArchiveContents(entries, marks, bytes);
     } catch (IOException e) {
@@ -117,7 +117,7 @@ public final class SnapshotArchives {
   private static String mark(TarReader reader, TarEntry file) {
     String mark = reader.record(Snapshotting.MARK).orElse("");
     if (mark.length() > Snapshotting.MAX_MARK_LENGTH) {
-      throw ArchivePaths.badArchive("a file has a mark that is too long", file.path());
+      throw ArchivePaths.badArchive("the mark of a file is too long", file.path());
     }
     return mark;
   }
@@ -149,43 +149,52 @@ public final class SnapshotArchives {
         List.of());
   }
 
-  /** Returns a snapshot as an archive, for a sandbox to unpack. Holds one chunk at a time. */
-  public static InputStream archive(SnapshotReader opened) {
-    return archive(opened, opened.entries().stream());
+  /**
+   * Returns a snapshot as an archive for a sandbox to unpack. Holds one chunk in memory at a time.
+   */
+  public static InputStream archive(SnapshotReader snapshotReader) {
+    return archive(snapshotReader, snapshotReader.entries().stream());
   }
 
-  private static InputStream archive(SnapshotReader opened, Stream<SnapshotEntry> entries) {
+  private static InputStream archive(SnapshotReader snapshotReader, Stream<SnapshotEntry> entries) {
     return new TarStream(
-        entries.<TarStream.Item>map(entry -> new Item(tree(entry), entry, opened)).iterator());
+        entries
+            .<TarStream.Item>map(entry -> new Item(tree(entry), entry, snapshotReader))
+            .iterator());
   }
 
   /**
-   * Returns what a snapshot has in one of its folders as an archive, with names from there on.
+   * Returns the contents of a folder of a snapshot as an archive, with paths relative to the
+   * folder.
    *
    * @param folder a path in the snapshot
    */
-  public static InputStream archiveFolder(SnapshotReader opened, String folder) {
+  public static InputStream archiveFolder(SnapshotReader snapshotReader, String folder) {
     return archive(
-        opened,
-        opened.entries().stream()
+        snapshotReader,
+        snapshotReader.entries().stream()
             .filter(entry -> isIn(entry.path(), folder))
             .map(entry -> entry.relativeTo(folder)));
   }
 
-  /** Returns what a snapshot has outside of some folders as an archive. */
-  public static InputStream archiveExcluding(SnapshotReader opened, List<String> folders) {
+  /** Returns a snapshot without the given folders as an archive. */
+  public static InputStream archiveExcluding(SnapshotReader snapshotReader, List<String> folders) {
     return archive(
-        opened,
-        opened.entries().stream()
+        snapshotReader,
+        snapshotReader.entries().stream()
             .filter(entry -> folders.stream().noneMatch(folder -> isIn(entry.path(), folder))));
   }
 
-  /** Tells whether there is something in a folder of a snapshot. */
-  public static boolean hasEntriesIn(SnapshotReader opened, String folder) {
-    return opened.entries().stream().anyMatch(entry -> entry.path().startsWith(folder + "/"));
+  /** Tells whether a folder of a snapshot has any entries. */
+  public static boolean hasEntriesIn(SnapshotReader snapshotReader, String folder) {
+    return snapshotReader.entries().stream()
+        .anyMatch(entry -> entry.path().startsWith(folder + "/"));
   }
 
-  /** Tells whether an archive has nothing but {@code folder}, or the root when that is empty. */
+  /**
+   * Tells whether an archive contains nothing but {@code folder}, or nothing but the root if {@code
+   * folder} is empty.
+   */
   public static boolean isEmpty(InputStream archive, String folder) throws IOException {
     TarReader reader = TarReader.ofChanges(archive, ArchivePaths::badArchive);
     String root = ArchivePaths.normalize(folder);
@@ -201,11 +210,11 @@ public final class SnapshotArchives {
     return path.equals(folder) || path.startsWith(folder + "/");
   }
 
-  private record Item(TarEntry entry, SnapshotEntry file, SnapshotReader opened)
+  private record Item(TarEntry entry, SnapshotEntry file, SnapshotReader snapshotReader)
       implements TarStream.Item {
     @Override
     public InputStream content() {
-      return opened.content(file);
+      return snapshotReader.content(file);
     }
   }
 

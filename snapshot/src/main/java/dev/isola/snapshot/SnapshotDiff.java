@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What became of the files from one snapshot to another, by path.
+ * The paths that differ between two snapshots.
  *
- * @param changed content, kind, rights, owner, target or attributes are others; the time alone does
- *     not count
+ * @param changed files whose content, kind, permissions, owner, link target or attributes differ; a
+ *     different modification time alone does not count
  */
 public record SnapshotDiff(List<String> added, List<String> changed, List<String> removed) {
 

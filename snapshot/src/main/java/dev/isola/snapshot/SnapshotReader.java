@@ -11,43 +11,45 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A snapshot that was checked and is read. While it is open nothing of it is collected. */
+/** Reads a verified snapshot. Garbage collection waits until the reader is closed. */
 public final class SnapshotReader implements AutoCloseable {
   private final Snapshot snapshot;
   private final List<SnapshotEntry> entries;
   private final ChunkReader chunks;
-  private final FailpointListener steps;
-  private final Runnable leave;
+  private final FailpointListener failpoints;
+  private final Runnable onClose;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   SnapshotReader(
       Snapshot snapshot,
       List<SnapshotEntry> entries,
       ChunkReader chunks,
-      FailpointListener steps,
-      Runnable leave) {
+      FailpointListener failpoints,
+      Runnable onClose) {
     this.snapshot = snapshot;
     this.entries = List.copyOf(entries);
     this.chunks = chunks;
-    this.steps = steps;
-    this.leave = leave;
+    this.failpoints = failpoints;
+    this.onClose = onClose;
   }
 
   public Snapshot snapshot() {
     return snapshot;
   }
 
-  /** Returns the files in the order in which they were taken: a folder before what is in it. */
+  /**
+   * Returns the entries in the order in which they were captured: a folder precedes its contents.
+   */
   public List<SnapshotEntry> entries() {
     return entries;
   }
 
-  /** Returns the content of a file, holes as zeros; one chunk at a time is in memory. */
+  /** Returns the content of a file, with holes as zeros. Holds one chunk in memory at a time. */
   public InputStream content(SnapshotEntry file) {
     return content(file.chunks());
   }
 
-  /** Returns which parts of a file are there; what lies between them and behind is zeros. */
+  /** Returns the ranges of a file that hold data. Everything else reads as zeros. */
   public List<Extent> extents(SnapshotEntry file) {
     List<Extent> extents = new ArrayList<>();
     long at = 0;
@@ -69,7 +71,7 @@ public final class SnapshotReader implements AutoCloseable {
     return extents;
   }
 
-  /** Returns the parts of a file that are there, one behind the other. */
+  /** Returns the data of all extents of a file, concatenated. */
   public InputStream data(SnapshotEntry file) {
     return content(file.chunks().stream().filter(chunk -> !chunk.isHole()).toList());
   }
@@ -78,7 +80,7 @@ public final class SnapshotReader implements AutoCloseable {
     return new ChunkInputStream(
         from.iterator(),
         chunk -> {
-          steps.reached(SnapshotFailpoint.RESTORE_READ);
+          failpoints.reached(SnapshotFailpoint.RESTORE_READ);
           return chunks.read(chunk);
         });
   }
@@ -86,7 +88,7 @@ public final class SnapshotReader implements AutoCloseable {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      leave.run();
+      onClose.run();
     }
   }
 }

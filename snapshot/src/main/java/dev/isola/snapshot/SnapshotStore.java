@@ -36,62 +36,63 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Snapshots, each of them whole and never changed. A store has one owner at a time. Snapshots are
- * taken and read by any number of threads at once; collecting what nobody needs is done alone.
+ * Stores immutable snapshots. A store has one owner at a time. Any number of threads may write and
+ * read snapshots concurrently; garbage collection runs exclusively.
  */
 public final class SnapshotStore implements AutoCloseable {
-  /** Only the server looks into it. */
-  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+  /** Only the server may read the folder. */
+  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
-  private static final int EVERYBODY = 1 << 16;
+  private static final int MAX_PERMITS = 1 << 16;
 
   private final ChunkStore chunks;
   private final Manifests manifests;
   private final Path staging;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final List<BlobStore.Claim> claims;
-  private final Semaphore inside = new Semaphore(EVERYBODY, true);
+  private final Semaphore inside = new Semaphore(MAX_PERMITS, true);
 
   private SnapshotStore(
-      BlobStore blobs, Path staging, FailpointListener steps, List<BlobStore.Claim> claims)
+      BlobStore blobs, Path staging, FailpointListener failpoints, List<BlobStore.Claim> claims)
       throws IOException {
-    this.chunks = ChunkStore.open(blobs, staging, steps);
-    this.manifests = new Manifests(blobs, staging, steps);
+    this.chunks = ChunkStore.open(blobs, staging, failpoints);
+    this.manifests = new Manifests(blobs, staging, failpoints);
     this.staging = staging;
-    this.steps = steps;
+    this.failpoints = failpoints;
     this.claims = claims;
   }
 
   /**
    * Opens a store.
    *
-   * @param work a folder of this machine for what is not finished; what an owner that was killed
-   *     left there is removed
-   * @throws dev.isola.spi.error.Conflict when somebody has the store, or that folder
+   * @param work a local folder for unfinished files; the leftovers of a killed owner are removed
+   * @throws dev.isola.spi.error.Conflict if the store or the folder has another owner
    */
   public static SnapshotStore open(BlobStore blobs, Path work) {
     return open(blobs, work, FailpointListener.NONE);
   }
 
-  /** Opens a store and tells {@code steps} where it is. */
-  public static SnapshotStore open(BlobStore blobs, Path work, FailpointListener steps) {
+  /** Opens a store that reports its failpoints to {@code failpoints}. */
+  public static SnapshotStore open(BlobStore blobs, Path work, FailpointListener failpoints) {
     List<BlobStore.Claim> claims = new ArrayList<>();
     try {
-      Path staging = Files.createDirectories(work.resolve("staging"), OWN);
+      Path staging = Files.createDirectories(work.resolve("staging"), OWNER_ONLY);
       claims.add(FolderBlobStore.claimFolder(work));
       claims.add(blobs.claim(work));
-      steps.reached(SnapshotFailpoint.OPEN_CLAIMED);
+      failpoints.reached(SnapshotFailpoint.OPEN_CLAIMED);
       clear(staging);
-      return new SnapshotStore(blobs, staging, steps, claims);
+      return new SnapshotStore(blobs, staging, failpoints, claims);
     } catch (AlreadyClaimedException e) {
       release(claims, e);
       throw Fault.of(
-              ErrorCode.CONFLICT, String.valueOf(e.getMessage()), "ask that one, or end it first")
+              ErrorCode.CONFLICT,
+              String.valueOf(e.getMessage()),
+              "use the server that owns the store, or stop it first")
           .exception(e);
     } catch (IOException e) {
       release(claims, e);
-      throw storeFailure("the snapshots in " + blobs + " cannot be opened", e);
+      throw storeFailure("the snapshot store in " + blobs + " cannot be opened", e);
     } catch (RuntimeException e) {
       release(claims, e);
       throw e;
@@ -123,7 +124,8 @@ public final class SnapshotStore implements AutoCloseable {
       return Fault.of(
               ErrorCode.SNAPSHOT_DAMAGED,
               String.valueOf(damaged.getMessage()),
-              "restore the store from a copy, or remove the snapshots that need it")
+              "restore the store from a backup, or remove the snapshots that need the damaged"
+                  + " object")
           .exception(e);
     }
     boolean full =
@@ -132,16 +134,18 @@ public final class SnapshotStore implements AutoCloseable {
     return Fault.of(
             full ? ErrorCode.DISK_FULL : ErrorCode.PROVIDER_UNAVAILABLE,
             what + ": " + e.getMessage(),
-            full ? "make room, or remove snapshots and collect" : "check the folder's rights")
+            full
+                ? "free disk space, or remove snapshots and collect garbage"
+                : "check the permissions of the folder")
         .exception(e);
   }
 
-  /** Begins a snapshot; it exists once it is finished, and otherwise never. */
+  /** Starts a snapshot. It exists only after the writer finishes it. */
   public SnapshotWriter newWriter() {
     inside.acquireUninterruptibly();
     try {
-      steps.reached(SnapshotFailpoint.TAKE_BEGUN);
-      return new SnapshotWriter(chunks, manifests, steps, inside::release);
+      failpoints.reached(SnapshotFailpoint.TAKE_BEGUN);
+      return new SnapshotWriter(chunks, manifests, failpoints, inside::release);
     } catch (RuntimeException | Error e) {
       inside.release();
       throw e;
@@ -149,7 +153,8 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Returns all snapshots, oldest first; damaged ones are left out and named by {@link #verify}.
+   * Returns all snapshots, oldest first. Damaged snapshots are omitted; {@link #verify} reports
+   * them.
    */
   public List<Snapshot> list() {
     try {
@@ -158,7 +163,7 @@ public final class SnapshotStore implements AutoCloseable {
         try {
           manifests.find(id).ifPresent(all::add);
         } catch (DamagedException named) {
-          // see above
+          // {@link #verify} reports it.
         }
       }
       all.sort(Comparator.comparing(Snapshot::createdAt).thenComparing(Snapshot::id));
@@ -169,7 +174,7 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * @throws dev.isola.spi.error.NotFound when there is none
+   * @throws dev.isola.spi.error.NotFound if the snapshot does not exist
    */
   public Snapshot get(String id) {
     try {
@@ -185,26 +190,26 @@ public final class SnapshotStore implements AutoCloseable {
         () ->
             Fault.of(
                     ErrorCode.SNAPSHOT_NOT_FOUND,
-                    "there is no snapshot " + (Manifests.isId(id) ? id : "of that name"),
+                    "no such snapshot: " + (Manifests.isId(id) ? id : "invalid id"),
                     "list the snapshots")
                 .exception());
   }
 
   /**
-   * Opens a snapshot for reading. Every chunk is read and checked before this returns, so that
-   * nothing is restored in part.
+   * Opens a snapshot for reading. Reads and verifies every chunk before it returns, so that a
+   * damaged snapshot is never restored in part.
    *
-   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED}, naming what is damaged
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED}, naming the damaged object
    */
   public SnapshotReader open(String id) {
     inside.acquireUninterruptibly();
     try {
       Snapshot snapshot = found(id);
       List<SnapshotEntry> entries = manifests.entries(id);
-      steps.reached(SnapshotFailpoint.RESTORE_LISTED);
+      failpoints.reached(SnapshotFailpoint.RESTORE_LISTED);
       ChunkReader reader = chunks.check(chunksOf(entries));
-      steps.reached(SnapshotFailpoint.RESTORE_CHECKED);
-      return new SnapshotReader(snapshot, entries, reader, steps, inside::release);
+      failpoints.reached(SnapshotFailpoint.RESTORE_CHECKED);
+      return new SnapshotReader(snapshot, entries, reader, failpoints, inside::release);
     } catch (IOException e) {
       inside.release();
       throw storeFailure("snapshot " + id + " cannot be read", e);
@@ -222,8 +227,8 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Returns the files of a snapshot, in the order in which they were taken; of their content
-   * nothing is read. A later snapshot may add those that did not change as they are.
+   * Returns the entries of a snapshot in the order in which they were captured, without reading any
+   * content. A later snapshot can reuse the entries of unchanged files.
    */
   public List<SnapshotEntry> entries(String id) {
     try {
@@ -234,12 +239,12 @@ public final class SnapshotStore implements AutoCloseable {
     }
   }
 
-  /** Removes a snapshot; its space comes back with the next {@link #collectGarbage}. */
+  /** Removes a snapshot. The next {@link #collectGarbage()} reclaims its space. */
   public void remove(String id) {
     try {
       found(id);
     } catch (IOException damaged) {
-      // It goes all the same.
+      // A damaged snapshot can be removed too.
     }
     try {
       manifests.remove(id);
@@ -249,42 +254,43 @@ public final class SnapshotStore implements AutoCloseable {
   }
 
   /**
-   * Gives back what no snapshot needs; waits for those that are being taken or read, and whoever
-   * comes later waits for it.
+   * Reclaims the space that no snapshot uses. Waits for open writers and readers; new ones wait
+   * until it is done.
    */
   public GarbageStats collectGarbage() {
-    inside.acquireUninterruptibly(EVERYBODY);
+    inside.acquireUninterruptibly(MAX_PERMITS);
     return collectGarbageExclusively();
   }
 
   /**
-   * Like {@link #collectGarbage()}, but waits no longer than that, and so keeps nobody waiting
-   * longer: what comes from a sandbox may take its time. Empty when it could not begin.
+   * Like {@link #collectGarbage()}, but gives up after {@code timeout}, because a writer that reads
+   * from a slow sandbox would otherwise block new writers and readers for long. Returns empty if
+   * collection could not start.
    */
-  public Optional<GarbageStats> collectGarbage(Duration patience) throws InterruptedException {
-    return inside.tryAcquire(EVERYBODY, patience.toMillis(), TimeUnit.MILLISECONDS)
+  public Optional<GarbageStats> collectGarbage(Duration timeout) throws InterruptedException {
+    return inside.tryAcquire(MAX_PERMITS, timeout.toMillis(), TimeUnit.MILLISECONDS)
         ? Optional.of(collectGarbageExclusively())
         : Optional.empty();
   }
 
   private GarbageStats collectGarbageExclusively() {
     try {
-      steps.reached(SnapshotFailpoint.COLLECT_BEGUN);
+      failpoints.reached(SnapshotFailpoint.COLLECT_BEGUN);
       clear(staging);
       Set<ChunkId> needed = new HashSet<>();
       for (String id : manifests.ids()) {
         needed.addAll(chunksOf(manifests.entries(id)));
       }
-      steps.reached(SnapshotFailpoint.COLLECT_COUNTED);
+      failpoints.reached(SnapshotFailpoint.COLLECT_COUNTED);
       return chunks.collectGarbage(needed);
     } catch (IOException e) {
-      throw storeFailure("what nobody needs cannot be collected", e);
+      throw storeFailure("garbage collection failed", e);
     } finally {
-      inside.release(EVERYBODY);
+      inside.release(MAX_PERMITS);
     }
   }
 
-  /** Reads everything, and returns what is damaged: a name, and what is wrong with it. */
+  /** Reads the whole store and returns the name of each damaged object with the defect. */
   public Map<String, String> verify() {
     inside.acquireUninterruptibly();
     try {
@@ -307,10 +313,10 @@ public final class SnapshotStore implements AutoCloseable {
   @Override
   public void close() {
     chunks.close();
-    IOException failure = new IOException("the lock stays");
+    IOException failure = new IOException("the lock was not released");
     release(claims, failure);
     if (failure.getSuppressed().length > 0) {
-      throw storeFailure("the snapshots cannot be closed", failure);
+      throw storeFailure("the snapshot store cannot be closed", failure);
     }
   }
 }

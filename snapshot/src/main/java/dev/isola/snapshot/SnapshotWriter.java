@@ -21,24 +21,27 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A snapshot on its way. Not for several threads; closing it unfinished leaves nothing. */
+/**
+ * Writes one snapshot. Not thread-safe. Closing the writer before {@link #finish} discards the
+ * snapshot.
+ */
 public final class SnapshotWriter implements AutoCloseable {
   private final ChunkWriter writer;
   private final Manifests manifests;
-  private final Runnable leave;
+  private final Runnable onClose;
   private final ChunkStore chunks;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final List<StagedFile> rows = new ArrayList<>();
   private long bytes;
   private boolean closed;
 
-  /** A file whose content is stored or on its way, and which is added to nothing yet. */
+  /** A file whose content is stored or being stored, but that is not yet part of the snapshot. */
   public static final class StagedFile {
     private final SnapshotEntry file;
     private final ChunkWriter.@Nullable FileContent content;
 
     /**
-     * @param content what is read of it now; null for content that an earlier snapshot has
+     * @param content the content being stored; null if an earlier snapshot already has it
      */
     private StagedFile(SnapshotEntry file, ChunkWriter.@Nullable FileContent content) {
       this.file = file;
@@ -49,7 +52,7 @@ public final class SnapshotWriter implements AutoCloseable {
       return file.kind();
     }
 
-    /** Returns the same file by another name. */
+    /** Returns the same file under another path. */
     public StagedFile withPath(String other) {
       return new StagedFile(file.withPath(other), content);
     }
@@ -76,44 +79,45 @@ public final class SnapshotWriter implements AutoCloseable {
     }
   }
 
-  SnapshotWriter(ChunkStore chunks, Manifests manifests, FailpointListener steps, Runnable leave) {
+  SnapshotWriter(
+      ChunkStore chunks, Manifests manifests, FailpointListener failpoints, Runnable onClose) {
     this.chunks = chunks;
     this.writer = chunks.writer();
-    this.steps = steps;
+    this.failpoints = failpoints;
     this.manifests = manifests;
-    this.leave = leave;
+    this.onClose = onClose;
   }
 
-  /** Adds a file that this taking holds. */
+  /** Adds a file that this writer has staged. */
   public void add(StagedFile file) {
     rows.add(file);
     bytes += file.size();
   }
 
   /**
-   * Adds what has no content, or content that an earlier snapshot has read. Of that nothing is read
+   * Adds an entry without content, or a file whose content is already in the store and is not read
    * again.
    *
-   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} if the store lacks the content
    */
   public void add(SnapshotEntry entry) {
     add(stage(entry));
   }
 
   /**
-   * Adds a file with its content. Long runs of zeros in it become holes.
+   * Adds a file with its content. Long runs of zeros become holes.
    *
-   * @param file its size and chunks are not looked at
+   * @param file the entry; its size and chunks are ignored
    */
   public void add(SnapshotEntry file, InputStream content) {
     add(stage(file, content));
   }
 
   /**
-   * Holds what has no content, or content that an earlier snapshot has read. Of that nothing is
+   * Stages an entry without content, or a file whose content is already in the store and is not
    * read again.
    *
-   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} when the store does not have it
+   * @throws dev.isola.spi.error.Gone with {@code SNAPSHOT_DAMAGED} if the store lacks the content
    */
   public StagedFile stage(SnapshotEntry entry) {
     for (ChunkId chunk : entry.chunks()) {
@@ -121,16 +125,16 @@ public final class SnapshotWriter implements AutoCloseable {
         throw SnapshotStore.storeFailure(
             "the snapshot cannot be written",
             new DamagedException(
-                "chunk " + chunk, "it is in no pack, and " + entry.path() + " needs it"));
+                "chunk " + chunk, "no pack contains it, but " + entry.path() + " needs it"));
       }
     }
     return new StagedFile(entry, null);
   }
 
   /**
-   * Stores the content of a file. Long runs of zeros in it become holes.
+   * Stores the content of a file. Long runs of zeros become holes.
    *
-   * @param file its size and chunks are not looked at
+   * @param file the entry; its size and chunks are ignored
    */
   public StagedFile stage(SnapshotEntry file, InputStream content) {
     try {
@@ -143,25 +147,26 @@ public final class SnapshotWriter implements AutoCloseable {
   }
 
   /**
-   * Adds a file of which only some parts are there. What lies between them costs nothing.
+   * Adds a sparse file. The ranges between the extents take no space.
    *
-   * @param file its size says where it ends; its chunks are not looked at
-   * @param extents the parts that are there, in order
-   * @param data those parts, one behind the other
-   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} when the parts overlap, are
-   *     beyond the file's end, or longer than {@code data}
+   * @param file the entry; its size is the length of the file, its chunks are ignored
+   * @param extents the ranges that hold data, in order
+   * @param data the data of all extents, concatenated
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} if extents overlap, exceed
+   *     the file or are longer than {@code data}
    */
   public void add(SnapshotEntry file, List<Extent> extents, InputStream data) {
     try {
       ChunkWriter.FileContent read = writer.begin();
       for (Extent extent : extents) {
         if (extent.offset() < read.size() || extent.end() > file.size()) {
-          throw ArchivePaths.badArchive("the parts of a sparse file are not in order", file.path());
+          throw ArchivePaths.badArchive(
+              "the extents of a sparse file are not in order", file.path());
         }
         hole(read, extent.offset());
         writer.add(read, new LimitedInputStream(data, extent.length()));
         if (read.size() != extent.end()) {
-          throw ArchivePaths.badArchive("a sparse file was cut off", file.path());
+          throw ArchivePaths.badArchive("the data of a sparse file is truncated", file.path());
         }
       }
       hole(read, file.size());
@@ -177,14 +182,14 @@ public final class SnapshotWriter implements AutoCloseable {
     }
   }
 
-  /** What was counted while it was taken. */
+  /** Totals of a snapshot. */
   public record Counts(long files, long bytes, long newBytes, long storedBytes, String checksum) {}
 
-  /** Makes the snapshot exist, durably. */
+  /** Commits the snapshot durably. */
   public Snapshot finish(Function<Counts, Snapshot> describe) {
     try {
       writer.commit();
-      steps.reached(SnapshotFailpoint.TAKE_COMMITTED);
+      failpoints.reached(SnapshotFailpoint.TAKE_COMMITTED);
       List<SnapshotEntry> entries = rows.stream().map(StagedFile::entry).toList();
       CompressedFileList list = CompressedFileList.of(entries);
       Snapshot snapshot =
@@ -196,8 +201,8 @@ public final class SnapshotWriter implements AutoCloseable {
     } catch (FileAlreadyExistsException e) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there is a snapshot of that id, and snapshots are never changed",
-              "give this one an id of its own")
+              "a snapshot with this id exists, and snapshots are immutable",
+              "use another id")
           .exception(e);
     } catch (IOException e) {
       throw SnapshotStore.storeFailure("the snapshot cannot be written", e);
@@ -215,9 +220,9 @@ public final class SnapshotWriter implements AutoCloseable {
     try {
       writer.close();
     } catch (IOException e) {
-      throw SnapshotStore.storeFailure("what was begun cannot be removed", e);
+      throw SnapshotStore.storeFailure("unfinished files cannot be removed", e);
     } finally {
-      leave.run();
+      onClose.run();
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Snapshots: what a sandbox's files were at one moment, kept once however often they are seen. */
+/** Snapshots: the files of a sandbox at a point in time, stored with deduplication. */
 @NullMarked
 package dev.isola.snapshot;
 

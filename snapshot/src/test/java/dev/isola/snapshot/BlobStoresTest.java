@@ -14,9 +14,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class BlobStoresTest {
-  private static BlobStore at(String place) {
+  private static BlobStore at(String location) {
     return BlobStores.open(
-        place,
+        location,
         Path.of("/usual"),
         Map.of("access_key", "me"),
         Map.of("AWS_SECRET_ACCESS_KEY", "canary-3a"),
@@ -24,16 +24,16 @@ class BlobStoresTest {
   }
 
   @Test
-  void isAFolderOrABucket() {
+  void opensFoldersAndBuckets() {
     assertThat(at("")).isInstanceOf(FolderBlobStore.class).hasToString("/usual");
     assertThat(at("/other")).isInstanceOf(FolderBlobStore.class).hasToString("/other");
     assertThat(at("s3://bucket/a")).isInstanceOf(S3BlobStore.class).hasToString("s3://bucket/a/");
   }
 
   @Test
-  void isNothingElse() {
-    for (String place : List.of("relative/folder", "http://host/bucket", "a\0b", "s3:bucket")) {
-      assertThatThrownBy(() -> at(place))
+  void rejectsOtherLocations() {
+    for (String location : List.of("relative/folder", "http://host/bucket", "a\0b", "s3:bucket")) {
+      assertThatThrownBy(() -> at(location))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("s3://bucket/prefix");
     }

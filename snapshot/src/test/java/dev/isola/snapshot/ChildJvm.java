@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A Java of its own, to be killed. */
+/** Starts a separate JVM that a test kills. */
 final class ChildJvm {
   private ChildJvm() {}
 
   /**
    * Prepares a process.
    *
-   * @param folder where it may leave what it has no time to remove
+   * @param folder the folder for files that the killed process cannot remove
    */
   static ProcessBuilder of(Path folder, Class<?> main, String... words) throws IOException {
     ProcessBuilder builder = new ProcessBuilder(command(folder, main, words));

@@ -30,9 +30,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A process takes, restores, removes and collects, and is gone at a step, at each of them once.
- * Then the old snapshots are whole, what was not finished is not to be seen, and the space comes
- * back.
+ * A process captures, restores, removes and collects garbage, and crashes at each failpoint once.
+ * Afterwards the existing snapshots are intact, unfinished ones are invisible, and their space is
+ * reclaimed.
  */
 class CrashAtEveryFailpointTest {
   private static final int STATUS = 86;
@@ -40,7 +40,7 @@ class CrashAtEveryFailpointTest {
 
   @TempDir Path folder;
 
-  /** Parts of a pack that is wanted in part, and a pack that nobody wants. */
+  /** A pack that is partly used and a pack that is unused. */
   @BeforeEach
   void plant() {
     try (SnapshotStore store = SnapshotFixtures.open(folder)) {
@@ -59,7 +59,7 @@ class CrashAtEveryFailpointTest {
 
   @ParameterizedTest(name = "{0}, time {1}")
   @MethodSource("moments")
-  void losesNothing(SnapshotFailpoint step, int time) throws Exception {
+  void crashAtAnyFailpointLosesNothing(SnapshotFailpoint step, int time) throws Exception {
     Run run = run(step, time, "plain");
     assertThat(run.status())
         .as("it came to %s: %s", step, run.lines())
@@ -68,7 +68,7 @@ class CrashAtEveryFailpointTest {
   }
 
   @Test
-  void doesAllOfItWhenNobodyKillsIt() throws Exception {
+  void workloadCompletesWithoutACrash() throws Exception {
     Run run = run(SnapshotFailpoint.FILE_SYNCED, 1_000_000, "plain");
     assertThat(run.lines())
         .containsExactly("took new", "restored small", "removing large", "removed", "collected");
@@ -76,14 +76,14 @@ class CrashAtEveryFailpointTest {
     look(run.lines(), "nobody");
   }
 
-  /** The control: packs that come after the list that needs them are missed. */
+  /** The control: a store that writes packs after the manifest that needs them is detected. */
   @Test
-  void findsAStoreThatWritesInTheWrongOrder() throws Exception {
+  void wrongWriteOrderIsDetected() throws Exception {
     Run run = run(SnapshotFailpoint.LIST_KEPT, 1, "late");
     assertThat(run.status()).isEqualTo(STATUS);
     assertThatThrownBy(() -> look(run.lines(), "too late"))
         .isInstanceOf(Gone.class)
-        .hasMessageContaining("it is in no pack");
+        .hasMessageContaining("no pack contains it");
   }
 
   private record Run(int status, List<String> lines) {}
@@ -139,11 +139,11 @@ class CrashAtEveryFailpointTest {
     assertThat(SnapshotFixtures.size(folder.resolve("store"))).as(where).isLessThan(most);
   }
 
-  /** What is killed. */
+  /** The process to crash. */
   static final class Work {
     private Work() {}
 
-    /** Files whose names say what is in them. */
+    /** Files whose names determine their content. */
     static Map<String, byte[]> files(String id) {
       Map<String, byte[]> files = new TreeMap<>();
       List<Integer> seeds =
@@ -178,16 +178,18 @@ class CrashAtEveryFailpointTest {
       Path folder = Path.of(args[0]);
       SnapshotFailpoint last = SnapshotFailpoint.valueOf(args[1]);
       AtomicInteger left = new AtomicInteger(Integer.parseInt(args[2]));
-      FailpointListener steps =
+      FailpointListener failpoints =
           step -> {
             if (step == last && left.decrementAndGet() == 0) {
-              Runtime.getRuntime().halt(STATUS); // as after kill -9
+              Runtime.getRuntime().halt(STATUS); // As after kill -9.
             }
           };
-      BlobStore blobs = new FolderBlobStore(folder.resolve("store"), steps);
+      BlobStore blobs = new FolderBlobStore(folder.resolve("store"), failpoints);
       try (SnapshotStore store =
           SnapshotStore.open(
-              args[3].equals("late") ? new Late(blobs) : blobs, folder.resolve("work"), steps)) {
+              args[3].equals("late") ? new Late(blobs) : blobs,
+              folder.resolve("work"),
+              failpoints)) {
         SnapshotFixtures.take(store, "new", files("new"));
         say("took new");
         content(store, "small");
@@ -206,7 +208,7 @@ class CrashAtEveryFailpointTest {
     }
   }
 
-  /** Keeps packs back until it is closed. */
+  /** Holds back packs until it is closed. */
   private record Late(BlobStore blobs, List<Path> kept) implements BlobStore {
     Late(BlobStore blobs) {
       this(blobs, new ArrayList<>());

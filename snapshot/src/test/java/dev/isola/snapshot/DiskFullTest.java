@@ -23,7 +23,7 @@ class DiskFullTest {
   @TempDir Path folder;
 
   @Test
-  void isToldAndLeavesNothingBehind() throws Exception {
+  void fullDiskIsReportedAndLeavesNothing() throws Exception {
     Path disk = Files.createDirectory(folder.resolve("disk"));
     List<String> command = new ArrayList<>(List.of("unshare", "-m", "sh", "-c"));
     if (!"root".equals(System.getProperty("user.name"))) {
@@ -43,7 +43,7 @@ class DiskFullTest {
     assertThat(output).endsWith("all of it\n");
   }
 
-  /** Runs where the disk is small. */
+  /** Runs on the small file system. */
   static final class Work {
     private Work() {}
 

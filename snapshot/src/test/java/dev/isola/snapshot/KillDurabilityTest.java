@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A process takes, removes and collects snapshots until it is killed with -9; then everything that
- * it said was done is done, and nothing else is there but at most the one it was about to tell.
+ * A process captures, removes and collects snapshots until it is killed with -9. Afterwards every
+ * acknowledged operation has taken effect, and at most one unacknowledged snapshot exists.
  */
 class KillDurabilityTest {
   private static final int CYCLES = Boolean.getBoolean("isola.long") ? 200 : 4;
@@ -30,7 +30,7 @@ class KillDurabilityTest {
   @TempDir Path folder;
 
   @Test
-  void losesNothingThatWasAcknowledged() throws Exception {
+  void killedProcessLosesNoAcknowledgedSnapshot() throws Exception {
     long seed = System.nanoTime();
     Random random = new Random(seed);
     Map<String, String> acknowledged = new HashMap<>();
@@ -42,9 +42,9 @@ class KillDurabilityTest {
     assertThat(taken).as("it was at work").isGreaterThan(CYCLES);
   }
 
-  /** The control: what was said to be taken and is not there is missed. */
+  /** The control: a snapshot that was acknowledged but does not exist is detected. */
   @Test
-  void missesWhatWasAcknowledgedAndNeverWritten() throws Exception {
+  void missingAcknowledgedSnapshotIsDetected() throws Exception {
     List<String> lines = run(0, "lie");
     assertThat(lines).containsExactly("took nothing 00");
     assertThatThrownBy(() -> believe(lines, new HashMap<>(), "a lie"))
@@ -52,7 +52,7 @@ class KillDurabilityTest {
         .hasMessageContaining("nothing");
   }
 
-  /** Looks for what a process said that it did, and returns how many snapshots it took. */
+  /** Verifies everything that a process acknowledged and returns the number of its snapshots. */
   private int believe(List<String> lines, Map<String, String> acknowledged, String where)
       throws IOException {
     String leaving = "";
@@ -79,7 +79,7 @@ class KillDurabilityTest {
       assertThat(store.verify()).as(where).isEmpty();
       List<String> found = store.list().stream().map(Snapshot::id).toList();
       if (!found.contains(leaving)) {
-        acknowledged.remove(leaving); // it was killed before it could say so
+        acknowledged.remove(leaving); // Killed before it was acknowledged.
       }
       assertThat(found).as(where).containsAll(acknowledged.keySet());
       assertThat(found.size()).as(where).isLessThanOrEqualTo(acknowledged.size() + 1);
@@ -108,9 +108,9 @@ class KillDurabilityTest {
     try {
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
       while (Files.size(out) == 0 && System.nanoTime() < deadline) {
-        Thread.sleep(5); // until it works
+        Thread.sleep(5); // Until the process works.
       }
-      Thread.sleep(millis); // the moment is the point
+      Thread.sleep(millis); // Kills at a random moment.
     } finally {
       process.destroyForcibly().waitFor();
     }
@@ -118,7 +118,7 @@ class KillDurabilityTest {
     return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
   }
 
-  /** What is killed. */
+  /** The process to kill. */
   static final class Work {
     public static void main(String[] args) throws InterruptedException {
       if (args[1].equals("lie")) {

@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The same tree in this store and in restic's: 10,000 small files and 500 MB in large ones, whole
- * and then with one part in a hundred changed. What is stored is held to a limit; times are
- * printed, side by side, and not.
+ * Stores the same tree with this store and with restic: 10,000 small files and 500 MB in large
+ * ones, first completely, then with one percent changed. The stored size is limited by an
+ * assertion; times are only printed.
  */
 class ResticComparisonTest {
   private static final int SMALL = 10_000;
@@ -39,7 +39,7 @@ class ResticComparisonTest {
   @TempDir Path temporary;
 
   @Test
-  void storesNoMoreThanOneFifthAboveRestic() throws Exception {
+  void storesAtMostTwentyPercentMoreThanRestic() throws Exception {
     if (!Boolean.getBoolean("isola.long")) {
       Assumptions.abort("NOT RUN: a gigabyte is written; run with -Disola.long=true");
     }
@@ -47,7 +47,7 @@ class ResticComparisonTest {
         .noneMatch(part -> Files.isExecutable(Path.of(part, "restic")))) {
       Assumptions.abort("NOT RUN: restic is not installed");
     }
-    // In a process with the compiler that servers have, which tests have not.
+    // In a process with the JIT compiler of servers, which tests do not use.
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -65,7 +65,7 @@ class ResticComparisonTest {
     assertThat(output).contains("stored, together");
   }
 
-  /** What is run beside restic. */
+  /** The comparison with restic. */
   static final class Comparison {
     private final Path folder;
     private final Path tree;
@@ -84,16 +84,16 @@ class ResticComparisonTest {
     private void run() throws Exception {
       restic("init");
       for (int round = 0; round < 2; round++) {
-        // The first round only warms this process; restic has no such need.
-        Path place = folder.resolve("round" + round);
-        try (SnapshotStore store = SnapshotFixtures.open(place)) {
+        // The first round only warms up this process; restic needs none.
+        Path location = folder.resolve("round" + round);
+        try (SnapshotStore store = SnapshotFixtures.open(location)) {
           timed("isola: all of it, as an archive", () -> archive(store, "one"));
           timed("isola: again, as an archive", () -> archive(store, "again"));
           timed("isola: again, nothing read", () -> walk(store, "walked", "one"));
           timed("isola: opened for a restore", () -> store.open("one").close());
         }
         if (round == 0) {
-          delete(place);
+          delete(location);
         }
       }
       timed("restic: all of it", () -> restic("backup", "."));
@@ -141,7 +141,7 @@ class ResticComparisonTest {
       }
     }
 
-    /** Reads only files whose size or time are not those of an earlier snapshot. */
+    /** Reads only files whose size or time differs from the earlier snapshot. */
     private Snapshot walk(SnapshotStore store, String id, String before) throws IOException {
       Map<String, SnapshotEntry> known = new HashMap<>();
       store.entries(before).forEach(entry -> known.put(entry.path(), entry));
@@ -166,7 +166,7 @@ class ResticComparisonTest {
       }
     }
 
-    /** Half of it like sources, half of it like something packed already. */
+    /** Half compressible like source code, half incompressible. */
     private void plant() throws IOException {
       Random random = new Random(1);
       for (int i = 0; i < SMALL; i++) {
@@ -192,7 +192,7 @@ class ResticComparisonTest {
       return Arrays.copyOf(text.toString().getBytes(UTF_8), length);
     }
 
-    /** One small file in a hundred, and five pieces of a megabyte. */
+    /** Changes one small file in a hundred and five ranges of one megabyte. */
     private void change() throws IOException {
       Random random = new Random(2);
       for (int i = 0; i < SMALL; i += 100) {
@@ -221,9 +221,9 @@ class ResticComparisonTest {
       assertThat(process.waitFor()).as(output).isZero();
     }
 
-    private static void delete(Path place) throws IOException {
+    private static void delete(Path location) throws IOException {
       List<Path> all;
-      try (Stream<Path> files = Files.walk(place)) {
+      try (Stream<Path> files = Files.walk(location)) {
         all = files.sorted((a, b) -> b.compareTo(a)).toList();
       }
       for (Path file : all) {

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 class SnapshotArchivesTest {
   @TempDir Path folder;
 
-  /** Content, modes, owners, links, times, attributes: looked at by another program. */
+  /** Compares content, modes, owners, links, times and attributes with other programs. */
   @Test
-  void aTreeComesBackAsItWas() throws Exception {
+  void restoredTreeEqualsTheOriginal() throws Exception {
     Path source = Files.createDirectory(folder.resolve("source"));
     sh(
         source,
@@ -54,14 +54,14 @@ class SnapshotArchivesTest {
             target.toString(),
             "-x");
       }
-      Files.delete(source.resolve("pipe")); // the one thing that is left out
+      Files.delete(source.resolve("pipe")); // Pipes are not captured.
       sh(source, "touch -d '2020-01-01 UTC' .");
       assertThat(look(target)).isEqualTo(look(source)).contains("large", "-> ../nowhere", " 4711 ");
     }
   }
 
   @Test
-  void anArchiveThatWasCutOffIsNoSnapshot() throws Exception {
+  void truncatedArchiveIsRejected() throws Exception {
     Path source = Files.createDirectory(folder.resolve("source"));
     sh(source, "seq 10000 >a && seq 10000 >b");
     byte[] whole = out("tar", "-C", source.toString(), "-c", ".").readAllBytes();
@@ -80,7 +80,9 @@ class SnapshotArchivesTest {
     }
   }
 
-  /** Everything that find and sha256sum see of a tree, and the names of hard links. */
+  /**
+   * Returns everything that find and sha256sum report about a tree, and the names of hard links.
+   */
   private static String look(Path tree) throws Exception {
     return sh(
         tree,

@@ -19,11 +19,11 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 
-/** What the tests of the store take snapshots of, and how. */
+/** Creates stores and snapshots for tests. */
 public final class SnapshotFixtures {
   private SnapshotFixtures() {}
 
-  /** Opens a store that has all of its parts in one folder. */
+  /** Opens a store with all of its parts in one folder. */
   static SnapshotStore open(Path folder) {
     return SnapshotStore.open(new FolderBlobStore(folder.resolve("store")), folder.resolve("work"));
   }
@@ -62,14 +62,14 @@ public final class SnapshotFixtures {
         path, SnapshotEntry.Kind.FILE, "", 0644, 0, 0, 0, 0, 0, Map.of(), List.of());
   }
 
-  /** Bytes that do not get shorter. */
+  /** Returns incompressible bytes. */
   static byte[] noise(int length, long seed) {
     byte[] bytes = new byte[length];
     new Random(seed).nextBytes(bytes);
     return bytes;
   }
 
-  /** Returns all files beneath a folder, in order. */
+  /** Returns all files below a folder, sorted. */
   static List<Path> files(Path folder) throws IOException {
     try (Stream<Path> all = Files.walk(folder)) {
       return all.filter(Files::isRegularFile).sorted().toList();
@@ -84,22 +84,22 @@ public final class SnapshotFixtures {
     return size;
   }
 
-  /** Makes the same place for blobs each time. */
+  /** Opens the same blob store each time. */
   @FunctionalInterface
   public interface BlobStoreSupplier {
     BlobStore open() throws IOException;
   }
 
-  /** Takes, reads, removes and collects snapshots in a place, and sees that nothing is left. */
-  public static void fillAndEmpty(BlobStoreSupplier place, Path folder) throws IOException {
+  /** Captures, reads, removes and collects snapshots, and verifies that nothing remains. */
+  public static void fillAndEmpty(BlobStoreSupplier location, Path folder) throws IOException {
     Path work = folder.resolve("store-work");
     Map<String, byte[]> files =
         Map.of("a", noise(3_000_000, 1), "b", noise(10, 2), "c", noise(700_000, 3));
-    try (SnapshotStore store = SnapshotStore.open(place.open(), work)) {
+    try (SnapshotStore store = SnapshotStore.open(location.open(), work)) {
       take(store, "one", files);
       take(store, "two", Map.of("c", noise(700_000, 3), "d", noise(900_000, 4)));
     }
-    try (SnapshotStore store = SnapshotStore.open(place.open(), work)) {
+    try (SnapshotStore store = SnapshotStore.open(location.open(), work)) {
       assertThat(store.verify()).isEmpty();
       assertThat(store.list()).extracting(Snapshot::id).containsExactly("one", "two");
       try (SnapshotReader one = store.open("one")) {
@@ -115,7 +115,7 @@ public final class SnapshotFixtures {
       store.remove("two");
       store.collectGarbage();
     }
-    BlobStore left = place.open();
+    BlobStore left = location.open();
     assertThat(left.list("packs")).isEmpty();
     assertThat(left.list("snapshots")).isEmpty();
   }

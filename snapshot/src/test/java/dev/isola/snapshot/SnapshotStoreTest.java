@@ -54,7 +54,7 @@ class SnapshotStoreTest {
   }
 
   @Test
-  void givesBackEverythingThatWasTaken() throws IOException {
+  void restoresEverythingCaptured() throws IOException {
     byte[] large = noise(9_000_001, 1);
     SnapshotEntry folderEntry =
         new SnapshotEntry(
@@ -98,7 +98,7 @@ class SnapshotStoreTest {
   }
 
   @Test
-  void keepsOnceWhatIsTheSame() {
+  void deduplicatesContent() {
     byte[] large = noise(10_000_000, 2);
     Snapshot first = take("one", Map.of("a", large, "b", large));
     assertThat(first.bytes()).isEqualTo(20_000_000);
@@ -115,14 +115,14 @@ class SnapshotStoreTest {
   }
 
   @Test
-  void compresses() {
+  void compressesContent() {
     byte[] text = "All work and no play. ".repeat(100_000).getBytes(UTF_8);
     Snapshot snapshot = take("one", Map.of("text", text));
     assertThat(snapshot.storedBytes()).isPositive().isLessThan(text.length / 20);
   }
 
   @Test
-  void whatIsNotFinishedNeverWas() throws IOException {
+  void unfinishedSnapshotDoesNotExist() throws IOException {
     take("one", Map.of("a", noise(100, 3)));
     try (SnapshotWriter taking = store.newWriter()) {
       taking.add(plain("b"), new ByteArrayInputStream(noise(56_000_000, 4)));
@@ -137,7 +137,7 @@ class SnapshotStoreTest {
   }
 
   @Test
-  void collectsWhatNobodyNeedsAndKeepsTheRest() throws IOException {
+  void garbageCollectionRemovesOnlyUnusedChunks() throws IOException {
     Map<String, byte[]> files = new LinkedHashMap<>();
     for (int i = 0; i < 40; i++) {
       files.put("f" + i, noise(200_000, 100 + i));
@@ -161,9 +161,9 @@ class SnapshotStoreTest {
     assertThatThrownBy(() -> store.open("all")).isInstanceOf(NotFound.class);
   }
 
-  /** A pack of which more is table than content was once written anew as itself, and removed. */
+  /** Regression: a pack with more index than content was rewritten as itself and then removed. */
   @Test
-  void collectsNothingOfAPackOfTinyFiles() {
+  void garbageCollectionKeepsAPackOfTinyFiles() {
     Map<String, byte[]> files = new LinkedHashMap<>();
     for (int i = 0; i < 20; i++) {
       files.put("f" + i, noise(i + 1, i));
@@ -174,7 +174,7 @@ class SnapshotStoreTest {
   }
 
   @Test
-  void refusesToTakeWhatItDoesNotHave() {
+  void rejectsEntriesWithUnknownChunks() {
     SnapshotEntry unknown =
         new SnapshotEntry(
             "a",
@@ -198,11 +198,11 @@ class SnapshotStoreTest {
     }
     assertThatThrownBy(() -> take("two", Map.of()))
         .isInstanceOf(Conflict.class)
-        .hasMessageContaining("never changed");
+        .hasMessageContaining("snapshots are immutable");
   }
 
   @Test
-  void collectingWaitsForWhoTakesAndForWhoReads() throws Exception {
+  void garbageCollectionWaitsForWritersAndReaders() throws Exception {
     take("one", Map.of("a", noise(1000, 5)));
     SnapshotReader reading = store.open("one");
     store.remove("one");
@@ -214,7 +214,7 @@ class SnapshotStoreTest {
               store.collectGarbage();
               done.countDown();
             });
-    taking.add(plain("b"), new ByteArrayInputStream(noise(1000, 5))); // already there
+    taking.add(plain("b"), new ByteArrayInputStream(noise(1000, 5))); // Already stored.
     assertThat(reading.content(reading.entries().getFirst()).readAllBytes()).hasSize(1000);
     finish(taking, "two");
     assertThat(done.getCount()).isEqualTo(1);
@@ -226,7 +226,7 @@ class SnapshotStoreTest {
   }
 
   @Test
-  void collectingMayGiveUpWaiting() throws Exception {
+  void garbageCollectionGivesUpAfterItsTimeout() throws Exception {
     try (SnapshotWriter taking = store.newWriter()) {
       assertThat(store.collectGarbage(Duration.ofMillis(1))).isEmpty();
       taking.add(plain("a"), new ByteArrayInputStream(noise(1000, 6)));
@@ -235,9 +235,12 @@ class SnapshotStoreTest {
     assertThat(store.collectGarbage(Duration.ofSeconds(10))).isPresent();
   }
 
-  /** N1: immutable; every flipped byte is found and named, and nothing of it is given out. */
+  /**
+   * N1: snapshots are immutable; every flipped byte is detected and reported, and no damaged
+   * content is returned.
+   */
   @Test
-  void findsEveryFlippedByte() throws IOException {
+  void detectsEveryFlippedByte() throws IOException {
     Map<String, byte[]> files = new LinkedHashMap<>();
     for (int i = 0; i < 30; i++) {
       files.put("f" + i, noise(3000 + i, 500 + i));
@@ -268,7 +271,8 @@ class SnapshotStoreTest {
   private static void refusesOrGivesWhatWasTaken(SnapshotStore store, Map<String, byte[]> files)
       throws IOException {
     try (SnapshotReader opened = store.open("one")) {
-      // Possible only where what was flipped is not needed to read it: the mark of a pack's end.
+      // Possible only if the flipped byte is not needed for reading: the magic number at the end
+      // of a pack.
       for (SnapshotEntry entry : opened.entries()) {
         assertThat(opened.content(entry).readAllBytes()).isEqualTo(files.get(entry.path()));
       }
@@ -279,7 +283,7 @@ class SnapshotStoreTest {
   }
 
   @Test
-  void findsWhatWasCutOff() throws IOException {
+  void detectsTruncatedFiles() throws IOException {
     take("one", Map.of("a", noise(100_000, 6)));
     store.close();
     for (Path file : files()) {
@@ -303,11 +307,11 @@ class SnapshotStoreTest {
   void hasOneOwner() {
     assertThatThrownBy(this::reopened)
         .isInstanceOf(Conflict.class)
-        .hasMessageContaining("another process has the snapshots");
+        .hasMessageContaining("another process owns the snapshot store");
   }
 
   @Test
-  void doesNotKnowNamesThatLeadOut() {
+  void rejectsIdsThatEscapeTheFolder() {
     for (String name : List.of("nosuch", "../work/lock", "", "A", "a/b")) {
       assertThatThrownBy(() -> store.get(name)).isInstanceOf(NotFound.class);
       assertThatThrownBy(() -> store.open(name)).isInstanceOf(NotFound.class);
@@ -316,7 +320,7 @@ class SnapshotStoreTest {
   }
 
   @Test
-  void tellsWhatChanged() {
+  void diffListsChangedPaths() {
     take("one", Map.of("same", noise(10, 1), "other", noise(10, 2), "gone", noise(10, 3)));
     take("two", Map.of("same", noise(10, 1), "other", noise(10, 4), "new", noise(10, 3)));
     try (SnapshotReader one = store.open("one");

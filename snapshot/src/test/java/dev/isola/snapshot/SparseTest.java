@@ -41,7 +41,7 @@ class SparseTest {
   }
 
   @Test
-  void aHoleOfTenGigabytesCostsNothing() throws IOException {
+  void largeHoleTakesNoSpace() throws IOException {
     try (SnapshotWriter taking = store.newWriter()) {
       taking.add(
           sparse(HUGE),
@@ -72,9 +72,9 @@ class SparseTest {
     assertThat(store.collectGarbage().packs()).isOne();
   }
 
-  /** An archive has zeros where the file had a hole. */
+  /** An archive contains zeros in place of holes. */
   @Test
-  void zerosThatWereWrittenBecomeHoles() throws IOException {
+  void writtenZerosBecomeHoles() throws IOException {
     byte[] content = new byte[30_000_000];
     for (int at : List.of(0, 7_000_000, 20_000_000)) {
       System.arraycopy(SnapshotFixtures.noise(700_000, at), 0, content, at, 700_000);
@@ -100,7 +100,7 @@ class SparseTest {
   }
 
   @Test
-  void partsThatCannotBeAreRefused() {
+  void invalidExtentsAreRejected() {
     for (List<Extent> extents :
         List.of(
             List.of(new Extent(0, 5), new Extent(4, 2)),

@@ -4,11 +4,11 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A build of a template as the ledger has it.
+ * A build of a template, as recorded in the ledger.
  *
- * @param image that it makes, or made; empty text once that is removed
- * @param reason why it failed; empty text unless it did
- * @param failedStep the number of the step that failed, from 1 on
+ * @param image the image that the build produces; empty once the image is removed
+ * @param reason why the build failed; empty unless it failed
+ * @param failedStep the number of the step that failed, counted from 1
  */
 public record BuildEntry(
     String id,
@@ -20,9 +20,9 @@ public record BuildEntry(
     Instant createdAt,
     Instant updatedAt) {
 
-  /** How far a build is. */
+  /** The state of a build. */
   public enum State {
-    /** It is written down and waits for its turn. */
+    /** Recorded, and queued. */
     WAITING,
     RUNNING,
     READY,

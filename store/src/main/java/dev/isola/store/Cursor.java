@@ -9,7 +9,7 @@ import dev.isola.spi.error.SandboxException;
 import java.time.Instant;
 import java.util.Base64;
 
-/** A place in the list of sandboxes: right after this one. */
+/** A position in the list of sandboxes: directly after the given sandbox. */
 record Cursor(Instant createdAt, String id) {
   private static final String VERSION = "1";
 
@@ -38,8 +38,8 @@ record Cursor(Instant createdAt, String id) {
   private static SandboxException refused(@org.jspecify.annotations.Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "the cursor is not one that a list returned",
-            "use the cursor of the page before as it is, or none to begin")
+            "the cursor is invalid",
+            "use the cursor of the previous page unchanged, or none for the first page")
         .exception(cause);
   }
 }

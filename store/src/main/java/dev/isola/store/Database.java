@@ -2,15 +2,15 @@ package dev.isola.store;
 
 import org.jspecify.annotations.Nullable;
 
-/** Runs work in transactions, with a deadline, and turns what goes wrong into our exceptions. */
+/** Runs work in transactions with a deadline, and translates database errors. */
 interface Database extends AutoCloseable {
 
   Dialect dialect();
 
-  /** Runs work that only reads. */
+  /** Runs read-only work. */
   <T extends @Nullable Object> T read(SqlWork<T> work);
 
-  /** Runs work in one transaction; what it wrote is durable when this returns. */
+  /** Runs work in one transaction. The changes are durable when this method returns. */
   <T extends @Nullable Object> T write(SqlWork<T> work);
 
   @Override

@@ -1,6 +1,6 @@
 package dev.isola.store;
 
-/** The little in which the two databases differ in our statements. */
+/** The SQL that differs between the two databases. */
 enum Dialect {
   SQLITE(""),
   POSTGRESQL(" for update skip locked");
@@ -12,8 +12,8 @@ enum Dialect {
   }
 
   /**
-   * Returns what to append to a select of one free row, so that it takes one nobody else is taking.
-   * SQLite has one writer and needs nothing.
+   * Returns the clause to append to a select of one free row, so that concurrent transactions take
+   * different rows. Empty for SQLite, which has a single writer.
    */
   String skipLocked() {
     return skipLocked;

@@ -3,8 +3,8 @@ package dev.isola.store;
 import dev.isola.spi.SandboxState;
 
 /**
- * How many sandboxes of a provider are in a state.
+ * The number of sandboxes of a provider in a state.
  *
- * @param pooled whether they are in the warm pool, unclaimed
+ * @param pooled whether the sandboxes are in the warm pool and unclaimed
  */
 public record EntryCount(String provider, SandboxState state, boolean pooled, long count) {}

@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which sandboxes to list; what is empty does not narrow.
+ * Selects sandboxes to list. An empty component does not restrict the result.
  *
- * @param labels every one of them has to match
- * @param startedAfter when they were ordered
- * @param newestFirst the oldest come first otherwise
+ * @param labels the labels that a sandbox must have, all of them
+ * @param startedAfter the time after which the sandbox was requested
+ * @param newestFirst lists in descending instead of ascending order
  */
 public record EntryFilter(
     Optional<String> tenant,
@@ -51,7 +51,7 @@ public record EntryFilter(
         tenant, EnumSet.of(first, more), provider, labels, pooled, startedAfter, newestFirst);
   }
 
-  /** Narrows to everything of which something may be left. */
+  /** Restricts the result to sandboxes of which resources may still exist. */
   public EntryFilter notDestroyed() {
     return new EntryFilter(
         tenant, NOT_DESTROYED, provider, labels, pooled, startedAfter, newestFirst);

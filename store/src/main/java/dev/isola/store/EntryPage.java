@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A part of a list.
+ * A page of sandbox entries.
  *
- * @param next the cursor of the page after this; empty when there was none yet
+ * @param next the cursor of the next page; empty on the last page
  */
 public record EntryPage(List<SandboxEntry> entries, Optional<String> next) {
   public EntryPage {

@@ -2,7 +2,7 @@ package dev.isola.store;
 
 import java.time.Instant;
 
-/** One provider that was tried before the one that made the sandbox, and why it did not. */
+/** A provider that failed to create the sandbox before another one succeeded, and the reason. */
 public record FailedAttempt(String provider, String reason, Instant at) {
   public FailedAttempt {
     at = Micros.truncate(at);

@@ -5,13 +5,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places of ledger and engine where a process that dies leaves something half done. One of them
- * can be armed when a process is started, by {@code -Disola.failpoint=create.written:3}: the third
- * time it is reached the process is gone at once, as after kill -9.
+ * The points in the ledger and the engine at which a crash leaves an operation incomplete. The
+ * system property {@code -Disola.failpoint=create.written:3} arms one of them at startup: the third
+ * time the process reaches it, the process exits at once, as after {@code kill -9}.
  *
- * <p>It is here, below all who are interrupted, so that there is one list and the crash harness can
- * tell that each of them was hit. Nothing can be armed later; what is not armed is a comparison
- * with a constant.
+ * <p>All failpoints are declared in this module, below their users, so that there is one list and
+ * the crash harness can verify that it reached each of them. A failpoint cannot be armed later; an
+ * unarmed one costs a comparison with a constant.
  */
 public enum Failpoint {
   CREATE_SELECTED,
@@ -76,16 +76,16 @@ public enum Failpoint {
   LEDGER_BEFORE_COMMIT,
   LEDGER_AFTER_COMMIT;
 
-  /** How a process ends that was stopped at a failpoint. */
+  /** Exit status of a process that stopped at a failpoint. */
   public static final int STATUS = 86;
 
   private static final @Nullable Failpoint ARMED;
   private static final AtomicInteger LEFT;
 
   static {
-    String[] wanted = System.getProperty("isola.failpoint", "").split(":", -1);
-    ARMED = wanted[0].isEmpty() ? null : named(wanted[0]);
-    LEFT = new AtomicInteger(wanted.length > 1 ? Integer.parseInt(wanted[1]) : 1);
+    String[] requested = System.getProperty("isola.failpoint", "").split(":", -1);
+    ARMED = requested[0].isEmpty() ? null : named(requested[0]);
+    LEFT = new AtomicInteger(requested.length > 1 ? Integer.parseInt(requested[1]) : 1);
   }
 
   private static Failpoint named(String text) {
@@ -94,17 +94,20 @@ public enum Failpoint {
         return point;
       }
     }
-    throw new IllegalArgumentException("there is no failpoint " + text);
+    throw new IllegalArgumentException("unknown failpoint " + text);
   }
 
-  /** Says that the process is here now; does not return when it was to end here. */
+  /**
+   * Marks that the process has reached this failpoint. Does not return if the failpoint is armed
+   * and its count is reached.
+   */
   public void reach() {
     if (this == ARMED && LEFT.decrementAndGet() == 0) {
       Runtime.getRuntime().halt(STATUS);
     }
   }
 
-  /** Returns what the property calls it: {@code create.written}. */
+  /** Returns the name used in the system property, such as {@code create.written}. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT).replaceFirst("_", ".").replace('_', '-');

@@ -17,17 +17,18 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Says that a folder is ours. The kernel lets go of it when the process ends, however it ends; the
- * file stays, because removing it would let two processes lock two files of one name.
+ * Exclusive ownership of a folder, held through a file lock. The kernel releases the lock when the
+ * process ends for any reason. The lock file stays: if it were removed, two processes could each
+ * lock a different file of the same name.
  */
 final class FolderLock implements AutoCloseable {
   private static final String NAME = "ledger.lock";
 
   /**
-   * What this process has locked. A second channel on a file that is locked must not even be
-   * opened: closing it would let go of the first one's lock.
+   * The folders that this process has locked. A second channel must not even be opened on a locked
+   * file, because closing it would release the lock of the first channel.
    */
-  private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
+  private static final Set<Path> LOCKED = ConcurrentHashMap.newKeySet();
 
   private final Path folder;
   private final FileChannel channel;
@@ -38,14 +39,14 @@ final class FolderLock implements AutoCloseable {
   }
 
   /**
-   * Makes the folder when it is missing and takes it.
+   * Creates the folder if it is missing, and locks it.
    *
-   * @throws dev.isola.spi.error.Conflict when somebody else has it
+   * @throws dev.isola.spi.error.Conflict if another owner holds the lock
    */
-  static FolderLock acquire(Path wanted) {
-    Path folder = made(wanted);
+  static FolderLock acquire(Path requested) {
+    Path folder = createFolder(requested);
     long pid = ProcessHandle.current().pid();
-    if (!OURS.add(folder)) {
+    if (!LOCKED.add(folder)) {
       throw refused(folder, Long.toString(pid));
     }
     boolean taken = false;
@@ -72,12 +73,12 @@ final class FolderLock implements AutoCloseable {
       throw unusable(folder, e);
     } finally {
       if (!taken) {
-        OURS.remove(folder);
+        LOCKED.remove(folder);
       }
     }
   }
 
-  /** Returns the folder without symbolic links. */
+  /** Returns the folder with symbolic links resolved. */
   Path folder() {
     return folder;
   }
@@ -89,11 +90,11 @@ final class FolderLock implements AutoCloseable {
     } catch (IOException e) {
       throw unusable(folder, e);
     } finally {
-      OURS.remove(folder);
+      LOCKED.remove(folder);
     }
   }
 
-  private static Path made(Path folder) {
+  private static Path createFolder(Path folder) {
     try {
       Files.createDirectories(
           folder,
@@ -114,8 +115,8 @@ final class FolderLock implements AutoCloseable {
   private static SandboxException refused(Path folder, String pid) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the folder " + folder + " belongs to another Isola server, pid " + pid,
-            "stop that one, or give this one a folder of its own")
+            "the folder " + folder + " is in use by another Isola server, pid " + pid,
+            "stop the other server, or use another folder for this one")
         .with("pid", pid)
         .exception();
   }
@@ -125,8 +126,8 @@ final class FolderLock implements AutoCloseable {
             cause instanceof AccessDeniedException
                 ? ErrorCode.PERMISSION_DENIED
                 : ErrorCode.PROVIDER_UNAVAILABLE,
-            "the folder " + folder + " cannot hold a ledger: " + cause,
-            "name a folder that the user of the server may write")
+            "the folder " + folder + " cannot be used for the ledger: " + cause,
+            "use a folder that the server's user can write to")
         .exception(cause);
   }
 }

@@ -3,27 +3,29 @@ package dev.isola.store;
 import dev.isola.spi.SandboxId;
 import java.time.Instant;
 
-/** Keys by which callers mark a request, so that a repeated one does not make a second sandbox. */
+/** Idempotency keys, which prevent a repeated request from creating a second sandbox. */
 public interface IdempotencyKeys {
 
   /**
-   * Binds {@code key} to a sandbox unless it is bound already. Do it in the transaction that writes
-   * the sandbox, and let that fail on {@link KeyClaim.Existing}: then there is never a sandbox too
-   * many. A key older than {@link LedgerConfig#keyRetention} counts as free.
+   * Binds {@code key} to a sandbox unless it is already bound. Call this in the transaction that
+   * inserts the sandbox, and roll back on {@link KeyClaim.Existing}, so that a repeated request
+   * never leaves an extra sandbox. A key older than {@link LedgerConfig#keyRetention} counts as
+   * free.
    *
-   * @param requestHash tells a repeated request from another one with the same key
+   * @param requestHash distinguishes a repeated request from a different one with the same key
    */
   KeyClaim claim(String tenant, String key, String requestHash, SandboxId sandbox, Instant now);
 
   /**
-   * Frees the keys of a sandbox that never came to be: who repeats the request asks for another.
+   * Releases the keys of a sandbox whose creation failed, so that a repeated request creates
+   * another one.
    */
   void release(SandboxId sandbox);
 
   /**
-   * Forgets the keys that were bound before {@code before}.
+   * Deletes the keys that were bound before {@code before}.
    *
-   * @return how many
+   * @return the number of deleted keys
    */
   int purge(Instant before);
 }

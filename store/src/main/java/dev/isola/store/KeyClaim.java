@@ -2,17 +2,17 @@ package dev.isola.store;
 
 import dev.isola.spi.SandboxId;
 
-/** What came of claiming an idempotency key. */
+/** The result of claiming an idempotency key. */
 public sealed interface KeyClaim {
 
-  /** The key was free and is bound now. */
+  /** The key was free and is now bound. */
   record New() implements KeyClaim {}
 
   /**
-   * The key was bound before.
+   * The key was already bound.
    *
-   * @param sandbox the one it is bound to
-   * @param sameRequest whether it was bound by a request with the same hash
+   * @param sandbox the sandbox that the key is bound to
+   * @param sameRequest whether the earlier request had the same hash
    */
   record Existing(SandboxId sandbox, boolean sameRequest) implements KeyClaim {}
 }

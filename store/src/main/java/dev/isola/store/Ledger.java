@@ -4,31 +4,33 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What outlives the server. Each call on a part is a transaction of its own and durable when it
- * returns; {@link #atomically} makes one of several.
+ * The server's durable state. Each call on a part is a separate transaction and durable when it
+ * returns; {@link #atomically} combines several calls into one transaction.
  *
- * <p>Besides what a method names, every call may throw
+ * <p>In addition to the exceptions that a method documents, every call may throw
  *
  * <ul>
- *   <li>{@code DeadlineExceeded}: it waited as long as it may; nothing was written;
- *   <li>{@code OutcomeUnknown}: it was cut off while committing; read before trying again;
- *   <li>{@code LimitExceeded} with {@code DISK_FULL}: nothing was written, the ledger goes on;
- *   <li>{@code ProviderUnavailable}: the database cannot be reached; nothing was written.
+ *   <li>{@code DeadlineExceeded}: the deadline passed; nothing was written;
+ *   <li>{@code OutcomeUnknown}: the connection was lost during commit; read before retrying;
+ *   <li>{@code LimitExceeded} with {@code DISK_FULL}: nothing was written; the ledger remains
+ *       usable;
+ *   <li>{@code ProviderUnavailable}: the database is unreachable; nothing was written.
  * </ul>
  */
 public interface Ledger extends LedgerParts, AutoCloseable {
 
   /**
-   * Does several things as one: all of it is there afterwards, or, when {@code work} throws,
-   * nothing. What it throws comes out of here unchanged.
+   * Runs {@code work} in one transaction: either all of its changes take effect or, if it throws,
+   * none. An exception of {@code work} propagates unchanged.
    *
-   * <p>The work may be run more than once, on another thread, and others wait for it: it uses the
-   * parts it is given, not this ledger, and does nothing else. It appends events last, because an
-   * append holds up every other one until the end.
+   * <p>{@code work} may run more than once and on another thread, and other writers wait for it. It
+   * must use only the parts passed to it, not this ledger, and have no other side effects. It
+   * should append events last, because an append blocks every other append until the transaction
+   * ends.
    */
   <T extends @Nullable Object> T atomically(Function<LedgerParts, T> work);
 
-  /** Waits for calls under way and lets go of the database. Calling it again does nothing. */
+  /** Waits for calls in progress and closes the database. Closing again has no effect. */
   @Override
   void close();
 }

@@ -5,10 +5,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Where the ledger is and how it behaves.
+ * The location and the settings of the ledger.
  *
- * @param deadline how long a call may take
- * @param keepKeys how long an idempotency key stays bound
+ * @param deadline the maximum duration of a call
+ * @param keyRetention how long an idempotency key stays bound
  */
 public record LedgerConfig(Location location, Duration deadline, Duration keyRetention) {
   public static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(10);
@@ -16,27 +16,26 @@ public record LedgerConfig(Location location, Duration deadline, Duration keyRet
 
   public LedgerConfig {
     if (deadline.compareTo(Duration.ofMillis(250)) < 0) {
-      // The connection pool's own floor; a smaller one would not be kept.
-      throw new IllegalArgumentException("a deadline is at least 250 ms: " + deadline);
+      // HikariCP enforces this minimum and would replace a smaller value.
+      throw new IllegalArgumentException("the deadline must be at least 250 ms: " + deadline);
     }
     if (keyRetention.isNegative()) {
-      throw new IllegalArgumentException(
-          "keys cannot be kept for less than no time: " + keyRetention);
+      throw new IllegalArgumentException("the key retention must not be negative: " + keyRetention);
     }
   }
 
-  /** Where a ledger can be. */
+  /** The location of a ledger. */
   public sealed interface Location {}
 
-  /** SQLite, in a folder that belongs to one process at a time; made when it is missing. */
+  /** SQLite in a folder, which is owned by one process at a time and created if missing. */
   public record Folder(Path folder) implements Location {}
 
   /**
    * PostgreSQL.
    *
    * @param url a JDBC URL without user and password
-   * @param schema where the tables are; made when it is missing. Each installation has its own
-   * @param connections the most that are open at once
+   * @param schema the schema of the tables, created if missing; each installation needs its own
+   * @param connections the maximum number of open connections
    */
   public record Server(String url, String user, Secret password, String schema, int connections)
       implements Location {
@@ -46,10 +45,10 @@ public record LedgerConfig(Location location, Duration deadline, Duration keyRet
     public Server {
       if (!schema.matches("[a-z][a-z0-9_]{0,62}")) {
         throw new IllegalArgumentException(
-            "a schema is 1 to 63 lower-case letters, digits and _: " + schema);
+            "a schema name has 1 to 63 lower-case letters, digits and _: " + schema);
       }
       if (connections < 1) {
-        throw new IllegalArgumentException("at least one connection is needed: " + connections);
+        throw new IllegalArgumentException("at least one connection is required: " + connections);
       }
     }
   }

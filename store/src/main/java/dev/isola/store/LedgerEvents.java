@@ -4,28 +4,32 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What happened, numbered from 1 without gaps. An event with a smaller number is never seen after
- * one with a larger: who has read up to N asks for what comes after N and misses nothing.
+ * The event log, numbered from 1 without gaps. Events become visible in the order of their numbers,
+ * so a reader that has read up to N asks for the events after N and misses none.
  */
 public interface LedgerEvents {
 
   /**
-   * Appends an event. Within {@link Ledger#atomically} it stands or falls with the rest.
+   * Appends an event. Within {@link Ledger#atomically} it commits or rolls back with the rest of
+   * the transaction.
    *
    * @return the event with its number
    */
   LedgerEvent append(NewEvent event);
 
-  /** Returns at most {@code limit} events with larger numbers, in order. */
+  /** Returns up to {@code limit} events with a number greater than {@code number}, in order. */
   List<LedgerEvent> after(long number, int limit);
 
-  /** Returns the number of the last event, 0 when there was none; purging does not change it. */
+  /**
+   * Returns the number of the last event, or 0 if there has been none. Purging does not change it.
+   */
   long last();
 
   /**
-   * Forgets the events of before {@code before}. A reader that was behind sees a gap at its start.
+   * Deletes the events that are older than {@code before}. A reader that had not yet read them sees
+   * a gap at its start.
    *
-   * @return how many
+   * @return the number of deleted events
    */
   int purge(Instant before);
 }

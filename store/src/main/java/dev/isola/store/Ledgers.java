@@ -5,12 +5,13 @@ public final class Ledgers {
   private Ledgers() {}
 
   /**
-   * Opens the ledger, makes it when there is none, and brings an older one up to date.
+   * Opens the ledger, creating it or migrating its schema as needed.
    *
-   * @throws dev.isola.spi.error.Conflict when another process owns the folder (its pid is named),
-   *     or what is there is not a ledger or one of a newer Isola; it is left as it was
-   * @throws dev.isola.spi.error.Internal when what is there is damaged; it is left as it was
-   * @throws dev.isola.spi.error.ProviderUnavailable when the database cannot be reached
+   * @throws dev.isola.spi.error.Conflict if another process owns the folder (the message names its
+   *     pid), or if the existing data is not a ledger or belongs to a newer version of Isola; the
+   *     data is left unchanged
+   * @throws dev.isola.spi.error.Internal if the existing data is damaged; it is left unchanged
+   * @throws dev.isola.spi.error.ProviderUnavailable if the database is unreachable
    */
   public static Ledger open(LedgerConfig config) {
     return open(config, Migrations.all());

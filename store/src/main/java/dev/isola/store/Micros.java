@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** Times as the databases hold them: microseconds since 1970, UTC. */
+/** Converts times to the stored form: microseconds since the Unix epoch, UTC. */
 final class Micros {
-  /** Over a hundred thousand years; the sum of two still fits. */
+  /** More than a hundred thousand years; the sum of two values does not overflow. */
   static final long MAX = Long.MAX_VALUE / 4;
 
   private Micros() {}
@@ -20,7 +20,7 @@ final class Micros {
     return seconds * 1_000_000 + time.getNano() / 1_000;
   }
 
-  /** Rounds up: a timeout never becomes shorter by being stored. */
+  /** Rounds up, so that storing a timeout never shortens it. */
   static long of(Duration duration) {
     long seconds = Math.clamp(duration.getSeconds(), 0, MAX / 1_000_000 - 1);
     return seconds * 1_000_000 + (duration.getNano() + 999) / 1_000;

@@ -12,14 +12,16 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** One step of the schema. It is never edited once released; a later step changes what it made. */
+/**
+ * One schema migration. A released migration is never edited; a later one changes what it created.
+ */
 record Migration(int version, String name, String sql) {
 
   /** Reads {@code NNNN-name.sql}. */
   static Migration resource(String file) {
     try (InputStream in = Migration.class.getResourceAsStream("migrations/" + file)) {
       if (in == null) {
-        throw new IllegalStateException("the build lacks the migration " + file);
+        throw new IllegalStateException("missing resource of migration " + file);
       }
       int dash = file.indexOf('-');
       return new Migration(
@@ -31,7 +33,7 @@ record Migration(int version, String name, String sql) {
     }
   }
 
-  /** Returns the statements; a semicolon at the end of a line ends one. */
+  /** Returns the statements. A semicolon at the end of a line terminates a statement. */
   List<String> statements() {
     String code =
         sql.lines()

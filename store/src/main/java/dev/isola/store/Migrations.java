@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** The steps that make the schema, in order. Both databases define tables in transactions. */
+/** The schema migrations, in order. Both databases support transactional DDL. */
 record Migrations(List<Migration> steps) {
   static final String TABLE = "schema_version";
 
@@ -29,13 +29,13 @@ record Migrations(List<Migration> steps) {
   }
 
   /**
-   * Brings the schema up to date, within the caller's transaction: after an exception it is as it
-   * was.
+   * Migrates the schema to the current version within the caller's transaction. After an exception,
+   * the rollback leaves the schema unchanged.
    *
-   * @throws dev.isola.spi.error.Conflict when it was made by a newer Isola, or by one whose steps
-   *     were others
+   * @throws dev.isola.spi.error.Conflict if the schema was created by a newer version of Isola, or
+   *     by one with different migrations
    */
-  void apply(Connection connection, String place) throws SQLException {
+  void apply(Connection connection, String databaseName) throws SQLException {
     Sql.update(
         connection,
         "create table if not exists "
@@ -48,7 +48,7 @@ record Migrations(List<Migration> steps) {
             "select version, checksum from " + TABLE,
             row -> Map.entry(row.number("version"), row.text("checksum")))
         .forEach(step -> applied.put(step.getKey(), step.getValue()));
-    refuseNewer(applied, place);
+    refuseNewer(applied, databaseName);
     for (Migration step : steps) {
       String before = applied.get((long) step.version());
       if (before == null) {
@@ -56,27 +56,30 @@ record Migrations(List<Migration> steps) {
       } else if (!before.equals(step.checksum())) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "the ledger " + place + " was made with another step " + step.version(),
-                "run the Isola that made it; it was left as it is")
+                "the ledger "
+                    + databaseName
+                    + " was created with a different migration "
+                    + step.version(),
+                "run the version of Isola that created it; the ledger is unchanged")
             .exception();
       }
     }
   }
 
-  private void refuseNewer(Map<Long, String> applied, String place) {
+  private void refuseNewer(Map<Long, String> applied, String databaseName) {
     long known = steps.isEmpty() ? 0 : steps.getLast().version();
     long found = applied.keySet().stream().mapToLong(version -> version).max().orElse(0);
     if (found > known) {
       throw Fault.of(
               ErrorCode.CONFLICT,
               "the ledger "
-                  + place
-                  + " has schema "
+                  + databaseName
+                  + " has schema version "
                   + found
-                  + ", this Isola knows "
+                  + ", this version of Isola supports up to "
                   + known
-                  + "; it was left as it is",
-              "run the newer Isola that made it")
+                  + "; the ledger is unchanged",
+              "run the newer version of Isola that created it")
           .exception();
     }
   }

@@ -5,10 +5,10 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * An event before it has a number.
+ * An event that has no number yet.
  *
- * @param sandbox whose it is; empty when it is about something else
- * @param data a JSON text; the ledger does not read it
+ * @param sandbox the sandbox of the event; empty for an event that concerns no sandbox
+ * @param data a JSON document, which the ledger does not interpret
  */
 public record NewEvent(Optional<SandboxId> sandbox, String type, String data, Instant at) {
   public NewEvent {

@@ -6,10 +6,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a claimer wants from the warm pool and what the sandbox becomes by it. The end is part of
- * the claim: a crash right after it leaves nothing that lives for ever.
+ * A request for a sandbox of the warm pool, with the values that the claimed sandbox receives. The
+ * claim sets the expiry too, so that a crash directly after it does not leave a sandbox without
+ * one.
  *
- * @param tenant who it is for; a pooled sandbox of another tenant never fits
+ * @param tenant the tenant that claims; a pooled sandbox of another tenant never matches
  */
 public record PoolClaim(
     String specHash,
@@ -23,7 +24,7 @@ public record PoolClaim(
     labels = Map.copyOf(labels);
   }
 
-  /** A claim without labels and without an end. */
+  /** Returns a claim without labels, expiry and idle timeout. */
   public static PoolClaim of(String specHash, String provider, String tenant, Instant now) {
     return new PoolClaim(
         specHash, provider, tenant, Map.of(), Optional.empty(), Optional.empty(), now);

@@ -21,35 +21,35 @@ import java.util.Properties;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** PostgreSQL through a pool of connections. */
+/** PostgreSQL with a connection pool. */
 final class PostgresDatabase implements Database {
   private static final int MAX_TRIES = 8;
   private static final long RETRY_PAUSE_NANOS = 2_000_000;
 
   private final SchemaLock lock;
   private final HikariDataSource pool;
-  private final String place;
+  private final String databaseName;
   private final PostgresExceptionTranslator failures;
   private final Duration deadline;
 
   private PostgresDatabase(
-      SchemaLock lock, HikariDataSource pool, String place, Duration deadline) {
+      SchemaLock lock, HikariDataSource pool, String databaseName, Duration deadline) {
     this.lock = lock;
     this.pool = pool;
-    this.place = place;
-    this.failures = new PostgresExceptionTranslator(place, deadline);
+    this.databaseName = databaseName;
+    this.failures = new PostgresExceptionTranslator(databaseName, deadline);
     this.deadline = deadline;
   }
 
   static PostgresDatabase open(
       LedgerConfig.Server server, Duration deadline, Migrations migrations) {
-    String place = place(server);
-    SchemaLock lock = lock(server, deadline, place, migrations);
+    String databaseName = databaseName(server);
+    SchemaLock lock = lock(server, deadline, databaseName, migrations);
     boolean opened = false;
     try {
-      HikariDataSource pool = pool(server, deadline, place, lock);
+      HikariDataSource pool = pool(server, deadline, databaseName, lock);
       opened = true;
-      return new PostgresDatabase(lock, pool, place, deadline);
+      return new PostgresDatabase(lock, pool, databaseName, deadline);
     } finally {
       if (!opened) {
         lock.close();
@@ -58,7 +58,7 @@ final class PostgresDatabase implements Database {
   }
 
   private static SchemaLock lock(
-      LedgerConfig.Server server, Duration deadline, String place, Migrations migrations) {
+      LedgerConfig.Server server, Duration deadline, String databaseName, Migrations migrations) {
     Properties properties = new Properties();
     properties.setProperty("user", server.user());
     properties.setProperty("password", new String(server.password().reveal(), UTF_8));
@@ -68,21 +68,21 @@ final class PostgresDatabase implements Database {
       return SchemaLock.acquire(
           session,
           server.schema(),
-          place,
+          databaseName,
           deadline,
           own -> {
             try (Statement statement = own.createStatement()) {
               statement.execute(sessionSettings(deadline));
             }
-            prepare(own, server.schema(), place, migrations);
+            prepare(own, server.schema(), databaseName, migrations);
           });
     } catch (SQLException e) {
-      throw new PostgresExceptionTranslator(place, deadline).translate(e, false);
+      throw new PostgresExceptionTranslator(databaseName, deadline).translate(e, false);
     }
   }
 
-  /** Names the database without options and users, for messages. */
-  private static String place(LedgerConfig.Server server) {
+  /** Returns the name of the database for messages, without URL options and user. */
+  private static String databaseName(LedgerConfig.Server server) {
     String address =
         server
             .url()
@@ -93,7 +93,7 @@ final class PostgresDatabase implements Database {
   }
 
   private static HikariDataSource pool(
-      LedgerConfig.Server server, Duration deadline, String place, SchemaLock lock) {
+      LedgerConfig.Server server, Duration deadline, String databaseName, SchemaLock lock) {
     HikariConfig config = new HikariConfig();
     config.setPoolName("isola-ledger");
     config.setJdbcUrl(server.url());
@@ -113,15 +113,18 @@ final class PostgresDatabase implements Database {
     } catch (HikariPool.PoolInitializationException e) {
       SQLException cause = sqlCause(e);
       throw cause != null
-          ? new PostgresExceptionTranslator(place, deadline).translate(cause, false)
-          : SqlExceptionTranslator.unreachable(place, "no connection", e);
+          ? new PostgresExceptionTranslator(databaseName, deadline).translate(cause, false)
+          : SqlExceptionTranslator.unreachable(databaseName, "no connection", e);
     } catch (RuntimeException e) {
-      // A URL that the driver does not take; its text may have a password in it.
+      // The driver rejected the URL, whose text may contain a password.
       throw wrongUrl();
     }
   }
 
-  /** Asks for a driver by itself: the error of a connection has the URL, and that a password. */
+  /**
+   * Looks up the driver separately: the error of a connection attempt contains the URL and may
+   * therefore contain a password.
+   */
   private static Driver driver(String url) {
     try {
       if (url.startsWith("jdbc:postgresql:")) {
@@ -136,20 +139,21 @@ final class PostgresDatabase implements Database {
   private static SandboxException wrongUrl() {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "the ledger's URL is not one of PostgreSQL",
-            "write it as jdbc:postgresql://HOST:PORT/DATABASE")
+            "the ledger's URL is not a valid PostgreSQL URL",
+            "use the form jdbc:postgresql://HOST:PORT/DATABASE")
         .exception();
   }
 
   private static String sessionSettings(Duration deadline) {
     long millis = deadline.toMillis();
-    // A server may have been told to answer before it has written; what is stricter stays.
+    // The server may be configured to acknowledge commits before they are on disk; a stricter
+    // setting stays in effect.
     return "select set_config('synchronous_commit', 'on', false)"
         + " where current_setting('synchronous_commit') in ('off', 'local');"
         + ("set statement_timeout to " + millis + ";")
         + ("set lock_timeout to " + millis + ";")
         + ("set idle_in_transaction_session_timeout to " + 2 * millis + ";")
-        // A machine that is gone without a word keeps its lock no longer than this.
+        // Limits how long the sessions of a failed machine keep their lock.
         + "set tcp_keepalives_idle to 10; set tcp_keepalives_interval to 5;"
         + " set tcp_keepalives_count to 3";
   }
@@ -160,18 +164,19 @@ final class PostgresDatabase implements Database {
         "isola " + ProcessHandle.current().pid(),
         "connectTimeout",
         Math.max(1, deadline.toSeconds()),
-        // The server gives up first and says so; this is for one that does not answer at all.
+        // The statement timeout of the server fires first and gives a reason; the socket timeout
+        // covers a server that does not respond at all.
         "socketTimeout",
         deadline.toSeconds() + 5,
         "tcpKeepAlive",
         true,
-        // Details have the values of rows.
+        // The error detail contains column values.
         "logServerErrorDetail",
         false);
   }
 
-  private static void prepare(Connection c, String schema, String place, Migrations migrations)
-      throws SQLException {
+  private static void prepare(
+      Connection c, String schema, String databaseName, Migrations migrations) throws SQLException {
     if (Sql.one(c, "select 1 from pg_namespace where nspname = ?", row -> true, schema).isEmpty()) {
       Sql.update(c, "create schema " + schema);
     }
@@ -185,11 +190,11 @@ final class PostgresDatabase implements Database {
     if (!tables.isEmpty() && !tables.contains(Migrations.TABLE)) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              place + ", has tables of another program and was left as it is",
-              "name another schema")
+              databaseName + ", contains tables of another program; it is unchanged",
+              "use another schema")
           .exception();
     }
-    migrations.apply(c, place);
+    migrations.apply(c, databaseName);
   }
 
   @Override
@@ -221,13 +226,13 @@ final class PostgresDatabase implements Database {
         if (!again) {
           throw failures.translate(e, step.committing);
         }
-        // The winner goes first; without a pause the two may meet in the same way again.
+        // Lets the winning transaction finish; without a pause both may conflict again.
         LockSupport.parkNanos(tries * RETRY_PAUSE_NANOS);
       }
     }
   }
 
-  /** One try of a transaction. */
+  /** One attempt to run a transaction. */
   private static final class TransactionAttempt {
     boolean committing;
 
@@ -256,14 +261,14 @@ final class PostgresDatabase implements Database {
       try {
         connection.rollback();
       } catch (SQLException e) {
-        // The connection is broken; the server rolls back by itself.
+        // The connection is broken; the server rolls back on its own.
       }
     }
   }
 
   private Connection connection() throws SQLException {
     if (pool.isClosed()) {
-      throw SqlExceptionTranslator.closed(place);
+      throw SqlExceptionTranslator.closed(databaseName);
     }
     try {
       return pool.getConnection();
@@ -274,16 +279,19 @@ final class PostgresDatabase implements Database {
 
   private SandboxException noConnection(SQLTransientConnectionException error) {
     if (Thread.currentThread().isInterrupted()) {
-      return SqlExceptionTranslator.cancelled(place, error);
+      return SqlExceptionTranslator.cancelled(databaseName, error);
     }
-    // The pool's own error only says that it waited; the last failure to connect says why.
+    // The pool's own error only reports a timeout; the last connection failure has the reason.
     SQLException cause = sqlCause(error);
     return cause != null
         ? failures.translate(cause, false)
-        : SqlExceptionTranslator.deadlineExceeded(place, deadline, error);
+        : SqlExceptionTranslator.deadlineExceeded(databaseName, deadline, error);
   }
 
-  /** The pool wraps what a session fails with that was connected and is being set up. */
+  /**
+   * Returns the database error behind an error of the pool, which wraps the failures of sessions
+   * that are being set up.
+   */
   private static @Nullable SQLException sqlCause(Throwable error) {
     Throwable cause = error.getCause();
     while (cause != null && !(cause instanceof SQLException)) {

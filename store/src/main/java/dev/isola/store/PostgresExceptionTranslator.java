@@ -7,55 +7,55 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Objects;
 
-/** What PostgreSQL's SQLSTATEs mean for a caller. */
-record PostgresExceptionTranslator(String place, Duration deadline)
+/** Translates PostgreSQL's SQLSTATE codes. */
+record PostgresExceptionTranslator(String databaseName, Duration deadline)
     implements SqlExceptionTranslator {
 
   @Override
   public SandboxException translate(SQLException error, boolean committing) {
     if (Thread.currentThread().isInterrupted()) {
       return committing
-          ? SqlExceptionTranslator.outcomeUnknown(place, error)
-          : SqlExceptionTranslator.cancelled(place, error);
+          ? SqlExceptionTranslator.outcomeUnknown(databaseName, error)
+          : SqlExceptionTranslator.cancelled(databaseName, error);
     }
     String state = Objects.requireNonNullElse(error.getSQLState(), "no SQLSTATE");
     String kind = state.substring(0, 2);
     if (state.equals(SchemaLock.NOT_OWNER)) {
       return Fault.of(
               ErrorCode.CONFLICT,
-              "the ledger " + place + " was lost and belongs to another Isola server now",
-              "stop this one; the other one looks after the sandboxes")
+              "the ledger " + databaseName + " is now owned by another Isola server",
+              "stop this server; the other one manages the sandboxes")
           .exception(error);
     }
     if (state.equals("53100")) {
-      return SqlExceptionTranslator.diskFull(place, error);
+      return SqlExceptionTranslator.diskFull(databaseName, error);
     }
     if (kind.equals("53")) {
       return Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "the database of the ledger " + place + " is out of resources (" + state + ")",
-              "try again, or raise the limits of the database")
+              "the database of the ledger " + databaseName + " is out of resources (" + state + ")",
+              "retry, or raise the limits of the database")
           .exception(error);
     }
     if (kind.equals("08") || (kind.equals("57") && !state.equals("57014")) || kind.equals("58")) {
       return committing
-          ? SqlExceptionTranslator.outcomeUnknown(place, error)
-          : SqlExceptionTranslator.unreachable(place, state, error);
+          ? SqlExceptionTranslator.outcomeUnknown(databaseName, error)
+          : SqlExceptionTranslator.unreachable(databaseName, state, error);
     }
     if (isRetryable(error) || state.equals("57014") || state.equals("55P03") || kind.equals("25")) {
-      return SqlExceptionTranslator.deadlineExceeded(place, deadline, error);
+      return SqlExceptionTranslator.deadlineExceeded(databaseName, deadline, error);
     }
     if (kind.equals("28") || kind.equals("3D") || state.equals("42501")) {
       return Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the database of the ledger " + place + " does not let us in (" + state + ")",
-              "check the user, the password, the name of the database and the rights on it")
+              "the database of the ledger " + databaseName + " rejected the login (" + state + ")",
+              "check the user, the password, the database name and the user's privileges")
           .exception(error);
     }
-    return SqlExceptionTranslator.bug(place, state, error);
+    return SqlExceptionTranslator.bug(databaseName, state, error);
   }
 
-  /** Whether the transaction was rolled back in favour of another and may simply be tried again. */
+  /** Tells whether the transaction was rolled back because of a conflict and can be retried. */
   static boolean isRetryable(SQLException error) {
     return "40001".equals(error.getSQLState()) || "40P01".equals(error.getSQLState());
   }

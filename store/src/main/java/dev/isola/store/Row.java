@@ -7,7 +7,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** The row that a result is at, with our types. */
+/** The current row of a result set, read as Isola's types. */
 record Row(ResultSet result) {
 
   String text(String column) throws SQLException {

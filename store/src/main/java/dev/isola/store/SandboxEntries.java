@@ -9,67 +9,69 @@ import java.util.Optional;
 /** The sandboxes of the ledger and their history. */
 public interface SandboxEntries {
 
-  /** The most that one call of {@link #list} or {@link #findExpired} returns. */
+  /** The maximum that one call of {@link #list} or {@link #findExpired} returns. */
   int MAX_LIMIT = 1000;
 
   /**
-   * Writes the intent to make a sandbox.
+   * Records the intent to create a sandbox.
    *
-   * @param entry in state {@code CREATING}, with revision 0
+   * @param entry an entry in state {@code CREATING} with revision 0
    * @return the entry as stored, with revision 1
-   * @throws dev.isola.spi.error.Conflict when the id is taken, also by a destroyed sandbox
+   * @throws dev.isola.spi.error.Conflict if the id is taken, even by a destroyed sandbox
    */
   SandboxEntry insert(SandboxEntry entry);
 
   Optional<SandboxEntry> find(SandboxId id);
 
   /**
-   * Writes {@code entry} if nobody has written since it was read: its revision is still the stored
-   * one. A change of state goes into the history with {@code updatedAt} and {@code cause}.
+   * Writes {@code entry} if its revision is still the stored one. A change of state is added to the
+   * history with {@code updatedAt} and {@code cause}.
    *
-   * @throws dev.isola.spi.error.Conflict with {@code ILLEGAL_STATE} when the stored state may not
-   *     become the given one
-   * @throws dev.isola.spi.error.NotFound when there is no such sandbox
+   * @throws dev.isola.spi.error.Conflict with {@code ILLEGAL_STATE} if the stored state cannot
+   *     change to the given one
+   * @throws dev.isola.spi.error.NotFound if the sandbox does not exist
    */
   UpdateResult update(SandboxEntry entry);
 
   /**
-   * Notes that sandboxes were in use, for their idle timeout. Those that are newer, not alive or
-   * not there are passed over. The revision moves on, so an expiry that was decided before loses.
+   * Records the last activity of sandboxes for their idle timeouts. Sandboxes with a later
+   * activity, sandboxes that are not alive, and unknown ids are skipped. The revision increases, so
+   * an expiry that was decided earlier fails.
    *
-   * @return how many were written
+   * @return the number of updated entries
    */
   int touch(Map<SandboxId, Instant> lastActivity);
 
   /**
-   * Returns a page in the order of creation, or in the reverse one as the filter says.
+   * Returns a page in the order of creation, or in reverse order if the filter says so.
    *
-   * @param after the cursor of the page before, or empty text to begin
-   * @param limit 1 to {@link #MAX_LIMIT}
-   * @throws dev.isola.spi.error.InvalidRequest when the cursor is none of ours
+   * @param after the cursor of the previous page, or empty text for the first page
+   * @param limit from 1 to {@link #MAX_LIMIT}
+   * @throws dev.isola.spi.error.InvalidRequest if the cursor is invalid
    */
   EntryPage list(EntryFilter filter, String after, int limit);
 
   /**
-   * Returns the living sandboxes whose time is up or that were idle too long, the longest due
-   * first. Taking one down is an {@link #update}: who renewed it in between wins.
+   * Returns the live sandboxes whose expiry or idle timeout has passed, the longest overdue first.
+   * The caller expires them with {@link #update}, which fails if a client has renewed the sandbox
+   * in the meantime.
    */
   List<SandboxEntry> findExpired(Instant now, int limit);
 
-  /** Hands out a running sandbox of the warm pool, to one claimer only; empty when none fits. */
+  /** Claims a running sandbox of the warm pool for exactly one caller. Empty if none matches. */
   Optional<SandboxEntry> claimPooled(PoolClaim claim);
 
-  /** Counts the sandboxes that are not destroyed; what there is none of is left out. */
+  /** Counts the sandboxes that are not destroyed. Combinations without sandboxes are omitted. */
   List<EntryCount> countByState();
 
-  /** Returns the changes of state, oldest first. */
+  /** Returns the state transitions, oldest first. */
   List<Transition> transitions(SandboxId id);
 
   /**
-   * Forgets the destroyed sandboxes that were last changed before {@code before}, with their
+   * Deletes the destroyed sandboxes that were last updated before {@code before}, with their
    * history, events and idempotency keys.
    *
-   * @return how many
+   * @return the number of deleted sandboxes
    */
   int purge(Instant before);
 }

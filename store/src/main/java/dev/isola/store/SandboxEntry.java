@@ -15,27 +15,27 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the ledger knows of one sandbox. Times have microseconds; what is finer is cut off.
+ * The ledger's record of one sandbox. Times are truncated to microseconds.
  *
- * @param tenant who it belongs to; empty text when there are no tenants
- * @param spec the spec as a JSON document; the ledger does not read it
- * @param specHash of what makes two sandboxes interchangeable
- * @param revision the number that a compare-and-set checks; 0 before it is stored
- * @param updatedAt when it was last written, by the writer's clock
- * @param expiresAt when its time is up; empty for never
- * @param idleTimeout how long after its last activity it ends; empty for never
- * @param warm whether it came from the warm pool
- * @param pooled whether it is in the pool, unclaimed
- * @param cause why it failed or was destroyed
- * @param attempts providers that were tried before
- * @param labels the client's tags, for filters, and labels of the HTTP API, which begin with {@code
- *     isola.}; the engine keeps no state in them
- * @param whenIdle what becomes of it when its idle timeout is over
- * @param whenExpired what becomes of it when its time is up
- * @param suspension there while it is suspended
- * @param baseImage for a sandbox made from a snapshot: the image that the snapshot was taken on,
- *     empty text when that was none
- * @param damage why its record cannot be read; then the other fields are what could be read
+ * @param tenant the owner; empty when there are no tenants
+ * @param spec the spec as a JSON document, which the ledger does not interpret
+ * @param specHash the hash of everything that makes two sandboxes interchangeable
+ * @param revision the number that a compare-and-set checks; 0 before the entry is stored
+ * @param updatedAt when the entry was last written, by the writer's clock
+ * @param expiresAt when the sandbox expires; empty for never
+ * @param idleTimeout how long after its last activity the sandbox expires; empty for never
+ * @param warm whether the sandbox came from the warm pool
+ * @param pooled whether the sandbox is in the warm pool and unclaimed
+ * @param cause why the sandbox failed or was destroyed
+ * @param attempts the providers that failed to create the sandbox
+ * @param labels the client's tags, used by filters, and labels of the HTTP API, which begin with
+ *     {@code isola.}; the engine stores no state in them
+ * @param whenIdle the action to take when the idle timeout expires
+ * @param whenExpired the action to take when the sandbox expires
+ * @param suspension present while the sandbox is suspended
+ * @param baseImage for a sandbox created from a snapshot: the image on which the snapshot was
+ *     taken, empty text if there was none
+ * @param damage why the record is unreadable; the other fields then hold what could be read
  */
 public record SandboxEntry(
     SandboxId id,
@@ -72,7 +72,10 @@ public record SandboxEntry(
     labels = Collections.unmodifiableMap(new TreeMap<>(labels));
   }
 
-  /** Returns a builder for an intent: creating, written and active now, without an end. */
+  /**
+   * Returns a builder for an intent to create a sandbox: state {@code CREATING}, written and active
+   * at {@code now}, without an expiry.
+   */
   public static Builder intent(
       SandboxId id,
       String spec,
@@ -83,7 +86,7 @@ public record SandboxEntry(
     return new Builder(id, spec, specHash, provider, isolation, now);
   }
 
-  /** Returns a builder that starts from this entry. */
+  /** Returns a builder initialized from this entry. */
   public Builder toBuilder() {
     return new Builder(this);
   }
@@ -93,15 +96,14 @@ public record SandboxEntry(
     return toBuilder().state(next).updatedAt(now).build();
   }
 
-  /** Returns this entry in another state, with the reason. */
+  /** Returns this entry in another state, with the cause. */
   public SandboxEntry withState(SandboxState next, Instant now, String why) {
     return toBuilder().state(next).updatedAt(now).cause(why).build();
   }
 
   /**
-   * Returns when it has to be taken down: its end or the end of its idle time, whichever is first.
-   * Empty when there is neither, and when it is not alive: what is being made or taken down is
-   * somebody's work already.
+   * Returns when the sandbox is due: at its expiry or at the end of its idle timeout, whichever is
+   * earlier. Empty if it has neither, and while it is being created or destroyed.
    */
   public Optional<Instant> dueAt() {
     if (!isAlive(state)) {
@@ -128,7 +130,7 @@ public record SandboxEntry(
     return builder.build();
   }
 
-  /** Collects the fields that change. */
+  /** Collects the mutable fields. */
   public static final class Builder {
     private final SandboxId id;
     private final Instant createdAt;
@@ -208,7 +210,7 @@ public record SandboxEntry(
       return this;
     }
 
-    /** Sets who makes it; falling back changes it. */
+    /** Sets the provider, which changes on fallback. */
     public Builder provider(String name, Isolation strength) {
       provider = name;
       isolation = strength;
@@ -280,7 +282,7 @@ public record SandboxEntry(
       return this;
     }
 
-    /** Marks an entry as unreadable; the mark is not stored. */
+    /** Marks the entry as unreadable. The mark is not stored. */
     public Builder damage(@Nullable String why) {
       damage = why;
       return this;

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A filter as a statement with its values. */
+/** A filter as an SQL statement with its values. */
 record SandboxQuery(String sql, List<Object> values) {
 
   static SandboxQuery of(EntryFilter filter, String after, int limit) {
@@ -19,14 +19,15 @@ record SandboxQuery(String sql, List<Object> values) {
               values.add(tenant);
             });
     if (filter.states().equals(EntryFilter.NOT_DESTROYED)) {
-      // Finds also what is in a state that this version does not know.
+      // Also matches states that this version does not know.
       terms.add("state <> 'DESTROYED'");
     } else if (!filter.states().isEmpty()) {
       terms.add(
           "state in (" + String.join(", ", Collections.nCopies(filter.states().size(), "?")) + ")");
       values.addAll(filter.states());
       if (!filter.states().contains(SandboxState.DESTROYED)) {
-        // Says nothing new, but lets the databases use the index without the destroyed.
+        // Redundant, but allows both databases to use the partial index that omits destroyed
+        // sandboxes.
         terms.add("state <> 'DESTROYED'");
       }
     }

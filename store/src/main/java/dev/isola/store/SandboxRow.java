@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** How an entry stands in the table {@code sandbox}. */
+/** Maps a {@link SandboxEntry} to a row of the table {@code sandbox}. */
 final class SandboxRow {
-  /** Everything that an update writes, in the order of {@link #values}. */
+  /** The columns that an update writes, in the order of {@link #values}. */
   static final List<String> MUTABLE_COLUMNS =
       List.of(
           "tenant",
@@ -41,7 +41,7 @@ final class SandboxRow {
           "suspended_snapshot",
           "base_image");
 
-  /** The labels in which the engine kept its state before there were columns for it. */
+  /** Labels that held engine state before the state had columns of its own. */
   private static final Set<String> RETIRED_LABELS =
       Set.of(
           "isola.rests-after-ms",
@@ -81,8 +81,8 @@ final class SandboxRow {
 
   /**
    * Reads an entry. A row that cannot be read becomes an entry in state {@code ERROR} with {@link
-   * SandboxEntry#damage()}, so that the others of a list are still found; one whose id is none is
-   * left out.
+   * SandboxEntry#damage()}, so that listing the other sandboxes still works. A row without a valid
+   * id is omitted.
    */
   static Optional<SandboxEntry> read(Row row) throws SQLException {
     String id = row.text("id");
@@ -129,7 +129,7 @@ final class SandboxRow {
 
   private static SandboxEntry damaged(Row row, SandboxId id, RuntimeException why)
       throws SQLException {
-    String reason = "its record in the ledger cannot be read: " + why;
+    String reason = "the ledger record is unreadable: " + why;
     return new SandboxEntry(
         id,
         row.optionalText("tenant").orElse(""),

@@ -10,21 +10,20 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Says that a schema is ours, as {@link FolderLock} does of a folder. Every session of an owner
- * holds one advisory lock of the server together with the others of that owner; who wants to become
- * the owner needs it alone, and so needs all sessions of the one before to be gone. Then it writes
- * its name. A session that is opened later looks for that name once: an owner that lost all its
- * sessions, and was followed by another, gets no new one. So nobody writes beside the owner, and a
- * transaction costs nothing more.
+ * Exclusive ownership of a schema, the counterpart of {@link FolderLock}. Every session of the
+ * owner holds one advisory lock in shared mode. A new owner needs the lock in exclusive mode, and
+ * therefore waits until all sessions of the previous owner have ended; it then records its name.
+ * Each later session checks that name once, so an owner that lost all its sessions and was replaced
+ * cannot open a new one. This guarantees a single writer at no cost per transaction.
  */
 final class SchemaLock implements AutoCloseable {
-  /** What a session ends with that is opened for who is not the owner any more. */
+  /** SQLSTATE raised in a new session of a process that no longer owns the schema. */
   static final String NOT_OWNER = "IS001";
 
-  /** The sessions of a process that was just killed end when the server notices. */
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  /** The sessions of a killed process end only when the server notices. */
+  private static final Duration ACQUIRE_TIMEOUT = Duration.ofSeconds(3);
 
-  private static final long LOOK_AGAIN_NANOS = 20_000_000;
+  private static final long POLL_NANOS = 20_000_000;
   private static final String TABLE = "schema_owner";
 
   private final Connection session;
@@ -37,26 +36,31 @@ final class SchemaLock implements AutoCloseable {
     this.owner = owner;
   }
 
-  /** Brings the schema up to date; run by who has it alone. */
+  /** Migrates the schema while the lock is held exclusively. */
   interface Preparation {
     void run(Connection session) throws SQLException;
   }
 
   /**
-   * Takes the schema.
+   * Acquires the schema.
    *
-   * @param session belongs to the lock from now on
-   * @throws dev.isola.spi.error.Conflict when somebody else has it
+   * @param session a session that the lock owns from now on
+   * @throws dev.isola.spi.error.Conflict if another process owns the schema
    */
   static SchemaLock acquire(
-      Connection session, String schema, String place, Duration deadline, Preparation preparation)
+      Connection session,
+      String schema,
+      String databaseName,
+      Duration deadline,
+      Preparation preparation)
       throws SQLException {
     SchemaLock lock =
         new SchemaLock(
             session, schema, "pid " + ProcessHandle.current().pid() + " " + UUID.randomUUID());
     boolean taken = false;
     try {
-      lock.acquireExclusively(place, deadline.compareTo(PATIENCE) < 0 ? deadline : PATIENCE);
+      lock.acquireExclusively(
+          databaseName, deadline.compareTo(ACQUIRE_TIMEOUT) < 0 ? deadline : ACQUIRE_TIMEOUT);
       session.setAutoCommit(false);
       preparation.run(session);
       lock.recordOwner();
@@ -73,17 +77,17 @@ final class SchemaLock implements AutoCloseable {
     }
   }
 
-  private void acquireExclusively(String place, Duration patience) throws SQLException {
-    long until = System.nanoTime() + patience.toNanos();
+  private void acquireExclusively(String databaseName, Duration timeout) throws SQLException {
+    long until = System.nanoTime() + timeout.toNanos();
     while (!Sql.one(
             session,
             "select case when pg_try_advisory_lock(" + key() + ") then 1 else 0 end as taken",
             row -> row.number("taken") == 1)
         .orElse(false)) {
       if (System.nanoTime() - until > 0) {
-        throw refused(place, recordedOwner());
+        throw refused(databaseName, recordedOwner());
       }
-      LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+      LockSupport.parkNanos(POLL_NANOS);
     }
   }
 
@@ -116,7 +120,7 @@ final class SchemaLock implements AutoCloseable {
     return "hashtextextended('isola owner " + schema + "', 0)";
   }
 
-  /** Returns what a session of the owner begins with; it fails for anybody else. */
+  /** Returns the SQL that initializes a session of the owner and fails for any other process. */
   String sessionSql() {
     return "select pg_advisory_lock_shared("
         + key()
@@ -129,11 +133,11 @@ final class SchemaLock implements AutoCloseable {
         + "'; end if; end $$";
   }
 
-  private static SandboxException refused(String place, String owner) {
+  private static SandboxException refused(String databaseName, String owner) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the ledger " + place + " belongs to another Isola server, " + owner,
-            "stop that one, or give this one a schema of its own")
+            "the ledger " + databaseName + " is in use by another Isola server, " + owner,
+            "stop the other server, or use another schema for this one")
         .with("owner", owner)
         .exception();
   }
@@ -143,7 +147,7 @@ final class SchemaLock implements AutoCloseable {
     try {
       session.close();
     } catch (SQLException e) {
-      // It was broken; the server has let go of the lock by itself.
+      // The session is broken; the server has released the lock.
     }
   }
 }

@@ -3,17 +3,17 @@ package dev.isola.store;
 import java.util.Map;
 import java.util.Optional;
 
-/** Small values that outlive the server, by scope (such as a tenant or a user) and name. */
+/** Small durable values, by scope (such as a tenant or a user) and name. */
 public interface SettingEntries {
 
   Optional<String> get(String scope, String name);
 
-  /** Writes a value, over an older one. */
+  /** Sets a value, replacing an earlier one. */
   void put(String scope, String name, String value);
 
-  /** Returns whether there was one. */
+  /** Returns whether the value existed. */
   boolean remove(String scope, String name);
 
-  /** Returns the values of a scope by name, sorted. */
+  /** Returns the values of a scope, sorted by name. */
   Map<String, String> all(String scope);
 }

@@ -11,16 +11,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Runs statements. Values are always parameters, so no message of a database has one. */
+/**
+ * Executes statements. Values are always bound as parameters, so no database message contains one.
+ */
 final class Sql {
   private Sql() {}
 
-  /** Makes something of the row a result is at. */
+  /** Maps the current row of a result. */
   interface Mapper<T> {
     T map(Row row) throws SQLException;
   }
 
-  /** Returns how many rows were changed. */
+  /** Returns the number of changed rows. */
   static int update(Connection connection, String sql, Object... values) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       bind(statement, values);
@@ -69,7 +71,10 @@ final class Sql {
     }
   }
 
-  /** PostgreSQL takes neither NUL nor half a surrogate pair; both databases get the same text. */
+  /**
+   * Replaces NUL characters and unpaired surrogates, which PostgreSQL rejects, so that both
+   * databases store the same text.
+   */
   static String storable(String text) {
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);

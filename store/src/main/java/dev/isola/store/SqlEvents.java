@@ -5,9 +5,9 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * Events in the table {@code event}. Their numbers come from a row of {@code counter}, not from a
- * sequence: whoever appends holds that row until its transaction ends, so numbers become visible in
- * their order, and one that is rolled back is used again.
+ * Events in the table {@code event}. Their numbers come from a row of {@code counter} instead of a
+ * sequence: an append locks that row until its transaction ends. Numbers therefore become visible
+ * in order, and a number that was rolled back is reused.
  */
 record SqlEvents(Database database) implements LedgerEvents {
 

@@ -7,74 +7,76 @@ import java.sql.SQLException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Turns what a database says into what a caller can act on. */
+/** Translates database errors into exceptions that a caller can act on. */
 interface SqlExceptionTranslator {
 
   /**
    * Returns the exception for {@code error}.
    *
-   * @param committing whether it came while committing: then it may have happened, unless the
-   *     database says that it did not
+   * @param committing whether the error occurred during commit. The transaction may then have taken
+   *     effect, unless the database reports that it did not
    */
   SandboxException translate(SQLException error, boolean committing);
 
-  static SandboxException outcomeUnknown(String place, @Nullable Throwable cause) {
+  static SandboxException outcomeUnknown(String databaseName, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.OUTCOME_UNKNOWN,
-            "the ledger " + place + " did not say whether the write is stored",
-            "read it again before you repeat the write")
+            "the ledger " + databaseName + " did not confirm whether the write was committed",
+            "read the entry before retrying the write")
         .exception(cause);
   }
 
-  static SandboxException diskFull(String place, SQLException cause) {
+  static SandboxException diskFull(String databaseName, SQLException cause) {
     return Fault.of(
             ErrorCode.DISK_FULL,
-            "the disk of the ledger " + place + " is full; nothing was written",
-            "free some space; the ledger goes on by itself")
+            "the disk of the ledger " + databaseName + " is full; nothing was written",
+            "free disk space; the ledger then continues without a restart")
         .with("resource", "disk")
         .exception(cause);
   }
 
   static SandboxException deadlineExceeded(
-      String place, Duration deadline, @Nullable Throwable cause) {
+      String databaseName, Duration deadline, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the ledger "
-                + place
-                + " did not get to the call within "
+                + databaseName
+                + " did not complete the call within "
                 + deadline.toMillis()
                 + " ms; nothing was written",
-            "try again, and look for a slow disk or too many writers")
+            "retry, and check for a slow disk or too many concurrent writers")
         .exception(cause);
   }
 
-  static SandboxException cancelled(String place, @Nullable Throwable cause) {
+  static SandboxException cancelled(String databaseName, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.CANCELLED,
-            "the call to the ledger " + place + " was interrupted; nothing was written",
+            "the call to the ledger " + databaseName + " was interrupted; nothing was written",
             "")
         .exception(cause);
   }
 
-  static SandboxException closed(String place) {
+  static SandboxException closed(String databaseName) {
     return Fault.of(
-            ErrorCode.PROVIDER_UNAVAILABLE, "the ledger " + place + " is closed", "open it again")
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the ledger " + databaseName + " is closed",
+            "open the ledger again")
         .exception();
   }
 
-  static SandboxException unreachable(String place, String code, @Nullable Throwable cause) {
+  static SandboxException unreachable(String databaseName, String code, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the ledger " + place + " cannot be used now (" + code + ")",
-            "check that the database is there and can be reached")
+            "the ledger " + databaseName + " is unavailable (" + code + ")",
+            "check that the database is running and reachable")
         .exception(cause);
   }
 
-  static SandboxException bug(String place, String code, @Nullable Throwable cause) {
+  static SandboxException bug(String databaseName, String code, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            "the ledger " + place + " refused a statement (" + code + ")",
-            "report this with the log of the server")
+            "the ledger " + databaseName + " rejected a statement (" + code + ")",
+            "report this with the server's log")
         .exception(cause);
   }
 }

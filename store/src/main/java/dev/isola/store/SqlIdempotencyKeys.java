@@ -4,7 +4,7 @@ import dev.isola.spi.SandboxId;
 import java.time.Duration;
 import java.time.Instant;
 
-/** Keys in the table {@code idempotency_key}. */
+/** Idempotency keys in the table {@code idempotency_key}. */
 record SqlIdempotencyKeys(Database database, Duration keyRetention) implements IdempotencyKeys {
 
   @Override
@@ -12,8 +12,8 @@ record SqlIdempotencyKeys(Database database, Duration keyRetention) implements I
       String tenant, String key, String requestHash, SandboxId sandbox, Instant now) {
     return database.write(
         c -> {
-          // One statement takes a free key and an old one; a second claimer waits here for the
-          // first and then finds the key taken.
+          // One statement takes a free key or an outdated one. A concurrent claim waits here for
+          // the first and then finds the key taken.
           int taken =
               Sql.update(
                   c,

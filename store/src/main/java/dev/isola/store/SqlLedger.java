@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The ledger on either database. */
+/** A ledger on either database. */
 final class SqlLedger implements Ledger {
   private final Database database;
   private final Duration keyRetention;
@@ -78,7 +78,7 @@ final class SqlLedger implements Ledger {
     database.close();
   }
 
-  /** For tests that look at the database itself. */
+  /** For tests that inspect the database. */
   Database database() {
     return database;
   }

@@ -46,7 +46,8 @@ record SqlSandboxes(Database database) implements SandboxEntries {
   @Override
   public SandboxEntry insert(SandboxEntry entry) {
     if (entry.state() != SandboxState.CREATING || entry.revision() != 0) {
-      throw new IllegalArgumentException("an intent is creating and has revision 0: " + entry.id());
+      throw new IllegalArgumentException(
+          "an intent must have state CREATING and revision 0: " + entry.id());
     }
     SandboxEntry stored = entry.withRevision(1);
     return database.write(
@@ -56,8 +57,8 @@ record SqlSandboxes(Database database) implements SandboxEntries {
           if (Sql.update(c, INSERT, values.toArray()) == 0) {
             throw Fault.of(
                     ErrorCode.CONFLICT,
-                    "there is a sandbox " + stored.id() + " already",
-                    "choose another id")
+                    "sandbox " + stored.id() + " already exists",
+                    "use another id")
                 .sandbox(stored.id())
                 .exception();
           }
@@ -86,7 +87,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
             return new UpdateResult.Stale(before);
           }
           if (!before.createdAt().equals(entry.createdAt())) {
-            throw new IllegalArgumentException("the time of creation does not change");
+            throw new IllegalArgumentException("createdAt must not change");
           }
           if (before.state() != entry.state()) {
             StateTransition.check(before.state(), entry.state(), entry.id());
@@ -96,7 +97,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
           values.add(entry.id().value());
           values.add(entry.revision());
           if (Sql.update(c, COMPARE_AND_SET, values.toArray()) == 0) {
-            // Somebody wrote between our reading and our writing.
+            // Another writer changed the row after this transaction read it.
             return new UpdateResult.Stale(
                 find(c, entry.id()).orElseThrow(() -> missing(entry.id())));
           }
@@ -115,7 +116,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
     return database.write(
         c -> {
           int written = 0;
-          // In one order: two of these at once must not wait for each other.
+          // Updates rows in a fixed order, so that two concurrent calls cannot deadlock.
           for (Map.Entry<SandboxId, Instant> each : new TreeMap<>(lastActivity).entrySet()) {
             Instant at = each.getValue();
             written += Sql.update(c, TOUCH, at, at, at, at, each.getKey().value(), at);
@@ -158,7 +159,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
 
   @Override
   public Optional<SandboxEntry> claimPooled(PoolClaim claim) {
-    // Computed here, because the two databases have different names for the smaller of two.
+    // Computed here because the two databases name the minimum of two values differently.
     Optional<Instant> idleAt =
         claim.idleTimeout().map(time -> Micros.instant(Micros.of(claim.now()) + Micros.of(time)));
     Optional<Instant> dueAt =
@@ -217,7 +218,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
                         row.number("number"))));
   }
 
-  /** A state that this version does not know counts as an error. */
+  /** Maps a state that this version does not know to {@code ERROR}. */
   private static SandboxState state(String name) {
     return Stream.of(SandboxState.values())
         .filter(one -> one.name().equals(name))
@@ -246,7 +247,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
   @Override
   public int purge(Instant before) {
     String old = "(select id from sandbox where state = 'DESTROYED' and updated_at < ?)";
-    // Whatever belongs to them is looked for in whole tables; mostly there is none of them.
+    // The deletes below scan whole tables, and usually there is nothing to purge.
     boolean none =
         database
             .read(
@@ -297,17 +298,14 @@ record SqlSandboxes(Database database) implements SandboxEntries {
     return Fault.of(
             ErrorCode.SANDBOX_NOT_FOUND,
             "the ledger has no sandbox " + id,
-            "list the sandboxes to see what is there")
+            "list the sandboxes to find existing ids")
         .sandbox(id)
         .exception();
   }
 
   private static void checkLimit(int limit) {
     if (limit < 1 || limit > MAX_LIMIT) {
-      throw Fault.of(
-              ErrorCode.INVALID_REQUEST,
-              "a limit of " + limit + " is not possible",
-              "ask for 1 to " + MAX_LIMIT)
+      throw Fault.of(ErrorCode.INVALID_REQUEST, "invalid limit " + limit, "use 1 to " + MAX_LIMIT)
           .exception();
     }
   }

@@ -4,7 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** Something done on a connection. It may be run again after a rollback. */
+/** Work to run on a connection. It may run again after a rollback. */
 interface SqlWork<T extends @Nullable Object> {
   T run(Connection connection) throws SQLException;
 }

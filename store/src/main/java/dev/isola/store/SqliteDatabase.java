@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** SQLite in a folder of ours: one writer, a few readers. */
+/** SQLite in a locked folder, with one writer and several readers. */
 final class SqliteDatabase implements Database {
   private final FolderLock lock;
   private final SqliteWriter writer;
@@ -43,7 +43,7 @@ final class SqliteDatabase implements Database {
     try {
       connection = file.writer();
       Sql.update(connection, "begin immediate");
-      migrations.apply(connection, file.failures().place());
+      migrations.apply(connection, file.failures().databaseName());
       Sql.update(connection, "commit");
       SqliteReaders readers = new SqliteReaders(file, deadline);
       SqliteWriter writer = new SqliteWriter(connection, file.failures(), deadline);
@@ -60,10 +60,10 @@ final class SqliteDatabase implements Database {
 
   private static void abandon(Connection connection) {
     try {
-      // An open transaction is rolled back by that.
+      // Rolls back an open transaction.
       connection.close();
     } catch (SQLException e) {
-      // What went wrong before is what counts.
+      // The original error is the one to report.
     }
   }
 
@@ -85,7 +85,7 @@ final class SqliteDatabase implements Database {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      // The writer last: who closes last folds the write-ahead log into the file.
+      // The writer closes last: the last connection to close checkpoints the write-ahead log.
       try (lock;
           writer;
           readers) {

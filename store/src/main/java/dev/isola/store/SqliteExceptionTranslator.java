@@ -9,49 +9,49 @@ import java.time.Duration;
 import org.sqlite.SQLiteErrorCode;
 import org.sqlite.SQLiteException;
 
-/** What SQLite's result codes mean for a caller. */
+/** Translates SQLite's result codes. */
 record SqliteExceptionTranslator(Path file, Duration deadline) implements SqlExceptionTranslator {
 
   @Override
   public SandboxException translate(SQLException error, boolean committing) {
     if (!(error instanceof SQLiteException sqlite)) {
-      return SqlExceptionTranslator.bug(place(), "a driver error", error);
+      return SqlExceptionTranslator.bug(databaseName(), "a driver error", error);
     }
     SQLiteErrorCode code = sqlite.getResultCode();
-    // The low byte is the kind, the rest says where it happened.
+    // The low byte is the primary result code; the other bits are the extended code.
     return switch (code.code & 0xff) {
-      case 13 -> SqlExceptionTranslator.diskFull(place(), error);
-      case 5, 6, 9 -> SqlExceptionTranslator.deadlineExceeded(place(), deadline, error);
+      case 13 -> SqlExceptionTranslator.diskFull(databaseName(), error);
+      case 5, 6, 9 -> SqlExceptionTranslator.deadlineExceeded(databaseName(), deadline, error);
       case 11, 26 -> damaged(code.name(), error);
       case 10, 14 ->
           committing
-              ? SqlExceptionTranslator.outcomeUnknown(place(), error)
-              : SqlExceptionTranslator.unreachable(place(), code.name(), error);
+              ? SqlExceptionTranslator.outcomeUnknown(databaseName(), error)
+              : SqlExceptionTranslator.unreachable(databaseName(), code.name(), error);
       case 3, 8, 23 -> notAllowed(code.name(), error);
       default ->
           committing
-              ? SqlExceptionTranslator.outcomeUnknown(place(), error)
-              : SqlExceptionTranslator.bug(place(), code.name(), error);
+              ? SqlExceptionTranslator.outcomeUnknown(databaseName(), error)
+              : SqlExceptionTranslator.bug(databaseName(), code.name(), error);
     };
   }
 
-  String place() {
+  String databaseName() {
     return file.toString();
   }
 
   SandboxException damaged(String how, @org.jspecify.annotations.Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            "the ledger " + file + " is damaged (" + how + ") and was left as it is",
-            "put back a copy of it, or move it away to begin a new one")
+            "the ledger " + file + " is damaged (" + how + "); the file is unchanged",
+            "restore a backup, or move the file away to start with an empty ledger")
         .exception(cause);
   }
 
   private SandboxException notAllowed(String code, Throwable cause) {
     return Fault.of(
             ErrorCode.PERMISSION_DENIED,
-            "the ledger " + file + " cannot be written (" + code + ")",
-            "give the user of the server the right to write the file and its folder")
+            "the ledger " + file + " is not writable (" + code + ")",
+            "grant the server's user write permission on the file and its folder")
         .exception(cause);
   }
 }

@@ -23,12 +23,13 @@ import java.util.List;
 import org.sqlite.SQLiteConfig;
 
 /**
- * The file of the ledger: makes it, and looks at one that is there before anything may write to it.
+ * The database file of the ledger. Creates the file, and validates an existing one before any
+ * write.
  */
 final class SqliteFile {
   static final String NAME = "ledger.db";
 
-  /** "ISOL", at its place in the header of a SQLite file. */
+  /** "ISOL", the application id in the header of the SQLite file. */
   private static final int APPLICATION_ID = 0x49534f4c;
 
   private static final int APPLICATION_ID_OFFSET = 68;
@@ -50,14 +51,16 @@ final class SqliteFile {
     return failures;
   }
 
-  /** Makes the file, or checks the one that is there. The folder has to be ours. */
+  /**
+   * Creates the file or validates the existing one. The caller must hold the lock of the folder.
+   */
   void prepare() {
     if (file.toString().contains("?")) {
-      // The driver would take the rest for options.
+      // The driver would parse the rest of the path as options.
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the folder of the ledger has a ? in its name: " + file.getParent(),
-              "name another folder")
+              "the folder of the ledger must not have a ? in its path: " + file.getParent(),
+              "use another folder")
           .exception();
     }
     try {
@@ -67,21 +70,21 @@ final class SqliteFile {
         create();
       }
     } catch (IOException e) {
-      throw SqlExceptionTranslator.unreachable(failures.place(), e.toString(), e);
+      throw SqlExceptionTranslator.unreachable(failures.databaseName(), e.toString(), e);
     } catch (SQLException e) {
       throw failures.translate(e, false);
     }
   }
 
   /**
-   * Opens a connection that writes: in WAL mode, and on disk before a commit returns. Transactions
-   * are begun and ended by statements; the driver would keep one open all the time.
+   * Opens the write connection, in WAL mode and with commits synced to disk. Statements begin and
+   * end transactions, because the driver would otherwise keep one open all the time.
    */
   Connection writer() throws SQLException {
     SQLiteConfig config = config();
     config.setJournalMode(SQLiteConfig.JournalMode.WAL);
     config.setSynchronous(SQLiteConfig.SynchronousMode.FULL);
-    // What is purged may hold secrets: it is overwritten, not only freed.
+    // Purged data may contain secrets, so it is overwritten instead of only freed.
     config.setPragma(SQLiteConfig.Pragma.SECURE_DELETE, "true");
     config.setJournalSizeLimit(64 << 20);
     return connect(config, file);
@@ -93,14 +96,14 @@ final class SqliteFile {
     return connect(config, file);
   }
 
-  private Connection connect(SQLiteConfig config, Path place) throws SQLException {
+  private Connection connect(SQLiteConfig config, Path path) throws SQLException {
     try {
       SqliteNative.useFolder(folder);
     } catch (IOException e) {
       throw SqlExceptionTranslator.unreachable(
-          failures.place(), "SQLite cannot be unpacked: " + e, e);
+          failures.databaseName(), "the SQLite library cannot be extracted: " + e, e);
     }
-    return config.createConnection("jdbc:sqlite:" + place);
+    return config.createConnection("jdbc:sqlite:" + path);
   }
 
   private SQLiteConfig config() {
@@ -110,8 +113,9 @@ final class SqliteFile {
   }
 
   /**
-   * Makes it aside and puts it in place as a whole, so that a file of this name is always marked as
-   * ours, whenever we are killed. Specs may have secrets: only the owner reads it.
+   * Creates the file under a temporary name and renames it, so that a file of this name always
+   * carries the application id, even after a crash. Only the owner can read it, because specs may
+   * contain secrets.
    */
   private void create() throws IOException, SQLException {
     Path draft = file.resolveSibling(NAME + ".new");
@@ -138,7 +142,7 @@ final class SqliteFile {
 
   private void check() throws IOException, SQLException {
     if (!Files.isRegularFile(file)) {
-      throw notALedger("is not a file");
+      throw notALedger("is not a regular file");
     }
     byte[] header = new byte[100];
     int length;
@@ -158,12 +162,12 @@ final class SqliteFile {
     checkContent();
   }
 
-  /** Reads all of it, through a connection that cannot write. */
+  /** Reads the whole file through a read-only connection. */
   private void checkContent() throws SQLException {
     try (Connection connection = reader()) {
       String verdict =
           Sql.one(connection, "pragma quick_check(1)", row -> row.result().getString(1))
-              .orElse("no answer");
+              .orElse("no result");
       if (!verdict.equals("ok")) {
         throw failures.damaged(verdict.replaceAll("\\s+", " "), null);
       }
@@ -173,8 +177,8 @@ final class SqliteFile {
   private SandboxException notALedger(String how) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            file + " " + how + ", not a ledger, and was left as it is",
-            "move it away, or name another folder")
+            file + " " + how + ", not a ledger; it is unchanged",
+            "move it away, or use another folder")
         .exception();
   }
 }

@@ -10,9 +10,9 @@ import org.sqlite.SQLiteJDBCLoader;
 import org.sqlite.util.OSInfo;
 
 /**
- * The native library of SQLite. Left to itself the driver unpacks it into the folder for temporary
- * files each time, where it stays when the process is killed. Here it is unpacked once, into a
- * folder of ours, and used again.
+ * SQLite's native library. By default the driver extracts it to the folder for temporary files at
+ * every start, where it stays if the process is killed. This class extracts it once, to a folder of
+ * the ledger, and reuses it.
  */
 final class SqliteNative {
   private static final String PATH = "org.sqlite.lib.path";
@@ -21,8 +21,8 @@ final class SqliteNative {
   private SqliteNative() {}
 
   /**
-   * Has the driver use a library in {@code folder}, unless somebody has told it where there is one.
-   * Where this machine has none of its own the driver is left to itself.
+   * Makes the driver load the library from {@code folder}, unless a system property already names
+   * one. If the driver has no library for this platform, its default applies.
    */
   static synchronized void useFolder(Path folder) throws IOException {
     if (System.getProperty(PATH) != null) {
@@ -38,7 +38,8 @@ final class SqliteNative {
       byte[] library = in.readAllBytes();
       Path file = folder.resolve(name);
       if (!Files.isRegularFile(file) || !Arrays.equals(Files.readAllBytes(file), library)) {
-        // Another version may be in use by a process that is ending: it keeps its own.
+        // A process that is still shutting down may use another version, whose file must not
+        // change.
         Path draft = Files.write(folder.resolve(name + ".new"), library);
         Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
       }

@@ -11,11 +11,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.sqlite.ProgressHandler;
 
-/** A few connections that read. In WAL mode readers wait for nobody, so they run where they are. */
+/**
+ * A small pool of read connections. In WAL mode readers never block, so reads run on the calling
+ * thread.
+ */
 final class SqliteReaders implements AutoCloseable {
   private static final int COUNT = 4;
 
-  /** After how many steps of its machine SQLite asks whether to go on. */
+  /** The number of virtual machine instructions between two calls of the progress handler. */
   private static final int STEPS = 10_000;
 
   private final SqliteExceptionTranslator failures;
@@ -24,7 +27,7 @@ final class SqliteReaders implements AutoCloseable {
   private final BlockingQueue<Reader> free = new ArrayBlockingQueue<>(COUNT);
   private volatile boolean closed;
 
-  /** A connection that gives up at its end. */
+  /** A connection that aborts its statement at the deadline. */
   private static final class Reader extends ProgressHandler {
     final Connection connection;
     volatile long end;
@@ -71,24 +74,24 @@ final class SqliteReaders implements AutoCloseable {
   private Reader take() {
     try {
       if (closed) {
-        throw SqlExceptionTranslator.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.databaseName());
       }
       Reader reader = free.poll(deadline.toNanos(), TimeUnit.NANOSECONDS);
       if (reader == null) {
-        throw SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null);
+        throw SqlExceptionTranslator.deadlineExceeded(failures.databaseName(), deadline, null);
       }
       if (closed) {
         free.add(reader);
-        throw SqlExceptionTranslator.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.databaseName());
       }
       return reader;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw SqlExceptionTranslator.cancelled(failures.place(), e);
+      throw SqlExceptionTranslator.cancelled(failures.databaseName(), e);
     }
   }
 
-  /** Waits for those that read, which have their deadlines, and closes all. */
+  /** Waits for reads in progress, which have deadlines, and closes all connections. */
   @Override
   public void close() {
     closed = true;

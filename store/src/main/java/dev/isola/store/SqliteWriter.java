@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one writer of a SQLite file: a thread of its own that takes what waits, does it in one
- * transaction and then answers everybody. Waiting for the disk is shared that way, and a virtual
- * thread that writes is not stuck on its carrier in native code.
+ * The single writer of a SQLite file. A dedicated thread takes all queued jobs, runs them in one
+ * transaction and then completes them. The jobs share the cost of syncing to disk, and a virtual
+ * thread that writes does not pin its carrier in native code.
  */
 final class SqliteWriter implements AutoCloseable {
   private static final int MAX_BATCH = 64;
@@ -36,32 +36,32 @@ final class SqliteWriter implements AutoCloseable {
 
   <T extends @Nullable Object> T write(SqlWork<T> work) {
     if (thread.equals(Thread.currentThread())) {
-      // It would wait for itself.
-      throw new IllegalStateException("within a transaction use the parts that it is given");
+      // The job would wait for itself.
+      throw new IllegalStateException("inside a transaction, use the parts passed to it");
     }
     long end = System.nanoTime() + deadline.toNanos();
     WriteJob<T> job = new WriteJob<>(work);
     try {
       if (closed) {
-        throw SqlExceptionTranslator.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.databaseName());
       }
       if (!waiting.offer(job, deadline.toNanos(), TimeUnit.NANOSECONDS)) {
-        throw SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null);
+        throw SqlExceptionTranslator.deadlineExceeded(failures.databaseName(), deadline, null);
       }
       if (closed && job.abandon()) {
-        throw SqlExceptionTranslator.closed(failures.place());
+        throw SqlExceptionTranslator.closed(failures.databaseName());
       }
       if (job.await(end - System.nanoTime())) {
         return job.result();
       }
       throw job.abandon()
-          ? SqlExceptionTranslator.deadlineExceeded(failures.place(), deadline, null)
-          : SqlExceptionTranslator.outcomeUnknown(failures.place(), null);
+          ? SqlExceptionTranslator.deadlineExceeded(failures.databaseName(), deadline, null)
+          : SqlExceptionTranslator.outcomeUnknown(failures.databaseName(), null);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw job.abandon()
-          ? SqlExceptionTranslator.cancelled(failures.place(), e)
-          : SqlExceptionTranslator.outcomeUnknown(failures.place(), e);
+          ? SqlExceptionTranslator.cancelled(failures.databaseName(), e)
+          : SqlExceptionTranslator.outcomeUnknown(failures.databaseName(), e);
     }
   }
 
@@ -81,7 +81,7 @@ final class SqliteWriter implements AutoCloseable {
         batch.removeIf(job -> !job.begin());
         runBatch(batch);
       } catch (InterruptedException e) {
-        // Only close ends this thread.
+        // Only {@code close} ends this thread.
       } finally {
         batch.clear();
       }
@@ -96,9 +96,9 @@ final class SqliteWriter implements AutoCloseable {
   }
 
   /**
-   * Runs jobs in one transaction, each in a savepoint: one that throws is undone alone. When the
-   * database itself fails, everything is undone; then returns false if it is worth trying each by
-   * itself, and answers with the failure if there is only one.
+   * Runs jobs in one transaction, each in a savepoint, so that a job that throws is rolled back
+   * alone. If the database itself fails, everything is rolled back. In that case the method returns
+   * false if the jobs should be retried one by one, and fails the job if there is only one.
    */
   private boolean runTogether(List<WriteJob<?>> jobs) {
     boolean committing = false;
@@ -143,11 +143,11 @@ final class SqliteWriter implements AutoCloseable {
     try {
       Sql.update(connection, "rollback");
     } catch (SQLException e) {
-      // SQLite has rolled back by itself, which it does when a disk is full.
+      // SQLite has already rolled back, as it does when the disk is full.
     }
   }
 
-  /** Does what waits, then closes the connection. */
+  /** Runs the queued jobs, then closes the connection. */
   @Override
   public void close() {
     closed = true;
@@ -161,7 +161,7 @@ final class SqliteWriter implements AutoCloseable {
     }
     for (WriteJob<?> late : waiting) {
       if (late.begin()) {
-        late.fail(SqlExceptionTranslator.closed(failures.place()));
+        late.fail(SqlExceptionTranslator.closed(failures.databaseName()));
       }
     }
     try {

@@ -4,18 +4,18 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Why and how a sandbox is suspended. Its idle timeout, and its expiry when that was the reason,
- * are not in effect meanwhile.
+ * Why and how a sandbox is suspended. While it is suspended, its idle timeout does not apply, nor
+ * does its expiry if that was the reason.
  *
- * @param idleTimeout the idle timeout that is in effect again once it runs
- * @param snapshot the snapshot that has its files when it is not at its provider
+ * @param idleTimeout the idle timeout that applies again after the sandbox resumes
+ * @param snapshot the snapshot that holds the files if the provider no longer has them
  */
 public record Suspension(Reason reason, Optional<Duration> idleTimeout, Optional<String> snapshot) {
-  /** What made the engine suspend it. */
+  /** Why the engine suspended the sandbox. */
   public enum Reason {
-    /** It was idle for longer than its idle timeout. */
+    /** The idle timeout expired. */
     IDLE,
-    /** Its ttl was over. */
+    /** The sandbox expired. */
     EXPIRED
   }
 

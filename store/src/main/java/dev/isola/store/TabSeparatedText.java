@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Short tables in one column: a line per row, a tab between fields, both escaped in the text. They
- * are read and written as a whole, so tables of their own would only cost joins.
+ * Small tables stored in one column: one line per row, fields separated by tabs, both escaped in
+ * the text. They are always read and written as a whole, so separate tables would only add joins.
  */
 final class TabSeparatedText {
   private TabSeparatedText() {}

@@ -3,24 +3,24 @@ package dev.isola.store;
 import java.util.List;
 import java.util.Optional;
 
-/** The templates of the ledger, and their builds. */
+/** The templates of the ledger and their builds. */
 public interface TemplateEntries {
 
-  /** Writes a new template; returns false, and writes nothing, when there is one with its id. */
+  /** Inserts a template. Returns false and writes nothing if its id exists. */
   boolean insert(TemplateEntry entry);
 
   Optional<TemplateEntry> find(String id);
 
-  /** Returns all templates, by age. */
+  /** Returns all templates, oldest first. */
   List<TemplateEntry> all();
 
-  /** Writes over what is there; returns false when there is no such template. */
+  /** Replaces a template. Returns false if it does not exist. */
   boolean update(TemplateEntry entry);
 
-  /** Removes a template with its builds; returns whether there was one. */
+  /** Removes a template with its builds. Returns whether it existed. */
   boolean remove(String id);
 
-  /** Writes a new build; returns false, and writes nothing, when there is one with its id. */
+  /** Inserts a build. Returns false and writes nothing if its id exists. */
   boolean insert(BuildEntry entry);
 
   Optional<BuildEntry> build(String id);
@@ -31,9 +31,9 @@ public interface TemplateEntries {
   /** Returns the builds of all templates, oldest first. */
   List<BuildEntry> builds();
 
-  /** Writes over what is there; returns false when there is no such build. */
+  /** Replaces a build. Returns false if it does not exist. */
   boolean update(BuildEntry entry);
 
-  /** Returns whether there was one. */
+  /** Returns whether the build existed. */
   boolean removeBuild(String id);
 }

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A template as the ledger has it.
+ * A template, as recorded in the ledger.
  *
- * @param names by which clients know it, its own first
- * @param image as a spec names it; empty text until a build has succeeded
- * @param document what sandboxes begin with, as JSON
- * @param build the newest build, which may not have been begun
+ * @param names the names of the template, the primary one first
+ * @param image the image as named in a spec; empty until a build has succeeded
+ * @param document the initial settings of its sandboxes, as JSON
+ * @param build the newest build, which may not have started
  */
 public record TemplateEntry(
     String id,
@@ -24,10 +24,10 @@ public record TemplateEntry(
     Instant createdAt,
     Instant updatedAt) {
 
-  /** Whether a template is there to stay. */
+  /** The state of a template. */
   public enum State {
     AVAILABLE,
-    /** It is being removed: no client sees it any more. */
+    /** Being removed, and no longer visible to clients. */
     REMOVING
   }
 
@@ -45,7 +45,7 @@ public record TemplateEntry(
         id, all, image, document, cpus, memoryMb, build, state, createdAt, now);
   }
 
-  /** Returns this with the result of a build. */
+  /** Returns this template with the result of a build. */
   public TemplateEntry withBuild(String newImage, String newDocument, Instant now) {
     return new TemplateEntry(
         id, names, newImage, newDocument, cpus, memoryMb, build, state, createdAt, now);

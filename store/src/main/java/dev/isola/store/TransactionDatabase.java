@@ -4,10 +4,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** A database within a transaction that somebody else began and will end. */
+/** A database bound to a transaction that the caller begins and ends. */
 record TransactionDatabase(Connection connection, Dialect dialect) implements Database {
 
-  /** Carries a database error through the caller's function to who can make sense of it. */
+  /** Carries a database error through the caller's function to the code that translates it. */
   static final class UncheckedSqlException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -39,6 +39,6 @@ record TransactionDatabase(Connection connection, Dialect dialect) implements Da
 
   @Override
   public void close() {
-    // Not ours.
+    // The caller owns the connection.
   }
 }

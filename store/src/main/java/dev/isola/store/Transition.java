@@ -7,8 +7,8 @@ import java.util.Optional;
 /**
  * One change of state.
  *
- * @param revision the revision of the entry that made it
- * @param from empty for the intent
+ * @param revision the revision that the change produced
+ * @param from the previous state; empty for the intent
  */
 public record Transition(
     long revision,

@@ -1,11 +1,19 @@
 package dev.isola.store;
 
-/** What came of a compare-and-set. */
+/** The result of a compare-and-set. */
 public sealed interface UpdateResult {
 
-  /** It is written; {@code entry} is what is stored now, with its new revision. */
+  /**
+   * The update succeeded.
+   *
+   * @param entry the entry as stored, with its new revision
+   */
   record Written(SandboxEntry entry) implements UpdateResult {}
 
-  /** Somebody was first and nothing was written; {@code current} is what they left. */
+  /**
+   * The revision was outdated and nothing was written.
+   *
+   * @param current the stored entry
+   */
   record Stale(SandboxEntry current) implements UpdateResult {}
 }

@@ -6,19 +6,19 @@ import java.util.Optional;
 /** The volumes of the ledger. */
 public interface VolumeEntries {
 
-  /** Writes a new volume; returns false, and writes nothing, when its name is taken. */
+  /** Inserts a volume. Returns false and writes nothing if its name is taken. */
   boolean insert(VolumeEntry entry);
 
   Optional<VolumeEntry> find(String id);
 
   Optional<VolumeEntry> findByName(String name);
 
-  /** Returns the volumes of all tenants, by name. */
+  /** Returns the volumes of all tenants, sorted by name. */
   List<VolumeEntry> all();
 
-  /** Writes provider and state over what is there; returns false when there is no such volume. */
+  /** Updates the provider and the state. Returns false if the volume does not exist. */
   boolean update(VolumeEntry entry);
 
-  /** Returns whether there was one. */
+  /** Returns whether the volume existed. */
   boolean remove(String id);
 }

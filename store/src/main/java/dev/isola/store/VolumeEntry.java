@@ -3,11 +3,11 @@ package dev.isola.store;
 import java.time.Instant;
 
 /**
- * A volume as the ledger has it.
+ * A volume, as recorded in the ledger.
  *
- * @param tenant whose it is; empty text where there are no tenants
- * @param name by which sandboxes mount it
- * @param provider that has its files; empty text while that is not known
+ * @param tenant the owner; empty when there are no tenants
+ * @param name the name under which sandboxes mount it
+ * @param provider the provider that stores its files; empty while undecided
  */
 public record VolumeEntry(
     String id,
@@ -18,12 +18,12 @@ public record VolumeEntry(
     Instant createdAt,
     Instant updatedAt) {
 
-  /** How far a volume is. */
+  /** The state of a volume. */
   public enum State {
-    /** It is written down; the provider may not have it yet. */
+    /** Recorded; the provider may not have created it yet. */
     CREATING,
     AVAILABLE,
-    /** It is being removed: nothing mounts it any more. */
+    /** Being removed, and no longer mountable. */
     REMOVING
   }
 

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Something to write and what came of it. It is either begun or given up, never both. */
+/** A queued write and its result. A job either begins or is abandoned by its caller, never both. */
 final class WriteJob<T extends @Nullable Object> {
   private enum Stage {
     WAITING,
@@ -33,7 +33,7 @@ final class WriteJob<T extends @Nullable Object> {
     return stage.compareAndSet(Stage.WAITING, Stage.ABANDONED);
   }
 
-  /** Runs the work; what the work itself throws is kept for its caller. */
+  /** Runs the work, keeping an exception of the work itself for the caller. */
   void run(Connection connection) throws SQLException {
     failure = null;
     try {
@@ -43,7 +43,7 @@ final class WriteJob<T extends @Nullable Object> {
     } catch (RuntimeException e) {
       failure = e;
     } catch (Error e) {
-      failure = new IllegalStateException("the work of a transaction failed badly", e);
+      failure = new IllegalStateException("the work of a transaction failed", e);
     }
   }
 
@@ -51,7 +51,7 @@ final class WriteJob<T extends @Nullable Object> {
     return failure != null;
   }
 
-  /** Lets the caller go on. */
+  /** Wakes the caller. */
   void complete() {
     answered.countDown();
   }
@@ -65,8 +65,8 @@ final class WriteJob<T extends @Nullable Object> {
     return answered.await(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /** Returns the result once {@link #await} said that there is one. */
-  @SuppressWarnings("NullAway") // The result is null only where T may be.
+  /** Returns the result after {@link #await} returned true. */
+  @SuppressWarnings("NullAway") // The result is null only if T allows null.
   T result() {
     if (failure != null) {
       throw failure;

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Many at once: exactly one wins, and everybody is told the truth. */
+/** Concurrent calls: exactly one succeeds, and every caller gets the correct result. */
 abstract class ConcurrencyContract extends LedgerContract {
   private static final int SANDBOXES = Boolean.getBoolean("isola.long") ? 10_000 : 2_000;
 
@@ -27,7 +27,7 @@ abstract class ConcurrencyContract extends LedgerContract {
   }
 
   @Test
-  void ofEightWithOneRevisionExactlyOneWins() throws InterruptedException {
+  void exactlyOneOfEightConcurrentUpdatesSucceeds() throws InterruptedException {
     int rounds = 1000;
     AtomicReference<SandboxEntry> current = new AtomicReference<>(running("cas", b -> b));
     AtomicInteger winners = new AtomicInteger();
@@ -73,7 +73,7 @@ abstract class ConcurrencyContract extends LedgerContract {
   }
 
   @Test
-  void claimsHandOutEachSandboxOnce() throws InterruptedException {
+  void concurrentClaimsReceiveDistinctSandboxes() throws InterruptedException {
     manyRunning("p", SANDBOXES, b -> b.pooled(true));
     AtomicInteger left = new AtomicInteger(SANDBOXES);
     Set<SandboxId> handedOut = ConcurrentHashMap.newKeySet();
@@ -102,7 +102,9 @@ abstract class ConcurrencyContract extends LedgerContract {
     assertThat(ledger.sandboxes().list(EntryFilter.ALL.pooled(true), "", 1).entries()).isEmpty();
   }
 
-  /** Who is told that nothing was written tries again; should that not be true, one is missing. */
+  /**
+   * A caller that is told that nothing was written retries; if that was wrong, the count differs.
+   */
   private Optional<SandboxEntry> claimOnASlowMachine(String tenant) {
     try {
       return ledger.sandboxes().claimPooled(PoolClaim.of("hash", "memory", tenant, NOW));
@@ -112,7 +114,7 @@ abstract class ConcurrencyContract extends LedgerContract {
   }
 
   @Test
-  void renewalsRaceExpiry() throws InterruptedException {
+  void eitherRenewalOrExpirySucceeds() throws InterruptedException {
     Instant end = NOW.plusSeconds(10);
     Instant renewedEnd = NOW.plusSeconds(1000);
     List<SandboxEntry> all = manyRunning("e", SANDBOXES, b -> b.expiresAt(end));
@@ -132,7 +134,7 @@ abstract class ConcurrencyContract extends LedgerContract {
           });
       work.add(
           () -> {
-            // An expiry decided from what was read: the renewal may come in between.
+            // Decides an expiry from a read entry; a renewal may intervene.
             for (int i = first; i < SANDBOXES; i += lanes) {
               SandboxEntry read = ledger.sandboxes().find(all.get(i).id()).orElseThrow();
               if (read.dueAt().filter(due -> !due.isAfter(end)).isPresent()) {
@@ -145,18 +147,18 @@ abstract class ConcurrencyContract extends LedgerContract {
 
     together(work);
 
-    // Nothing is taken early: who was told that it is renewed has it.
+    // No sandbox expires early: every acknowledged renewal holds.
     Set<SandboxId> both = new HashSet<>(renewed);
     both.retainAll(taken);
     assertThat(both).isEmpty();
-    // Everybody was told the truth.
+    // Every caller got the correct result.
     assertThat(refused).isEqualTo(taken);
     assertThat(renewed.size() + taken.size()).isEqualTo(SANDBOXES);
     for (SandboxEntry entry : all) {
       assertThat(ledger.sandboxes().find(entry.id()).orElseThrow().state())
           .isEqualTo(taken.contains(entry.id()) ? SandboxState.TERMINATING : SandboxState.RUNNING);
     }
-    // Nothing is immortal: the sweep at the new end finds every one that is left.
+    // No sandbox is immortal: a sweep at the new expiry finds all that remain.
     assertThat(ledger.sandboxes().findExpired(end, 1)).isEmpty();
     Set<SandboxId> swept = new HashSet<>();
     List<SandboxEntry> due = ledger.sandboxes().findExpired(renewedEnd, 1000);
@@ -172,7 +174,7 @@ abstract class ConcurrencyContract extends LedgerContract {
       due = ledger.sandboxes().findExpired(renewedEnd, 1000);
     }
     assertThat(swept).isEqualTo(renewed);
-    // It was a race, not a walk-over.
+    // Both sides won at least once, so the calls really raced.
     assertThat(renewed).isNotEmpty();
     assertThat(taken).isNotEmpty();
   }
@@ -202,7 +204,7 @@ abstract class ConcurrencyContract extends LedgerContract {
   }
 
   @Test
-  void touchesOfTheSameSandboxesDoNotBlockEachOther() throws InterruptedException {
+  void concurrentTouchesDoNotDeadlock() throws InterruptedException {
     List<SandboxEntry> all = manyRunning("t", 50, b -> b);
     AtomicInteger tick = new AtomicInteger();
 

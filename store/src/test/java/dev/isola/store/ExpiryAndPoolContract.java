@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is due, what is in use, what is handed out. */
+/** Expiry, activity and claims from the warm pool. */
 abstract class ExpiryAndPoolContract extends LedgerContract {
 
   ExpiryAndPoolContract(TestDatabase database) {
@@ -23,7 +23,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   }
 
   @Test
-  void dueAreThoseWhoseTimeIsUpOrThatWereIdle() {
+  void findExpiredReturnsExpiredAndIdleSandboxes() {
     running("never", b -> b);
     running("end", b -> b.expiresAt(NOW.plusSeconds(10)));
     running("idle", b -> b.idleTimeout(Duration.ofSeconds(5)));
@@ -39,7 +39,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   }
 
   @Test
-  void dueAreOnlyTheLiving() {
+  void findExpiredReturnsOnlyLiveSandboxes() {
     Instant end = NOW.plusSeconds(1);
     ledger.sandboxes().insert(intent("creating").expiresAt(end).build());
     SandboxEntry paused = running("paused", b -> b.expiresAt(end));
@@ -55,7 +55,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   }
 
   @Test
-  void renewingMovesTheEndAndBeatsAnExpiryDecidedBefore() {
+  void renewalExtendsTheExpiryAndDefeatsAnEarlierDecision() {
     running("r", b -> b.expiresAt(NOW.plusSeconds(1)));
     SandboxEntry decided = ledger.sandboxes().findExpired(NOW.plusSeconds(1), 1).getFirst();
     written(ledger.sandboxes().update(decided.toBuilder().expiresAt(NOW.plusSeconds(100)).build()));
@@ -67,7 +67,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   }
 
   @Test
-  void touchingMovesTheIdleEndOnlyForwardAndBeatsAnExpiry() {
+  void touchOnlyExtendsTheIdleTimeoutAndDefeatsAnExpiry() {
     SandboxId id =
         running("t", b -> b.idleTimeout(Duration.ofSeconds(5)).expiresAt(NOW.plusSeconds(8))).id();
     SandboxEntry decided = ledger.sandboxes().findExpired(NOW.plusSeconds(5), 1).getFirst();
@@ -89,7 +89,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   }
 
   @Test
-  void claimTakesTheOldestThatFitsAndGivesItItsEnd() {
+  void claimTakesTheOldestMatchAndSetsItsExpiry() {
     running("other", b -> b.pooled(true).spec("{}", "otherhash"));
     ledger.sandboxes().insert(intent("creating").pooled(true).build());
     running("first", b -> b.pooled(true).label("old", "1"));
@@ -127,7 +127,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
   }
 
   @Test
-  void claimNeverTakesWhatIsForAnotherTenantProviderOrSpec() {
+  void claimMatchesTenantProviderAndSpec() {
     running("a", b -> b.pooled(true).tenant("blue"));
 
     assertThat(ledger.sandboxes().claimPooled(PoolClaim.of("hash", "memory", "red", NOW)))

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class FailpointTest {
-  /** Passes a point three times and another one once. */
+  /** Reaches one failpoint three times and another one once. */
   static final class Passer {
     private Passer() {}
 
@@ -36,7 +36,7 @@ class FailpointTest {
   }
 
   @Test
-  void theProcessIsGoneTheNthTimeItIsThere() throws IOException, InterruptedException {
+  void processExitsAtTheNthReach() throws IOException, InterruptedException {
     assertThat(run("-Disola.failpoint=create.written:3"))
         .isEqualTo(new Run(Failpoint.STATUS, List.of("0", "1", "2")));
     assertThat(run("-Disola.failpoint=end.written"))
@@ -44,13 +44,13 @@ class FailpointTest {
   }
 
   @Test
-  void nothingHappensWhereNothingIsArmed() throws IOException, InterruptedException {
+  void unarmedFailpointHasNoEffect() throws IOException, InterruptedException {
     assertThat(run().lines()).containsExactly("0", "1", "2", "through", "an orderly end");
     assertThat(run("-Disola.failpoint=create.written:4").status()).isZero();
   }
 
   @Test
-  void aPointThatIsNotThereIsNotPassedOver() throws IOException, InterruptedException {
+  void unknownFailpointIsRejected() throws IOException, InterruptedException {
     assertThat(run("-Disola.failpoint=create.wirtten").status()).isEqualTo(1);
   }
 

@@ -16,7 +16,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
   }
 
   @Test
-  void aKeyIsBoundOnceAndKnowsItsRequest() {
+  void keyIsBoundOnceWithItsRequestHash() {
     IdempotencyKeys keys = ledger.idempotency();
 
     assertThat(keys.claim("t", "k", "h", id("a"), NOW)).isEqualTo(new KeyClaim.New());
@@ -31,7 +31,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
   }
 
   @Test
-  void aKeyIsFreeAgainAfterItsTime() {
+  void keyIsFreeAfterItsRetention() {
     IdempotencyKeys keys = ledger.idempotency();
     keys.claim("t", "k", "h", id("a"), NOW);
     Duration kept = config.keyRetention();
@@ -44,7 +44,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
   }
 
   @Test
-  void theKeysOfASandboxThatNeverCameToBeAreFree() {
+  void keysOfAFailedCreationAreReleased() {
     IdempotencyKeys keys = ledger.idempotency();
     keys.claim("t", "k", "h", id("a"), NOW);
     keys.claim("t", "other", "h", id("b"), NOW);
@@ -55,7 +55,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
   }
 
   @Test
-  void purgeForgetsOldKeys() {
+  void purgeDeletesOldKeys() {
     IdempotencyKeys keys = ledger.idempotency();
     keys.claim("t", "old", "h", id("a"), NOW);
     keys.claim("t", "new", "h", id("a"), NOW.plusSeconds(10));
@@ -66,7 +66,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
   }
 
   @Test
-  void ofManyWithOneKeyExactlyOneMakesASandbox() throws InterruptedException {
+  void concurrentClaimsOfAKeyCreateOneSandbox() throws InterruptedException {
     for (int round = 0; round < 100; round++) {
       String key = "k" + round;
       List<Callable<KeyClaim>> rivals = new ArrayList<>();
@@ -87,7 +87,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
     }
   }
 
-  /** Says that the key was taken, to undo what came before. */
+  /** Signals that the key was taken, which rolls back the transaction. */
   private static final class Taken extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final transient KeyClaim claim;
@@ -97,7 +97,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
     }
   }
 
-  /** What the engine does: the sandbox and its key, or neither. */
+  /** Writes the sandbox and its key in one transaction, as the engine does. */
   private KeyClaim create(String key, String name) {
     try {
       return ledger.atomically(
@@ -116,7 +116,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
   }
 
   @Test
-  void settingsArePutReadAndRemoved() {
+  void settingsAreStoredAndRemoved() {
     SettingEntries settings = ledger.settings();
     settings.put("user:a", "strict_no_fallback", "true");
     settings.put("user:a", "b", "");

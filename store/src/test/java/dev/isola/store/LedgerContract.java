@@ -19,7 +19,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the suites that run on both databases have in common: a fresh ledger for each test. */
+/** The base of the suites that run on both databases: a fresh ledger for each test. */
 abstract class LedgerContract {
   static final Instant NOW = Instant.parse("2026-03-01T12:00:00.123456Z");
 
@@ -43,7 +43,7 @@ abstract class LedgerContract {
     database.remove(config);
   }
 
-  /** Closes the ledger and opens it again, as a restarted server does. */
+  /** Closes and reopens the ledger, as a restarted server does. */
   void reopen() {
     ledger.close();
     ledger = Ledgers.open(config);
@@ -58,7 +58,7 @@ abstract class LedgerContract {
         id(name), "{\"id\":\"" + name + "\"}", "hash", "memory", Isolation.PROCESS, NOW);
   }
 
-  /** Returns a stored sandbox that runs. */
+  /** Returns a stored sandbox in state {@code RUNNING}. */
   SandboxEntry running(String name, UnaryOperator<SandboxEntry.Builder> with) {
     return running(ledger, with.apply(intent(name)).build());
   }
@@ -68,7 +68,7 @@ abstract class LedgerContract {
     return written(parts.sandboxes().update(stored.withState(SandboxState.RUNNING, NOW)));
   }
 
-  /** Stores {@code count} running sandboxes, many in a transaction. */
+  /** Stores {@code count} running sandboxes, many per transaction. */
   List<SandboxEntry> manyRunning(
       String prefix, int count, UnaryOperator<SandboxEntry.Builder> with) {
     List<SandboxEntry> all = new ArrayList<>();
@@ -96,12 +96,12 @@ abstract class LedgerContract {
     return NewEvent.of(id(sandbox), type, "{}", NOW);
   }
 
-  /** Runs the same thing in several threads and returns what they returned. */
+  /** Runs the same task on several threads and returns the results. */
   static <T> List<T> inThreads(int count, Callable<T> work) throws InterruptedException {
     return together(java.util.Collections.nCopies(count, work));
   }
 
-  /** Runs things at once, on virtual threads as the engine does. */
+  /** Runs tasks concurrently on virtual threads, as the engine does. */
   static <T> List<T> together(List<Callable<T>> work) throws InterruptedException {
     ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     try {

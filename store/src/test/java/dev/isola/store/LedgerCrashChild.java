@@ -19,10 +19,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A process that writes until it is killed, and says on its output what it acknowledges: the id of
- * a sandbox that runs, and the number of its event.
+ * A process that writes until it is killed and prints what it acknowledges: the id of a running
+ * sandbox and the number of its event.
  *
- * <p>With {@code early} it has the fault that the test must find: it acknowledges before it writes.
+ * <p>With {@code early} it has the planted fault that the test must detect: it acknowledges before
+ * it writes.
  */
 final class LedgerCrashChild {
   private static final int THREADS = 8;
@@ -37,7 +38,7 @@ final class LedgerCrashChild {
     this.prefix = prefix;
   }
 
-  /** Returns the command that runs it with the arguments given. */
+  /** Returns the command that runs this class with the given arguments. */
   static List<String> command(String... arguments) {
     List<String> command =
         new ArrayList<>(
@@ -53,7 +54,7 @@ final class LedgerCrashChild {
     return command;
   }
 
-  /** Arguments: prefix, honest or early, then a folder, or a URL and a schema. */
+  /** Arguments: a prefix, {@code honest} or {@code early}, then a folder, or a URL and a schema. */
   public static void main(String[] args) {
     LedgerConfig.Location location =
         args.length == 3

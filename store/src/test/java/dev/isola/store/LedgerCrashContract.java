@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** A process is killed with -9 while it writes; what it acknowledged is there afterwards. */
+/** Every write that a process acknowledged survives {@code kill -9}. */
 abstract class LedgerCrashContract extends LedgerContract {
   private static final int ROUNDS = 4;
 
@@ -32,9 +32,9 @@ abstract class LedgerCrashContract extends LedgerContract {
     }
   }
 
-  /** The control: a writer that acknowledges first is found out. */
+  /** The control: a writer that acknowledges too early is detected. */
   @Test
-  void acknowledgingBeforeWritingIsCaught() throws IOException, InterruptedException {
+  void earlyAcknowledgementIsDetected() throws IOException, InterruptedException {
     List<String> lost = new ArrayList<>();
     for (int round = 0; round < 10 && lost.isEmpty(); round++) {
       lost.addAll(missing(killAfter("c" + round, "early", 100)));
@@ -42,7 +42,7 @@ abstract class LedgerCrashContract extends LedgerContract {
     assertThat(lost).isNotEmpty();
   }
 
-  /** Returns what a child acknowledged up to its death; the ledger is open again then. */
+  /** Returns what a child acknowledged before it died, after reopening the ledger. */
   private List<String> killAfter(String prefix, String manner, int lines)
       throws IOException, InterruptedException {
     ledger.close();
@@ -54,7 +54,8 @@ abstract class LedgerCrashContract extends LedgerContract {
       while ((line = out.readLine()) != null) {
         acknowledged.add(line);
         if (acknowledged.size() == lines) {
-          // By its handle: the process itself would close the pipe before it is read to its end.
+          // Kills through the handle: the Process object would close the pipe before it is read
+          // to its end.
           child.toHandle().destroyForcibly();
         }
       }
@@ -97,7 +98,7 @@ abstract class LedgerCrashContract extends LedgerContract {
     return missing;
   }
 
-  /** What was not acknowledged is there as a whole or not at all. */
+  /** An unacknowledged write exists completely or not at all. */
   private void assertWhole(String prefix) {
     String cursor = "";
     do {

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Events, and several things as one. */
+/** Events and transactions. */
 abstract class LedgerEventsContract extends LedgerContract {
 
   LedgerEventsContract(TestDatabase database) {
@@ -22,7 +22,7 @@ abstract class LedgerEventsContract extends LedgerContract {
   }
 
   @Test
-  void numbersBeginAtOneAndGoOnAfterReopening() {
+  void numbersStartAtOneAndContinueAfterReopening() {
     assertThat(ledger.events().last()).isZero();
     assertThat(ledger.events().after(0, 10)).isEmpty();
 
@@ -53,12 +53,12 @@ abstract class LedgerEventsContract extends LedgerContract {
   }
 
   @Test
-  void atomicallyIsAllOrNothing() {
+  void transactionCommitsAllOrNothing() {
     SandboxEntry entry = running("a", b -> b);
     ledger.atomically(
         parts -> {
           written(parts.sandboxes().update(entry.withState(SandboxState.PAUSED, NOW)));
-          // What was written is seen within.
+          // The transaction sees its own writes.
           assertThat(parts.sandboxes().find(id("a")).orElseThrow().state())
               .isEqualTo(SandboxState.PAUSED);
           return parts.events().append(event("a", "paused"));
@@ -100,7 +100,7 @@ abstract class LedgerEventsContract extends LedgerContract {
   }
 
   @Test
-  void readersMissNothingWhileEightWrite() throws InterruptedException {
+  void readersMissNoEventDuringConcurrentAppends() throws InterruptedException {
     int writers = 8;
     int each = 250;
     AtomicInteger rolledBack = new AtomicInteger();
@@ -126,7 +126,7 @@ abstract class LedgerEventsContract extends LedgerContract {
     for (int i = 0; i < count; i++) {
       numbers.add(ledger.events().append(event("a", "x")).number());
       if (i % 10 == 0) {
-        // One that takes a number and gives it back must not leave a hole.
+        // A rolled-back number must not leave a gap.
         assertThatExceptionOfType(IllegalStateException.class)
             .isThrownBy(
                 () ->
@@ -148,7 +148,7 @@ abstract class LedgerEventsContract extends LedgerContract {
       List<LedgerEvent> more = ledger.events().after(after, 7);
       more.forEach(event -> seen.add(event.number()));
       if (more.isEmpty()) {
-        // Virtual threads that only spin would keep the writers from their carriers.
+        // Spinning virtual threads would keep the writers from their carriers.
         LockSupport.parkNanos(200_000);
       }
     }

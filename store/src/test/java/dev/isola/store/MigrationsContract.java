@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** From nothing, from the schema before, and refusals that change nothing. */
+/** Migrations of empty and earlier schemas, and refusals that change nothing. */
 abstract class MigrationsContract extends LedgerContract {
 
   MigrationsContract(TestDatabase database) {
@@ -45,7 +45,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void anEmptyOneGetsEveryStepOnce() {
+  void emptyDatabaseGetsEveryMigrationOnce() {
     List<Long> all = Migrations.all().steps().stream().map(s -> (long) s.version()).toList();
     assertThat(versions()).isEqualTo(all);
     reopen();
@@ -53,7 +53,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void stepsAreNumberedWithoutGaps() {
+  void migrationsAreNumberedWithoutGaps() {
     List<Integer> versions = Migrations.all().steps().stream().map(Migration::version).toList();
     for (int i = 0; i < versions.size(); i++) {
       assertThat(versions.get(i)).isEqualTo(i + 1);
@@ -61,7 +61,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void everyEarlierSchemaIsBroughtUpToDateWithWhatIsInIt() {
+  void everyEarlierSchemaIsMigratedWithItsData() {
     int last = Migrations.all().steps().getLast().version();
     for (int version = 1; version < last; version++) {
       LedgerConfig older = database.fresh();
@@ -90,7 +90,7 @@ abstract class MigrationsContract extends LedgerContract {
     }
   }
 
-  /** Writes a row with the columns that every schema has. */
+  /** Inserts a row with the columns that every schema version has. */
   private static void insert(
       SqlLedger ledger, String name, SandboxState state, Map<String, String> labels) {
     insert(ledger, name, state, labels, "{\"id\":\"" + name + "\"}");
@@ -137,7 +137,7 @@ abstract class MigrationsContract extends LedgerContract {
   private static final String OF_SNAPSHOT = "{\"image\":\"snapshot:s1\"}";
 
   @Test
-  void theStateOfTheEngineMovesFromLabelsToColumns() {
+  void engineStateMovesFromLabelsToColumns() {
     LedgerConfig older = database.fresh();
     try (SqlLedger before = Ledgers.open(older, upTo(3))) {
       insert(before, "idle", SandboxState.PAUSED, Map.of(IDLE, "1500", "mine", "1"));
@@ -171,7 +171,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void whatACallerPutIntoThoseLabelsIsDropped() {
+  void clientValuesInRetiredLabelsAreDropped() {
     LedgerConfig older = database.fresh();
     List<Map<String, String>> planted =
         List.of(
@@ -201,7 +201,7 @@ abstract class MigrationsContract extends LedgerContract {
     database.remove(older);
   }
 
-  /** Returns the document of a spec as Isola stored it before step 5, with sorted keys. */
+  /** Returns a spec document as stored before migration 5, with sorted keys. */
   private static String document(String env, String actions) {
     return "{\"apiVersion\":\"v2\",\"autoResume\":false,\"env\":{"
         + env
@@ -255,7 +255,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void textOfAClientDoesNotBecomeAnExpiryAction() {
+  void clientTextDoesNotBecomeAnExpiryAction() {
     LedgerConfig older = database.fresh();
     List<String> specs =
         List.of(
@@ -285,7 +285,7 @@ abstract class MigrationsContract extends LedgerContract {
   }
 
   @Test
-  void aRowThatCannotBeReadIsMarkedAndHidesNoOther() {
+  void unreadableRowIsMarkedAndHidesNoOther() {
     SandboxEntry good = running("good", one -> one);
     running("bad", one -> one.expiresAt(NOW.minusSeconds(5)));
     int _ =
@@ -300,38 +300,38 @@ abstract class MigrationsContract extends LedgerContract {
     assertThat(ledger.sandboxes().findExpired(NOW, 10)).contains(bad);
     assertThat(ledger.sandboxes().countByState())
         .contains(new EntryCount("memory", SandboxState.ERROR, false, 1));
-    // It can still be taken down, and is whole again then.
+    // It can still be destroyed, and is readable afterwards.
     SandboxEntry ending =
         written(ledger.sandboxes().update(bad.withState(SandboxState.TERMINATING, NOW)));
     assertThat(ledger.sandboxes().find(ending.id()).orElseThrow().damage()).isEmpty();
   }
 
   @Test
-  void aNewerSchemaIsRefusedAndLeft() {
+  void newerSchemaIsRefusedUnchanged() {
     ledger.sandboxes().insert(intent("kept").build());
     ledger.close();
     Ledgers.open(config, andThen("create table later (a text);\n")).close();
 
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(config))
-        .withMessageContaining("newer Isola");
+        .withMessageContaining("newer version of Isola");
 
     ledger = Ledgers.open(config, andThen("create table later (a text);\n"));
     assertThat(ledger.sandboxes().find(id("kept"))).isPresent();
   }
 
   @Test
-  void anEditedStepIsRefused() {
+  void editedMigrationIsRefused() {
     ledger.close();
     Ledgers.open(config, andThen("create table later (a text);\n")).close();
 
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(config, andThen("create table later (b text);\n")))
-        .withMessageContaining("another step");
+        .withMessageContaining("different migration");
   }
 
   @Test
-  void aStepThatFailsLeavesTheSchemaBefore() {
+  void failedMigrationIsRolledBack() {
     ledger.sandboxes().insert(intent("kept").build());
     ledger.close();
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is particular to PostgreSQL: connections, refusals, deadlocks, durability. */
+/** Behaviour specific to PostgreSQL: connections, refusals, deadlocks, durability. */
 class PostgresBehaviourTest {
   private final PostgresTestDatabase database = new PostgresTestDatabase();
   LedgerConfig config;
@@ -53,7 +53,7 @@ class PostgresBehaviourTest {
             Duration.ZERO));
   }
 
-  /** Has the database itself fail with a state. */
+  /** Makes the database fail with an SQLSTATE. */
   private SandboxException failing(String state) {
     try {
       ledger
@@ -72,8 +72,8 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aCommitIsOnDiskBeforeItReturns() {
-    // The server of the tests has it off.
+  void commitIsSynchronous() {
+    // The test server has it off.
     String setting =
         ledger
             .database()
@@ -88,7 +88,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void failuresHaveTheTypeOfTheirCauseAndNoValues() {
+  void failuresHaveSpecificTypesAndNoValues() {
     assertThat(failing("53100")).isInstanceOf(LimitExceeded.class);
     assertThat(failing("53100").code()).isEqualTo(ErrorCode.DISK_FULL);
     assertThat(failing("53300").code()).isEqualTo(ErrorCode.RESOURCE_LIMIT);
@@ -102,11 +102,11 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aWrongPasswordHostDatabaseOrUrlIsClearAndNotShown() {
+  void wrongConnectionSettingsAreReportedWithoutSecrets() {
     String url = server().url();
     assertThatExceptionOfType(ProviderUnavailable.class)
         .isThrownBy(() -> open(url.replaceFirst("postgres$", "nothere"), "postgres", "x"))
-        .withMessageContaining("let us in");
+        .withMessageContaining("rejected the login");
     assertThatExceptionOfType(ProviderUnavailable.class)
         .isThrownBy(() -> open(url, "nobody", "hunter2"))
         .withMessageNotContaining("hunter2");
@@ -121,7 +121,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aSchemaOfAnotherProgramIsLeftAlone() throws SQLException {
+  void schemaOfAnotherProgramIsRefusedUnchanged() throws SQLException {
     LedgerConfig foreign = database.fresh();
     String schema = PostgresTestDatabase.schema(foreign);
     PostgresTestDatabase.execute("create schema " + schema);
@@ -137,7 +137,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void serversThatStartTogetherMakeOneSchema() throws InterruptedException {
+  void concurrentStartsCreateOneSchema() throws InterruptedException {
     LedgerConfig shared = database.fresh();
     List<Long> last =
         LedgerContract.inThreads(
@@ -151,7 +151,7 @@ class PostgresBehaviourTest {
     database.remove(shared);
   }
 
-  /** Tries until the owners before are gone. */
+  /** Retries until the previous owners are gone. */
   private static Ledger openInTurn(LedgerConfig shared) {
     for (int tries = 0; ; tries++) {
       try {
@@ -165,7 +165,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aSchemaHasOneOwner() {
+  void schemaHasOneOwner() {
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(config))
         .withMessageContaining("another Isola server")
@@ -178,7 +178,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void whoLostItsConnectionsAndWasFollowedByAnotherWritesNoMore() throws SQLException {
+  void replacedOwnerCannotWrite() throws SQLException {
     ledger.settings().put("a", "b", "ours");
     cutOff();
     try (Ledger next = Ledgers.open(config)) {
@@ -187,7 +187,7 @@ class PostgresBehaviourTest {
           .isThrownBy(() -> ledger.settings().put("a", "b", "ours again"));
       assertThatExceptionOfType(Conflict.class)
           .isThrownBy(() -> ledger.settings().put("a", "b", "ours again"))
-          .withMessageContaining("belongs to another Isola server now");
+          .withMessageContaining("is now owned by another Isola server");
       assertThat(next.settings().get("a", "b")).contains("theirs");
     }
   }
@@ -199,10 +199,10 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aDeadlockIsTriedAgain() throws InterruptedException {
+  void deadlockIsRetried() throws InterruptedException {
     ledger.settings().put("a", "one", "0");
     ledger.settings().put("a", "two", "0");
-    // The server looks for deadlocks after a second: the deadline has to be longer.
+    // The server checks for deadlocks after one second, so the deadline must be longer.
     LedgerConfig patient = config.withDeadline(Duration.ofSeconds(10));
     ledger.close();
     try (Ledger ledger = Ledgers.open(patient)) {
@@ -241,7 +241,7 @@ class PostgresBehaviourTest {
   }
 
   @Test
-  void aWriteThatWaitsTooLongEndsAndWritesNothing() throws InterruptedException {
+  void writePastItsDeadlineWritesNothing() throws InterruptedException {
     CountDownLatch holding = new CountDownLatch(1);
     CountDownLatch letGo = new CountDownLatch(1);
     Thread holder =
@@ -263,7 +263,7 @@ class PostgresBehaviourTest {
     try {
       assertThatExceptionOfType(DeadlineExceeded.class)
           .isThrownBy(() -> ledger.events().append(LedgerContract.event("a", "late")));
-      // What does not touch the same row goes on meanwhile.
+      // Writes to other rows proceed in the meantime.
       ledger.settings().put("a", "b", "c");
     } finally {
       letGo.countDown();
@@ -276,18 +276,18 @@ class PostgresBehaviourTest {
   void brokenConnectionsAreReplaced() throws SQLException {
     ledger.settings().put("a", "b", "1");
     cutOff();
-    // The one that is cut off may fail, by its name; the next is served.
+    // The interrupted call may fail with its specific type; the next one succeeds.
     try {
       ledger.settings().put("a", "b", "2");
     } catch (ProviderUnavailable e) {
-      assertThat(e).hasMessageContaining("cannot be used now");
+      assertThat(e).hasMessageContaining("is unavailable");
     }
     ledger.settings().put("a", "b", "3");
     assertThat(ledger.settings().get("a", "b")).contains("3");
   }
 
   @Test
-  void closedIsSaid() {
+  void closedLedgerIsReported() {
     ledger.close();
     ledger.close();
     assertThatExceptionOfType(ProviderUnavailable.class)

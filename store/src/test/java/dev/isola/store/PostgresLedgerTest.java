@@ -2,7 +2,7 @@ package dev.isola.store;
 
 import org.junit.jupiter.api.Nested;
 
-/** Every suite on PostgreSQL. */
+/** All suites on PostgreSQL. */
 class PostgresLedgerTest {
   private static final TestDatabase POSTGRESQL = new PostgresTestDatabase();
 

@@ -11,17 +11,19 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Schemas of their own on one server that lives as long as the JVM. */
+/** Separate schemas on one server that runs until the JVM exits. */
 public final class PostgresTestDatabase implements TestDatabase {
   private static final AtomicInteger COUNT = new AtomicInteger();
 
-  /** Started by who first asks for it; ended by its own shutdown hook. */
+  /** Started on first use and stopped by its shutdown hook. */
   private static final class Running {
     private static final long ENOUGH_FOR_A_CLUSTER = 1L << 30;
 
     static final EmbeddedPostgres SERVER = start();
 
-    /** Making a new cluster waits for the disk many times, a minute on a busy machine. */
+    /**
+     * Creating a cluster syncs to disk many times, which takes up to a minute on a busy machine.
+     */
     private static Path memoryOrDisk() throws IOException {
       Path memory = Path.of("/dev/shm");
       boolean roomy =

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Writing, reading, changing and listing sandboxes. */
+/** Inserting, reading, updating and listing sandboxes. */
 abstract class SandboxEntriesContract extends LedgerContract {
 
   SandboxEntriesContract(TestDatabase database) {
@@ -53,7 +53,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void everyFieldComesBack() {
+  void everyFieldIsRestored() {
     SandboxEntry stored = ledger.sandboxes().insert(full());
 
     assertThat(stored).isEqualTo(full().withRevision(1));
@@ -63,7 +63,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void emptyFieldsComeBackEmpty() {
+  void emptyFieldsStayEmpty() {
     SandboxEntry stored = ledger.sandboxes().insert(intent("bare").build());
 
     SandboxEntry found = ledger.sandboxes().find(id("bare")).orElseThrow();
@@ -77,7 +77,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void timesHaveMicrosecondsAndFarOnesFit() {
+  void timesHaveMicrosecondsAndAWideRange() {
     SandboxEntry stored =
         ledger
             .sandboxes()
@@ -97,7 +97,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void textThatADatabaseCannotHoldIsReplacedNotRefused() {
+  void unstorableCharactersAreReplaced() {
     SandboxEntry stored =
         ledger.sandboxes().insert(intent("odd").cause("nul \0 half \ud83d end").build());
 
@@ -106,7 +106,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void secondOfTheSameIdIsRefused() {
+  void duplicateIdIsRefused() {
     SandboxEntry first = ledger.sandboxes().insert(intent("one").build());
 
     assertThatExceptionOfType(Conflict.class)
@@ -123,7 +123,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
             () -> ledger.sandboxes().insert(intent("x").state(SandboxState.RUNNING).build()));
   }
 
-  /** Ways to get to each state. */
+  /** A path of transitions to each state. */
   private static Map<SandboxState, List<SandboxState>> ways() {
     Map<SandboxState, List<SandboxState>> ways = new EnumMap<>(SandboxState.class);
     ways.put(SandboxState.CREATING, List.of());
@@ -138,7 +138,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
 
   @ParameterizedTest
   @EnumSource
-  void everyLegalStepIsTakenAndEveryOtherRefused(SandboxState from) {
+  void onlyLegalStateTransitionsAreAccepted(SandboxState from) {
     for (SandboxState to : SandboxState.values()) {
       String name = ("s" + to).toLowerCase(java.util.Locale.ROOT);
       SandboxEntry entry = ledger.sandboxes().insert(intent(name).build());
@@ -166,7 +166,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void whoComesSecondIsToldAndOverwritesNothing() {
+  void staleUpdateIsReportedAndOverwritesNothing() {
     SandboxEntry entry = running("cas", b -> b);
     SandboxEntry first =
         written(ledger.sandboxes().update(entry.withState(SandboxState.PAUSED, NOW, "first")));
@@ -180,13 +180,13 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void updateOfNobodyIsNotFound() {
+  void updateOfAnUnknownSandboxIsNotFound() {
     assertThatExceptionOfType(NotFound.class)
         .isThrownBy(() -> ledger.sandboxes().update(intent("nobody").build()));
   }
 
   @Test
-  void historyHasEveryStepWithTimeAndCause() {
+  void historyHasEveryTransitionWithTimeAndCause() {
     SandboxEntry entry = running("h", b -> b);
     entry = written(ledger.sandboxes().update(entry.toBuilder().tenant("t").build()));
     written(
@@ -209,10 +209,10 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void listsPageByPageInTheOrderOfCreation() {
+  void listsPagesInCreationOrder() {
     List<String> expected = new ArrayList<>();
     for (int i = 0; i < 25; i++) {
-      // Some at the same time: then the id decides.
+      // Some have equal times, in which case the id decides.
       String name = "s" + (char) ('a' + i);
       ledger
           .sandboxes()
@@ -231,7 +231,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
       page.entries().forEach(entry -> seen.add(entry.id().value()));
       cursor = page.next().orElse("");
       if (pages++ == 2) {
-        // What changes or comes later does not move what is there.
+        // Later changes and inserts do not move existing entries.
         ledger.sandboxes().insert(intent("zlate").build().toBuilder().build());
         SandboxEntry first = ledger.sandboxes().find(id("sa")).orElseThrow();
         written(ledger.sandboxes().update(first.withState(SandboxState.RUNNING, NOW)));
@@ -242,7 +242,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void filtersNarrow() {
+  void filtersRestrictTheList() {
     running("a", b -> b.tenant("red").label("team", "x").label("env", "p"));
     running("b", b -> b.tenant("red").provider("docker", Isolation.CONTAINER).label("team", "y"));
     running("c", b -> b.pooled(true));
@@ -275,7 +275,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void filterFollowsLabelsThatChange() {
+  void filterFollowsLabelChanges() {
     SandboxEntry entry = running("l", b -> b.label("team", "x"));
     written(ledger.sandboxes().update(entry.toBuilder().labels(Map.of("team", "y")).build()));
 
@@ -284,7 +284,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void wrongCursorsAndLimitsAreRefused() {
+  void invalidCursorsAndLimitsAreRefused() {
     for (String cursor : List.of("x", "####", "MTox", "MToxOkFC")) {
       assertThatExceptionOfType(InvalidRequest.class)
           .isThrownBy(() -> ledger.sandboxes().list(EntryFilter.ALL, cursor, 1));
@@ -298,7 +298,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void countsHaveEveryProviderAndStateButTheDestroyed() {
+  void countsCoverEveryProviderAndStateExceptDestroyed() {
     assertThat(ledger.sandboxes().countByState()).isEmpty();
     ledger.sandboxes().insert(intent("c1").provider("a", Isolation.VM).build());
     running("r1", b -> b.provider("a", Isolation.VM));
@@ -317,7 +317,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void purgeForgetsOldDestroyedOnesOnly() {
+  void purgeDeletesOnlyOldDestroyedSandboxes() {
     running("kept", b -> b.label("a", "b"));
     SandboxEntry gone = running("gone", b -> b.label("a", "b"));
     gone = written(ledger.sandboxes().update(gone.withState(SandboxState.TERMINATING, NOW)));
@@ -331,7 +331,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
-  void purgeForgetsEventsAndKeysOfWhatItForgets() {
+  void purgeDeletesEventsAndKeysOfPurgedSandboxes() {
     SandboxEntry gone = running("gone", b -> b);
     SandboxEntry kept = running("kept", b -> b);
     for (SandboxEntry one : List.of(gone, kept)) {

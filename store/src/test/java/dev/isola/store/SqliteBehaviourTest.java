@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is particular to SQLite: one owner, one writer, durability, deadlines, a full disk. */
+/** Behaviour specific to SQLite: one owner, one writer, durability, deadlines, a full disk. */
 class SqliteBehaviourTest {
   @TempDir Path folder;
   SqlLedger ledger;
@@ -48,20 +48,20 @@ class SqliteBehaviourTest {
   }
 
   @Test
-  void aCommitIsOnDiskBeforeItReturns() {
+  void commitIsSynchronous() {
     assertThat(pragma("journal_mode")).isEqualTo("wal");
     assertThat(pragma("synchronous")).isEqualTo("2");
   }
 
   @Test
-  void aSecondOwnerIsRefusedWithThePidOfTheFirst() throws IOException, InterruptedException {
+  void secondOwnerIsRefusedWithThePidOfTheFirst() throws IOException, InterruptedException {
     String pid = Long.toString(ProcessHandle.current().pid());
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(LedgerConfig.sqlite(folder)))
         .withMessageContaining("pid " + pid)
         .withMessageContaining(folder.toRealPath().toString());
 
-    // Also from another process, and also after a refusal in this one.
+    // Also from another process, and after a refusal in this one.
     Process other =
         new ProcessBuilder(LedgerCrashChild.command("x", "honest", folder.toString()))
             .redirectErrorStream(true)
@@ -69,12 +69,12 @@ class SqliteBehaviourTest {
             .start();
     String said = new String(other.getInputStream().readAllBytes(), UTF_8);
     assertThat(other.waitFor()).isNotZero();
-    assertThat(said).contains("belongs to another Isola server, pid " + pid);
+    assertThat(said).contains("is in use by another Isola server, pid " + pid);
     ledger.settings().put("still", "ours", "yes");
   }
 
   @Test
-  void theFolderIsFreeAfterClosing() {
+  void closingReleasesTheFolder() {
     ledger.close();
     ledger.close();
     assertThatExceptionOfType(ProviderUnavailable.class)
@@ -86,7 +86,7 @@ class SqliteBehaviourTest {
   }
 
   @Test
-  void aFullDiskIsToldAndSurvived() {
+  void fullDiskIsReportedAndSurvived() {
     ledger.settings().put("a", "b", "c");
     String pages = pragma("page_count");
     pragma("max_page_count = " + pages);
@@ -103,7 +103,7 @@ class SqliteBehaviourTest {
   }
 
   @Test
-  void aWriteThatWaitsTooLongIsGivenUpAndNotDoneLater() throws InterruptedException {
+  void writePastItsDeadlineIsNeverPerformed() throws InterruptedException {
     CountDownLatch holding = new CountDownLatch(1);
     CountDownLatch letGo = new CountDownLatch(1);
     AtomicReference<Throwable> holdersEnd = new AtomicReference<>();
@@ -128,7 +128,7 @@ class SqliteBehaviourTest {
         .isThrownBy(() -> ledger.settings().put("a", "late", "1"))
         .withMessageContaining("500 ms");
     holder.join();
-    // It had begun, so nobody can say what came of it but the ledger.
+    // The write had begun, so only the ledger knows its outcome.
     assertThat(holdersEnd.get()).isInstanceOf(OutcomeUnknown.class);
     letGo.countDown();
     ledger.settings().put("a", "after", "1");
@@ -145,7 +145,7 @@ class SqliteBehaviourTest {
   }
 
   @Test
-  void anInterruptedCallIsCancelled() {
+  void interruptedCallIsCancelled() {
     Thread.currentThread().interrupt();
     assertThatExceptionOfType(DeadlineExceeded.class)
         .isThrownBy(() -> ledger.settings().put("a", "b", "c"))
@@ -154,7 +154,7 @@ class SqliteBehaviourTest {
   }
 
   @Test
-  void aReadThatTakesTooLongEnds() {
+  void slowReadEndsAtItsDeadline() {
     String endless =
         "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n";
     assertThatExceptionOfType(DeadlineExceeded.class)
@@ -164,7 +164,7 @@ class SqliteBehaviourTest {
   }
 
   @Test
-  void theLedgerItselfIsNotForUseWithinATransaction() {
+  void ledgerRejectsNestedUseInATransaction() {
     assertThatIllegalStateException()
         .isThrownBy(
             () ->
@@ -176,7 +176,7 @@ class SqliteBehaviourTest {
   }
 
   @Test
-  void sweepPoolAndListsUseTheirIndexes() {
+  void expiryPoolAndListQueriesUseIndexes() {
     assertThat(plan("select * from sandbox where due_at <= 5 order by due_at limit 9"))
         .contains("sandbox_due");
     assertThat(

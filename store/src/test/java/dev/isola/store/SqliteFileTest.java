@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that are damaged, foreign or somebody else's are told apart and left alone. */
+/** Damaged and foreign files are distinguished and left unchanged. */
 class SqliteFileTest {
   @TempDir Path folder;
   Path file;
@@ -34,7 +34,7 @@ class SqliteFileTest {
     file = folder.resolve(SqliteFile.NAME);
   }
 
-  /** Makes a ledger with something in it. */
+  /** Creates a ledger with data. */
   private void fill() {
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(folder))) {
       for (int i = 0; i < 300; i++) {
@@ -43,13 +43,13 @@ class SqliteFileTest {
     }
   }
 
-  /** Reads the file and what SQLite keeps beside it; only while nothing has it open. */
+  /** Reads the database file and its companion files; valid only while no process has it open. */
   private Map<String, String> content() throws IOException {
     Map<String, String> content = new TreeMap<>();
     try (Stream<Path> files = Files.list(folder)) {
       for (Path each : files.toList()) {
         String name = String.valueOf(each.getFileName());
-        // The index of the log is no data: it is made anew whenever it is missing.
+        // The WAL index is not data: SQLite rebuilds it when it is missing.
         if (!name.endsWith("-shm") && !name.equals("ledger.lock") && Files.size(each) > 0) {
           content.put(
               name,
@@ -73,7 +73,7 @@ class SqliteFileTest {
   }
 
   @Test
-  void onlyTheOwnerReadsIt() throws IOException {
+  void fileIsReadableByItsOwnerOnly() throws IOException {
     Path inner = folder.resolve("made/here");
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(inner))) {
       ledger.settings().put("a", "b", "c");
@@ -89,13 +89,13 @@ class SqliteFileTest {
   }
 
   @Test
-  void aTextFileIsForeign() throws IOException {
+  void textFileIsRefused() throws IOException {
     Files.writeString(file, "my diary, volume three\n".repeat(100), UTF_8);
     assertRefused(Conflict.class, "not a SQLite database");
   }
 
   @Test
-  void aDatabaseOfAnotherProgramIsForeign() throws IOException, SQLException {
+  void databaseOfAnotherProgramIsRefused() throws IOException, SQLException {
     try (Connection other = DriverManager.getConnection("jdbc:sqlite:" + file)) {
       Sql.update(other, "create table theirs (a text)");
       Sql.update(other, "insert into theirs values ('precious')");
@@ -104,21 +104,21 @@ class SqliteFileTest {
   }
 
   @Test
-  void aFolderOfThatNameIsForeign() throws IOException {
+  void folderOfThatNameIsRefused() throws IOException {
     Files.createDirectory(file);
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> Ledgers.open(LedgerConfig.sqlite(folder)))
-        .withMessageContaining("not a file");
+        .withMessageContaining("not a regular file");
   }
 
   @Test
-  void anEmptyFileIsDamaged() throws IOException {
+  void emptyFileIsDamaged() throws IOException {
     Files.createFile(file);
     assertRefused(Internal.class, "only 0 bytes");
   }
 
   @Test
-  void aTruncatedFileIsDamaged() throws IOException {
+  void truncatedFileIsDamaged() throws IOException {
     fill();
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
       channel.truncate(channel.size() / 2 + 100);
@@ -127,7 +127,7 @@ class SqliteFileTest {
   }
 
   @Test
-  void aTornPageIsDamagedWhereverItIs() throws IOException {
+  void tornPageIsDetectedAnywhere() throws IOException {
     fill();
     byte[] whole = Files.readAllBytes(file);
     int pages = whole.length / 4096;
@@ -151,27 +151,27 @@ class SqliteFileTest {
   }
 
   @Test
-  void aTornFileWithALogBesideItIsLeftWithItsLog() throws IOException {
+  void tornFileIsLeftWithItsWriteAheadLog() throws IOException {
     Path copy = folder.resolve("copy");
     Files.createDirectory(copy);
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(folder))) {
       for (int i = 0; i < 300; i++) {
         ledger.settings().put("scope", "name" + i, "value".repeat(20));
       }
-      // What a kill -9 now would leave; copied by another process, see FolderLock.
+      // The state that kill -9 would leave now, copied by another process; see FolderLock.
       copyAside(copy);
     }
     Path torn = copy.resolve("ledger.db-wal");
     byte[] log = Files.readAllBytes(torn);
     assertThat(log).hasSizeGreaterThan(100_000);
 
-    // A log that ends in the middle of a write is normal: the last write was not acknowledged.
+    // A log that ends within a write is normal: that write was not acknowledged.
     Files.write(torn, java.util.Arrays.copyOf(log, log.length - 1000));
     try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(copy))) {
       assertThat(ledger.settings().all("scope")).hasSize(299);
     }
 
-    // A file that is no longer what the log belongs to is not.
+    // A file that no longer matches its log is not.
     Files.write(torn, log);
     Files.write(copy.resolve(SqliteFile.NAME), new byte[] {1, 2, 3});
     assertThatExceptionOfType(SandboxException.class)
@@ -188,7 +188,7 @@ class SqliteFileTest {
   }
 
   @Test
-  void aHalfMadeFileIsMadeAgain() throws IOException {
+  void incompleteFileIsCreatedAgain() throws IOException {
     Files.write(folder.resolve("ledger.db.new"), ByteBuffer.allocate(5000).array());
     Files.writeString(folder.resolve("ledger.db.new-journal"), "half");
     fill();

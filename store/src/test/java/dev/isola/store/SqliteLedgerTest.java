@@ -2,7 +2,7 @@ package dev.isola.store;
 
 import org.junit.jupiter.api.Nested;
 
-/** Every suite on SQLite. */
+/** All suites on SQLite. */
 class SqliteLedgerTest {
   private static final TestDatabase SQLITE = new SqliteTestDatabase();
 

@@ -12,12 +12,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process that is killed leaves nothing in the folder for temporary files. */
+/** A killed process leaves nothing in the folder for temporary files. */
 class SqliteNativeTest {
   @TempDir Path temporary;
   @TempDir Path data;
 
-  /** Opens a ledger and is killed; its argument is the folder. */
+  /** Opens a ledger in the given folder and kills itself. */
   public static final class Killed {
     private Killed() {}
 
@@ -57,7 +57,7 @@ class SqliteNativeTest {
   }
 
   @Test
-  void theLibraryIsUnpackedOnceIntoAFolderOfOurs() throws IOException, InterruptedException {
+  void libraryIsExtractedOnceToTheLedgerFolder() throws IOException, InterruptedException {
     assertThat(killed()).isEqualTo(7);
     assertThat(names(temporary)).isEmpty();
     assertThat(names(data)).containsExactly(System.mapLibraryName("sqlitejdbc"));
@@ -66,16 +66,16 @@ class SqliteNativeTest {
     assertThat(killed()).isEqualTo(7);
     assertThat(Files.getAttribute(library, "unix:ino")).isEqualTo(first);
 
-    // One that is damaged is replaced, not loaded.
+    // A damaged library is replaced instead of loaded.
     Files.writeString(library, "nonsense");
     assertThat(killed()).isEqualTo(7);
     assertThat(Files.size(library)).isGreaterThan(100_000);
     assertThat(names(temporary)).isEmpty();
   }
 
-  /** The control: left to itself, the driver leaves it there. */
+  /** The control: by default the driver leaves the library there. */
   @Test
-  void withoutThatTheDriverLittersTheTemporaryFolder() throws IOException, InterruptedException {
+  void driverAloneLeavesFilesInTheTemporaryFolder() throws IOException, InterruptedException {
     assertThat(killed("-Dorg.sqlite.lib.path=" + temporary.resolve("none"))).isEqualTo(7);
     assertThat(names(temporary)).isNotEmpty();
   }

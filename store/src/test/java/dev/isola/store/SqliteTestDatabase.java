@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Folders of their own. */
+/** A separate folder per test. */
 public final class SqliteTestDatabase implements TestDatabase {
 
   @Override

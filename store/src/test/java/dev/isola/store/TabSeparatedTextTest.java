@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class TabSeparatedTextTest {
 
   @Test
-  void whatIsWrittenIsReadBack() {
+  void writtenRowsAreReadBack() {
     for (List<List<String>> rows :
         List.of(
             List.<List<String>>of(),
@@ -20,7 +20,7 @@ class TabSeparatedTextTest {
   }
 
   @Test
-  void isReadableByAPerson() {
+  void formatIsHumanReadable() {
     assertThat(TabSeparatedText.write(List.of(List.of("team", "red"), List.of("env", "test"))))
         .isEqualTo("team\tred\nenv\ttest\n");
   }

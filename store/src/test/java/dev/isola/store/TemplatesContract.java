@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Templates and their builds: what is written is there after a restart. */
+/** Templates and their builds survive a restart. */
 abstract class TemplatesContract extends LedgerContract {
 
   TemplatesContract(TestDatabase database) {
@@ -40,7 +40,7 @@ abstract class TemplatesContract extends LedgerContract {
   }
 
   @Test
-  void templatesAreWrittenChangedAndRemoved() {
+  void templatesAreInsertedUpdatedAndRemoved() {
     TemplateEntry first = template("a", List.of("web", "web:v1", "odd\tname\\"));
     assertThat(ledger.templates().insert(first)).isTrue();
     assertThat(ledger.templates().insert(template("a", List.of("other")))).isFalse();
@@ -62,7 +62,7 @@ abstract class TemplatesContract extends LedgerContract {
   }
 
   @Test
-  void buildsAreWrittenChangedAndRemoved() {
+  void buildsAreInsertedUpdatedAndRemoved() {
     assertThat(ledger.templates().insert(build("2", "a", 2))).isTrue();
     assertThat(ledger.templates().insert(build("1", "a", 1))).isTrue();
     assertThat(ledger.templates().insert(build("1", "b", 9))).isFalse();
@@ -86,7 +86,7 @@ abstract class TemplatesContract extends LedgerContract {
   }
 
   @Test
-  void aTemplateIsRemovedWithItsBuilds() {
+  void removingATemplateRemovesItsBuilds() {
     assertThat(ledger.templates().insert(template("a", List.of("web")))).isTrue();
     assertThat(ledger.templates().insert(build("1", "a", 1))).isTrue();
     assertThat(ledger.templates().insert(build("2", "b", 2))).isTrue();

@@ -3,9 +3,9 @@ package dev.isola.store;
 /** A real database for tests. */
 public interface TestDatabase {
 
-  /** Returns where a ledger can be that is not there yet. */
+  /** Returns a location where no ledger exists yet. */
   LedgerConfig fresh();
 
-  /** Removes what is at a place that {@link #fresh} returned. */
+  /** Removes the data at a location that {@link #fresh} returned. */
   void remove(LedgerConfig config);
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Volumes: a name is one volume, and what is written is there after a restart. */
+/** Volume names are unique, and volumes survive a restart. */
 abstract class VolumesContract extends LedgerContract {
 
   VolumesContract(TestDatabase database) {
@@ -17,7 +17,7 @@ abstract class VolumesContract extends LedgerContract {
   }
 
   @Test
-  void volumesAreWrittenChangedAndRemoved() {
+  void volumesAreInsertedUpdatedAndRemoved() {
     assertThat(ledger.volumes().insert(volume("b", "second"))).isTrue();
     assertThat(ledger.volumes().insert(volume("a", "first"))).isTrue();
     reopen();
@@ -37,7 +37,7 @@ abstract class VolumesContract extends LedgerContract {
   }
 
   @Test
-  void aNameIsTakenOnce() {
+  void volumeNameIsUnique() {
     assertThat(ledger.volumes().insert(volume("a", "name"))).isTrue();
     assertThat(ledger.volumes().insert(volume("b", "name"))).isFalse();
     assertThat(ledger.volumes().all()).containsExactly(volume("a", "name"));

@@ -20,44 +20,44 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Makes, uses and destroys sandboxes again and again, and kills what it can lay hands on in
- * between: the processes of a sandbox while it is being made and while it runs, from outside and
- * from within. What is left at the end is for a census to find.
+ * Creates, uses and destroys sandboxes repeatedly, and kills their processes at random: during
+ * create and while a command runs, from the host and from inside the sandbox. A leak check
+ * afterwards finds what is left.
  */
 public final class SandboxStress {
-  /** How a round is disturbed. */
+  /** What is killed in a round. */
   private enum Kill {
     NOTHING,
-    /** Whatever bears the sandbox's mark, while it is being made. */
+    /** Processes labeled with the sandbox id, during create. */
     WHILE_MADE,
-    /** Whatever bears the sandbox's mark, while a command runs. */
+    /** Processes labeled with the sandbox id, while a command runs. */
     WHILE_RUNNING,
-    /** Everything the sandbox itself may kill. */
+    /** Every process that a command in the sandbox can kill. */
     FROM_WITHIN
   }
 
   /**
-   * What came of the rounds.
+   * The results of all rounds.
    *
-   * @param answered commands that gave the expected result
-   * @param killed rounds in which something was killed
-   * @param refused calls that failed as they should, after a kill
+   * @param answered commands that returned the expected result
+   * @param killed rounds in which processes were killed
+   * @param refused calls that failed as expected after a kill
    */
   public record StressSummary(int rounds, int answered, int killed, int refused) {}
 
-  private final TemporaryInstallation trial;
+  private final TemporaryInstallation installation;
   private final AtomicInteger answered = new AtomicInteger();
   private final AtomicInteger killed = new AtomicInteger();
   private final AtomicInteger refused = new AtomicInteger();
 
-  public SandboxStress(TemporaryInstallation trial) {
-    this.trial = trial;
+  public SandboxStress(TemporaryInstallation installation) {
+    this.installation = installation;
   }
 
   /**
-   * Runs {@code rounds} of them on two threads, of which one in five is disturbed.
+   * Runs {@code rounds} rounds on two threads; processes are killed in one of five.
    *
-   * @throws AssertionError when an undisturbed round fails
+   * @throws AssertionError if a round without a kill fails
    */
   public StressSummary run(Provider provider, int rounds, long seed) throws InterruptedException {
     List<Throwable> failures = new ArrayList<>();
@@ -127,17 +127,18 @@ public final class SandboxStress {
     if (result.stdout().text().equals(word + "\n")) {
       answered.incrementAndGet();
     } else if (kill == Kill.NOTHING) {
-      throw new AssertionError("an undisturbed command answered " + result);
+      throw new AssertionError("a command without a kill returned " + result);
     } else {
       refused.incrementAndGet();
     }
   }
 
-  /** Kills one process after the other that has the sandbox's marks on its command line. */
+  /** Kills the processes that have the sandbox id on their command line, one after the other. */
   private void killMarked(SandboxId id, int afterMillis) {
     try {
       Thread.sleep(afterMillis);
-      String marks = "--instance\0" + trial.instance().value() + "\0--sandbox\0" + id.value();
+      String marks =
+          "--instance\0" + installation.instance().value() + "\0--sandbox\0" + id.value();
       try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[1-9]*")) {
         for (Path process : processes) {
           if (commandLine(process).contains(marks)) {

@@ -1,4 +1,4 @@
-/** What tests of several modules share and the conformance kit does without. */
+/** Test utilities shared by several modules, except those of the conformance kit. */
 @NullMarked
 package dev.isola.testing;
 

@@ -8,11 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads the values of options. Each method throws {@link UsageException} naming the option. */
+/** Parses option values. Every method throws {@link UsageException} naming the option. */
 public final class Arguments {
   private Arguments() {}
 
-  /** Reads {@code 30s}, {@code 1h30m}, {@code 500ms} or plain seconds. */
+  /** Parses {@code 30s}, {@code 1h30m}, {@code 500ms} or plain seconds. */
   public static Duration duration(String option, String text) {
     try {
       Duration total = Duration.ZERO;
@@ -28,22 +28,22 @@ public final class Arguments {
         }
         String unit = text.substring(digits, end);
         if (unit.isEmpty() && at > 0) {
-          throw badDuration(option, text); // 1m30: of what?
+          throw badDuration(option, text); // 1m30 lacks a unit
         }
         long count = Long.parseLong(text.substring(at, digits));
-        total = total.plus(piece(count, unit));
+        total = total.plus(part(count, unit));
         at = end;
       }
       if (total.isPositive()) {
         return total;
       }
     } catch (ArithmeticException | IllegalArgumentException e) {
-      // said below
+      // reported below
     }
     throw badDuration(option, text);
   }
 
-  private static Duration piece(long count, String unit) {
+  private static Duration part(long count, String unit) {
     return switch (unit) {
       case "ms" -> Duration.ofMillis(count);
       case "", "s" -> Duration.ofSeconds(count);
@@ -60,18 +60,19 @@ public final class Arguments {
 
   private static UsageException badDuration(String option, String text) {
     return new UsageException(
-        option + " '" + text + "' is not a duration", "write it like 30s, 5m, 1h30m or 500ms");
+        option + " '" + text + "' is not a duration",
+        "use a value such as 30s, 5m, 1h30m or 500ms");
   }
 
-  /** Reads {@code NAME=VALUE} words; of a name given twice the last counts. */
-  public static Map<String, String> variables(String option, List<String> words) {
+  /** Parses {@code NAME=VALUE} arguments. If a name is repeated, the last value wins. */
+  public static Map<String, String> variables(String option, List<String> assignments) {
     Map<String, String> variables = new LinkedHashMap<>();
-    for (String word : words) {
+    for (String word : assignments) {
       int equals = word.indexOf('=');
       if (equals < 1) {
         throw new UsageException(
-            option + " '" + word + "' is not NAME=VALUE",
-            equals == 0 ? "put a name before the '='" : "write " + word + "=VALUE");
+            option + " '" + word + "' is not of the form NAME=VALUE",
+            equals == 0 ? "add a name before the '='" : "use " + word + "=VALUE");
       }
       variables.put(word.substring(0, equals), word.substring(equals + 1));
     }
@@ -79,8 +80,8 @@ public final class Arguments {
   }
 
   /**
-   * Reads names of variables whose values are in the caller's own environment, so that they are in
-   * no list of processes and no history of a shell.
+   * Looks up variables by name in the environment of the {@code isola} process. The values appear
+   * neither in the process list nor in the shell history.
    */
   public static Map<String, String> inheritedVariables(
       String option, List<String> names, Map<String, String> env) {
@@ -88,33 +89,32 @@ public final class Arguments {
     for (String name : names) {
       if (name.isEmpty() || name.indexOf('=') >= 0) {
         throw new UsageException(
-            option + " takes the name of a variable alone",
-            "set it in the environment of isola, and write " + option + " NAME");
+            option + " takes the name of a variable, without a value",
+            "set the variable in the environment of isola and pass " + option + " NAME");
       }
       String value = env.get(name);
       if (value == null) {
         throw new UsageException(
-            option + " " + name + ": the environment has no such variable",
-            "export it before isola is started");
+            option + " " + name + ": the variable is not set", "export it before running isola");
       }
       variables.put(name, value);
     }
     return variables;
   }
 
-  /** Reads {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}; SRC may be relative. */
+  /** Parses {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}; SRC may be relative. */
   static VolumeMount mount(String option, String text) {
     String rest = text;
     boolean readOnly = rest.endsWith(":ro");
     if (readOnly || rest.endsWith(":rw")) {
       rest = rest.substring(0, rest.length() - 3);
     }
-    // The last colon: a host's file name may have one, a destination is ours to choose.
+    // Split at the last colon: a host path may contain one.
     int colon = rest.lastIndexOf(':');
     if (colon < 1 || colon == rest.length() - 1) {
       throw new UsageException(
-          option + " '" + text + "' is not SRC:DST or SRC:DST:ro",
-          "name a folder or file of this host and an absolute path in the sandbox");
+          option + " '" + text + "' is not of the form SRC:DST or SRC:DST:ro",
+          "SRC is a folder or file of this host, DST an absolute path in the sandbox");
     }
     return VolumeMount.bind(
         hostPath(option, rest.substring(0, colon)).toString(), rest.substring(colon + 1), readOnly);
@@ -122,7 +122,7 @@ public final class Arguments {
 
   public static Path hostPath(String option, String text) {
     if (text.isEmpty() || text.indexOf('\0') >= 0) {
-      throw new UsageException(option + " '" + text + "' is not a path", "name one of this host");
+      throw new UsageException(option + " '" + text + "' is not a path", "use a path on this host");
     }
     return Path.of(text).toAbsolutePath().normalize();
   }
@@ -133,7 +133,7 @@ public final class Arguments {
       case "bridge" -> NetworkMode.BRIDGE;
       case "host" -> NetworkMode.HOST;
       default ->
-          throw new UsageException(option + " is '" + text + "'", "choose none, bridge or host");
+          throw new UsageException(option + " is '" + text + "'", "use none, bridge or host");
     };
   }
 
@@ -144,9 +144,10 @@ public final class Arguments {
         return value;
       }
     } catch (NumberFormatException e) {
-      // said below
+      // reported below
     }
-    throw new UsageException(option + " '" + text + "' is not a number", "write it like 2 or 0.5");
+    throw new UsageException(
+        option + " '" + text + "' is not a number", "use a value such as 2 or 0.5");
   }
 
   public static long count(String option, String text, String of) {
@@ -154,21 +155,21 @@ public final class Arguments {
       return Long.parseLong(text);
     } catch (NumberFormatException e) {
       throw new UsageException(
-          option + " '" + text + "' is not a whole number", "give a number of " + of);
+          option + " '" + text + "' is not an integer", "use a number of " + of);
     }
   }
 
-  /** Reads how many of something there may be. */
+  /** Parses an integer. */
   public static int integer(String option, String text) {
     try {
       return Integer.parseInt(text);
     } catch (NumberFormatException e) {
       throw new UsageException(
-          option + " '" + text + "' is not a whole number", "write it like 100");
+          option + " '" + text + "' is not an integer", "use a value such as 100");
     }
   }
 
-  /** Reads a number of bytes: {@code 500M}, {@code 20G}, plain bytes. */
+  /** Parses a number of bytes: {@code 500M}, {@code 20G} or plain bytes. */
   public static long size(String option, String text) {
     int unit = "KMGT".indexOf(text.isEmpty() ? ' ' : text.charAt(text.length() - 1));
     try {
@@ -177,9 +178,10 @@ public final class Arguments {
         return Math.multiplyExact(number, unit < 0 ? 1 : 1L << (10 * (unit + 1)));
       }
     } catch (ArithmeticException | NumberFormatException e) {
-      // said below
+      // reported below
     }
     throw new UsageException(
-        option + " '" + text + "' is not a size", "write it like 500M, 20G, or in bytes");
+        option + " '" + text + "' is not a size",
+        "use a value such as 500M or 20G, or a number of bytes");
   }
 }

@@ -4,11 +4,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 
-/** Values as a person reads them in a table. */
+/** Formats values for tables and messages. */
 public final class CellFormat {
   private CellFormat() {}
 
-  /** Returns a text that came from elsewhere as it may stand in a line of a terminal. */
+  /**
+   * Returns untrusted text with control and format characters replaced, so that it cannot control
+   * the terminal.
+   */
   public static String text(String text) {
     StringBuilder safe = new StringBuilder(text.length());
     text.codePoints()
@@ -17,12 +20,12 @@ public final class CellFormat {
     return safe.toString();
   }
 
-  public static String truncated(String text, int most) {
+  public static String truncated(String text, int maxLength) {
     String safe = text(text);
-    return safe.length() <= most ? safe : safe.substring(0, most - 1) + "…";
+    return safe.length() <= maxLength ? safe : safe.substring(0, maxLength - 1) + "…";
   }
 
-  /** Returns 45s, 12m, 3h or 5d. */
+  /** Formats a duration as 45s, 12m, 3h or 5d. */
   public static String duration(Duration time) {
     long seconds = Math.max(0, time.toSeconds());
     if (seconds < 120) {
@@ -38,7 +41,7 @@ public final class CellFormat {
     return duration(Duration.between(then, now));
   }
 
-  /** Returns 512 B, 1.5 MB or 20 GB, in powers of 1024. */
+  /** Formats a size as 512 B, 1.5 MB or 20 GB, in powers of 1024. */
   public static String size(long bytes) {
     if (bytes < 1024) {
       return bytes + " B";

@@ -1,7 +1,7 @@
 package dev.isola.app.cli;
 
-/** A command of the command line, after its options have been read. */
+/** A command of the command line, with its options already parsed. */
 public interface CliCommand {
-  /** Does the work and returns the exit code. */
+  /** Runs the command and returns the exit code. */
   int run();
 }

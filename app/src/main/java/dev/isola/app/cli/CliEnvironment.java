@@ -14,12 +14,12 @@ import java.util.Map;
 import java.util.ServiceLoader;
 
 /**
- * What the command gets from outside; tests give it their own. Streams are not buffered, so that
- * output appears as it comes.
+ * Environment of a command: standard streams, environment variables and installed providers. Tests
+ * pass their own. The streams are unbuffered, so that output appears immediately.
  *
- * @param interactive which of the three streams are terminals
- * @param factories the providers there are
- * @param commands what jars beside the release add to the command line
+ * @param tty which of the three streams are terminals
+ * @param factories the installed providers
+ * @param commands additional commands from jars next to the release's own
  */
 public record CliEnvironment(
     InputStream in,
@@ -30,7 +30,7 @@ public record CliEnvironment(
     Iterable<ProviderFactory> factories,
     Iterable<CommandFactory> commands) {
 
-  /** As in a release: with no commands but its own. */
+  /** Creates the environment of a release, without additional commands. */
   public CliEnvironment(
       InputStream in,
       OutputStream out,
@@ -56,7 +56,10 @@ public record CliEnvironment(
         ServiceLoader.load(CommandFactory.class));
   }
 
-  /** Asks /proc: isatty needs native code, and Console cannot tell the streams apart. */
+  /**
+   * Reads /proc, because isatty needs native code and {@code java.io.Console} does not distinguish
+   * the streams.
+   */
   private static boolean isTerminal(int descriptor) {
     try {
       String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();

@@ -6,47 +6,47 @@ import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Makes what the commands share, once the global options have been read. */
+/** Creates the objects that commands share, once the global options are parsed. */
 public final class CommandContext {
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final GlobalOptions globals;
 
-  public CommandContext(CliEnvironment host, GlobalOptions globals) {
-    this.host = host;
+  public CommandContext(CliEnvironment environment, GlobalOptions globals) {
+    this.environment = environment;
     this.globals = globals;
   }
 
   public CliEnvironment environment() {
-    return host;
+    return environment;
   }
 
   public Console console() {
-    return new Console(host, globals.json, globals.verbose, globals.color);
+    return new Console(environment, globals.json, globals.verbose, globals.color);
   }
 
-  /** Returns what paints for standard error, where a server's log goes. */
+  /** Returns the console for standard error, where the server's log goes. */
   public Console errConsole() {
-    return Console.forStderr(host, globals.color);
+    return Console.forStderr(environment, globals.color);
   }
 
   public DataFolder dataFolder() {
-    return DataFolder.resolve(globals.data, host.variables());
+    return DataFolder.resolve(globals.data, environment.variables());
   }
 
   public ConfigSources configSources(@Nullable String file, List<String> values) {
-    return ConfigSources.of(file, values, globals.data, host);
+    return ConfigSources.of(file, values, globals.data, environment);
   }
 
   /** Returns the providers with their settings, in the configured data folder. */
   public Providers providers(Config config) {
     return new Providers(
-        host.factories(),
+        environment.factories(),
         config.providers(),
         new DataFolder(config.get(ConfigKeys.DATA)),
         InstantSource.system());
   }
 
   public Providers providers() {
-    return new Providers(host.factories(), dataFolder(), InstantSource.system());
+    return new Providers(environment.factories(), dataFolder(), InstantSource.system());
   }
 }

@@ -1,13 +1,14 @@
 package dev.isola.app.cli;
 
 /**
- * Makes a command that is not part of a release; found by {@link java.util.ServiceLoader} in a jar
- * beside the release's own. Loading it and asking for its name must be cheap.
+ * Creates a command that is not part of a release. Implementations are found by {@link
+ * java.util.ServiceLoader} in jars next to the release's own; loading one and calling {@link #name}
+ * must be cheap.
  */
 public interface CommandFactory {
-  /** Returns the word after {@code isola}. */
+  /** Returns the name of the command: the word after {@code isola}. */
   String name();
 
-  /** Returns the command, annotated for picocli. */
-  CliCommand create(CommandContext wiring);
+  /** Returns the command object, annotated for picocli. */
+  CliCommand create(CommandContext context);
 }

@@ -20,34 +20,41 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Where this process gets its configuration from. */
+/** Configuration sources of this process: file, environment and flags. */
 public record ConfigSources(Optional<Path> file, ConfigInput sources) {
 
   /**
-   * @param option the file that was named, if any
-   * @param values each {@code KEY=VALUE}
-   * @param data the value of {@code --data}, which is a flag like the others
+   * Collects the sources.
+   *
+   * @param option value of {@code --config}, or null
+   * @param values the {@code KEY=VALUE} arguments of {@code --set}
+   * @param data value of {@code --data}, or null; recorded as a flag like the others
    */
   static ConfigSources of(
-      @Nullable String option, List<String> values, @Nullable String data, CliEnvironment host) {
+      @Nullable String option,
+      List<String> values,
+      @Nullable String data,
+      CliEnvironment environment) {
     String user = System.getProperty("user.name");
-    Optional<Path> file = file(option, host.variables(), user);
+    Optional<Path> file = file(option, environment.variables(), user);
     List<FlagValue> flags = new ArrayList<>();
     values.forEach(value -> flags.add(flag(value)));
     if (data != null && !data.isEmpty()) {
       flags.add(new FlagValue("--data", "data", data));
     }
     Map<String, List<ProviderSetting>> installed = new LinkedHashMap<>();
-    for (ProviderFactory factory : host.factories()) {
+    for (ProviderFactory factory : environment.factories()) {
       installed.put(factory.name(), factory.settings());
     }
-    // Without the variable: where a value came from would be lost.
-    Map<String, String> env = new HashMap<>(host.variables());
+    // ISOLA_DATA is left out here so that the configuration reports it as the origin of the
+    // value.
+    Map<String, String> env = new HashMap<>(environment.variables());
     env.remove("ISOLA_DATA");
     MachineInfo machine = MachineInfo.detect(DataFolder.path(null, env, user));
     return new ConfigSources(
         file,
-        new ConfigInput(machine, file, host.variables(), flags, installed.keySet(), installed));
+        new ConfigInput(
+            machine, file, environment.variables(), flags, installed.keySet(), installed));
   }
 
   public ConfigResult read() {
@@ -55,19 +62,19 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
   }
 
   /**
-   * Returns the configuration.
+   * Reads the configuration.
    *
-   * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong with it
+   * @throws dev.isola.spi.error.InvalidRequest listing every error in it
    */
   public Config readOrThrow() {
     return switch (read()) {
-      case ConfigResult.Valid(Config good) -> good;
+      case ConfigResult.Valid(Config config) -> config;
       case ConfigResult.Invalid(var problems) ->
           throw Fault.of(
                   ErrorCode.INVALID_REQUEST,
                   "the configuration is invalid: "
                       + String.join("; ", problems.stream().map(Object::toString).toList()),
-                  "correct it; isola config shows all of it")
+                  "correct it; isola config shows all values")
               .exception();
     };
   }
@@ -75,14 +82,16 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
   private static FlagValue flag(String value) {
     int equals = value.indexOf('=');
     if (equals < 1) {
-      throw new UsageException(
-          "--set is '" + value + "'", "write a key and its value: --set floor=vm");
+      throw new UsageException("--set is '" + value + "'", "use KEY=VALUE, such as --set floor=vm");
     }
     String key = value.substring(0, equals);
     return new FlagValue("--set " + key, key, value.substring(equals + 1));
   }
 
-  /** A file that is named must exist; the one at the usual place need not. */
+  /**
+   * Returns the configuration file. A file that is named explicitly must exist; the default one is
+   * optional.
+   */
   public static Optional<Path> file(@Nullable String option, Map<String, String> env, String user) {
     if (option != null && !option.isEmpty()) {
       return Optional.of(Path.of(option));

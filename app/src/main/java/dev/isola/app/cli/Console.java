@@ -7,9 +7,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** Writes for the person or the program that called: results on stdout, remarks on stderr. */
+/**
+ * Writes to the user or the calling program: results to standard output, messages to standard
+ * error.
+ */
 public final class Console {
-  /** A colour of the terminal, by its code. */
+  /** A text style, by its ANSI code. */
   public enum Style {
     GREEN("32"),
     YELLOW("33"),
@@ -24,42 +27,41 @@ public final class Console {
     }
   }
 
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final boolean json;
   private final boolean verbose;
   private final boolean color;
 
-  public Console(CliEnvironment host, boolean json, boolean verbose, String when) {
-    this.host = host;
+  public Console(CliEnvironment environment, boolean json, boolean verbose, String when) {
+    this.environment = environment;
     this.json = json;
     this.verbose = verbose;
-    this.color = wantsColor(when, host);
+    this.color = useColor(when, environment);
   }
 
-  /** Returns one that paints for standard error instead. */
-  public static Console forStderr(CliEnvironment host, String when) {
-    CliEnvironment.TtyStatus now = host.tty();
-    CliEnvironment other =
+  /** Returns a console that decides about color by standard error instead of standard output. */
+  public static Console forStderr(CliEnvironment environment, String when) {
+    CliEnvironment.TtyStatus now = environment.tty();
+    CliEnvironment forErr =
         new CliEnvironment(
-            host.in(),
-            host.out(),
-            host.err(),
+            environment.in(),
+            environment.out(),
+            environment.err(),
             new CliEnvironment.TtyStatus(now.in(), now.err(), now.err()),
-            host.variables(),
-            host.factories());
-    return new Console(other, false, false, when);
+            environment.variables(),
+            environment.factories());
+    return new Console(forErr, false, false, when);
   }
 
-  private static boolean wantsColor(String when, CliEnvironment host) {
+  private static boolean useColor(String when, CliEnvironment environment) {
     return switch (when) {
       case "always" -> true;
       case "never" -> false;
       case "auto" ->
-          host.tty().out()
-              && host.variables().getOrDefault("NO_COLOR", "").isEmpty()
-              && !"dumb".equals(host.variables().get("TERM"));
-      default ->
-          throw new UsageException("--color is '" + when + "'", "choose auto, always or never");
+          environment.tty().out()
+              && environment.variables().getOrDefault("NO_COLOR", "").isEmpty()
+              && !"dumb".equals(environment.variables().get("TERM"));
+      default -> throw new UsageException("--color is '" + when + "'", "use auto, always or never");
     };
   }
 
@@ -75,51 +77,51 @@ public final class Console {
     return color;
   }
 
-  /** Returns {@code text} in that colour, or as it is where colours are not wanted. */
-  public String styled(Style paint, String text) {
-    return color ? "\u001b[" + paint.code + "m" + text + "\u001b[0m" : text;
+  /** Returns {@code text} in the given style, or unchanged if color is off. */
+  public String styled(Style style, String text) {
+    return color ? "\u001b[" + style.code + "m" + text + "\u001b[0m" : text;
   }
 
-  /** Returns a tick or a cross on a terminal, and a word elsewhere. */
+  /** Returns a check mark or a cross on a terminal, otherwise a word. */
   public String statusMark(boolean good) {
-    if (!host.tty().out() && !color) {
+    if (!environment.tty().out() && !color) {
       return good ? "ok" : "no";
     }
     return good ? styled(Style.GREEN, "✓") : styled(Style.RED, "✗");
   }
 
-  /** Returns what stands before something that works but wants to be looked after. */
+  /** Returns the mark for an item that works but needs attention. */
   public String warningMark() {
-    return !host.tty().out() && !color ? "!!" : styled(Style.YELLOW, "!");
+    return !environment.tty().out() && !color ? "!!" : styled(Style.YELLOW, "!");
   }
 
-  /** Returns how wide lines may be: as wide as they like where nobody reads them on a terminal. */
+  /** Returns the width of the terminal, or no limit if standard output is not a terminal. */
   public int columns() {
-    if (!host.tty().out()) {
+    if (!environment.tty().out()) {
       return Integer.MAX_VALUE;
     }
-    String said = host.variables().getOrDefault("COLUMNS", "");
-    if (said.matches("[1-9][0-9]{0,4}")) {
-      return Integer.parseInt(said);
+    String setting = environment.variables().getOrDefault("COLUMNS", "");
+    if (setting.matches("[1-9][0-9]{0,4}")) {
+      return Integer.parseInt(setting);
     }
     return new NativeTerminal(1).size().map(TerminalSize::columns).orElse(Integer.MAX_VALUE);
   }
 
-  /** Writes {@code text} to stdout; the caller ends its lines. */
+  /** Writes {@code text} to standard output, without adding a line break. */
   public void print(String text) {
     try {
-      host.out().write(text.getBytes(StandardCharsets.UTF_8));
-      host.out().flush();
+      environment.out().write(text.getBytes(StandardCharsets.UTF_8));
+      environment.out().flush();
     } catch (IOException closed) {
-      // The reader has gone; there is nobody to tell.
+      // Standard output is closed; there is nowhere to report it.
     }
   }
 
-  /** Writes one line to stdout; false when nobody reads it any more. */
+  /** Writes one line to standard output. Returns false if standard output is closed. */
   public boolean tryPrint(String line) {
     try {
-      host.out().write((line + "\n").getBytes(StandardCharsets.UTF_8));
-      host.out().flush();
+      environment.out().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      environment.out().flush();
       return true;
     } catch (IOException closed) {
       return false;
@@ -130,8 +132,8 @@ public final class Console {
     print(Json.text(json) + "\n");
   }
 
-  /** Writes one line to stderr. */
+  /** Writes one line to standard error. */
   public void printErr(String line) {
-    ErrorReport.writeLine(host, line);
+    ErrorReport.writeLine(environment, line);
   }
 }

@@ -17,14 +17,15 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The folder that keeps state between runs: the instance id and one folder for each provider. */
+/** Folder with the state of an installation: the instance id and one folder per provider. */
 public final class DataFolder {
-  /** Others may pass through to a workspace that is theirs, and see nothing on the way. */
-  private static final Set<PosixFilePermission> PASSAGE =
+  /** Other users may traverse the folder, to reach workspaces they own, but not list it. */
+  private static final Set<PosixFilePermission> TRAVERSABLE =
       PosixFilePermissions.fromString("rwx--x--x");
 
-  /** A provider whose commands may be another user's opens the way to them itself. */
-  private static final Set<PosixFilePermission> OWN = PosixFilePermissions.fromString("rwx------");
+  /** A provider that runs commands as other users widens these permissions itself. */
+  private static final Set<PosixFilePermission> PRIVATE =
+      PosixFilePermissions.fromString("rwx------");
 
   private final Path path;
   private @Nullable InstanceId instance;
@@ -33,7 +34,10 @@ public final class DataFolder {
     this.path = path;
   }
 
-  /** Takes {@code --data}, then the environment, then the place the system has for it. */
+  /**
+   * Resolves the data folder from {@code --data}, the environment, or the default of the system, in
+   * that order.
+   */
   static DataFolder resolve(@Nullable String option, Map<String, String> env) {
     return new DataFolder(
         path(option, env, System.getProperty("user.name")).toAbsolutePath().normalize());
@@ -62,21 +66,21 @@ public final class DataFolder {
     return path;
   }
 
-  /** Returns the folder itself, made when missing. */
+  /** Returns the folder, creating it if it does not exist. */
   public Path createIfMissing() {
     try {
-      return ensure(path, PASSAGE);
+      return ensure(path, TRAVERSABLE);
     } catch (IOException e) {
       throw unusable(e);
     }
   }
 
-  /** Returns the provider's own folder, made when missing. */
+  /** Returns the provider's folder, creating it if it does not exist. */
   public Path providerFolder(String provider) {
     try {
-      Path folder = ensure(path, PASSAGE);
+      Path folder = ensure(path, TRAVERSABLE);
       for (Path name : Path.of(provider)) {
-        folder = ensure(folder.resolve(name), OWN);
+        folder = ensure(folder.resolve(name), PRIVATE);
       }
       return folder;
     } catch (IOException e) {
@@ -85,13 +89,14 @@ public final class DataFolder {
   }
 
   /**
-   * Returns the id of this installation; the first to ask makes it, and all others see that one.
+   * Returns the id of this installation. The first caller creates it; concurrent callers get the
+   * same id.
    */
   public InstanceId instance() {
     InstanceId known = instance;
     if (known == null) {
       try {
-        known = readOrMake(ensure(path, PASSAGE).resolve("instance"));
+        known = readOrCreate(ensure(path, TRAVERSABLE).resolve("instance"));
       } catch (IOException e) {
         throw unusable(e);
       }
@@ -100,19 +105,20 @@ public final class DataFolder {
     return known;
   }
 
-  private static InstanceId readOrMake(Path file) throws IOException {
+  private static InstanceId readOrCreate(Path file) throws IOException {
     try {
       return read(file);
     } catch (NoSuchFileException e) {
-      // A link is made whole or not at all, and never replaces: of two at once, one wins.
-      Path mine = Files.createTempFile(file.getParent(), ".instance", "");
+      // Creating a link is atomic and never replaces a file, so exactly one of two concurrent
+      // processes wins.
+      Path draft = Files.createTempFile(file.getParent(), ".instance", "");
       try {
-        Files.writeString(mine, SandboxId.random(KernelRandom.open()) + "\n");
-        Files.createLink(file, mine);
+        Files.writeString(draft, SandboxId.random(KernelRandom.open()) + "\n");
+        Files.createLink(file, draft);
       } catch (FileAlreadyExistsException other) {
         // read below
       } finally {
-        Files.delete(mine);
+        Files.delete(draft);
       }
       return read(file);
     }
@@ -122,18 +128,18 @@ public final class DataFolder {
     String text = Files.readString(file).strip();
     if (!SandboxId.isValid(text)) {
       throw new IOException(
-          file + " does not hold an instance id; remove it if no sandbox is left");
+          file + " does not contain an instance id; remove the file if no sandboxes are left");
     }
     return new InstanceId(text);
   }
 
-  private static Path ensure(Path folder, Set<PosixFilePermission> rights) throws IOException {
+  private static Path ensure(Path folder, Set<PosixFilePermission> permissions) throws IOException {
     if (!Files.isDirectory(folder)) {
       Path parent = folder.getParent();
       if (parent != null) {
         Files.createDirectories(parent);
       }
-      FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(rights);
+      FileAttribute<?> mode = PosixFilePermissions.asFileAttribute(permissions);
       try {
         Files.createDirectory(folder, mode);
       } catch (FileAlreadyExistsException e) {
@@ -149,7 +155,7 @@ public final class DataFolder {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the data folder " + path + " cannot be used: " + IoErrors.describe(cause),
-            "choose another with --data or ISOLA_DATA")
+            "choose another folder with --data or ISOLA_DATA")
         .with("folder", path.toString())
         .exception(cause);
   }

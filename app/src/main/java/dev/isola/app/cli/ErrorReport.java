@@ -11,30 +11,30 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Writes what went wrong: one line on stderr, or one JSON object on stdout. */
+/** Reports an error: one line on standard error, or one JSON object on standard output. */
 public final class ErrorReport {
   private ErrorReport() {}
 
-  public static void write(CliEnvironment host, Fault fault, boolean json) {
+  public static void write(CliEnvironment environment, Fault fault, boolean json) {
     if (json) {
       byte[] text = (Json.text(json(fault)) + "\n").getBytes(StandardCharsets.UTF_8);
       try {
-        host.out().write(text);
-        host.out().flush();
+        environment.out().write(text);
+        environment.out().flush();
       } catch (IOException closed) {
-        // The exit code still tells.
+        // Output is closed; the exit code still reports the failure.
       }
     } else {
       writeLine(
-          host,
+          environment,
           fault.remedy().isEmpty() ? fault.problem() : fault.problem() + "; " + fault.remedy());
       if (fault.code() == ErrorCode.INIT_FAILED) {
         Stream.of("stdout", "stderr")
             .flatMap(channel -> fault.context().getOrDefault(channel, "").lines())
-            .forEach(output -> writeLine(host, "init: " + output));
+            .forEach(output -> writeLine(environment, "init: " + output));
         Stream.of("output", "startOutput")
             .flatMap(name -> fault.context().getOrDefault(name, "").lines())
-            .forEach(output -> writeLine(host, "startup: " + output));
+            .forEach(output -> writeLine(environment, "startup: " + output));
       }
     }
   }
@@ -49,28 +49,28 @@ public final class ErrorReport {
     return Map.of("error", error);
   }
 
-  /** Writes {@code isola: text}; line breaks and control characters in it do not break the line. */
-  public static void writeLine(CliEnvironment host, String text) {
+  /** Writes {@code isola: text}, with line breaks and control characters replaced. */
+  public static void writeLine(CliEnvironment environment, String text) {
     StringBuilder line = new StringBuilder("isola: ");
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       line.append(c == '\n' || c == '\t' ? ' ' : Character.isISOControl(c) ? '?' : c);
     }
-    writeToErr(host, line.append('\n').toString());
+    writeToErr(environment, line.append('\n').toString());
   }
 
-  public static void writeStackTrace(CliEnvironment host, Throwable cause) {
+  public static void writeStackTrace(CliEnvironment environment, Throwable cause) {
     StringWriter text = new StringWriter();
     cause.printStackTrace(new PrintWriter(text, true));
-    writeToErr(host, text.toString());
+    writeToErr(environment, text.toString());
   }
 
-  private static void writeToErr(CliEnvironment host, String text) {
+  private static void writeToErr(CliEnvironment environment, String text) {
     try {
-      host.err().write(text.getBytes(StandardCharsets.UTF_8));
-      host.err().flush();
+      environment.err().write(text.getBytes(StandardCharsets.UTF_8));
+      environment.err().flush();
     } catch (IOException closed) {
-      // The exit code still tells.
+      // Output is closed; the exit code still reports the failure.
     }
   }
 }

@@ -3,11 +3,11 @@ package dev.isola.app.cli;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Exit;
 
-/** What the isola process ends with; docs/cli.md has the table. */
+/** Exit codes of the {@code isola} process; docs/cli.md has the table. */
 public final class ExitCodes {
   public static final int OK = 0;
 
-  /** It was done as asked, and what was asked for failed: a step of a build. */
+  /** The request was carried out and its result is a failure, such as a failed build step. */
   public static final int FAILED = 1;
 
   public static final int USAGE = 2;
@@ -17,7 +17,7 @@ public final class ExitCodes {
   public static final int NOT_FOUND = 127;
   public static final int INTERRUPTED = 130;
 
-  /** Nobody reads our output any more: what a shell shows for SIGPIPE. */
+  /** Standard output was closed by the reader; the code that a shell reports for SIGPIPE. */
   public static final int OUTPUT_CLOSED = 141;
 
   private ExitCodes() {}

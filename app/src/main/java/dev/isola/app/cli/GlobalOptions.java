@@ -7,14 +7,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** The isola command itself: the options that every command has. */
+/** Root command {@code isola} with the options that all commands share. */
 @Command(
     name = "isola",
     synopsisSubcommandLabel = "COMMAND",
     sortOptions = false,
-    description = "Runs code that nobody has read yet, in any sandbox.")
+    description = "Run untrusted code in sandboxes.")
 public final class GlobalOptions {
-  /** The values of {@code --color}, for shell completion. */
+  /** Values of {@code --color}, for shell completion. */
   static final class ColorModes extends ArrayList<String> {
     private static final long serialVersionUID = 1L;
 
@@ -26,13 +26,13 @@ public final class GlobalOptions {
   @Option(
       names = "--json",
       scope = ScopeType.INHERIT,
-      description = "Answer with one JSON object on standard output, errors too.")
+      description = "Print one JSON object on standard output, also for errors.")
   public boolean json;
 
   @Option(
       names = {"-v", "--verbose"},
       scope = ScopeType.INHERIT,
-      description = "Say on standard error what is being done.")
+      description = "Print progress and details on standard error.")
   boolean verbose;
 
   @Option(
@@ -40,7 +40,7 @@ public final class GlobalOptions {
       paramLabel = "WHEN",
       scope = ScopeType.INHERIT,
       completionCandidates = ColorModes.class,
-      description = "auto, always or never; auto honours NO_COLOR.")
+      description = "When to use color: auto, always or never. auto respects NO_COLOR.")
   String color = "auto";
 
   @Option(
@@ -48,20 +48,20 @@ public final class GlobalOptions {
       paramLabel = "DIR",
       scope = ScopeType.INHERIT,
       description =
-          "Folder for state. Default: $$ISOLA_DATA, for root /var/lib/isola, else"
-              + " $$XDG_STATE_HOME/isola or ~/.local/state/isola.")
+          "Data folder. Default: $$ISOLA_DATA; otherwise /var/lib/isola for root, and"
+              + " $$XDG_STATE_HOME/isola or ~/.local/state/isola for other users.")
   @Nullable String data;
 
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
       scope = ScopeType.INHERIT,
-      description = "Show this help.")
+      description = "Print this help.")
   public boolean help;
 
   @Option(
       names = {"-V", "--version"},
       versionHelp = true,
-      description = "Show the version.")
+      description = "Print the version.")
   public boolean version;
 }

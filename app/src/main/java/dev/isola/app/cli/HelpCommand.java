@@ -8,20 +8,20 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code isola help}. */
-@Command(name = "help", description = "Show the help of isola or of one command.")
+/** Implements {@code isola help}. */
+@Command(name = "help", description = "Print help for isola or for one command.")
 public final class HelpCommand implements CliCommand {
   private static final int WIDTH = 100;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Spec private @Nullable CommandSpec spec;
 
-  @Parameters(paramLabel = "COMMAND", arity = "0..1", description = "The command to explain.")
+  @Parameters(paramLabel = "COMMAND", arity = "0..1", description = "The command to describe.")
   private @Nullable String command;
 
-  public HelpCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public HelpCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -30,15 +30,15 @@ public final class HelpCommand implements CliCommand {
       throw new IllegalStateException("picocli did not inject the spec");
     }
     CommandLine root = spec.root().commandLine();
-    CommandLine wanted = command == null ? root : root.getSubcommands().get(command);
-    if (wanted == null) {
-      throw new UsageException("there is no command '" + command + "'", "see isola help");
+    CommandLine target = command == null ? root : root.getSubcommands().get(command);
+    if (target == null) {
+      throw new UsageException("unknown command '" + command + "'", "see isola help");
     }
-    return show(wanted, wiring);
+    return show(target, context);
   }
 
-  public static int show(CommandLine line, CommandContext wiring) {
-    Console console = wiring.console();
+  public static int show(CommandLine line, CommandContext context) {
+    Console console = context.console();
     Help.Ansi ansi = console.color() ? Help.Ansi.ON : Help.Ansi.OFF;
     line.setUsageHelpWidth(WIDTH);
     console.print(line.getUsageMessage(ansi));

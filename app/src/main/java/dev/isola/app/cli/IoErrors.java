@@ -6,15 +6,15 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** Says in words what an {@link IOException} often says in its class only. */
+/** Describes {@link IOException}s, which often carry their reason only in their class. */
 public final class IoErrors {
   private IoErrors() {}
 
   public static String describe(IOException e) {
     return switch (e) {
-      case AccessDeniedException denied -> "no permission for " + denied.getFile();
+      case AccessDeniedException denied -> "permission denied: " + denied.getFile();
       case NoSuchFileException missing -> missing.getFile() + " does not exist";
-      case FileAlreadyExistsException there -> there.getFile() + " is in the way";
+      case FileAlreadyExistsException existing -> existing.getFile() + " already exists";
       case FileSystemException other when other.getReason() != null ->
           other.getFile() + ": " + other.getReason();
       default -> e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();

@@ -8,8 +8,8 @@ import java.nio.ByteBuffer;
 import java.util.random.RandomGenerator;
 
 /**
- * Random numbers straight from the kernel. {@code SecureRandom} ends there too, but loads the
- * security providers first, which a short command feels.
+ * Random numbers read directly from the kernel. {@code SecureRandom} uses the same source, but
+ * loads the security providers first, which noticeably slows down short commands.
  */
 public final class KernelRandom implements RandomGenerator {
   private static final int AT_ONCE = 32 * Long.BYTES;

@@ -8,12 +8,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Picks providers by name for commands that try several, each on a folder of its own. */
+/**
+ * Looks up provider factories by name, for commands that run several providers, each in its own
+ * folder.
+ */
 public final class ProviderFactorySelection {
   private final Map<String, ProviderFactory> known = new LinkedHashMap<>();
 
-  public ProviderFactorySelection(Iterable<ProviderFactory> found) {
-    for (ProviderFactory factory : found) {
+  public ProviderFactorySelection(Iterable<ProviderFactory> factories) {
+    for (ProviderFactory factory : factories) {
       known.putIfAbsent(factory.name(), factory);
     }
   }
@@ -22,7 +25,11 @@ public final class ProviderFactorySelection {
     return List.copyOf(known.values());
   }
 
-  /** Returns those named; one that is not known is a mistake of the caller's. */
+  /**
+   * Returns the factories with the given names.
+   *
+   * @throws UsageException if a name is unknown
+   */
   public List<ProviderFactory> named(List<String> names) {
     List<ProviderFactory> chosen = new ArrayList<>();
     for (String name : names) {
@@ -37,13 +44,13 @@ public final class ProviderFactorySelection {
     return chosen;
   }
 
-  /** Says that there is no such {@code thing}, what was probably meant, and what there is. */
-  public static UsageException unknown(String thing, String name, Collection<String> known) {
+  /** Returns the error for an unknown name, with a suggestion and the list of known names. */
+  public static UsageException unknown(String kind, String name, Collection<String> known) {
     String all = known.isEmpty() ? "none" : String.join(", ", known);
     return new UsageException(
-        "no " + thing + " is named '" + name + "'",
+        "no " + kind + " is named '" + name + "'",
         Suggestion.closest(name, known)
-            .map(near -> "did you mean " + near + "? Known: " + all)
+            .map(suggestion -> "did you mean " + suggestion + "? Known: " + all)
             .orElse("known: " + all));
   }
 }

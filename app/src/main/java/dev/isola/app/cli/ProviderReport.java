@@ -19,10 +19,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a provider says of itself, for {@code providers} and {@code doctor}.
+ * Description of a provider for {@code providers} and {@code doctor}.
  *
- * @param info empty when the provider could not even be made
- * @param resources of the machine that runs its sandboxes, where the provider tells
+ * @param info empty if the provider could not be created
+ * @param resources of the machine that runs the sandboxes, if the provider reports them
  */
 public record ProviderReport(
     String name, Health health, Optional<ProviderInfo> info, Optional<HostResources> resources) {
@@ -63,14 +63,14 @@ public record ProviderReport(
   }
 
   public List<String> limits() {
-    return info.map(known -> words(known.support().enforcedLimits())).orElse(List.of());
+    return info.map(known -> labels(known.support().enforcedLimits())).orElse(List.of());
   }
 
   public static String kebabCase(Enum<?> value) {
     return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  private static List<String> words(Collection<? extends Enum<?>> values) {
+  private static List<String> labels(Collection<? extends Enum<?>> values) {
     return values.stream().sorted().map(ProviderReport::kebabCase).toList();
   }
 
@@ -111,12 +111,12 @@ public record ProviderReport(
     json.put("apiVersion", known.apiVersion().wireName());
     json.put("isolation", kebabCase(known.isolation()));
     json.put("capabilities", capabilities());
-    json.put("forks", words(ForkKind.of(known)));
+    json.put("forks", labels(ForkKind.of(known)));
     json.put("enforcedLimits", limits());
     json.put("images", support.has(SpecFeature.IMAGES));
     json.put("users", support.has(SpecFeature.USERS));
-    json.put("networkModes", words(support.networkModes()));
-    json.put("volumeTypes", words(support.volumeTypes()));
+    json.put("networkModes", labels(support.networkModes()));
+    json.put("volumeTypes", labels(support.volumeTypes()));
     json.put("cleanup", known.cleanup());
     json.put("startupMs", known.startup().toMillis());
     json.put("requirements", known.prerequisites().stream().map(ProviderReport::json).toList());

@@ -18,10 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The providers found on the class path: each is made when it is first asked for, and once. */
+/** The providers on the class path. Each is created once, on first use. */
 public final class Providers implements AutoCloseable {
   private final Map<String, ConfiguredProvider> known;
-  private final Map<String, Provider> made = new LinkedHashMap<>();
+  private final Map<String, Provider> created = new LinkedHashMap<>();
   private final DataFolder data;
   private final InstantSource clock;
 
@@ -30,7 +30,7 @@ public final class Providers implements AutoCloseable {
   }
 
   /**
-   * @param settings by the provider's name; none for the others
+   * @param settings by provider name; providers without an entry use their defaults
    */
   Providers(
       Iterable<ProviderFactory> found,
@@ -50,21 +50,24 @@ public final class Providers implements AutoCloseable {
     return List.copyOf(known.keySet());
   }
 
-  /** Returns what is known of each without making it. */
+  /** Returns the instance of each provider, without creating the provider. */
   public Map<String, ProviderInstance> instances() {
     Map<String, ProviderInstance> instances = new LinkedHashMap<>();
     known.forEach((name, one) -> instances.put(name, one.instance()));
     return instances;
   }
 
-  /** Returns the programs that each declares, by name. */
+  /** Returns the programs that each provider declares, by provider name. */
   public Map<String, List<String>> programs() {
     Map<String, List<String>> programs = new LinkedHashMap<>();
     known.forEach((name, one) -> programs.put(name, one.factory().programs()));
     return programs;
   }
 
-  /** Asks one how it is; one that cannot be made or is turned off is unhealthy, with the reason. */
+  /**
+   * Returns the status of a provider. A provider that cannot be created or is disabled is
+   * unhealthy, with the reason.
+   */
   public ProviderStatus status(String name) {
     try {
       Provider provider = get(name);
@@ -80,14 +83,14 @@ public final class Providers implements AutoCloseable {
   }
 
   /**
-   * Returns the provider of that name.
+   * Returns the provider with the given name.
    *
-   * @throws dev.isola.spi.error.NotFound when there is none; the message lists those there are
+   * @throws dev.isola.spi.error.NotFound if there is none; the message lists the known names
    */
   public Provider get(String name) {
-    Provider before = made.get(name);
-    if (before != null) {
-      return before;
+    Provider existing = created.get(name);
+    if (existing != null) {
+      return existing;
     }
     ConfiguredProvider configured = known.get(name);
     if (configured == null) {
@@ -96,7 +99,7 @@ public final class Providers implements AutoCloseable {
     if (!configured.settings().enabled()) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "provider " + name + " is turned off by config",
+              "provider " + name + " is disabled in the configuration",
               "set providers." + name + ".enabled: true")
           .with("provider", name)
           .exception();
@@ -106,14 +109,14 @@ public final class Providers implements AutoCloseable {
             folder ->
                 new ProviderContext(
                     data.instance(), data.providerFolder(folder), data.path(), clock));
-    made.put(name, provider);
+    created.put(name, provider);
     return provider;
   }
 
-  /** Lets go of all of them; sandboxes go on. */
+  /** Closes all providers. Their sandboxes keep running. */
   @Override
   public void close() {
-    made.values().forEach(Provider::close);
-    made.clear();
+    created.values().forEach(Provider::close);
+    created.clear();
   }
 }

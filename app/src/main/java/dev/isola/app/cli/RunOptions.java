@@ -25,14 +25,17 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The options of {@code isola run}, and the spec and command that they mean. */
+/** Options of {@code isola run}, and the spec and command built from them. */
 public final class RunOptions {
-  /** Ends a run whose caller vanished in a way that nothing else noticed. */
-  private static final Duration SAFETY = Duration.ofHours(24);
+  /**
+   * TTL of a run's sandbox without {@code --timeout}: bounds what is left behind if every other
+   * cleanup fails.
+   */
+  private static final Duration MAX_TTL = Duration.ofHours(24);
 
-  private static final Duration TIME_TO_END = Duration.ofMinutes(1);
+  private static final Duration CLEANUP_TIME = Duration.ofMinutes(1);
 
-  /** The values of {@code --network}, for shell completion. */
+  /** Values of {@code --network}, for shell completion. */
   public static final class NetworkModes extends ArrayList<String> {
     private static final long serialVersionUID = 1L;
 
@@ -41,7 +44,7 @@ public final class RunOptions {
     }
   }
 
-  /** The values of {@code --isolation}, for shell completion. */
+  /** Values of {@code --isolation}, for shell completion. */
   static final class IsolationLevels extends ArrayList<String> {
     private static final long serialVersionUID = 1L;
 
@@ -53,13 +56,15 @@ public final class RunOptions {
   @Option(
       names = "--provider",
       paramLabel = "NAME",
-      description = "What makes the sandbox. Default: the config's, else the best that works here.")
+      description =
+          "Provider of the sandbox. Default: the configured one, otherwise the strongest that works"
+              + " here.")
   public @Nullable String provider;
 
   @Option(
       names = "--region",
       paramLabel = "NAME",
-      description = "Providers of this region only, as the configuration labels them.")
+      description = "Use only providers that the configuration labels with this region.")
   public @Nullable String region;
 
   @Option(
@@ -67,69 +72,75 @@ public final class RunOptions {
       paramLabel = "LEVEL",
       completionCandidates = IsolationLevels.class,
       description =
-          "The least isolation: vm, kernel, container or process (none). Default: container.")
+          "Minimum isolation: vm, kernel, container or process (none). Default: container.")
   @Nullable String isolation;
 
-  @Option(names = "--config", paramLabel = "FILE", description = "See isola config --help.")
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "Configuration file; see isola config --help.")
   public @Nullable String configFile;
 
   @Option(
       names = "--set",
       paramLabel = "KEY=VALUE",
-      description = "A value over the config file and the environment. Repeatable.")
+      description = "Override a configuration value. Repeatable.")
   public List<String> settings = new ArrayList<>();
 
   @Option(
       names = {"-e", "--env"},
       paramLabel = "NAME=VALUE",
-      description = "A variable of the command's environment. Repeatable.")
+      description = "Set an environment variable. Repeatable.")
   List<String> env = new ArrayList<>();
 
   @Option(
       names = "--secret-env",
       paramLabel = "NAME",
       description =
-          "A variable of the command's environment whose value is taken from isola's own, and is"
-              + " neither shown nor stored in plain text. Repeatable.")
+          "Set an environment variable to the value it has in the environment of isola. The value"
+              + " is neither printed nor stored in plain text. Repeatable.")
   List<String> secretEnv = new ArrayList<>();
 
   @Option(
       names = {"-w", "--workdir"},
       paramLabel = "DIR",
-      description = "The command's working folder in the sandbox. Default: the workspace.")
+      description = "Working folder of the command. Default: the workspace.")
   @Nullable String workdir;
 
   @Option(
       names = "--workspace",
       paramLabel = "HOSTDIR",
-      description = "A folder of this host as the workspace. Default: a fresh, empty one.")
+      description = "Use a folder of this host as the workspace. Default: a new, empty folder.")
   @Nullable String workspace;
 
   @Option(
       names = "--mount",
       paramLabel = "SRC:DST[:ro]",
-      description = "Show a folder or file of this host in the sandbox. Repeatable.")
+      description = "Mount a folder or file of this host into the sandbox. Repeatable.")
   List<String> mounts = new ArrayList<>();
 
-  @Option(names = "--cpu", paramLabel = "N", description = "Cores, fractions allowed. Default: 1.")
+  @Option(
+      names = "--cpu",
+      paramLabel = "N",
+      description = "CPU limit in cores; may be a fraction. Default: 1.")
   @Nullable String cpu;
 
   @Option(
       names = "--memory",
       paramLabel = "MB",
-      description = "Memory in megabytes. Default: 1024.")
+      description = "Memory limit in megabytes. Default: 1024.")
   @Nullable String memory;
 
   @Option(
       names = "--processes",
       paramLabel = "N",
-      description = "How many processes the command may start. Default: 100.")
+      description = "Maximum number of processes. Default: 100.")
   @Nullable String processes;
 
   @Option(
       names = "--threads",
       paramLabel = "N",
-      description = "How many threads all processes may have together. Default: 1024.")
+      description = "Maximum number of threads of all processes together. Default: 1024.")
   @Nullable String threads;
 
   @Option(
@@ -141,37 +152,38 @@ public final class RunOptions {
   @Option(
       names = {"-u", "--user"},
       paramLabel = "USER",
-      description = "Run as this user (name, number or user:group).")
+      description = "Run as this user (name, UID or user:group).")
   @Nullable String user;
 
   @Option(
       names = "--image",
       paramLabel = "IMAGE",
-      description = "What the file system is made from.")
+      description = "Image of the sandbox's root file system.")
   @Nullable String image;
 
   @Option(
       names = "--network",
       paramLabel = "MODE",
       completionCandidates = NetworkModes.class,
-      description = "none, bridge or host. Default: the provider's, none where it can be none.")
+      description =
+          "Network mode: none, bridge or host. Default: none if the provider supports it.")
   @Nullable String network;
 
   @Option(
       names = {"-t", "--tty"},
-      description = "Give the command a terminal; needs one on stdin and stdout.")
+      description = "Allocate a terminal; stdin and stdout must be terminals.")
   public boolean tty;
 
   @Parameters(
       paramLabel = "CMD",
       arity = "1..*",
-      description = "The command and its arguments, taken literally: there is no shell.")
-  List<String> words = new ArrayList<>();
+      description = "Command and arguments, passed literally without a shell.")
+  List<String> commandLine = new ArrayList<>();
 
   /**
-   * Returns the command. Its variables travel to the sandbox only, never into a stored spec.
+   * Returns the command. Its variables are passed to the sandbox only and never stored in a spec.
    *
-   * @param caller the environment that secret variables are taken from
+   * @param caller environment that secret variables are read from
    */
   public Command command(Map<String, String> caller) {
     Map<String, String> variables = new LinkedHashMap<>(Arguments.variables("--env", env));
@@ -180,13 +192,14 @@ public final class RunOptions {
             (name, value) -> {
               if (variables.put(name, value) != null) {
                 throw new UsageException(
-                    "--secret-env " + name + " is in --env too", "give one of them");
+                    "--secret-env " + name + " is also set with --env", "use only one of them");
               }
             });
-    if (words.getFirst().isEmpty()) {
-      throw new UsageException("the command is empty", "name a program after --");
+    if (commandLine.getFirst().isEmpty()) {
+      throw new UsageException("the command is empty", "name a program after the options");
     }
-    Command command = Command.argv(words.getFirst(), words.subList(1, words.size()));
+    Command command =
+        Command.argv(commandLine.getFirst(), commandLine.subList(1, commandLine.size()));
     if (!variables.isEmpty()) {
       command = command.withEnv(variables);
     }
@@ -200,9 +213,9 @@ public final class RunOptions {
   }
 
   /**
-   * Returns the spec of a sandbox that lives no longer than this process.
+   * Returns the spec of a sandbox that does not outlive this process.
    *
-   * @throws dev.isola.spi.error.InvalidRequest naming every option that is wrong
+   * @throws dev.isola.spi.error.InvalidRequest naming every invalid option
    */
   public SandboxSpec spec(SandboxId id) {
     List<VolumeMount> volumes = new ArrayList<>();
@@ -213,8 +226,8 @@ public final class RunOptions {
         workspace == null
             ? Optional.empty()
             : Optional.of(Arguments.hostPath("--workspace", workspace));
-    Duration life =
-        timeout == null ? SAFETY : Arguments.duration("--timeout", timeout).plus(TIME_TO_END);
+    Duration ttl =
+        timeout == null ? MAX_TTL : Arguments.duration("--timeout", timeout).plus(CLEANUP_TIME);
     SandboxSpec spec =
         new SandboxSpec(
             id,
@@ -229,36 +242,36 @@ public final class RunOptions {
             Map.of(),
             Optional.empty(),
             SandboxSpec.DEFAULT_STARTUP_TIMEOUT,
-            Optional.of(life),
+            Optional.of(ttl),
             Optional.of(Duration.ZERO),
             limits(),
             network == null ? Network.DEFAULT : Network.of(Arguments.network("--network", network)),
             0);
     List<Violation> violations = new ArrayList<>(SpecValidation.violations(spec));
     violations.addAll(SpecValidation.hostViolations(spec));
-    refuse(violations);
+    rejectInvalid(violations);
     return spec;
   }
 
-  /** Returns the limits that were asked for, with the options that did. */
+  /** Returns the limits set on the command line, each with its option. */
   public Map<LimitKind, String> requestedLimits() {
-    Map<LimitKind, String> asked = new EnumMap<>(LimitKind.class);
+    Map<LimitKind, String> requested = new EnumMap<>(LimitKind.class);
     if (cpu != null) {
-      asked.put(LimitKind.CPU, "--cpu");
+      requested.put(LimitKind.CPU, "--cpu");
     }
     if (memory != null) {
-      asked.put(LimitKind.MEMORY, "--memory");
+      requested.put(LimitKind.MEMORY, "--memory");
     }
     if (processes != null) {
-      asked.put(LimitKind.PROCESSES, "--processes");
+      requested.put(LimitKind.PROCESSES, "--processes");
     }
     if (threads != null) {
-      asked.put(LimitKind.THREADS, "--threads");
+      requested.put(LimitKind.THREADS, "--threads");
     }
-    return asked;
+    return requested;
   }
 
-  /** Returns the least isolation that was asked for. */
+  /** Returns the minimum isolation set on the command line. */
   public Optional<Isolation> isolation() {
     if (isolation == null) {
       return Optional.empty();
@@ -290,8 +303,8 @@ public final class RunOptions {
     return limits;
   }
 
-  /** Names the options instead of the spec's fields, all of them on one line. */
-  private static void refuse(List<Violation> violations) {
+  /** Rejects an invalid spec, naming the options instead of the spec's fields, all in one line. */
+  private static void rejectInvalid(List<Violation> violations) {
     if (violations.isEmpty()) {
       return;
     }
@@ -303,7 +316,7 @@ public final class RunOptions {
         Fault.of(
             ErrorCode.INVALID_SPEC,
             String.join(", ", problems),
-            violations.size() == 1 ? "correct it" : "correct these " + violations.size());
+            violations.size() == 1 ? "correct it" : "correct all " + violations.size());
     for (Violation violation : violations) {
       fault = fault.with(violation.field(), violation.problem());
     }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/** Carries standard input to a command until either side ends. */
+/** Copies standard input to a command until either side closes. */
 public final class StdinPump {
   private final InputStream from;
   private final OutputStream to;
@@ -20,7 +20,7 @@ public final class StdinPump {
     start(from, execution.stdin());
   }
 
-  /** A daemon thread, because a read from a terminal cannot be called back. */
+  /** Starts copying on a daemon thread, because a read from a terminal cannot be interrupted. */
   public static void start(InputStream from, OutputStream to) {
     StdinPump pump = new StdinPump(from, to);
     Thread.ofPlatform().daemon().name("isola-stdin").start(pump::pump);
@@ -34,7 +34,7 @@ public final class StdinPump {
         to.flush();
       }
     } catch (IOException | SandboxException e) {
-      // The command has ended or does not want any more.
+      // The command has exited or closed its standard input.
     }
   }
 }

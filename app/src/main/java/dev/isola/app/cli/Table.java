@@ -3,9 +3,9 @@ package dev.isola.app.cli;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lines up columns; the last one is as wide as it likes, or folded. */
+/** Aligns columns. The last column is unbounded, or wrapped. */
 public final class Table {
-  /** In less room than this, folding only makes it worse. */
+  /** Below this width, wrapping makes the text less readable. */
   private static final int NARROWEST = 20;
 
   private final List<List<String>> rows = new ArrayList<>();
@@ -19,7 +19,7 @@ public final class Table {
     return text(Integer.MAX_VALUE);
   }
 
-  /** Returns the lines, the last column folded between words so that none is wider. */
+  /** Returns the lines, with the last column wrapped between words to fit the given width. */
   public String text(int columns) {
     List<Integer> widths = new ArrayList<>();
     for (List<String> row : rows) {
@@ -69,7 +69,7 @@ public final class Table {
     return text.toString();
   }
 
-  /** Counts what is seen: colour codes take no room. */
+  /** Returns the visible width: ANSI codes do not count. */
   private static int width(String cell) {
     int width = 0;
     boolean code = false;

@@ -3,7 +3,7 @@ package dev.isola.app.cli;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 
-/** Says that an option has a value that cannot be read. */
+/** Reports invalid usage of the command line. */
 public final class UsageException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

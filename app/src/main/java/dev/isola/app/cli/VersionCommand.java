@@ -5,18 +5,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola version}. */
-@Command(name = "version", description = "Show the version.")
+/** Implements {@code isola version}. */
+@Command(name = "version", description = "Print the version.")
 public final class VersionCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  public VersionCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public VersionCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
+    Console console = context.console();
     String java = Runtime.version().toString();
     String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
     if (console.json()) {

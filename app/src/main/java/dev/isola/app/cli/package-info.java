@@ -1,4 +1,4 @@
-/** What all commands share: options, console, tables, exit codes, the data folder. */
+/** Code shared by all commands: options, console, tables, exit codes, data folder. */
 @NullMarked
 package dev.isola.app.cli;
 

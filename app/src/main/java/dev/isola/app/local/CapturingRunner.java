@@ -15,17 +15,17 @@ import dev.isola.spi.provider.ProviderInfo;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Keeps the output and writes one JSON object at the end. */
+/** Captures the output and prints one JSON object at the end. */
 final class CapturingRunner implements CommandRunner {
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final Console console;
   private final ProviderInfo provider;
 
   /**
-   * @param provider under the name of the instance
+   * @param provider named after the provider instance
    */
-  CapturingRunner(CliEnvironment host, Console console, ProviderInfo provider) {
-    this.host = host;
+  CapturingRunner(CliEnvironment environment, Console console, ProviderInfo provider) {
+    this.environment = environment;
     this.console = console;
     this.provider = provider;
   }
@@ -33,7 +33,7 @@ final class CapturingRunner implements CommandRunner {
   @Override
   public int run(Sandbox sandbox, Command command) {
     Execution execution = sandbox.start(command.withStdin());
-    StdinPump.start(host.in(), execution);
+    StdinPump.start(environment.in(), execution);
     ExecResult result = ExecResult.collect(execution, command, OutputLimit.DEFAULT);
     console.print(json(sandbox, result));
     return ExitCodes.of(result.exit());

@@ -26,83 +26,86 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The provider of a run, chosen by the selector of the server. Providers are asked in the order of
- * preference and no further than the first that is healthy and fit, because a run starts in less
- * time than it takes to ask all of them.
+ * The provider of a run, selected as on the server. Providers are probed in order of preference,
+ * only up to the first that is healthy and suitable, because probing all of them takes longer than
+ * a run.
  *
- * @param standing what it said of itself
+ * @param status result of the health check
  */
 record ProviderChoice(String name, Provider provider, ProviderStatus status) {
 
   /**
-   * Chooses a provider.
+   * Selects a provider.
    *
-   * @throws dev.isola.spi.error.NotFound when one is named that there is not
-   * @throws SandboxException when none may make the sandbox, naming each with its reason and fix
+   * @throws dev.isola.spi.error.NotFound if the requested provider does not exist
+   * @throws SandboxException if no provider is suitable, naming each with the reason and a fix
    */
   static ProviderChoice of(Providers providers, SelectionPolicy policy, CreateRequest request) {
     Map<String, ProviderInstance> instances = providers.instances();
     Map<String, ProviderProfile> profiles = new LinkedHashMap<>();
     instances.forEach((name, one) -> profiles.put(name, one.profile()));
-    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)
-        && !profiles.containsKey(wanted)) {
-      throw ProviderNames.unknown(wanted, profiles.keySet());
+    if (request.placement().provider() instanceof ProviderPreference.Named(String requested)
+        && !profiles.containsKey(requested)) {
+      throw ProviderNames.unknown(requested, profiles.keySet());
     }
     ProviderSelector selector = new ProviderSelector(policy, instances);
-    List<Rejection> unasked = new ArrayList<>();
-    List<ProviderStatus> asked = new ArrayList<>();
+    List<Rejection> ruledOut = new ArrayList<>();
+    List<ProviderStatus> probed = new ArrayList<>();
     for (String name : selector.order(request, profiles)) {
       Optional<Rejection> rejection =
           selector.rejection(request, name, Objects.requireNonNull(profiles.get(name)));
       if (rejection.isPresent()) {
-        unasked.add(rejection.get());
+        ruledOut.add(rejection.get());
         continue;
       }
-      ProviderStatus standing = providers.status(name);
-      asked.add(standing);
-      if (standing.healthy() && isBest(name, selector.select(request, asked))) {
-        return new ProviderChoice(name, providers.get(name), standing);
+      ProviderStatus status = providers.status(name);
+      probed.add(status);
+      if (status.healthy() && isBest(name, selector.select(request, probed))) {
+        return new ProviderChoice(name, providers.get(name), status);
       }
     }
-    Selection selection = select(selector, request, asked);
+    Selection selection = select(selector, request, probed);
     return selection
         .best()
-        .map(best -> of(best.name(), providers, asked))
-        .orElseThrow(() -> refusal(request, profiles, selection, unasked));
+        .map(best -> of(best.name(), providers, probed))
+        .orElseThrow(() -> refusal(request, profiles, selection, ruledOut));
   }
 
-  /** The named provider is among those asked, unless its profile alone rules it out. */
+  /**
+   * Selects among the probed providers. A requested provider is one of them unless its profile
+   * already rules it out.
+   */
   private static Selection select(
-      ProviderSelector selector, CreateRequest request, List<ProviderStatus> asked) {
+      ProviderSelector selector, CreateRequest request, List<ProviderStatus> probed) {
     boolean named = request.placement().provider() instanceof ProviderPreference.Named;
     return named
-            && asked.stream()
+            && probed.stream()
                 .noneMatch(
                     one -> request.placement().provider().equals(ProviderPreference.of(one.name())))
         ? new Selection(List.of(), List.of(), true)
-        : selector.select(request, asked);
+        : selector.select(request, probed);
   }
 
   private static boolean isBest(String name, Selection selection) {
     return selection.best().filter(best -> best.name().equals(name)).isPresent();
   }
 
-  private static ProviderChoice of(String name, Providers providers, List<ProviderStatus> asked) {
-    ProviderStatus standing =
-        asked.stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
-    return new ProviderChoice(name, providers.get(name), standing);
+  private static ProviderChoice of(String name, Providers providers, List<ProviderStatus> probed) {
+    ProviderStatus status =
+        probed.stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+    return new ProviderChoice(name, providers.get(name), status);
   }
 
   private static SandboxException refusal(
       CreateRequest request,
       Map<String, ProviderProfile> profiles,
       Selection selection,
-      List<Rejection> unasked) {
+      List<Rejection> ruledOut) {
     List<Rejection> all = new ArrayList<>(selection.rejections());
-    all.addAll(unasked);
-    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)) {
+    all.addAll(ruledOut);
+    if (request.placement().provider() instanceof ProviderPreference.Named(String requested)) {
       Optional<Rejection> why =
-          all.stream().filter(one -> one.provider().equals(wanted)).findFirst();
+          all.stream().filter(one -> one.provider().equals(requested)).findFirst();
       if (why.isPresent()) {
         return named(why.get());
       }
@@ -117,14 +120,17 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
         Fault.of(
             error.code(),
             error.fault().problem(),
-            error.fault().remedy() + "; or run it without isolation (--isolation process)");
+            error.fault().remedy() + "; or run without isolation (--isolation process)");
     for (Map.Entry<String, String> entry : error.context().entrySet()) {
       fault = fault.with(entry.getKey(), entry.getValue());
     }
     return fault.exception();
   }
 
-  /** One sentence says it for all of them. */
+  /**
+   * Returns whether the provider was rejected for running plain processes. The error mentions all
+   * of these in one sentence.
+   */
   private static boolean isPlainProcess(Rejection one, Map<String, ProviderProfile> profiles) {
     ProviderProfile profile = profiles.getOrDefault(one.provider(), ProviderProfile.UNKNOWN);
     return one.kind() == Kind.TOO_WEAK && profile.isolation() == Isolation.PROCESS;
@@ -137,8 +143,8 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
                 : ErrorCode.NOT_IMPLEMENTED,
             why.kind() == Kind.UNHEALTHY
                 ? "provider " + why.provider() + " does not work here: " + why.reason()
-                : "provider " + why.provider() + " may not make this sandbox: " + why.reason(),
-            why.fix().isEmpty() ? "name another, or ask for less" : why.fix())
+                : "provider " + why.provider() + " cannot create this sandbox: " + why.reason(),
+            why.fix().isEmpty() ? "choose another provider, or request less" : why.fix())
         .with("provider", why.provider())
         .exception();
   }

@@ -30,7 +30,10 @@ import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 
-/** {@code isola run}: one command in a fresh sandbox, which is gone when the command has ended. */
+/**
+ * Implements {@code isola run}: runs one command in a fresh sandbox and destroys the sandbox
+ * afterwards.
+ */
 @CommandLine.Command(
     name = "run",
     sortOptions = false,
@@ -38,52 +41,55 @@ import picocli.CommandLine.Mixin;
     customSynopsis = "isola run [OPTION]... [--] CMD [ARG]...",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0-255:what the command ended with",
-      "2:the command line is wrong",
-      "124:the command ran into --timeout",
-      "125:Isola could not run it (options, provider, sandbox)",
+      "0-255:exit code of the command",
+      "2:invalid command line",
+      "124:the command exceeded --timeout",
+      "125:Isola could not run the command (options, provider, sandbox)",
       "126:the command is not executable",
       "127:the command was not found",
-      "128+N:the command was killed by signal N (137 also: out of memory)",
+      "128+N:the command was killed by signal N (137: also out of memory)",
       "130:interrupted (Ctrl-C); 143: terminated"
     })
 public final class RunCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
   @Mixin private final RunOptions options = new RunOptions();
 
-  public RunCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public RunCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    Command command = options.command(wiring.environment().variables());
+    Console console = context.console();
+    Command command = options.command(context.environment().variables());
     SandboxSpec spec = options.spec(SandboxId.random(KernelRandom.open()));
     if (options.tty) {
-      refuseWithoutTerminal(console);
+      requireTerminal(console);
     }
-    Config config = wiring.configSources(options.configFile, options.settings).readOrThrow();
+    Config config = context.configSources(options.configFile, options.settings).readOrThrow();
     if (console.verbose()) {
       config.warnings().forEach(console::printErr);
     }
     DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
     SandboxLeases leases = new SandboxLeases(data.createIfMissing());
-    try (Providers providers = wiring.providers(config)) {
+    try (Providers providers = context.providers(config)) {
       ProviderChoice choice = choose(providers, config, spec);
       announce(console, choice);
       return new SandboxRun(
-              wiring.environment(),
+              context.environment(),
               leases,
               choice.name(),
               choice.provider(),
               spec,
-              conduct(console, choice))
+              runner(console, choice))
           .run(command);
     }
   }
 
-  /** Prefers a provider that enforces the limits asked for; where there is none, that is told. */
+  /**
+   * Prefers a provider that enforces the requested limits. If there is none, takes another and
+   * prints a warning.
+   */
   private ProviderChoice choose(Providers providers, Config config, SandboxSpec spec) {
     SelectionPolicy policy = RunPolicy.of(config, options);
     CreateRequest request = request(config, spec);
@@ -111,24 +117,24 @@ public final class RunCommand implements CliCommand {
     return options.region == null ? request : request.inRegion(options.region);
   }
 
-  private CommandRunner conduct(Console console, ProviderChoice choice) {
+  private CommandRunner runner(Console console, ProviderChoice choice) {
     if (options.tty) {
-      return new TerminalRunner(wiring.environment(), choice.provider());
+      return new TerminalRunner(context.environment(), choice.provider());
     }
     return console.json()
-        ? new CapturingRunner(wiring.environment(), console, choice.status().info().orElseThrow())
-        : new StreamingRunner(wiring.environment());
+        ? new CapturingRunner(context.environment(), console, choice.status().info().orElseThrow())
+        : new StreamingRunner(context.environment());
   }
 
-  private void refuseWithoutTerminal(Console console) {
+  private void requireTerminal(Console console) {
     if (console.json()) {
-      throw new UsageException("--tty and --json exclude each other", "leave one out");
+      throw new UsageException("--tty and --json cannot be combined", "omit one of them");
     }
-    CliEnvironment.TtyStatus interactive = wiring.environment().tty();
-    if (!interactive.in() || !interactive.out()) {
+    CliEnvironment.TtyStatus tty = context.environment().tty();
+    if (!tty.in() || !tty.out()) {
       throw new UsageException(
-          "--tty needs a terminal, and " + (interactive.in() ? "stdout" : "stdin") + " is none",
-          "run it from a terminal or leave --tty out");
+          "--tty needs a terminal, and " + (tty.in() ? "stdout" : "stdin") + " is not one",
+          "run the command in a terminal, or omit --tty");
     }
   }
 
@@ -152,7 +158,7 @@ public final class RunCommand implements CliCommand {
                         + choice.name()
                         + " cannot limit "
                         + ProviderReport.kebabCase(kind)
-                        + " on this machine; see isola doctor");
+                        + " on this machine; run isola doctor for details");
               }
             });
   }

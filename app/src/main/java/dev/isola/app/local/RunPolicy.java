@@ -8,9 +8,9 @@ import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Isolation;
 
 /**
- * What a run may use. It is what the server may, with one difference: the user of the command line
- * may do without isolation by saying so ({@code --isolation process}, or a provider without
- * isolation by name), unless the floor was configured.
+ * Policy of {@code isola run}. Equals the server's, with one exception: the user may opt out of
+ * isolation explicitly, with {@code --isolation process} or by naming a provider without isolation,
+ * unless the floor is configured.
  */
 final class RunPolicy {
   private RunPolicy() {}

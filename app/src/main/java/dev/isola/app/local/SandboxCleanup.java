@@ -10,43 +10,44 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 
 /**
- * Destroys a leased sandbox on close, and when the process is told to end (SIGINT, SIGTERM, SIGHUP)
- * before that. The JVM then ends with 128 plus the signal by itself.
+ * Destroys a leased sandbox on close, or earlier if the process is terminated (SIGINT, SIGTERM,
+ * SIGHUP). The JVM then exits with 128 plus the signal number.
  */
 final class SandboxCleanup implements AutoCloseable {
-  private static final DestroyOptions NOW = new DestroyOptions(true, Duration.ofSeconds(5));
-  private static final Duration PATIENCE = Duration.ofSeconds(6);
+  private static final DestroyOptions IMMEDIATELY = new DestroyOptions(true, Duration.ofSeconds(5));
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final Provider provider;
   private final SandboxLease lease;
   private final Thread hook = new Thread(this::interrupt, "isola-end");
   private volatile boolean interrupted;
 
-  private SandboxCleanup(CliEnvironment host, Provider provider, SandboxLease lease) {
-    this.host = host;
+  private SandboxCleanup(CliEnvironment environment, Provider provider, SandboxLease lease) {
+    this.environment = environment;
     this.provider = provider;
     this.lease = lease;
   }
 
-  static SandboxCleanup register(CliEnvironment host, Provider provider, SandboxLease lease) {
-    SandboxCleanup end = new SandboxCleanup(host, provider, lease);
+  static SandboxCleanup register(
+      CliEnvironment environment, Provider provider, SandboxLease lease) {
+    SandboxCleanup end = new SandboxCleanup(environment, provider, lease);
     Runtime.getRuntime().addShutdownHook(end.hook);
     return end;
   }
 
-  /** Returns true once the process has been told to end. */
+  /** Returns true once the process is being terminated. */
   boolean interrupted() {
     return interrupted;
   }
 
   private void interrupt() {
     interrupted = true;
-    // In a thread of its own: a backend that hangs must not hold the process. What it leaves then
-    // ends by itself, because a run's sandbox does not outlive the connection to it.
+    // On a separate thread, so that a hanging backend does not block the exit. A sandbox that is
+    // left behind ends by itself, because it does not outlive the connection to it.
     Thread destroying = Thread.ofPlatform().daemon().start(this::destroyQuietly);
     try {
-      destroying.join(PATIENCE);
+      destroying.join(SHUTDOWN_TIMEOUT);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -54,30 +55,30 @@ final class SandboxCleanup implements AutoCloseable {
 
   private void destroyQuietly() {
     try {
-      provider.destroy(lease.id(), NOW);
+      provider.destroy(lease.id(), IMMEDIATELY);
       lease.close();
     } catch (SandboxException | UncheckedIOException e) {
-      // The lease lapses with this process; the next run or server removes what is left.
+      // The lease expires with this process; the next run or server removes the sandbox.
     }
   }
 
-  /** Destroys the sandbox; a failure is told and does not change how the command ended. */
+  /** Destroys the sandbox. A failure is reported and does not change the exit code. */
   @Override
   public void close() {
     if (interrupted) {
-      return; // the hook is at it
+      return; // the shutdown hook destroys it
     }
     try {
       provider.destroy(lease.id(), DestroyOptions.FORCE);
       lease.close();
     } catch (SandboxException | UncheckedIOException e) {
       ErrorReport.writeLine(
-          host, "sandbox " + lease.id() + " could not be destroyed: " + e.getMessage());
+          environment, "sandbox " + lease.id() + " could not be destroyed: " + e.getMessage());
     }
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The process is ending already.
+      // The JVM is already shutting down.
     }
   }
 }

@@ -14,54 +14,54 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 
 /**
- * Makes the sandbox, runs the command in it and leaves nothing, however it ends. It holds the
- * sandbox's lease, so that a server on the same data folder leaves the sandbox alone.
+ * Creates a sandbox, runs the command in it and destroys the sandbox in every case. Holds the
+ * sandbox's lease, so that a server on the same data folder does not touch it.
  */
 final class SandboxRun {
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final SandboxLeases leases;
   private final String name;
   private final Provider provider;
   private final SandboxSpec spec;
-  private final CommandRunner conduct;
+  private final CommandRunner runner;
 
   /**
-   * @param name the provider's
+   * @param name of the provider
    */
   SandboxRun(
-      CliEnvironment host,
+      CliEnvironment environment,
       SandboxLeases leases,
       String name,
       Provider provider,
       SandboxSpec spec,
-      CommandRunner conduct) {
-    this.host = host;
+      CommandRunner runner) {
+    this.environment = environment;
     this.leases = leases;
     this.name = name;
     this.provider = provider;
     this.spec = spec;
-    this.conduct = conduct;
+    this.runner = runner;
   }
 
   int run(Command command) {
     SandboxLease lease = leases.acquire(spec.id(), name);
-    // Before create: Ctrl-C may come while the sandbox is being made.
-    try (SandboxCleanup end = SandboxCleanup.register(host, provider, lease)) {
+    // Registered before create, because Ctrl-C may arrive while the sandbox is being created.
+    try (SandboxCleanup cleanup = SandboxCleanup.register(environment, provider, lease)) {
       try {
         Sandbox sandbox = provider.create(spec);
-        return conduct.run(sandbox, command);
+        return runner.run(sandbox, command);
       } catch (SandboxException e) {
-        if (end.interrupted()) {
-          return ExitCodes.INTERRUPTED; // the sandbox was pulled away under the command: by us
+        if (cleanup.interrupted()) {
+          return ExitCodes.INTERRUPTED; // the shutdown hook destroyed the sandbox under the command
         }
-        throw explained(e, command);
+        throw translated(e, command);
       }
     } finally {
       leases.recover(this::remove);
     }
   }
 
-  /** Removes what a run left that was killed, where it used the same provider. */
+  /** Removes a sandbox that a killed run left behind, if it used the same provider. */
   private boolean remove(SandboxLeases.LapsedLease lapsed) {
     if (!lapsed.provider().equals(name)) {
       return false;
@@ -70,35 +70,40 @@ final class SandboxRun {
       provider.destroy(lapsed.id(), DestroyOptions.FORCE);
       return true;
     } catch (SandboxException e) {
-      return false; // The next one tries again.
+      return false; // the next run retries
     }
   }
 
-  /** Says in the words of the command line what the sandbox says of a command it cannot start. */
-  private static SandboxException explained(SandboxException e, Command command) {
+  /** Rewrites an error about a command that cannot be started in terms of the command line. */
+  private static SandboxException translated(SandboxException e, Command command) {
     String program = command.program();
     return switch (e.code()) {
       case COMMAND_NOT_FOUND ->
-          said(
+          rewritten(
               e,
               "command not found in the sandbox: " + program,
               program.indexOf(' ') > 0
-                  ? "there is no shell: give words one by one, or use sh -c '" + program + "'"
-                  : "check its name and the sandbox's PATH");
+                  ? "commands run without a shell: pass arguments separately, or use sh -c '"
+                      + program
+                      + "'"
+                  : "check the name and the PATH of the sandbox");
       case COMMAND_NOT_EXECUTABLE ->
-          said(e, "not executable: " + program, "chmod +x it, or name its interpreter");
+          rewritten(
+              e,
+              "not executable: " + program,
+              "make it executable with chmod +x, or run it with its interpreter");
       case FILE_NOT_FOUND, NOT_A_FOLDER ->
           command.cwd().isEmpty()
               ? e
-              : said(
+              : rewritten(
                   e,
                   "--workdir is not a folder in the sandbox: " + command.cwd().get(),
-                  "name one that is there");
+                  "use a folder that exists in the sandbox");
       default -> e;
     };
   }
 
-  private static SandboxException said(SandboxException e, String what, String remedy) {
+  private static SandboxException rewritten(SandboxException e, String what, String remedy) {
     ErrorCode code = e.code();
     Fault fault = Fault.of(code, what, remedy);
     for (var entry : e.context().entrySet()) {

@@ -15,39 +15,43 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Set;
 
-/** Passes stdin, stdout, stderr and the exit code through, bytes untouched, as they come. */
+/** Passes stdin, stdout, stderr and the exit code through unchanged and unbuffered. */
 final class StreamingRunner implements CommandRunner {
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
 
-  StreamingRunner(CliEnvironment host) {
-    this.host = host;
+  StreamingRunner(CliEnvironment environment) {
+    this.environment = environment;
   }
 
   @Override
   public int run(Sandbox sandbox, Command command) {
     try (Execution execution = sandbox.start(command.withStdin())) {
-      StdinPump.start(host.in(), execution);
-      if (!copyOutput(host, execution)) {
+      StdinPump.start(environment.in(), execution);
+      if (!copyOutput(environment, execution)) {
         return ExitCodes.OUTPUT_CLOSED;
       }
       Exit exit = execution.await();
-      sayLimits(host, exit, execution.limitsMet());
-      return reportExit(host, exit);
+      reportLimits(environment, exit, execution.limitsMet());
+      return reportExit(environment, exit);
     }
   }
 
-  /** Returns false when nobody reads our output any more; the command is killed then. */
-  static boolean copyOutput(CliEnvironment host, Execution execution) {
+  /**
+   * Copies output until the command exits. If standard output is closed, kills the command and
+   * returns false.
+   */
+  static boolean copyOutput(CliEnvironment environment, Execution execution) {
     try {
       for (var next = execution.read(); next.isPresent(); next = execution.read()) {
         switch (next.get()) {
           case Output.Data data -> {
-            OutputStream to = data.channel() == Channel.STDERR ? host.err() : host.out();
+            OutputStream to =
+                data.channel() == Channel.STDERR ? environment.err() : environment.out();
             to.write(data.bytes().toArray());
             to.flush();
           }
           case Output.Gap gap ->
-              ErrorReport.writeLine(host, gap.lost() + " bytes of output were lost");
+              ErrorReport.writeLine(environment, gap.lost() + " bytes of output were lost");
         }
       }
       return true;
@@ -57,33 +61,38 @@ final class StreamingRunner implements CommandRunner {
     }
   }
 
-  /** Names the limits that a command which failed has met; the end says so of memory and time. */
-  private static void sayLimits(CliEnvironment host, Exit exit, Set<LimitKind> met) {
+  /**
+   * Names the limits that a failed command reached. Memory and time limits are reported with its
+   * exit.
+   */
+  private static void reportLimits(CliEnvironment environment, Exit exit, Set<LimitKind> reached) {
     if (exit.shellCode() == ExitCodes.OK) {
       return;
     }
-    for (LimitKind kind : met) {
+    for (LimitKind kind : reached) {
       switch (kind) {
         case PROCESSES ->
-            ErrorReport.writeLine(host, "the limit of processes was met; raise --processes");
+            ErrorReport.writeLine(
+                environment, "the process limit was reached; increase --processes");
         case THREADS ->
-            ErrorReport.writeLine(host, "the limit of threads was met; raise --threads");
-        case DISK -> ErrorReport.writeLine(host, "the limit of the disk was met");
+            ErrorReport.writeLine(environment, "the thread limit was reached; increase --threads");
+        case DISK -> ErrorReport.writeLine(environment, "the disk limit was reached");
         case CPU, MEMORY, FILE_DESCRIPTORS, BANDWIDTH, KERNEL_OBJECTS, TIMEOUT -> {}
       }
     }
   }
 
-  /** Says why a command ended where its exit code alone does not. */
-  static int reportExit(CliEnvironment host, Exit exit) {
+  /** Reports why a command ended if its exit code does not tell, and returns the exit code. */
+  static int reportExit(CliEnvironment environment, Exit exit) {
     switch (exit) {
       case Exit.TimedOut(var after) ->
           ErrorReport.writeLine(
-              host, "timed out after " + after.toMillis() / 1000.0 + " s; raise --timeout");
+              environment,
+              "timed out after " + after.toMillis() / 1000.0 + " s; increase --timeout");
       case Exit.OutOfMemory() ->
-          ErrorReport.writeLine(host, "killed: out of memory; raise --memory");
+          ErrorReport.writeLine(environment, "killed: out of memory; increase --memory");
       case Exit.Lost(var why) ->
-          ErrorReport.writeLine(host, "the sandbox was lost: " + why + "; run it again");
+          ErrorReport.writeLine(environment, "the sandbox was lost: " + why + "; run it again");
       case Exit.Exited ignored -> {}
       case Exit.Signaled ignored -> {}
     }

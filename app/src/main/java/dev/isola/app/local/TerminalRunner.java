@@ -13,13 +13,13 @@ import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.provider.Provider;
 import java.util.Optional;
 
-/** Joins the caller's terminal and one in the sandbox: keys, screen, window size. */
+/** Connects the user's terminal with one in the sandbox: input, output and window size. */
 final class TerminalRunner implements CommandRunner {
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final Provider provider;
 
-  TerminalRunner(CliEnvironment host, Provider provider) {
-    this.host = host;
+  TerminalRunner(CliEnvironment environment, Provider provider) {
+    this.environment = environment;
     this.provider = provider;
   }
 
@@ -32,25 +32,25 @@ final class TerminalRunner implements CommandRunner {
                 () ->
                     Capability.unsupported(
                         provider.info().name(), Capability.idOf(Terminals.class)));
-    String type = host.variables().getOrDefault("TERM", "");
-    Command there =
+    String type = environment.variables().getOrDefault("TERM", "");
+    Command withTerm =
         type.isEmpty() || command.env().containsKey("TERM")
             ? command
             : command.withEnv("TERM", type);
-    // The terminal is back as it was before a line of ours is written to it.
-    Optional<Exit> exit = join(terminals, there.withStdin());
+    // The terminal is restored before this process writes to it.
+    Optional<Exit> exit = connect(terminals, withTerm.withStdin());
     return exit.isPresent()
-        ? StreamingRunner.reportExit(host, exit.get())
+        ? StreamingRunner.reportExit(environment, exit.get())
         : ExitCodes.OUTPUT_CLOSED;
   }
 
-  private Optional<Exit> join(Terminals terminals, Command command) {
-    try (RawTerminal here = RawTerminal.open();
-        Terminal terminal = terminals.open(command, here.size())) {
-      here.onResize(() -> terminal.resize(here.size()));
-      here.enterRawMode();
-      StdinPump.start(host.in(), terminal);
-      return StreamingRunner.copyOutput(host, terminal)
+  private Optional<Exit> connect(Terminals terminals, Command command) {
+    try (RawTerminal local = RawTerminal.open();
+        Terminal terminal = terminals.open(command, local.size())) {
+      local.onResize(() -> terminal.resize(local.size()));
+      local.enterRawMode();
+      StdinPump.start(environment.in(), terminal);
+      return StreamingRunner.copyOutput(environment, terminal)
           ? Optional.of(terminal.await())
           : Optional.empty();
     }

@@ -22,37 +22,36 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola config}. */
-@Command(
-    name = "config",
-    description = "Show the configuration: every value, and where it came from.")
+/** Implements {@code isola config}. */
+@Command(name = "config", description = "Print the configuration: every value and its origin.")
 public final class ConfigCommand implements CliCommand {
   private static final int INVALID = 1;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Option(
       names = "--config",
       paramLabel = "FILE",
       description =
-          "The file. Default: $$ISOLA_CONFIG, for root /etc/isola/isola.yaml, else"
-              + " $$XDG_CONFIG_HOME/isola/isola.yaml or ~/.config/isola/isola.yaml, if it exists.")
+          "Configuration file. Default: $$ISOLA_CONFIG; otherwise /etc/isola/isola.yaml for root,"
+              + " and $$XDG_CONFIG_HOME/isola/isola.yaml or ~/.config/isola/isola.yaml for other"
+              + " users.")
   private @Nullable String file;
 
   @Option(
       names = "--set",
       paramLabel = "KEY=VALUE",
-      description = "A value over the file and the environment; repeatable.")
+      description = "Override a configuration value. Repeatable.")
   private List<String> values = new ArrayList<>();
 
-  public ConfigCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public ConfigCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    ConfigSources sources = wiring.configSources(file, values);
+    Console console = context.console();
+    ConfigSources sources = context.configSources(file, values);
     return switch (sources.read()) {
       case ConfigResult.Valid(Config config) -> show(console, sources.file(), config);
       case ConfigResult.Invalid(List<ConfigProblem> problems) -> refuse(console, problems);
@@ -87,14 +86,14 @@ public final class ConfigCommand implements CliCommand {
       error.put("code", ErrorCode.INVALID_REQUEST.name());
       error.put("category", ErrorCode.INVALID_REQUEST.category().name());
       error.put("message", "the configuration is invalid");
-      error.put("remedy", "correct what is named; docs/config.md has every key");
+      error.put("remedy", "correct the listed values; docs/config.md documents every key");
       error.put("problems", problems.stream().map(ConfigCommand::json).toList());
       console.print(Map.of("error", error));
     } else {
       problems.forEach(problem -> console.printErr(problem.toString()));
       console.printErr(
           (problems.size() == 1 ? "1 error" : problems.size() + " errors")
-              + " in the configuration; docs/config.md has every key");
+              + " in the configuration; docs/config.md documents every key");
     }
     return INVALID;
   }

@@ -31,39 +31,39 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola conformance}. */
+/** Implements {@code isola conformance}. */
 @Command(
     name = "conformance",
     sortOptions = false,
-    description = "Check that providers keep what the contract promises.",
+    description = "Check that providers conform to the provider contract.",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:every check that was run passed",
-      "1:a check failed, or none could be run",
-      "2:the command line is wrong"
+      "0:all executed checks passed",
+      "1:a check failed, or no check could run",
+      "2:invalid command line"
     })
 public final class ConformanceCommand implements CliCommand {
-  private static final int NOT_GOOD = 1;
+  private static final int CHECKS_FAILED = 1;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(
       paramLabel = "PROVIDER",
       arity = "0..*",
-      description = "The providers to check; all healthy ones by default.")
+      description = "Providers to check. Default: all healthy ones.")
   private List<String> names = new ArrayList<>();
 
   @Option(
       names = "--only",
       paramLabel = "CLASS",
       split = ",",
-      description = "Only the checks of this class; repeatable. See --list.")
+      description = "Run only the checks of this class. Repeatable. See --list.")
   private List<String> only = new ArrayList<>();
 
   @Option(
       names = "--set",
       paramLabel = "SETTING=VALUE",
-      description = "A setting of the one provider that is named; repeatable.")
+      description = "Set a setting of the provider; requires exactly one PROVIDER. Repeatable.")
   private Map<String, String> settings = new LinkedHashMap<>();
 
   @Option(names = "--list", description = "List the checks instead of running them.")
@@ -72,19 +72,19 @@ public final class ConformanceCommand implements CliCommand {
   @Option(
       names = "--matrix",
       paramLabel = "FILE",
-      description = "Write a Markdown table of checks by providers to this file.")
+      description = "Write a Markdown table of checks and providers to this file.")
   private @Nullable String matrix;
 
-  public ConformanceCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public ConformanceCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
+    Console console = context.console();
     List<CheckCase> checks = checks();
     ProviderFactorySelection choice =
-        new ProviderFactorySelection(wiring.environment().factories());
+        new ProviderFactorySelection(context.environment().factories());
     List<ProviderFactory> named = choice.named(names);
     if (list) {
       list(console, checks);
@@ -92,10 +92,11 @@ public final class ConformanceCommand implements CliCommand {
     }
     if (!settings.isEmpty() && named.size() != 1) {
       throw new UsageException(
-          "--set is for one provider, and " + named.size() + " are named", "name one");
+          "--set requires exactly one provider, but " + named.size() + " are named",
+          "name one provider");
     }
     ConformanceProgress progress =
-        new ConformanceProgress(console, wiring.environment().tty().out());
+        new ConformanceProgress(console, context.environment().tty().out());
     ConformanceRun run = new ConformanceRun(checks, progress);
     List<ProviderResult> results = new ArrayList<>();
     for (ProviderFactory factory : names.isEmpty() ? choice.all() : named) {
@@ -115,35 +116,35 @@ public final class ConformanceCommand implements CliCommand {
     if (matrix != null) {
       write(Path.of(matrix), ConformanceMatrix.markdown(results));
     }
-    return ConformanceRun.passed(results) ? ExitCodes.OK : NOT_GOOD;
+    return ConformanceRun.passed(results) ? ExitCodes.OK : CHECKS_FAILED;
   }
 
-  /** Returns the checks of the classes asked for, whatever the case of their letters. */
+  /** Returns the checks of the selected classes, ignoring case. */
   private List<CheckCase> checks() {
     if (only.isEmpty()) {
       return ConformanceKit.checks();
     }
     Set<String> groups = new LinkedHashSet<>();
-    for (String wanted : only) {
+    for (String requested : only) {
       groups.add(
           ConformanceKit.groups().stream()
-              .filter(wanted::equalsIgnoreCase)
+              .filter(requested::equalsIgnoreCase)
               .findFirst()
               .orElseThrow(
                   () ->
                       ProviderFactorySelection.unknown(
-                          "class of checks", wanted, ConformanceKit.groups())));
+                          "class of checks", requested, ConformanceKit.groups())));
     }
     return ConformanceKit.checks().stream()
         .filter(check -> groups.contains(check.group()))
         .toList();
   }
 
-  /** One that was not named is left out when it does not work here, and that is said. */
+  /** Returns whether the provider is usable. Prints a message if it is skipped. */
   private static boolean healthy(Console console, TemporaryInstallation trial) {
     try (Provider provider = trial.open()) {
       if (trial.run(() -> {}, provider::health) instanceof Health.Unhealthy unhealthy) {
-        console.printErr(trial.factory().name() + " is left out: " + unhealthy.reason());
+        console.printErr(trial.factory().name() + " is skipped: " + unhealthy.reason());
         return false;
       }
       return true;
@@ -173,7 +174,7 @@ public final class ConformanceCommand implements CliCommand {
     } catch (IOException e) {
       throw new UsageException(
           "--matrix " + file + " cannot be written: " + IoErrors.describe(e),
-          "name a file in a folder");
+          "use a writable path");
     }
   }
 }

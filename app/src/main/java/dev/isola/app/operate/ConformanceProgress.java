@@ -9,8 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Tells how the kit gets on: a line for each class, failures as they happen. On a terminal the line
- * counts while its class runs; in a pipe it appears when the class is done; in JSON nothing does.
+ * Reports the progress of the conformance kit: one line per class, failures as they happen. On a
+ * terminal the line is updated while the class runs; in a pipe it is printed when the class
+ * completes; with {@code --json} nothing is printed.
  */
 final class ConformanceProgress {
   private static final String CLEAR = "\r\u001b[K";
@@ -45,9 +46,9 @@ final class ConformanceProgress {
     String again = live ? line() : "";
     String clear = live ? CLEAR : "";
     if (result.outcome() == Outcome.FAILED) {
-      print(clear + told(Style.RED, "FAILED", result) + again);
+      print(clear + resultLine(Style.RED, "FAILED", result) + again);
     } else if (result.outcome() == Outcome.NOT_RUN && console.verbose()) {
-      print(clear + told(Style.YELLOW, "NOT RUN", result) + again);
+      print(clear + resultLine(Style.YELLOW, "NOT RUN", result) + again);
     } else if (live) {
       print(clear + again);
     }
@@ -58,7 +59,8 @@ final class ConformanceProgress {
   }
 
   void providerDone(ProviderResult result) {
-    String why = result.count(Outcome.NOT_RUN) > 0 && !console.verbose() ? " (-v tells why)" : "";
+    String why =
+        result.count(Outcome.NOT_RUN) > 0 && !console.verbose() ? " (-v prints the reasons)" : "";
     print(
         result.name()
             + ": "
@@ -72,9 +74,9 @@ final class ConformanceProgress {
             + "\n");
   }
 
-  private String told(Style paint, String verdict, CheckResult result) {
+  private String resultLine(Style style, String verdict, CheckResult result) {
     return "  "
-        + console.styled(paint, verdict)
+        + console.styled(style, verdict)
         + " "
         + result.id()
         + " ("
@@ -101,7 +103,7 @@ final class ConformanceProgress {
     return done.stream().filter(result -> result.outcome() == outcome).count();
   }
 
-  /** What a sandbox said must not steer the terminal. */
+  /** Replaces control characters, so that output of a sandbox cannot control the terminal. */
   private static String plain(String text) {
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < text.length(); i++) {

@@ -41,7 +41,7 @@ final class ConformanceRun {
     runner.stop();
   }
 
-  /** Tells whether the JVM was told to end while checks were run. */
+  /** Returns whether the process was terminated while checks ran. */
   boolean stopped() {
     return stopped;
   }
@@ -65,7 +65,7 @@ final class ConformanceRun {
     return groups;
   }
 
-  /** Tells whether nothing failed, and something was run at all. */
+  /** Returns whether no check failed and at least one passed. */
   static boolean passed(List<ProviderResult> results) {
     return results.stream().allMatch(result -> result.count(Outcome.FAILED) == 0)
         && results.stream().anyMatch(result -> result.count(Outcome.PASSED) > 0);

@@ -3,7 +3,7 @@ package dev.isola.app.operate;
 import java.util.List;
 import java.util.Locale;
 
-/** How this distribution names and installs what is missing. */
+/** A Linux distribution, with its package names and its install command. */
 enum Distribution {
   DEBIAN("apt install", "debian ubuntu"),
   FEDORA("dnf install", "fedora rhel centos"),
@@ -20,17 +20,17 @@ enum Distribution {
     this.families = families;
   }
 
-  /** Returns the distribution's, by what it says it is or is like. */
+  /** Returns the distribution that {@code os-release} names or resembles. */
   static Distribution of(String osRelease) {
-    StringBuilder words = new StringBuilder();
+    StringBuilder ids = new StringBuilder();
     for (String line : osRelease.lines().toList()) {
       if (line.startsWith("ID=") || line.startsWith("ID_LIKE=")) {
-        words.append(' ').append(line.substring(line.indexOf('=') + 1).replace("\"", ""));
+        ids.append(' ').append(line.substring(line.indexOf('=') + 1).replace("\"", ""));
       }
     }
-    List<String> known = List.of(words.toString().toLowerCase(Locale.ROOT).strip().split("\\s+"));
+    List<String> names = List.of(ids.toString().toLowerCase(Locale.ROOT).strip().split("\\s+"));
     for (Distribution packages : values()) {
-      if (known.stream().anyMatch(List.of(packages.families.split(" "))::contains)) {
+      if (names.stream().anyMatch(List.of(packages.families.split(" "))::contains)) {
         return packages;
       }
     }

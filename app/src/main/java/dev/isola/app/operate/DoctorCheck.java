@@ -4,11 +4,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Something {@code doctor} found out about the machine.
+ * Result of one check of {@code doctor}.
  *
- * @param good false when some provider would miss it
- * @param fix what a person does about it; empty when there is nothing to do. Of something good it
- *     is a warning: what to look after, because Isola cannot
+ * @param good false if a provider lacks what was checked
+ * @param fix what the operator can do; empty if nothing. If {@code good} is true, it is a warning
+ *     about something that Isola cannot verify
  */
 public record DoctorCheck(String name, boolean good, String value, String fix) {
   public static DoctorCheck good(String name, String value) {

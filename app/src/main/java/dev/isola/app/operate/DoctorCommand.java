@@ -17,34 +17,37 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola doctor}: what works on this machine, what does not, and what to do about it. */
+/**
+ * Implements {@code isola doctor}: reports what works on this machine, what does not, and how to
+ * fix it.
+ */
 @Command(
     name = "doctor",
-    description = "Tell what works on this machine, what does not, and how to fix it.",
+    description = "Check what works on this machine, and how to fix what does not.",
     exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {"0:at least one provider works", "1:none does"})
+    exitCodeList = {"0:at least one provider works", "1:no provider works"})
 public final class DoctorCommand implements CliCommand {
   private static final int NOTHING_WORKS = 1;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  public DoctorCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public DoctorCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    try (Providers providers = wiring.providers()) {
-      List<DoctorCheck> facts = MachineChecks.checks(wiring.dataFolder());
+    Console console = context.console();
+    try (Providers providers = context.providers()) {
+      List<DoctorCheck> checks = MachineChecks.checks(context.dataFolder());
       List<DoctorCheck> tools =
-          ToolChecks.of(wiring.environment().variables(), providers.programs()).checks();
+          ToolChecks.of(context.environment().variables(), providers.programs()).checks();
       List<ProviderReport> reports = ProviderReport.all(providers);
       long healthy = reports.stream().filter(report -> report.health().usable()).count();
       if (console.json()) {
-        console.print(json(facts, tools, reports, healthy));
+        console.print(json(checks, tools, reports, healthy));
       } else {
-        console.print(text(console, facts, tools, reports, healthy));
+        console.print(text(console, checks, tools, reports, healthy));
       }
       return healthy > 0 ? ExitCodes.OK : NOTHING_WORKS;
     }
@@ -52,12 +55,12 @@ public final class DoctorCommand implements CliCommand {
 
   private static String text(
       Console console,
-      List<DoctorCheck> facts,
+      List<DoctorCheck> checks,
       List<DoctorCheck> tools,
       List<ProviderReport> reports,
       long healthy) {
     StringBuilder text = new StringBuilder();
-    text.append(section(console, console.styled(Style.BOLD, "Machine"), facts)).append('\n');
+    text.append(section(console, console.styled(Style.BOLD, "Machine"), checks)).append('\n');
     text.append(section(console, console.styled(Style.BOLD, "Tools"), tools));
     for (ProviderReport report : reports) {
       text.append('\n').append(provider(console, report));
@@ -70,16 +73,16 @@ public final class DoctorCommand implements CliCommand {
     return text.append('\n').toString();
   }
 
-  public static String section(Console console, String title, List<DoctorCheck> facts) {
+  public static String section(Console console, String title, List<DoctorCheck> checks) {
     Table table = new Table();
-    for (int i = 0; i < facts.size(); i++) {
-      DoctorCheck fact = facts.get(i);
-      String mark = fact.warns() ? console.warningMark() : console.statusMark(fact.good());
-      table.row(mark, fact.name(), fact.value());
-      // What mends several things in a row is said once.
-      boolean again = i + 1 < facts.size() && facts.get(i + 1).fix().equals(fact.fix());
-      if (!fact.fix().isEmpty() && !again) {
-        String text = fact.warns() ? fact.fix() : "fix: " + fact.fix();
+    for (int i = 0; i < checks.size(); i++) {
+      DoctorCheck check = checks.get(i);
+      String mark = check.warns() ? console.warningMark() : console.statusMark(check.good());
+      table.row(mark, check.name(), check.value());
+      // Print a fix that several adjacent items share only once.
+      boolean repeated = i + 1 < checks.size() && checks.get(i + 1).fix().equals(check.fix());
+      if (!check.fix().isEmpty() && !repeated) {
+        String text = check.warns() ? check.fix() : "fix: " + check.fix();
         table.row("", "", console.styled(Style.YELLOW, text));
       }
     }
@@ -92,8 +95,8 @@ public final class DoctorCommand implements CliCommand {
             .info()
             .map(info -> ", isolation " + ProviderReport.kebabCase(info.isolation()))
             .orElse("");
-    List<DoctorCheck> facts = new ArrayList<>();
-    facts.add(
+    List<DoctorCheck> checks = new ArrayList<>();
+    checks.add(
         switch (report.health()) {
           case Health.Healthy(String detail) -> DoctorCheck.good("healthy", detail);
           case Health.Degraded(String reason, String fix) ->
@@ -103,23 +106,25 @@ public final class DoctorCommand implements CliCommand {
         });
     report.info().stream()
         .flatMap(info -> info.prerequisites().stream())
-        .forEach(requirement -> facts.add(fact(requirement)));
-    report.resources().ifPresent(host -> facts.add(DoctorCheck.good("resources", text(host))));
+        .forEach(requirement -> checks.add(check(requirement)));
+    report
+        .resources()
+        .ifPresent(resources -> checks.add(DoctorCheck.good("resources", text(resources))));
     return section(
-        console, console.styled(Style.BOLD, "Provider " + report.name()) + isolation, facts);
+        console, console.styled(Style.BOLD, "Provider " + report.name()) + isolation, checks);
   }
 
-  private static String text(HostResources host) {
+  private static String text(HostResources resources) {
     StringBuilder text = new StringBuilder();
-    text.append(host.processors()).append(" processors, ");
-    text.append(host.memoryMb()).append(" MB of memory");
-    host.freeMemoryMb().ifPresent(free -> text.append(" (").append(free).append(" free)"));
-    host.diskMb().ifPresent(disk -> text.append(", ").append(disk).append(" MB of disk"));
-    host.freeDiskMb().ifPresent(free -> text.append(" (").append(free).append(" free)"));
+    text.append(resources.processors()).append(" processors, ");
+    text.append(resources.memoryMb()).append(" MB of memory");
+    resources.freeMemoryMb().ifPresent(free -> text.append(" (").append(free).append(" free)"));
+    resources.diskMb().ifPresent(disk -> text.append(", ").append(disk).append(" MB of disk"));
+    resources.freeDiskMb().ifPresent(free -> text.append(" (").append(free).append(" free)"));
     return text.toString();
   }
 
-  private static DoctorCheck fact(Prerequisite requirement) {
+  private static DoctorCheck check(Prerequisite requirement) {
     if (requirement.present()) {
       return DoctorCheck.good(requirement.name(), requirement.detail());
     }
@@ -128,14 +133,14 @@ public final class DoctorCommand implements CliCommand {
   }
 
   private static Map<String, ?> json(
-      List<DoctorCheck> facts,
+      List<DoctorCheck> checks,
       List<DoctorCheck> tools,
       List<ProviderReport> reports,
       long healthy) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("works", healthy > 0);
     json.put("healthy", healthy);
-    json.put("machine", facts.stream().map(DoctorCheck::json).toList());
+    json.put("machine", checks.stream().map(DoctorCheck::json).toList());
     json.put("tools", tools.stream().map(DoctorCheck::json).toList());
     json.put("providers", reports.stream().map(ProviderReport::json).toList());
     return json;

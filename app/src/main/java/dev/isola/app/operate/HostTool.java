@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A program that is used where it is there.
+ * An external program that Isola uses if it is installed.
  *
- * @param ask the argument that makes it say its version; empty when there is none
- * @param mark the word before the version that counts; empty for the first that it says
- * @param packages its name where that is not the command's; empty where there is no package
- * @param backend whether it runs sandboxes: without a provider that declares it, it is of no use
- * @param gives what is had with it and not without
- * @param flaws see {@link KnownVulnerabilities}
+ * @param versionArgument argument that prints the version; empty if there is none
+ * @param versionPrefix text before the relevant version; empty for the first version printed
+ * @param packages package names; empty if the program is not packaged
+ * @param backend whether it runs sandboxes, and is therefore useless unless a provider declares it
+ * @param purpose what it enables
+ * @param vulnerabilities see {@link KnownVulnerabilities}
  */
 public record HostTool(
     String command,
@@ -24,62 +24,63 @@ public record HostTool(
     Map<Distribution, String> packages,
     boolean backend,
     String purpose,
-    List<Vulnerability> flaws) {
+    List<Vulnerability> vulnerabilities) {
 
-  private static final String ASK = "--version";
+  private static final String VERSION_ARGUMENT = "--version";
 
-  /** What runs sandboxes, then what makes their images, then what makes their networks. */
+  /** Programs that run sandboxes, then programs for images, then programs for networks. */
   public static final List<HostTool> ALL =
       List.of(
           backend("bwrap", "namespaces without a daemon").packaged("bubblewrap"),
-          backend("crun", "OCI containers, small and fast"),
-          backend("runc", "OCI containers, the reference"),
-          backend("runsc", "gVisor, a kernel of its own for each sandbox")
+          backend("crun", "OCI containers; lightweight runtime"),
+          backend("runc", "OCI containers; reference runtime"),
+          backend("runsc", "gVisor: a separate kernel for each sandbox")
               .packagedOnlyBy(Distribution.DEBIAN),
-          backend("proot", "images without any privilege, without isolation"),
-          // It tells the version of a client; holes are in the engine, which may be elsewhere.
-          backend("docker", "containers of Docker's engine")
+          backend("proot", "images without privileges, without isolation"),
+          // --version prints the client's version, but flaws are in the engine, which may run
+          // elsewhere.
+          backend("docker", "containers run by Docker Engine")
               .packaged("docker")
               .packaged(Distribution.DEBIAN, "docker.io")
               .packaged(Distribution.FEDORA, "moby-engine"),
           backend("podman", "containers without a daemon"),
           backend("git", "a worktree for each sandbox"),
-          tool("unshare", "doctor's tries, networks, debootstrap").packaged("util-linux"),
+          tool("unshare", "probes of isola doctor, networks, debootstrap").packaged("util-linux"),
           tool("skopeo", "isola image pull from registries"),
           tool("mmdebstrap", "isola image build"),
-          tool("newuidmap", "isola image build without being root")
-              .asked("")
+          tool("newuidmap", "isola image build without root")
+              .withVersionArgument("")
               .packaged("uidmap")
               .packaged(Distribution.FEDORA, "shadow-utils")
               .packaged(Distribution.ALPINE, "shadow-subids")
               .packaged(Distribution.ARCH, "shadow")
               .packaged(Distribution.SUSE, "shadow"),
-          tool("debootstrap", "isola image build as root where mmdebstrap is not"),
-          tool("zstd", "images from archives packed by zstd"),
-          tool("xz", "images from archives packed by xz")
+          tool("debootstrap", "isola image build as root without mmdebstrap"),
+          tool("zstd", "images from archives compressed with zstd"),
+          tool("xz", "images from archives compressed with xz")
               .packaged("xz")
               .packaged(Distribution.DEBIAN, "xz-utils"),
           tool("ip", "network mode bridge")
-              .asked("-V")
+              .withVersionArgument("-V")
               .packaged("iproute2")
               .packaged(Distribution.FEDORA, "iproute"),
-          tool("tc", "limits of bandwidth")
-              .asked("-V")
+          tool("tc", "bandwidth limits")
+              .withVersionArgument("-V")
               .packaged("iproute2")
               .packaged(Distribution.FEDORA, "iproute-tc"),
           tool("nft", "network mode bridge as root").packaged("nftables"),
           tool("nsenter", "network mode bridge").packaged("util-linux"),
-          tool("slirp4netns", "network mode bridge without being root").marked("libslirp:"));
+          tool("slirp4netns", "network mode bridge without root").withVersionPrefix("libslirp:"));
 
   public HostTool {
     packages = Map.copyOf(packages);
-    flaws = List.copyOf(flaws);
+    vulnerabilities = List.copyOf(vulnerabilities);
   }
 
   /**
-   * Returns all of them, and the programs that only providers know.
+   * Returns all tools, including programs that only providers declare.
    *
-   * @param declared the programs of each provider, by its name
+   * @param declared programs of each provider, by provider name
    */
   public static List<HostTool> all(Map<String, List<String>> declared) {
     List<HostTool> all = new ArrayList<>(ALL);
@@ -88,28 +89,39 @@ public record HostTool(
         .distinct()
         .sorted()
         .filter(command -> ALL.stream().noneMatch(tool -> tool.command.equals(command)))
-        .map(command -> new HostTool(command, ASK, "", Map.of(), true, "sandboxes", List.of()))
+        .map(
+            command ->
+                new HostTool(command, VERSION_ARGUMENT, "", Map.of(), true, "sandboxes", List.of()))
         .forEach(all::add);
     return all;
   }
 
   private static HostTool tool(String command, String gives) {
-    return new HostTool(command, ASK, "", Map.of(), false, gives, KnownVulnerabilities.of(command))
+    return new HostTool(
+            command, VERSION_ARGUMENT, "", Map.of(), false, gives, KnownVulnerabilities.of(command))
         .packaged(command);
   }
 
   private static HostTool backend(String command, String gives) {
     HostTool tool = tool(command, gives);
     return new HostTool(
-        command, tool.versionArgument, tool.versionPrefix, tool.packages, true, gives, tool.flaws);
+        command,
+        tool.versionArgument,
+        tool.versionPrefix,
+        tool.packages,
+        true,
+        gives,
+        tool.vulnerabilities);
   }
 
-  private HostTool asked(String argument) {
-    return new HostTool(command, argument, versionPrefix, packages, backend, purpose, flaws);
+  private HostTool withVersionArgument(String argument) {
+    return new HostTool(
+        command, argument, versionPrefix, packages, backend, purpose, vulnerabilities);
   }
 
-  private HostTool marked(String word) {
-    return new HostTool(command, versionArgument, word, packages, backend, purpose, flaws);
+  private HostTool withVersionPrefix(String word) {
+    return new HostTool(
+        command, versionArgument, word, packages, backend, purpose, vulnerabilities);
   }
 
   private HostTool packaged(String name) {
@@ -117,24 +129,32 @@ public record HostTool(
     for (Distribution packages : Distribution.values()) {
       names.put(packages, name);
     }
-    return new HostTool(command, versionArgument, versionPrefix, names, backend, purpose, flaws);
+    return new HostTool(
+        command, versionArgument, versionPrefix, names, backend, purpose, vulnerabilities);
   }
 
   private HostTool packaged(Distribution by, String name) {
     Map<Distribution, String> names = new EnumMap<>(packages);
     names.put(by, name);
-    return new HostTool(command, versionArgument, versionPrefix, names, backend, purpose, flaws);
+    return new HostTool(
+        command, versionArgument, versionPrefix, names, backend, purpose, vulnerabilities);
   }
 
   private HostTool packagedOnlyBy(Distribution by) {
     return new HostTool(
-        command, versionArgument, versionPrefix, Map.of(by, command), backend, purpose, flaws);
+        command,
+        versionArgument,
+        versionPrefix,
+        Map.of(by, command),
+        backend,
+        purpose,
+        vulnerabilities);
   }
 
   String installCommand(Distribution system) {
     String name = packages.get(system);
     return name == null
-        ? "install " + command + " as its project says"
+        ? "install " + command + " as documented by its project"
         : system.installCommand(name);
   }
 }

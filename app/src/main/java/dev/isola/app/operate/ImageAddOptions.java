@@ -12,32 +12,32 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options of every command that adds an image, and what it does in the end. */
+/** Options shared by the commands that add an image. */
 final class ImageAddOptions {
-  @Option(names = "--replace", description = "Take the place of an image that has the name.")
+  @Option(names = "--replace", description = "Replace an existing image of the same name.")
   private boolean replace;
 
   @Option(
       names = "--max-size",
       paramLabel = "SIZE",
-      description = "Refuse what unpacks to more: 500M, 20G, bytes (64G).")
+      description = "Maximum unpacked size: 500M, 20G or bytes. Default: 64G.")
   private @Nullable String maxSize;
 
   @Option(
       names = "--max-files",
       paramLabel = "N",
-      description = "Refuse what has more files, folders and links (4000000).")
+      description = "Maximum number of files, folders and links. Default: 4000000.")
   private @Nullable String maxFiles;
 
-  /** Adds the image and tells about it. */
-  int add(CommandContext wiring, String name, ImageSource source) {
-    Console console = wiring.console();
+  /** Adds the image and prints it. */
+  int add(CommandContext context, String name, ImageSource source) {
+    Console console = context.console();
     Image image =
-        new ImageStore(wiring.dataFolder().createIfMissing())
+        new ImageStore(context.dataFolder().createIfMissing())
             .add(
                 name,
                 source,
-                new ImageStore.AddOptions(limits(), replace, line -> say(console, line)));
+                new ImageStore.AddOptions(limits(), replace, line -> printProgress(console, line)));
     if (console.json()) {
       console.print(Map.of("image", ImageReport.json(image)));
     } else {
@@ -47,7 +47,7 @@ final class ImageAddOptions {
     return ExitCodes.OK;
   }
 
-  private static void say(Console console, String line) {
+  private static void printProgress(Console console, String line) {
     if (console.verbose()) {
       console.printErr(line);
     }

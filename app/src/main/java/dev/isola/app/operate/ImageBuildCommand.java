@@ -14,52 +14,52 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image build}. */
+/** Implements {@code isola image build}. */
 @Command(
     name = "build",
     sortOptions = false,
-    description = "Build an image from the packages of Debian or a distribution like it.",
+    description = "Build an image from the packages of Debian or a derived distribution.",
     footer = {
-      "%nThe image called base needs nothing more: Debian bookworm with bash, python3, git, curl,",
-      "sudo, ca-certificates and procps, and the user 'user' (1000), who may become root.",
-      "%nIt is put together by mmdebstrap (also without root) or debootstrap, from the mirror that",
-      "this machine itself uses."
+      "%nThe image base needs no options: Debian bookworm with bash, python3, git, curl, sudo,",
+      "ca-certificates and procps, and the user 'user' (UID 1000), which may use sudo.",
+      "%nImages are built by mmdebstrap (root is not required) or debootstrap, from the package",
+      "mirror of this machine."
     })
 final class ImageBuildCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  @Parameters(paramLabel = "NAME", description = "What the image is to be called.")
+  @Parameters(paramLabel = "NAME", description = "Name of the image.")
   private String name = "";
 
   @Option(
       names = "--from",
       paramLabel = "DISTRO:SUITE",
-      description = "What to build from, such as debian:bookworm.")
+      description = "Distribution to build from, such as debian:bookworm.")
   private @Nullable String from;
 
   @Option(
       names = "--packages",
       paramLabel = "NAME",
       split = ",",
-      description = "Further packages; repeatable, or with commas.")
+      description = "Additional packages, separated by commas. Repeatable.")
   private List<String> packages = new ArrayList<>();
 
   @Option(
       names = "--variant",
       paramLabel = "VARIANT",
-      description = "How much there is at least (${DEFAULT-VALUE}).")
+      description = "Variant of mmdebstrap or debootstrap. Default: ${DEFAULT-VALUE}.")
   private String variant = DebianRecipe.VARIANT;
 
   @Option(
       names = "--mirror",
       paramLabel = "URL",
-      description = "Where the packages are; this machine's own mirror by default.")
+      description = "Package mirror. Default: the mirror of this machine.")
   private @Nullable String mirror;
 
   @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImageBuildCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageBuildCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -67,7 +67,7 @@ final class ImageBuildCommand implements CliCommand {
     boolean base = name.equals(DebianRecipe.BASE);
     if (from == null && !base) {
       throw new UsageException(
-          "nothing says what to build " + name + " from", "add --from debian:bookworm");
+          "the distribution to build " + name + " from is missing", "add --from debian:bookworm");
     }
     DebianRecipe recipe =
         DebianRecipe.of(
@@ -75,9 +75,9 @@ final class ImageBuildCommand implements CliCommand {
             packages,
             variant,
             Optional.ofNullable(mirror));
-    if (wiring.environment().tty().err() && !wiring.console().json()) {
-      wiring.console().printErr("building " + name + " takes a minute or two; -v shows more");
+    if (context.environment().tty().err() && !context.console().json()) {
+      context.console().printErr("building " + name + " takes a minute or two; -v prints progress");
     }
-    return adding.add(wiring, name, ImageSource.debian(base ? recipe.asBase() : recipe));
+    return adding.add(context, name, ImageSource.debian(base ? recipe.asBase() : recipe));
   }
 }

@@ -11,53 +11,53 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image check}. */
+/** Implements {@code isola image check}. */
 @Command(
     name = "check",
-    description = "Compare every file of an image with what was noted when it was made.",
+    description = "Verify every file of an image against the checksums recorded when it was added.",
     exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {"0:everything is as it was", "1:something is not"})
+    exitCodeList = {"0:the image is unchanged", "1:the image has changed"})
 final class ImageCheckCommand implements CliCommand {
-  private static final int NOT_GOOD = 1;
+  private static final int CHANGED = 1;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(paramLabel = "NAME", description = "The image.")
   private String name = "";
 
-  ImageCheckCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageCheckCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    ImageCheck check = new ImageStore(wiring.dataFolder().path()).check(name);
+    Console console = context.console();
+    ImageCheck check = new ImageStore(context.dataFolder().path()).check(name);
     if (console.json()) {
       console.print(json(check));
     } else {
       console.print(text(check));
     }
-    return check.passed() ? ExitCodes.OK : NOT_GOOD;
+    return check.passed() ? ExitCodes.OK : CHANGED;
   }
 
   private static String text(ImageCheck check) {
     if (check.passed()) {
-      return check.image().name() + ": as it was, " + check.digest() + "\n";
+      return check.image().name() + ": unchanged, " + check.digest() + "\n";
     }
     StringBuilder text = new StringBuilder();
     for (ImageCheck.Difference difference : check.differences()) {
       text.append('/').append(difference.path()).append(": ").append(difference.what());
       text.append('\n');
     }
-    long untold = check.different() - check.differences().size();
-    if (untold > 0) {
-      text.append("and ").append(untold).append(" more\n");
+    long omitted = check.different() - check.differences().size();
+    if (omitted > 0) {
+      text.append("and ").append(omitted).append(" more\n");
     }
     return text.append(check.image().name())
         .append(": ")
         .append(check.different())
-        .append(" paths are not as they were; import the image again\n")
+        .append(" paths have changed; import the image again\n")
         .toString();
   }
 
@@ -73,10 +73,10 @@ final class ImageCheckCommand implements CliCommand {
         check.differences().stream()
             .map(
                 difference -> {
-                  Map<String, Object> one = new LinkedHashMap<>();
-                  one.put("path", "/" + difference.path());
-                  one.put("what", difference.what());
-                  return one;
+                  Map<String, Object> entry = new LinkedHashMap<>();
+                  entry.put("path", "/" + difference.path());
+                  entry.put("what", difference.what());
+                  return entry;
                 })
             .toList());
     return json;

@@ -9,29 +9,29 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola image}: the commands about images, and their help when none is named. */
+/** Implements {@code isola image}: groups the image commands and prints their help. */
 @Command(
     name = "image",
     synopsisSubcommandLabel = "COMMAND",
     description = "Import, pull, build, list, check and remove images.")
 public final class ImageCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private ImageCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  private ImageCommand(CommandContext context) {
+    this.context = context;
   }
 
-  public static CommandLine commandLine(CommandContext wiring) {
-    return new CommandLine(new ImageCommand(wiring))
-        .addSubcommand(new ImageImportCommand(wiring))
-        .addSubcommand(new ImagePullCommand(wiring))
-        .addSubcommand(new ImageBuildCommand(wiring))
-        .addSubcommand(new ImageListCommand(wiring))
-        .addSubcommand(new ImageShowCommand(wiring))
-        .addSubcommand(new ImageCheckCommand(wiring))
-        .addSubcommand(new ImageRemoveCommand(wiring));
+  public static CommandLine commandLine(CommandContext context) {
+    return new CommandLine(new ImageCommand(context))
+        .addSubcommand(new ImageImportCommand(context))
+        .addSubcommand(new ImagePullCommand(context))
+        .addSubcommand(new ImageBuildCommand(context))
+        .addSubcommand(new ImageListCommand(context))
+        .addSubcommand(new ImageShowCommand(context))
+        .addSubcommand(new ImageCheckCommand(context))
+        .addSubcommand(new ImageRemoveCommand(context));
   }
 
   @Override
@@ -39,6 +39,6 @@ public final class ImageCommand implements CliCommand {
     if (spec == null) {
       throw new IllegalStateException("picocli did not inject the spec");
     }
-    return HelpCommand.show(spec.commandLine(), wiring);
+    return HelpCommand.show(spec.commandLine(), context);
   }
 }

@@ -8,36 +8,36 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image import}. */
+/** Implements {@code isola image import}. */
 @Command(
     name = "import",
     sortOptions = false,
-    description = "Make an image from a tar archive or a folder that holds a root file system.")
+    description = "Create an image from a root file system in a tar archive or a folder.")
 final class ImageImportCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  @Parameters(index = "0", paramLabel = "NAME", description = "What the image is to be called.")
+  @Parameters(index = "0", paramLabel = "NAME", description = "Name of the image.")
   private String name = "";
 
   @Parameters(
       index = "1",
       paramLabel = "SOURCE",
-      description = "A tar archive (plain, gzip, zstd, xz, bzip2), a folder, or - for stdin.")
+      description = "Tar archive (plain, gzip, zstd, xz, bzip2), folder, or - for stdin.")
   private String source = "";
 
   @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImageImportCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageImportCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
     return adding.add(
-        wiring,
+        context,
         name,
         source.equals("-")
-            ? ImageSource.tar(wiring.environment().in(), "standard input")
+            ? ImageSource.tar(context.environment().in(), "standard input")
             : ImageSource.path(Arguments.hostPath("SOURCE", source)));
   }
 }

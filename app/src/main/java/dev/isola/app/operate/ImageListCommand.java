@@ -10,23 +10,23 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola image list}. */
-@Command(name = "list", description = "List the images.")
+/** Implements {@code isola image list}. */
+@Command(name = "list", description = "List images.")
 final class ImageListCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  ImageListCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageListCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    List<Image> images = new ImageStore(wiring.dataFolder().path()).list();
+    Console console = context.console();
+    List<Image> images = new ImageStore(context.dataFolder().path()).list();
     if (console.json()) {
       console.print(Map.of("images", images.stream().map(ImageReport::json).toList()));
     } else if (images.isEmpty()) {
-      console.print("no images; isola image build base makes one\n");
+      console.print("no images; create one with isola image build base\n");
     } else {
       console.print(ImageReport.table(images));
     }

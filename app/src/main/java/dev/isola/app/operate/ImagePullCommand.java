@@ -7,35 +7,35 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image pull}. */
+/** Implements {@code isola image pull}. */
 @Command(
     name = "pull",
     sortOptions = false,
-    description = "Make an image from what a registry, an archive or an OCI layout holds.",
+    description = "Create an image from a registry, an archive or an OCI layout.",
     footer = {
       "%nSources:",
       "  oci:DIR[:TAG]                 an OCI layout",
-      "  docker-archive:FILE           what docker save wrote",
-      "  debian:12, docker://HOST/...  a name at a registry",
-      "All but the first are fetched by skopeo, with its settings and credentials."
+      "  docker-archive:FILE           an archive written by docker save",
+      "  debian:12, docker://HOST/...  an image in a registry",
+      "All except OCI layouts are fetched by skopeo, with its settings and credentials."
     })
 final class ImagePullCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  @Parameters(index = "0", paramLabel = "NAME", description = "What the image is to be called.")
+  @Parameters(index = "0", paramLabel = "NAME", description = "Name of the image.")
   private String name = "";
 
-  @Parameters(index = "1", paramLabel = "SOURCE", description = "Where it is now; see below.")
+  @Parameters(index = "1", paramLabel = "SOURCE", description = "Source of the image; see below.")
   private String source = "";
 
   @Mixin private final ImageAddOptions adding = new ImageAddOptions();
 
-  ImagePullCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImagePullCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    return adding.add(wiring, name, ImageSource.reference(source));
+    return adding.add(context, name, ImageSource.reference(source));
   }
 }

@@ -11,23 +11,23 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image remove}. */
-@Command(name = "remove", description = "Remove images that no sandbox stands on.")
+/** Implements {@code isola image remove}. */
+@Command(name = "remove", description = "Remove images. Fails for images that sandboxes use.")
 final class ImageRemoveCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The images.")
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "Images to remove.")
   private List<String> names = new ArrayList<>();
 
-  ImageRemoveCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageRemoveCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    ImageStore images = new ImageStore(wiring.dataFolder().path());
-    names.forEach(images::require); // a misspelt one stops all of them
+    Console console = context.console();
+    ImageStore images = new ImageStore(context.dataFolder().path());
+    names.forEach(images::require); // an unknown name fails before anything is removed
     names.stream().distinct().forEach(images::remove);
     if (console.json()) {
       console.print(Map.of("removed", names));

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What is told about images, as text and as JSON. */
+/** Formats images as text and JSON. */
 final class ImageReport {
   private ImageReport() {}
 
@@ -25,7 +25,8 @@ final class ImageReport {
     json.put("env", image.env());
     json.put("ownersKept", image.ownersKept());
     json.put("notes", image.notes());
-    json.put("rootfs", image.rootfs().toString()); // a Path is a list of its names
+    json.put(
+        "rootfs", image.rootfs().toString()); // Path is Iterable and would be serialized as a list
     return json;
   }
 

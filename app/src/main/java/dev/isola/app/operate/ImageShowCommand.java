@@ -10,22 +10,22 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola image show}. */
-@Command(name = "show", description = "Tell all that is known about an image.")
+/** Implements {@code isola image show}. */
+@Command(name = "show", description = "Print the details of an image.")
 final class ImageShowCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Parameters(paramLabel = "NAME", description = "The image.")
   private String name = "";
 
-  ImageShowCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  ImageShowCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    Image image = new ImageStore(wiring.dataFolder().path()).require(name);
+    Console console = context.console();
+    Image image = new ImageStore(context.dataFolder().path()).require(name);
     if (console.json()) {
       console.print(Map.of("image", ImageReport.json(image)));
     } else {

@@ -11,11 +11,10 @@ import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 
 /**
- * What Debian and its relatives know of the packages that are installed. Elsewhere it is empty, and
- * nobody is worse off.
+ * Packages that dpkg lists as installed. Empty on distributions without dpkg.
  *
- * @param versions of each package, with the distribution's patches
- * @param documents the folder with a folder for each package, its changelog in there
+ * @param versions by package, including the distribution's revision
+ * @param docFolder contains one folder per package with its changelog
  */
 record InstalledPackages(Map<String, String> versions, Path docFolder) {
   private static final int LONGEST_CHANGELOG = 4 << 20;
@@ -31,14 +30,14 @@ record InstalledPackages(Map<String, String> versions, Path docFolder) {
   static InstalledPackages of(String dpkgStatus, Path documents) {
     Map<String, String> versions = new HashMap<>();
     String name = "";
-    boolean there = false;
+    boolean installed = false;
     for (String line : dpkgStatus.lines().toList()) {
       if (line.startsWith("Package: ")) {
         name = line.substring("Package: ".length());
-        there = false;
+        installed = false;
       } else if (line.startsWith("Status: ")) {
-        there = line.endsWith(" installed");
-      } else if (there && line.startsWith("Version: ")) {
+        installed = line.endsWith(" installed");
+      } else if (installed && line.startsWith("Version: ")) {
         versions.put(name, line.substring("Version: ".length()));
       }
     }
@@ -49,11 +48,15 @@ record InstalledPackages(Map<String, String> versions, Path docFolder) {
     return Optional.ofNullable(versions.get(name));
   }
 
-  /** Tells whether the package says of itself that it has the fix; small images leave that out. */
-  boolean changelogMentions(String name, String hole) {
+  /**
+   * Returns whether the package's changelog mentions a vulnerability. Minimal images contain no
+   * changelogs.
+   */
+  boolean changelogMentions(String name, String vulnerability) {
     Path changelog = docFolder.resolve(name).resolve("changelog.Debian.gz");
     try (InputStream in = new GZIPInputStream(Files.newInputStream(changelog))) {
-      return new String(in.readNBytes(LONGEST_CHANGELOG), StandardCharsets.UTF_8).contains(hole);
+      return new String(in.readNBytes(LONGEST_CHANGELOG), StandardCharsets.UTF_8)
+          .contains(vulnerability);
     } catch (IOException e) {
       return false;
     }

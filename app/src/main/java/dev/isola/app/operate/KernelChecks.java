@@ -6,59 +6,65 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** What of the kernel sandboxes are made of. Whatever is tried goes away with the try. */
+/** Checks kernel features that sandboxes need. Probes leave nothing behind. */
 final class KernelChecks {
-  /** Plain folders came sooner, but an image is the lower folder of an overlay. */
+  /**
+   * Earlier kernels support idmapped mounts, but not as the lower layer of an overlay, which is how
+   * images are mounted.
+   */
   private static final Version IDMAPPED_OVERLAY = Version.of("5.19");
 
   private static final String OVERLAY =
       "mount -t tmpfs none /tmp && mkdir /tmp/l /tmp/u /tmp/w /tmp/m"
           + " && mount -t overlay -o lowerdir=/tmp/l,upperdir=/tmp/u,workdir=/tmp/w none /tmp/m";
 
-  private static final String NOT_TRIED = "not tried, for unshare was not found";
-  private static final String TO_TRY = "install unshare (util-linux) to have it tried";
+  private static final String NOT_TESTED = "not tested: unshare was not found";
+  private static final String TO_TEST = "install unshare (util-linux) to test it";
 
   private KernelChecks() {}
 
-  /** Tries one, because every system has its own switches; names the switch when it fails. */
+  /**
+   * Creates a user namespace, because distributions restrict them in different ways. On failure,
+   * names the restriction.
+   */
   static DoctorCheck userNamespaces() {
     String name = "user namespaces";
-    Optional<ProgramProbe> tried = ProgramProbe.run("unshare", "--user", "--map-root-user", "true");
-    if (tried.isPresent() && tried.get().succeeded()) {
+    Optional<ProgramProbe> probe = ProgramProbe.run("unshare", "--user", "--map-root-user", "true");
+    if (probe.isPresent() && probe.get().succeeded()) {
       return DoctorCheck.good(name, "usable");
     }
     UserNamespaceRestriction obstacle = UserNamespaceRestriction.detect();
-    if (tried.isEmpty() && obstacle == UserNamespaceRestriction.UNKNOWN) {
-      return DoctorCheck.warning(name, "not switched off; " + NOT_TRIED, TO_TRY);
+    if (probe.isEmpty() && obstacle == UserNamespaceRestriction.UNKNOWN) {
+      return DoctorCheck.warning(name, "not disabled; " + NOT_TESTED, TO_TEST);
     }
     return DoctorCheck.bad(name, obstacle.reason(), obstacle.remedy());
   }
 
-  /** Mounts one in a mount namespace that ends with the command; a user needs a namespace more. */
+  /** Mounts an overlay in a temporary mount namespace; without root also in a user namespace. */
   static DoctorCheck overlay(boolean root) {
     String name = "overlayfs";
-    Optional<ProgramProbe> tried =
+    Optional<ProgramProbe> probe =
         root
             ? ProgramProbe.run("unshare", "--mount", "sh", "-c", OVERLAY)
             : ProgramProbe.run(
                 "unshare", "--user", "--map-root-user", "--mount", "sh", "-c", OVERLAY);
-    if (tried.isPresent() && tried.get().succeeded()) {
+    if (probe.isPresent() && probe.get().succeeded()) {
       return DoctorCheck.good(name, root ? "usable" : "usable in a user namespace");
     }
-    boolean known = MachineChecks.read(Path.of("/proc/filesystems")).contains("\toverlay\n");
-    if (tried.isEmpty()) {
-      return known
-          ? DoctorCheck.warning(name, "in the kernel; " + NOT_TRIED, TO_TRY)
-          : DoctorCheck.bad(name, "not in the kernel", "modprobe overlay");
+    boolean supported = MachineChecks.read(Path.of("/proc/filesystems")).contains("\toverlay\n");
+    if (probe.isEmpty()) {
+      return supported
+          ? DoctorCheck.warning(name, "supported by the kernel; " + NOT_TESTED, TO_TEST)
+          : DoctorCheck.bad(name, "not supported by the kernel", "modprobe overlay");
     }
-    if (!known) {
-      return DoctorCheck.bad(name, "not in the kernel", "modprobe overlay");
+    if (!supported) {
+      return DoctorCheck.bad(name, "not supported by the kernel", "modprobe overlay");
     }
     return DoctorCheck.bad(
         name,
-        "may not be mounted",
+        "mounting is not permitted",
         root
-            ? "run outside the container, or let it mount file systems"
+            ? "run outside of the container, or allow it to mount file systems"
             : "use kernel 5.11 or newer with user namespaces, or run as root");
   }
 
@@ -66,12 +72,14 @@ final class KernelChecks {
     String name = "idmapped mounts";
     Optional<Version> version = Version.find(kernel);
     if (version.isPresent() && version.get().atLeast(IDMAPPED_OVERLAY)) {
-      return DoctorCheck.good(name, "in this kernel, beneath overlayfs too");
+      return DoctorCheck.good(name, "supported, also below overlayfs");
     }
     return DoctorCheck.bad(
         name,
-        "not beneath overlayfs in kernel " + kernel,
-        "use kernel " + IDMAPPED_OVERLAY + " or newer: before it, root's sandboxes take no image");
+        "not supported below overlayfs by kernel " + kernel,
+        "use kernel "
+            + IDMAPPED_OVERLAY
+            + " or newer; with older kernels, sandboxes created by root cannot use images");
   }
 
   static DoctorCheck seccomp() {
@@ -82,6 +90,7 @@ final class KernelChecks {
     }
     return MachineChecks.read(Path.of("/proc/self/status")).contains("\nSeccomp:")
         ? DoctorCheck.good(name, "filters")
-        : DoctorCheck.bad(name, "not in the kernel", "use a kernel with CONFIG_SECCOMP_FILTER");
+        : DoctorCheck.bad(
+            name, "not supported by the kernel", "use a kernel with CONFIG_SECCOMP_FILTER");
   }
 }

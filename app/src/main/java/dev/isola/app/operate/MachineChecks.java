@@ -18,37 +18,37 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Looks at the machine for {@code doctor}. Every look is harmless and leaves nothing behind. */
+/** Checks the machine for {@code doctor}. No check changes anything or leaves anything behind. */
 public final class MachineChecks {
   private static final long MEGABYTE = 1024 * 1024;
-  private static final long LITTLE_DISK = 1024 * MEGABYTE;
-  private static final long LITTLE_MEMORY = 512 * MEGABYTE;
+  private static final long MIN_DISK = 1024 * MEGABYTE;
+  private static final long MIN_MEMORY = 512 * MEGABYTE;
 
   private MachineChecks() {}
 
   public static List<DoctorCheck> checks(DataFolder data) {
-    List<DoctorCheck> facts = new ArrayList<>();
-    facts.add(
+    List<DoctorCheck> checks = new ArrayList<>();
+    checks.add(
         DoctorCheck.good(
             "kernel", System.getProperty("os.name") + " " + System.getProperty("os.version")));
-    facts.add(DoctorCheck.good("architecture", System.getProperty("os.arch")));
-    facts.add(DoctorCheck.good("user", user()));
-    facts.add(
+    checks.add(DoctorCheck.good("architecture", System.getProperty("os.arch")));
+    checks.add(DoctorCheck.good("user", user()));
+    checks.add(
         DoctorCheck.good("java", Runtime.version() + " in " + System.getProperty("java.home")));
     ControlGroups groups = ControlGroups.ofHost();
-    facts.add(cgroups(groups));
-    facts.add(limits(groups));
-    facts.add(freezing(groups));
-    facts.add(KernelChecks.userNamespaces());
-    facts.add(KernelChecks.overlay(statusLine("Uid:").equals("0")));
-    facts.add(KernelChecks.idmappedMounts(System.getProperty("os.version")));
-    facts.add(KernelChecks.seccomp());
-    facts.add(network(data));
-    facts.add(kvm());
-    facts.add(memory(read(Path.of("/proc/meminfo"))));
-    facts.add(dataFolder(data));
-    facts.add(disk(data.path()));
-    return facts;
+    checks.add(cgroups(groups));
+    checks.add(limits(groups));
+    checks.add(freezing(groups));
+    checks.add(KernelChecks.userNamespaces());
+    checks.add(KernelChecks.overlay(statusLine("Uid:").equals("0")));
+    checks.add(KernelChecks.idmappedMounts(System.getProperty("os.version")));
+    checks.add(KernelChecks.seccomp());
+    checks.add(network(data));
+    checks.add(kvm());
+    checks.add(memory(read(Path.of("/proc/meminfo"))));
+    checks.add(dataFolder(data));
+    checks.add(disk(data.path()));
+    return checks;
   }
 
   private static String user() {
@@ -90,35 +90,38 @@ public final class MachineChecks {
             "cgroups", value + ", without " + String.join(" ", missing), cgroups.remedy());
   }
 
-  /** A hierarchy that is there may still not be ours to use, so this was tried. */
+  /** Reports the limits that were probed, because a hierarchy that exists may not be writable. */
   static DoctorCheck limits(ControlGroups groups) {
-    List<String> can = new ArrayList<>();
-    List<String> cannot = new ArrayList<>();
+    List<String> enforced = new ArrayList<>();
+    List<String> notEnforced = new ArrayList<>();
     for (LimitKind kind : List.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.THREADS)) {
-      (groups.enforceable().contains(kind) ? can : cannot).add(ProviderReport.kebabCase(kind));
+      (groups.enforceable().contains(kind) ? enforced : notEnforced)
+          .add(ProviderReport.kebabCase(kind));
     }
-    if (cannot.isEmpty()) {
-      return DoctorCheck.good("limits", String.join(", ", can));
+    if (notEnforced.isEmpty()) {
+      return DoctorCheck.good("limits", String.join(", ", enforced));
     }
-    String not = String.join(", ", cannot);
-    String value = can.isEmpty() ? "none of " + not : String.join(", ", can) + "; not " + not;
+    String not = String.join(", ", notEnforced);
+    String value =
+        enforced.isEmpty() ? "none of " + not : String.join(", ", enforced) + "; not " + not;
     return DoctorCheck.bad("limits", value, groups.remedy());
   }
 
   static DoctorCheck freezing(ControlGroups groups) {
     return groups.canFreeze()
         ? DoctorCheck.good("freezing", "usable: a sandbox can be paused with its memory")
-        : DoctorCheck.bad("freezing", "not possible", groups.remedy());
+        : DoctorCheck.bad("freezing", "not available", groups.remedy());
   }
 
-  /** The network is tried under the installation's own name, in namespaces of its own. */
+  /** Probes the network in its own namespaces, under the name of this installation. */
   private static DoctorCheck network(DataFolder data) {
     try {
-      Prerequisite found = new BridgeNetwork(data.instance()).prerequisite();
-      return new DoctorCheck(found.name(), found.present(), found.detail(), found.fix());
+      Prerequisite prerequisite = new BridgeNetwork(data.instance()).prerequisite();
+      return new DoctorCheck(
+          prerequisite.name(), prerequisite.present(), prerequisite.detail(), prerequisite.fix());
     } catch (SandboxException e) {
       return DoctorCheck.bad(
-          "network mode bridge", "not tried: " + e.fault().problem(), e.fault().remedy());
+          "network mode bridge", "not tested: " + e.fault().problem(), e.fault().remedy());
     }
   }
 
@@ -127,25 +130,25 @@ public final class MachineChecks {
     if (!Files.exists(kvm)) {
       return DoctorCheck.bad(
           "/dev/kvm",
-          "not there",
-          "enable virtualization in the firmware, or nested virtualization for a VM, and modprobe"
-              + " kvm_intel or kvm_amd; in a container pass the device");
+          "not found",
+          "enable virtualization in the firmware (in a VM: nested virtualization) and modprobe"
+              + " kvm_intel or kvm_amd; in a container, pass the device");
     }
     if (Files.isReadable(kvm) && Files.isWritable(kvm)) {
       return DoctorCheck.good("/dev/kvm", "usable");
     }
-    return DoctorCheck.bad("/dev/kvm", "no permission", permission(kvm));
+    return DoctorCheck.bad("/dev/kvm", "permission denied", permission(kvm));
   }
 
-  /** Where a group has it, its members do; making somebody a member of root's is no advice. */
+  /** Suggests the group that owns the device, unless that is root's. */
   private static String permission(Path device) {
     try {
       String group = Files.readAttributes(device, PosixFileAttributes.class).group().getName();
       if (!group.equals("root")) {
-        return "as root: usermod -aG " + group + " YOUR_NAME; then log in again";
+        return "as root: usermod -aG " + group + " USER; then log in again";
       }
     } catch (IOException e) {
-      // The advice without it does as well.
+      // Fall through to the generic advice.
     }
     return "as root: chmod 666 " + device;
   }
@@ -155,8 +158,9 @@ public final class MachineChecks {
     long total = memory.total().orElse(0);
     long available = memory.available().orElse(0);
     String value = size(available) + " available of " + size(total);
-    return available < LITTLE_MEMORY
-        ? DoctorCheck.bad("memory", value, "stop something, or give sandboxes less (--memory)")
+    return available < MIN_MEMORY
+        ? DoctorCheck.bad(
+            "memory", value, "stop other programs, or give sandboxes less memory (--memory)")
         : DoctorCheck.good("memory", value);
   }
 
@@ -169,21 +173,23 @@ public final class MachineChecks {
   }
 
   private static DoctorCheck disk(Path folder) {
-    Path there = folder;
-    while (there != null && !Files.exists(there)) {
-      there = there.getParent();
+    Path existing = folder;
+    while (existing != null && !Files.exists(existing)) {
+      existing = existing.getParent();
     }
-    if (there == null) {
+    if (existing == null) {
       return DoctorCheck.bad("disk", "unknown", "");
     }
     try {
-      long free = Files.getFileStore(there).getUsableSpace();
-      String value = size(free) + " free in " + there;
-      return free < LITTLE_DISK
-          ? DoctorCheck.bad("disk", value, "free some, or choose another folder with --data")
+      long free = Files.getFileStore(existing).getUsableSpace();
+      String value = size(free) + " free in " + existing;
+      return free < MIN_DISK
+          ? DoctorCheck.bad(
+              "disk", value, "free disk space, or choose another data folder with --data")
           : DoctorCheck.good("disk", value);
     } catch (IOException e) {
-      return DoctorCheck.bad("disk", IoErrors.describe(e), "choose another folder with --data");
+      return DoctorCheck.bad(
+          "disk", IoErrors.describe(e), "choose another data folder with --data");
     }
   }
 

@@ -10,37 +10,37 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program that was run to find something out, for a moment and with nothing to read.
+ * Result of running a program briefly, without input.
  *
- * @param output the beginning of what it said, to either stream
+ * @param output the beginning of its output, stdout and stderr combined
  */
 record ProgramProbe(boolean succeeded, String output) {
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
-  /** How long the last words of a program that has ended may be on their way. */
-  private static final Duration GRACE = Duration.ofMillis(300);
+  /** Time for remaining output to arrive after the program has exited. */
+  private static final Duration OUTPUT_GRACE = Duration.ofMillis(300);
 
-  private static final int ENOUGH = 8192;
+  private static final int OUTPUT_LIMIT = 8192;
 
-  /** Returns nothing when there is no such program. */
-  static Optional<ProgramProbe> run(String... words) {
+  /** Runs a program. Returns empty if it does not exist. */
+  static Optional<ProgramProbe> run(String... command) {
     Process process;
     try {
-      process = new ProcessBuilder(words).redirectErrorStream(true).start();
+      process = new ProcessBuilder(command).redirectErrorStream(true).start();
     } catch (IOException e) {
       return Optional.empty();
     }
     try {
       process.getOutputStream().close();
-      ByteArrayOutputStream said = new ByteArrayOutputStream();
-      // Not here: who holds the other end may be a child that the program left behind.
-      Thread listener = Thread.startVirtualThread(() -> listen(process, said));
-      boolean ended = process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-      // Asked for what it said, not for whether all of it came.
-      boolean _ = listener.join(GRACE);
+      ByteArrayOutputStream captured = new ByteArrayOutputStream();
+      // Read on another thread: a child that the program left behind may keep the pipe open.
+      Thread reader = Thread.startVirtualThread(() -> capture(process, captured));
+      boolean ended = process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+      // Incomplete output is acceptable.
+      boolean _ = reader.join(OUTPUT_GRACE);
       return Optional.of(
           new ProgramProbe(
-              ended && process.exitValue() == 0, said.toString(StandardCharsets.UTF_8)));
+              ended && process.exitValue() == 0, captured.toString(StandardCharsets.UTF_8)));
     } catch (IOException e) {
       return Optional.of(new ProgramProbe(false, IoErrors.describe(e)));
     } catch (InterruptedException e) {
@@ -52,19 +52,19 @@ record ProgramProbe(boolean succeeded, String output) {
     }
   }
 
-  /** Stops when it has heard enough, and then the program has nobody to talk to. */
-  private static void listen(Process process, ByteArrayOutputStream said) {
-    byte[] buffer = new byte[ENOUGH];
+  /** Reads up to the limit and then closes the pipe. */
+  private static void capture(Process process, ByteArrayOutputStream captured) {
+    byte[] buffer = new byte[OUTPUT_LIMIT];
     try (InputStream in = process.getInputStream()) {
-      while (said.size() < ENOUGH) {
+      while (captured.size() < OUTPUT_LIMIT) {
         int count = in.read(buffer);
         if (count < 0) {
           return;
         }
-        said.write(buffer, 0, count);
+        captured.write(buffer, 0, count);
       }
     } catch (IOException e) {
-      // It has ended; what was heard is what there is.
+      // The program has exited; use what was read so far.
     }
   }
 }

@@ -14,21 +14,21 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola providers}. */
+/** Implements {@code isola providers}. */
 @Command(
     name = "providers",
-    description = "List the providers: whether they work here, how strong they are, what they can.")
+    description = "List providers with status, isolation, enforced limits and capabilities.")
 public final class ProvidersCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  public ProvidersCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public ProvidersCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    try (Providers providers = wiring.providers()) {
+    Console console = context.console();
+    try (Providers providers = context.providers()) {
       List<ProviderReport> reports = ProviderReport.all(providers);
       if (console.json()) {
         console.print(Map.of("providers", reports.stream().map(ProviderReport::json).toList()));

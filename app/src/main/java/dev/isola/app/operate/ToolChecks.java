@@ -20,11 +20,11 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * The programs of this machine that Isola uses: which there are, of which version, and what would
- * be had with the others.
+ * Checks which external programs are installed, in which version, and what the missing ones would
+ * enable.
  *
- * @param folders where to look, in this order
- * @param declared the programs of each provider that this Isola has, by the provider's name
+ * @param folders search path, in order
+ * @param declared programs of each installed provider, by provider name
  */
 public record ToolChecks(
     List<Path> folders,
@@ -33,8 +33,10 @@ public record ToolChecks(
     Map<String, List<String>> declared) {
   private static final int SETUID = 04000;
 
-  /** What the super-user has on the path and others have not, but may run. */
-  private static final List<String> MORE = List.of("/usr/local/sbin", "/usr/sbin", "/sbin");
+  /**
+   * Folders that are usually only in root's PATH, although other users can run programs in them.
+   */
+  private static final List<String> SBIN_FOLDERS = List.of("/usr/local/sbin", "/usr/sbin", "/sbin");
 
   public ToolChecks {
     folders = List.copyOf(folders);
@@ -49,7 +51,7 @@ public record ToolChecks(
         folders.add(Path.of(folder));
       }
     }
-    MORE.forEach(folder -> folders.add(Path.of(folder)));
+    SBIN_FOLDERS.forEach(folder -> folders.add(Path.of(folder)));
     return new ToolChecks(
         folders,
         Distribution.of(MachineChecks.read(Path.of("/etc/os-release"))),
@@ -57,49 +59,49 @@ public record ToolChecks(
         declared);
   }
 
-  /** Looks at all that Isola and its providers use. */
+  /** Checks all programs that Isola and its providers use. */
   public List<DoctorCheck> checks() {
     return checks(HostTool.all(declared));
   }
 
-  /** Asks all of them at once: each takes as long as it likes, up to some seconds. */
+  /** Checks all programs concurrently: each may take several seconds. */
   List<DoctorCheck> checks(List<HostTool> tools) {
-    List<Callable<DoctorCheck>> questions = new ArrayList<>();
+    List<Callable<DoctorCheck>> tasks = new ArrayList<>();
     for (HostTool tool : tools) {
-      questions.add(() -> fact(tool));
+      tasks.add(() -> check(tool));
     }
-    List<DoctorCheck> facts = new ArrayList<>();
-    try (ExecutorService asking = Executors.newVirtualThreadPerTaskExecutor()) {
-      for (Future<DoctorCheck> answer : asking.invokeAll(questions)) {
-        facts.add(answer.get());
+    List<DoctorCheck> checks = new ArrayList<>();
+    try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (Future<DoctorCheck> result : executor.invokeAll(tasks)) {
+        checks.add(result.get());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause());
     }
-    return facts;
+    return checks;
   }
 
-  private DoctorCheck fact(HostTool tool) {
+  private DoctorCheck check(HostTool tool) {
     Optional<Path> program = find(tool.command());
     if (program.isEmpty()) {
       return DoctorCheck.bad(
           tool.command(),
-          "not found: " + tool.purpose() + provider(tool),
+          "not found; enables " + tool.purpose() + provider(tool),
           tool.installCommand(packages));
     }
-    String said = "";
+    String output = "";
     if (!tool.versionArgument().isEmpty()) {
-      said =
+      output =
           ProgramProbe.run(program.get().toString(), tool.versionArgument())
               .map(ProgramProbe::output)
               .orElse("");
     }
-    return evaluate(tool, program.get(), said);
+    return evaluate(tool, program.get(), output);
   }
 
-  /** Who installs something for Isola wants to know what it will do with it. */
+  /** Names the providers that use a program, to help decide whether to install it. */
   private String provider(HostTool tool) {
     List<String> users =
         declared.entrySet().stream()
@@ -108,7 +110,7 @@ public record ToolChecks(
             .sorted()
             .toList();
     if (users.isEmpty()) {
-      return tool.backend() ? " (no provider of this Isola uses it)" : "";
+      return tool.backend() ? " (not used by any installed provider)" : "";
     }
     return (users.size() == 1 ? " (provider " : " (providers ") + String.join(", ", users) + ")";
   }
@@ -120,63 +122,69 @@ public record ToolChecks(
         .findFirst();
   }
 
-  /** Weighs what a program says of itself. */
-  DoctorCheck evaluate(HostTool tool, Path program, String said) {
-    String value = value(tool, program, said);
-    Optional<Version> counts = counts(tool, said);
-    if (counts.isEmpty() && !tool.flaws().isEmpty()) {
-      String safe = tool.flaws().getLast().fixedVersions();
+  /** Evaluates the version that a program printed. */
+  DoctorCheck evaluate(HostTool tool, Path program, String output) {
+    String value = value(tool, program, output);
+    Optional<Version> relevantVersion = relevantVersion(tool, output);
+    if (relevantVersion.isEmpty() && !tool.vulnerabilities().isEmpty()) {
+      String safe = tool.vulnerabilities().getLast().fixedVersions();
       return DoctorCheck.warning(
-          tool.command(),
-          value,
-          "it did not say its version: check that it is " + safe + " or newer");
+          tool.command(), value, "its version is unknown: check that it is " + safe + " or newer");
     }
     boolean setuid = setuid(program);
-    List<Vulnerability> flaws =
-        tool.flaws().stream().filter(flaw -> flaw.affects(counts.orElseThrow(), setuid)).toList();
-    if (flaws.isEmpty()) {
+    List<Vulnerability> affecting =
+        tool.vulnerabilities().stream()
+            .filter(vulnerability -> vulnerability.affects(relevantVersion.orElseThrow(), setuid))
+            .toList();
+    if (affecting.isEmpty()) {
       return DoctorCheck.good(tool.command(), value);
     }
-    String newer = flaws.getLast().fixedVersions() + " or newer";
+    String newer = affecting.getLast().fixedVersions() + " or newer";
     if (!PackageOrigin.isFromDistribution(program)) {
       return DoctorCheck.bad(
-          tool.command(), value + " has " + names(flaws, name -> true), "install " + newer);
+          tool.command(),
+          value + " is affected by " + names(affecting, name -> true),
+          "install " + newer);
     }
-    // Distributions close holes without a new number.
+    // Distributions fix vulnerabilities without changing the upstream version.
     String packaged = tool.packages().getOrDefault(packages, tool.command());
-    String open = names(flaws, name -> !installed.changelogMentions(packaged, name));
+    String open = names(affecting, name -> !installed.changelogMentions(packaged, name));
     return open.isEmpty()
         ? DoctorCheck.good(tool.command(), value)
         : DoctorCheck.warning(
             tool.command(),
             value,
-            "check that your distribution has closed " + open + " in it (upstream: " + newer + ")");
+            "check that your distribution has fixed "
+                + open
+                + " in this package (upstream: "
+                + newer
+                + ")");
   }
 
-  private String value(HostTool tool, Path program, String said) {
+  private String value(HostTool tool, Path program, String output) {
     Optional<String> packaged =
         PackageOrigin.isFromDistribution(program)
             ? installed.version(tool.packages().getOrDefault(packages, tool.command()))
             : Optional.empty();
-    String shown =
-        Version.find(said).map(Version::text).or(() -> packaged).orElse("version unknown");
-    String more =
+    String displayed =
+        Version.find(output).map(Version::text).or(() -> packaged).orElse("version unknown");
+    String packageNote =
         packaged
-            .filter(version -> !version.equals(shown))
+            .filter(version -> !version.equals(displayed))
             .map(version -> " (package " + version + ")")
             .orElse("");
-    return shown + more + ", " + program;
+    return displayed + packageNote + ", " + program;
   }
 
-  private static Optional<Version> counts(HostTool tool, String said) {
-    int from = said.indexOf(tool.versionPrefix());
-    return from < 0 ? Optional.empty() : Version.find(said.substring(from));
+  private static Optional<Version> relevantVersion(HostTool tool, String output) {
+    int from = output.indexOf(tool.versionPrefix());
+    return from < 0 ? Optional.empty() : Version.find(output.substring(from));
   }
 
-  private static String names(List<Vulnerability> flaws, Predicate<String> wanted) {
-    return flaws.stream()
-        .flatMap(flaw -> flaw.ids().stream())
-        .filter(wanted)
+  private static String names(List<Vulnerability> affecting, Predicate<String> filter) {
+    return affecting.stream()
+        .flatMap(vulnerability -> vulnerability.ids().stream())
+        .filter(filter)
         .collect(Collectors.joining(", "));
   }
 

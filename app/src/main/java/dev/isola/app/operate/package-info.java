@@ -1,4 +1,4 @@
-/** Commands for the operator of this machine: its state, images, providers. */
+/** Commands for the operator of this machine: diagnosis, images, providers. */
 @NullMarked
 package dev.isola.app.operate;
 

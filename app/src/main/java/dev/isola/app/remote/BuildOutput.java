@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Shows the log of a build as it grows: a header for each step, its output indented. */
+/** Prints the log of a build as it grows: a header for each step, its output indented. */
 final class BuildOutput {
   private static final int TAIL = 20;
 
@@ -31,11 +31,11 @@ final class BuildOutput {
       }
     }
     if (!console.json()) {
-      console.print(shown(line, header) + "\n");
+      console.print(format(line, header) + "\n");
     }
   }
 
-  private String shown(TemplateBuild.Line line, boolean header) {
+  private String format(TemplateBuild.Line line, boolean header) {
     String text = CellFormat.text(line.message());
     if (header) {
       return console.styled(Console.Style.BOLD, "#" + step.orElse(0L) + " " + text);
@@ -48,7 +48,7 @@ final class BuildOutput {
     };
   }
 
-  /** Returns the last lines of the step that was shown last. */
+  /** Returns the last lines of the step printed last. */
   List<String> tail() {
     return List.copyOf(tail);
   }

@@ -18,11 +18,11 @@ import java.util.Properties;
 import java.util.TreeMap;
 
 /**
- * The servers this person has logged in to: {@code $XDG_CONFIG_HOME/isola/contexts}, which only its
- * owner can read, because the keys are in it.
+ * Servers that the user has logged in to, stored in {@code $XDG_CONFIG_HOME/isola/contexts}. Only
+ * the owner can read the file, because it contains keys.
  */
 final class Contexts {
-  /** One server and a key of it. */
+  /** A server and a key for it. */
   record Context(String name, String url, String key) {
     @Override
     public String toString() {
@@ -65,7 +65,7 @@ final class Contexts {
     return Optional.ofNullable(read().getProperty("current")).map(all()::get);
   }
 
-  /** Keeps a context and makes it the current one. */
+  /** Stores a context and makes it the current one. */
   void put(Context context) {
     Map<String, Context> all = all();
     all.put(context.name(), context);
@@ -76,9 +76,10 @@ final class Contexts {
     write(all(), Optional.of(name));
   }
 
-  /** Forgets a context. Which one is current then is for the person to say. */
+  /** Removes a context. If it was the current one, no context is current afterwards. */
   void remove(String name) {
-    Optional<String> current = current().map(Context::name).filter(one -> !one.equals(name));
+    Optional<String> current =
+        current().map(Context::name).filter(context -> !context.equals(name));
     Map<String, Context> all = all();
     all.remove(name);
     write(all, current);
@@ -89,20 +90,20 @@ final class Contexts {
     try {
       lines.load(new StringReader(Files.readString(file)));
     } catch (NoSuchFileException e) {
-      // nobody has logged in yet
+      // no login yet
     } catch (IOException | IllegalArgumentException e) {
-      throw broken("cannot be read", e);
+      throw unusable("cannot be read", e);
     }
     return lines;
   }
 
-  /** Whole or not at all, and never for a moment readable by others. */
+  /** Replaces the file atomically; it is never readable by other users. */
   private void write(Map<String, Context> all, Optional<String> current) {
-    StringBuilder text = new StringBuilder("# The servers isola has logged in to; with keys.\n");
+    StringBuilder text = new StringBuilder("# Servers and API keys of isola login.\n");
     current.ifPresent(name -> text.append("current=").append(name).append('\n'));
-    for (Context one : all.values()) {
-      text.append(one.name()).append(".url=").append(escaped(one.url())).append('\n');
-      text.append(one.name()).append(".key=").append(escaped(one.key())).append('\n');
+    for (Context context : all.values()) {
+      text.append(context.name()).append(".url=").append(escaped(context.url())).append('\n');
+      text.append(context.name()).append(".key=").append(escaped(context.key())).append('\n');
     }
     try {
       if (!Files.isDirectory(folder)) {
@@ -124,9 +125,9 @@ final class Contexts {
         Files.deleteIfExists(draft);
       }
     } catch (AtomicMoveNotSupportedException e) {
-      throw broken("cannot be replaced", e);
+      throw unusable("cannot be replaced", e);
     } catch (IOException e) {
-      throw broken("cannot be written", e);
+      throw unusable("cannot be written", e);
     }
   }
 
@@ -134,11 +135,11 @@ final class Contexts {
     return value.replace("\\", "\\\\");
   }
 
-  private SandboxException broken(String what, Exception e) {
+  private SandboxException unusable(String what, Exception e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             file + " " + what + ": " + e.getMessage(),
-            "mend or remove it, then isola login URL")
+            "correct or remove the file, then run isola login URL")
         .exception(e);
   }
 }

@@ -15,27 +15,28 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola contexts}. */
+/** Implements {@code isola contexts}. */
 @Command(
     name = "contexts",
-    description = "List the servers that isola login remembers, or choose another.")
+    description = "List the servers added by isola login, or switch to one of them.")
 public final class ContextsCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  @Parameters(arity = "0..1", paramLabel = "NAME", description = "The one to use from now on.")
+  @Parameters(arity = "0..1", paramLabel = "NAME", description = "Context to switch to.")
   private @Nullable String name;
 
-  public ContextsCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public ContextsCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    Contexts contexts = Contexts.of(wiring.environment().variables());
+    Console console = context.console();
+    Contexts contexts = Contexts.of(context.environment().variables());
     if (name != null) {
       if (!contexts.all().containsKey(name)) {
-        throw new UsageException("there is no context '" + name + "'", "isola contexts lists them");
+        throw new UsageException(
+            "unknown context '" + name + "'", "run isola contexts to list them");
       }
       contexts.use(name);
     }
@@ -47,23 +48,25 @@ public final class ContextsCommand implements CliCommand {
               "contexts",
               all.stream()
                   .map(
-                      one ->
+                      entry ->
                           Json.object(
                               "name",
-                              one.name(),
+                              entry.name(),
                               "url",
-                              one.url(),
+                              entry.url(),
                               "current",
-                              one.name().equals(current)))
+                              entry.name().equals(current)))
                   .toList()));
     } else if (all.isEmpty()) {
-      console.print("no contexts; isola login URL makes one\n");
+      console.print("no contexts; add one with isola login URL\n");
     } else {
       Table table = new Table().row("", "NAME", "URL");
       all.forEach(
-          one ->
+          entry ->
               table.row(
-                  one.name().equals(current) ? "*" : "", one.name(), CellFormat.text(one.url())));
+                  entry.name().equals(current) ? "*" : "",
+                  entry.name(),
+                  CellFormat.text(entry.url())));
       console.print(table.text());
     }
     return ExitCodes.OK;

@@ -6,18 +6,18 @@ import dev.isola.client.Isola;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
-/** {@code isola cp}. */
+/** Implements {@code isola cp}. */
 @Command(
     name = "cp",
     description = {
-      "Copy a file or a folder with all in it into a sandbox, or out of one.",
-      "One of SRC and DST is ID:PATH; the other a path of this host, or - for stdin or stdout."
+      "Copy a file or folder between this host and a sandbox.",
+      "One of SRC and DST is ID:PATH, the other a path on this host, or - for stdin or stdout."
     })
 public final class CopyCommand extends FileCopyCommand {
   private static final Pattern REMOTE = Pattern.compile("([a-z0-9]{1,32}):(.*)", Pattern.DOTALL);
 
-  public CopyCommand(CommandContext wiring) {
-    super(wiring, REMOTE, "ID", "isola cp notes.txt ID:notes.txt");
+  public CopyCommand(CommandContext context) {
+    super(context, REMOTE, "ID", "isola cp notes.txt ID:notes.txt");
   }
 
   @Override

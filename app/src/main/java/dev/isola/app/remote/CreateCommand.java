@@ -18,139 +18,144 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola create}. */
+/** Implements {@code isola create}. */
 @Command(
     name = "create",
     sortOptions = false,
     description = {
-      "Make a sandbox on a server and print its id.",
-      "It needs a server, which isola serve starts; isola run needs none."
+      "Create a sandbox on a server and print its id.",
+      "Requires a server (see isola serve). To run a command without a server, use isola run."
     })
 public final class CreateCommand extends RemoteCommand {
-  @Option(names = "--image", paramLabel = "IMAGE", description = "What its files are made from.")
+  @Option(names = "--image", paramLabel = "IMAGE", description = "Image of the root file system.")
   private @Nullable String image;
 
   @Option(
       names = "--template",
       paramLabel = "NAME",
-      description = "A template of the server, instead of an image; other options win over it.")
+      description = "Template of the server, instead of an image. Other options override it.")
   private @Nullable String template;
 
-  @Option(names = "--provider", paramLabel = "NAME", description = "What makes it, or auto.")
+  @Option(
+      names = "--provider",
+      paramLabel = "NAME",
+      description = "Provider of the sandbox, or auto.")
   private @Nullable String provider;
 
   @Option(
       names = "--region",
       paramLabel = "NAME",
-      description = "Providers of this region only, as the operator labels them.")
+      description = "Use only providers that the operator labels with this region.")
   private @Nullable String region;
 
   @Option(
       names = "--isolation",
       paramLabel = "LEVEL",
-      description = "The least that will do: process, container, kernel or vm.")
+      description = "Minimum isolation: process, container, kernel or vm.")
   private @Nullable String isolation;
 
   @Option(
       names = "--ttl",
       paramLabel = "TIME",
-      description = "How long it lives: 10m, 2h. Default: what the server says (sandbox.ttl).")
+      description = "Time to live: 10m, 2h. Default: set by the server (sandbox.ttl).")
   private @Nullable String ttl;
 
   @Option(
       names = "--idle",
       paramLabel = "TIME",
-      description = "End it when it was not used that long.")
+      description = "Destroy the sandbox when it is idle for this time.")
   private @Nullable String idle;
 
   @Option(
       names = "--when-idle",
       paramLabel = "WHAT",
-      description = "Then pause, stop or snapshot it instead; the next request wakes it.")
+      description = "When idle, pause, stop or snapshot it instead. The next request resumes it.")
   private @Nullable String whenIdle;
 
   @Option(
       names = "--when-expired",
       paramLabel = "WHAT",
-      description = "Pause, stop or snapshot it when its time is up, instead of ending it.")
+      description = "When expired, pause, stop or snapshot it instead of destroying it.")
   private @Nullable String whenExpired;
 
   @Option(
       names = "--auto-resume",
-      description = "Requests wake it then, and traffic to its ports whenever it is paused.")
+      description =
+          "Requests resume it after it expired, and traffic to its ports whenever it is suspended.")
   private boolean autoResume;
 
   @Option(
       names = {"-e", "--env"},
       paramLabel = "NAME=VALUE",
-      description = "A variable of its environment. Repeatable.")
+      description = "Set an environment variable. Repeatable.")
   private List<String> env = new ArrayList<>();
 
   @Option(
       names = "--secret-env",
       paramLabel = "NAME",
       description =
-          "A variable of its environment whose value is taken from isola's own, and is neither"
-              + " shown nor stored in plain text. Repeatable.")
+          "Set an environment variable to the value it has in the environment of isola. The value"
+              + " is neither printed nor stored in plain text. Repeatable.")
   private List<String> secretEnv = new ArrayList<>();
 
-  @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "A word of yours. Repeatable.")
+  @Option(
+      names = "--tag",
+      paramLabel = "NAME=VALUE",
+      description = "Tag to attach to the sandbox. Repeatable.")
   private List<String> tags = new ArrayList<>();
 
-  @Option(names = "--cpu", paramLabel = "N", description = "Cores, fractions allowed.")
+  @Option(names = "--cpu", paramLabel = "N", description = "CPU limit in cores; may be a fraction.")
   private @Nullable String cpu;
 
-  @Option(names = "--memory", paramLabel = "MB", description = "Memory in megabytes.")
+  @Option(names = "--memory", paramLabel = "MB", description = "Memory limit in megabytes.")
   private @Nullable String memory;
 
-  @Option(names = "--disk", paramLabel = "MB", description = "Room for files in megabytes.")
+  @Option(names = "--disk", paramLabel = "MB", description = "Disk limit in megabytes.")
   private @Nullable String disk;
 
-  @Option(
-      names = "--processes",
-      paramLabel = "N",
-      description = "How many processes commands may start.")
+  @Option(names = "--processes", paramLabel = "N", description = "Maximum number of processes.")
   private @Nullable String processes;
 
   @Option(
       names = "--threads",
       paramLabel = "N",
-      description = "How many threads all processes may have together.")
+      description = "Maximum number of threads of all processes together.")
   private @Nullable String threads;
 
   @Option(
       names = "--network",
       paramLabel = "MODE",
       completionCandidates = RunOptions.NetworkModes.class,
-      description = "none, bridge or host.")
+      description = "Network mode: none, bridge or host.")
   private @Nullable String network;
 
   @Option(
       names = "--id",
       paramLabel = "ID",
-      description = "Its id: 1 to 32 of a-z and 0-9. Default: a fresh one.")
+      description = "Id of the sandbox: 1 to 32 characters of a-z and 0-9. Default: generated.")
   private @Nullable String id;
 
   @Option(
       names = "--spec",
       paramLabel = "FILE",
-      description = "A spec as JSON, - for stdin; options go over it.")
+      description = "Read a JSON spec from this file, or - for stdin. Options override it.")
   private @Nullable String file;
 
-  public CreateCommand(CommandContext wiring) {
-    super(wiring);
+  public CreateCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    SandboxInfo made = isola.createAndDescribe(spec());
+    SandboxInfo created = isola.createAndDescribe(spec());
     if (console.json()) {
-      console.print(made.document());
+      console.print(created.document());
     } else {
-      console.print(made.id() + "\n");
+      console.print(created.id() + "\n");
     }
     if (console.verbose()) {
-      console.printErr("provider " + made.provider() + " (isolation: " + made.isolation() + ")");
+      console.printErr(
+          "provider " + created.provider() + " (isolation: " + created.isolation() + ")");
     }
     return ExitCodes.OK;
   }
@@ -188,7 +193,7 @@ public final class CreateCommand extends RemoteCommand {
       spec.autoResume(true);
     }
     Arguments.variables("--env", env).forEach(spec::env);
-    Arguments.inheritedVariables("--secret-env", secretEnv, wiring.environment().variables())
+    Arguments.inheritedVariables("--secret-env", secretEnv, context.environment().variables())
         .forEach(spec::secretEnv);
     Arguments.variables("--tag", tags).forEach(spec::tag);
     if (cpu != null) {
@@ -217,13 +222,13 @@ public final class CreateCommand extends RemoteCommand {
 
   private SandboxSpec read(String from) {
     if (from.equals("-")) {
-      return SandboxSpec.read(wiring.environment().in());
+      return SandboxSpec.read(context.environment().in());
     }
     try (InputStream in = Files.newInputStream(Arguments.hostPath("--spec", from))) {
       return SandboxSpec.read(in);
     } catch (IOException e) {
       throw new UsageException(
-          "--spec " + from + " cannot be read", "name a file of this host, or - for stdin");
+          "--spec " + from + " cannot be read", "use a file on this host, or - for stdin");
     }
   }
 }

@@ -3,18 +3,19 @@ package dev.isola.app.remote;
 import java.io.ByteArrayOutputStream;
 
 /**
- * Finds the keys that leave a terminal and keep its command running: {@code ~.} at the beginning of
- * a line, or Ctrl-P Ctrl-Q. A key that may begin such a pair waits for the next one.
+ * Recognizes the key sequences that detach from a terminal while its command keeps running: {@code
+ * ~.} at the beginning of a line, or Ctrl-P Ctrl-Q. The first key of a sequence is held back until
+ * the next one arrives.
  */
 final class DetachKeys {
   private static final int CTRL_P = 0x10;
   private static final int CTRL_Q = 0x11;
 
-  private boolean lineBegins = true;
+  private boolean lineStart = true;
   private int held = -1;
   private boolean detached;
 
-  /** Returns the keys that are for the command; what comes after the pair is for nobody. */
+  /** Returns the keys to send to the command. Keys after a detach sequence are dropped. */
   byte[] filter(byte[] keys, int count) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     for (int i = 0; i < count && !detached; i++) {
@@ -24,25 +25,25 @@ final class DetachKeys {
   }
 
   private void filter(int key, ByteArrayOutputStream out) {
-    int before = held;
+    int previous = held;
     held = -1;
-    if ((before == '~' && key == '.') || (before == CTRL_P && key == CTRL_Q)) {
+    if ((previous == '~' && key == '.') || (previous == CTRL_P && key == CTRL_Q)) {
       detached = true;
       return;
     }
-    if (before >= 0) {
-      out.write(before);
-      lineBegins = false;
-      if (before == '~' && key == '~') {
-        return; // written twice it is meant once
+    if (previous >= 0) {
+      out.write(previous);
+      lineStart = false;
+      if (previous == '~' && key == '~') {
+        return; // ~~ sends a single ~
       }
     }
-    if (key == CTRL_P || (key == '~' && lineBegins)) {
+    if (key == CTRL_P || (key == '~' && lineStart)) {
       held = key;
       return;
     }
     out.write(key);
-    lineBegins = key == '\r' || key == '\n';
+    lineStart = key == '\r' || key == '\n';
   }
 
   boolean detached() {

@@ -12,33 +12,31 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola events}. */
-@Command(
-    name = "events",
-    description = "Show what happens to sandboxes, as it happens, until Ctrl-C.")
+/** Implements {@code isola events}. */
+@Command(name = "events", description = "Stream lifecycle events of sandboxes until Ctrl-C.")
 public final class EventsCommand extends RemoteCommand {
   private static final int WIDEST_DATA = 200;
 
-  @Option(names = "--sandbox", paramLabel = "ID", description = "Of one sandbox only.")
+  @Option(names = "--sandbox", paramLabel = "ID", description = "Only events of this sandbox.")
   private @Nullable String sandbox;
 
   @Option(
       names = "--after",
       paramLabel = "N",
-      description = "Begin after the event of this number; 0 for all. Default: from now on.")
+      description = "Start after the event with this number; 0 for all. Default: only new events.")
   private @Nullable Long after;
 
-  @Option(names = "--count", paramLabel = "N", description = "End after so many events.")
+  @Option(names = "--count", paramLabel = "N", description = "Exit after this many events.")
   private long count = Long.MAX_VALUE;
 
-  public EventsCommand(CommandContext wiring) {
-    super(wiring);
+  public EventsCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
     if (sandbox != null) {
-      sandbox(isola, sandbox); // a misspelt one would be silent for ever
+      sandbox(isola, sandbox); // with an invalid id the stream would stay silent forever
     }
     try (EventStream events =
         isola.events(Optional.ofNullable(sandbox), Optional.ofNullable(after))) {

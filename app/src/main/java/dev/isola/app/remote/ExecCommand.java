@@ -25,26 +25,26 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola exec}. */
+/** Implements {@code isola exec}. */
 @CommandLine.Command(
     name = "exec",
     sortOptions = false,
-    description = "Run a command in a sandbox of a server.",
+    description = "Run a command in a sandbox on a server.",
     customSynopsis = "isola exec [OPTION]... ID [--] CMD [ARG]...",
     footer = "%nExit codes are those of isola run.")
 public final class ExecCommand extends RemoteCommand {
-  private static final int MOST_STDIN = 1 << 20;
+  private static final int MAX_STDIN = 1 << 20;
 
   @Option(
       names = {"-e", "--env"},
       paramLabel = "NAME=VALUE",
-      description = "A variable of the command's environment. Repeatable.")
+      description = "Set an environment variable. Repeatable.")
   private List<String> env = new ArrayList<>();
 
   @Option(
       names = {"-w", "--workdir"},
       paramLabel = "DIR",
-      description = "The command's working folder. Default: the sandbox's.")
+      description = "Working folder of the command. Default: the sandbox's.")
   private @Nullable String workdir;
 
   @Option(
@@ -61,26 +61,27 @@ public final class ExecCommand extends RemoteCommand {
 
   @Option(
       names = {"-t", "--tty"},
-      description = "Give the command a terminal; needs one on stdin and stdout.")
+      description = "Allocate a terminal; stdin and stdout must be terminals.")
   private boolean tty;
 
   @Option(
       names = {"-d", "--detach"},
-      description = "Print the id of the execution and leave; isola logs shows its output.")
+      description =
+          "Start in the background and print the execution id; isola logs prints the output.")
   private boolean detach;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
 
   @Parameters(
       index = "1..*",
       paramLabel = "CMD",
       arity = "1..*",
-      description = "The command and its arguments, taken literally: there is no shell.")
-  private List<String> words = new ArrayList<>();
+      description = "Command and arguments, passed literally without a shell.")
+  private List<String> arguments = new ArrayList<>();
 
-  public ExecCommand(CommandContext wiring) {
-    super(wiring);
+  public ExecCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -89,9 +90,10 @@ public final class ExecCommand extends RemoteCommand {
     Command command = command();
     if (tty) {
       if (detach || console.json()) {
-        throw new UsageException("--tty excludes --detach and --json", "leave one out");
+        throw new UsageException(
+            "--tty cannot be combined with --detach or --json", "omit one of them");
       }
-      return RemoteTerminal.start(wiring.environment(), sandbox, command);
+      return RemoteTerminal.start(context.environment(), sandbox, command);
     }
     if (detach) {
       Execution started = sandbox.start(command);
@@ -106,10 +108,11 @@ public final class ExecCommand extends RemoteCommand {
   }
 
   private Command command() {
-    List<String> literal = words.getFirst().equals("--") ? words.subList(1, words.size()) : words;
+    List<String> literal =
+        arguments.getFirst().equals("--") ? arguments.subList(1, arguments.size()) : arguments;
     if (literal.isEmpty()) {
       throw new UsageException(
-          "there is no command", "write it behind the id: isola exec ID -- ls");
+          "the command is missing", "add it after the id: isola exec ID -- ls");
     }
     Command command = Command.argv(literal).withEnv(Arguments.variables("--env", env));
     if (workdir != null) {
@@ -124,29 +127,33 @@ public final class ExecCommand extends RemoteCommand {
   }
 
   private int live(Sandbox sandbox, Command command) {
-    CliEnvironment host = wiring.environment();
-    boolean piped = !host.tty().in();
+    CliEnvironment environment = context.environment();
+    boolean piped = !environment.tty().in();
     try (Execution execution = sandbox.start(command, piped);
         var _ = KillOnShutdown.register(execution)) {
       if (piped) {
-        StdinPump.start(host.in(), execution.stdin());
+        StdinPump.start(environment.in(), execution.stdin());
       }
       try {
-        RemoteOutput.copy(host, execution, Long.MAX_VALUE);
+        RemoteOutput.copy(environment, execution, Long.MAX_VALUE);
       } catch (IOException closed) {
         execution.kill();
         return ExitCodes.OUTPUT_CLOSED;
       } catch (ProviderUnavailable e) {
         throw RemoteFault.of(
-            e, "the command goes on; isola logs -f " + id + " " + execution.id() + " comes back");
+            e,
+            "the command is still running; follow it with isola logs -f "
+                + id
+                + " "
+                + execution.id());
       }
-      return RemoteOutput.reportExit(host, execution.await());
+      return RemoteOutput.reportExit(environment, execution.await());
     }
   }
 
   private int captured(Sandbox sandbox, Command command, Console console) {
     ExecResult result =
-        wiring.environment().tty().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
+        context.environment().tty().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandbox", id);
     json.put("exitCode", result.exitCode());
@@ -164,10 +171,10 @@ public final class ExecCommand extends RemoteCommand {
 
   private String stdin() {
     try {
-      byte[] bytes = wiring.environment().in().readNBytes(MOST_STDIN + 1);
-      if (bytes.length > MOST_STDIN) {
+      byte[] bytes = context.environment().in().readNBytes(MAX_STDIN + 1);
+      if (bytes.length > MAX_STDIN) {
         throw new UsageException(
-            "with --json stdin may have a mebibyte at most", "leave --json out, or use isola cp");
+            "with --json, stdin is limited to 1 MiB", "omit --json, or use isola cp");
       }
       return new String(bytes, StandardCharsets.UTF_8);
     } catch (IOException e) {

@@ -32,22 +32,22 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Copies files between this host and something of a server that has files. */
+/** Copies files between this host and a sandbox or volume of a server. */
 abstract class FileCopyCommand extends RemoteCommand {
   private static final int BUFFER = 256 * 1024;
 
   @Option(
       names = {"-q", "--quiet"},
-      description = "Show no progress.")
+      description = "Do not show progress.")
   private boolean quiet;
 
-  @Parameters(index = "0", paramLabel = "SRC", description = "What to copy.")
+  @Parameters(index = "0", paramLabel = "SRC", description = "Source path.")
   private String from = "";
 
   @Parameters(
       index = "1",
       paramLabel = "DST",
-      description = "Where to; in a folder that is there it keeps its name.")
+      description = "Target path; inside an existing folder, the copy keeps its name.")
   private String to = "";
 
   private final Pattern remote;
@@ -55,18 +55,19 @@ abstract class FileCopyCommand extends RemoteCommand {
   private final String example;
 
   /**
-   * @param remote what is of the server: a group that names it, and one that is the path
-   * @param noun what the name is called
-   * @param example of a whole command
+   * @param remote matches a remote path; the first group is the sandbox or volume, the second the
+   *     path
+   * @param noun placeholder for the first group in messages
+   * @param example of a complete command
    */
-  FileCopyCommand(CommandContext wiring, Pattern remote, String noun, String example) {
-    super(wiring);
+  FileCopyCommand(CommandContext context, Pattern remote, String noun, String example) {
+    super(context);
     this.remote = remote;
     this.noun = noun;
     this.example = example;
   }
 
-  /** Returns the files of what the command line names. */
+  /** Returns the files of the named sandbox or volume. */
   abstract Files files(Isola isola, String name);
 
   @Override
@@ -75,10 +76,10 @@ abstract class FileCopyCommand extends RemoteCommand {
     Matcher target = remote.matcher(to);
     if (source.matches() == target.matches()) {
       throw new UsageException(
-          "one of SRC and DST has to be " + noun + ":PATH",
+          "exactly one of SRC and DST must be " + noun + ":PATH",
           source.matches()
-              ? "copy to this host first; a local name with a colon is written ./NAME"
-              : "write it like " + example);
+              ? "copy to this host first; write a local name with a colon as ./NAME"
+              : "for example: " + example);
     }
     long bytes;
     try {
@@ -106,13 +107,15 @@ abstract class FileCopyCommand extends RemoteCommand {
     return Fault.of(
             ErrorCode.EXECUTION_FAILED,
             "the copy failed: " + IoErrors.describe(e),
-            "what was copied before is there; copy again")
+            "files copied so far are kept; run the copy again")
         .exception(e);
   }
 
   private ProgressBar progress(Console console, long total) {
     return new ProgressBar(
-        wiring.environment(), wiring.environment().tty().err() && !quiet && !console.json(), total);
+        context.environment(),
+        context.environment().tty().err() && !quiet && !console.json(),
+        total);
   }
 
   private long upload(Files files, String path, Console console) throws IOException {
@@ -121,7 +124,7 @@ abstract class FileCopyCommand extends RemoteCommand {
       try (ProgressBar progress = progress(console, -1)) {
         files.write(
             path,
-            wiring.environment().in(),
+            context.environment().in(),
             -1,
             OptionalInt.empty(),
             bytes -> progress.update(counted(sent, bytes)));
@@ -130,24 +133,25 @@ abstract class FileCopyCommand extends RemoteCommand {
     }
     Path local = Arguments.hostPath("SRC", from);
     if (java.nio.file.Files.isDirectory(local)) {
-      String goal = from.endsWith("/.") || from.equals(".") ? path : within(files, path, local);
+      String target =
+          from.endsWith("/.") || from.equals(".") ? path : targetPath(files, path, local);
       try (ProgressBar progress = progress(console, sizeOf(local))) {
-        files.upload(local, goal, bytes -> progress.update(counted(sent, bytes)));
+        files.upload(local, target, bytes -> progress.update(counted(sent, bytes)));
       }
       return sent.get();
     }
     if (!java.nio.file.Files.isRegularFile(local)) {
       throw new UsageException(
           java.nio.file.Files.exists(local)
-              ? from + " is neither a file nor a folder"
-              : "there is no " + from + " here",
-          "name a file or folder of this host, or - for stdin");
+              ? from + " is not a file or folder"
+              : "no such file or folder: " + from,
+          "use a file or folder on this host, or - for stdin");
     }
     long size = java.nio.file.Files.size(local);
     try (InputStream in = java.nio.file.Files.newInputStream(local);
         ProgressBar progress = progress(console, size)) {
       files.write(
-          within(files, path, local),
+          targetPath(files, path, local),
           in,
           size,
           OptionalInt.of(FileModes.of(java.nio.file.Files.getPosixFilePermissions(local))),
@@ -161,8 +165,8 @@ abstract class FileCopyCommand extends RemoteCommand {
     return bytes;
   }
 
-  /** In a folder that is there, a copy keeps its name; elsewhere it gets the one that is given. */
-  private static String within(Files files, String path, Path local) {
+  /** Returns the target path: inside an existing folder, a copy keeps its name. */
+  private static String targetPath(Files files, String path, Path local) {
     boolean folder = path.endsWith("/") || files.find(path).filter(FileInfo::isFolder).isPresent();
     return folder ? path.replaceAll("/+$", "") + "/" + local.getFileName() : path;
   }
@@ -174,7 +178,7 @@ abstract class FileCopyCommand extends RemoteCommand {
         new SimpleFileVisitor<>() {
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-            // As the archive has it: a header, and the content in blocks.
+            // Size in the archive: a header, and the content padded to blocks.
             size.addAndGet(512 + (attributes.isRegularFile() ? attributes.size() + 511 & -512 : 0));
             return FileVisitResult.CONTINUE;
           }
@@ -185,54 +189,55 @@ abstract class FileCopyCommand extends RemoteCommand {
   private long download(Files files, String path, Console console) throws IOException {
     if (to.equals("-")) {
       try (InputStream in = files.read(path)) {
-        return copy(in, wiring.environment().out(), progress(console, -1));
+        return copy(in, context.environment().out(), progress(console, -1));
       }
     }
     FileInfo info = files.stat(path);
     Path local = Arguments.hostPath("DST", to);
     if (info.isFolder()) {
       boolean contents = path.endsWith("/.") || path.equals(".");
-      Path goal =
+      Path target =
           java.nio.file.Files.isDirectory(local) && !contents ? local.resolve(name(info)) : local;
       AtomicLong received = new AtomicLong();
-      List<String> leftOut;
+      List<String> skipped;
       try (ProgressBar progress = progress(console, -1)) {
-        leftOut = files.download(path, goal, bytes -> progress.update(counted(received, bytes)));
+        skipped = files.download(path, target, bytes -> progress.update(counted(received, bytes)));
       }
-      tell(console, leftOut);
+      reportSkipped(console, skipped);
       return received.get();
     }
-    Path goal =
+    Path target =
         java.nio.file.Files.isDirectory(local) || to.endsWith("/")
             ? local.resolve(name(info))
             : local;
-    return file(files.read(path), info, goal, progress(console, info.isFile() ? info.size() : -1));
+    return file(
+        files.read(path), info, target, progress(console, info.isFile() ? info.size() : -1));
   }
 
-  /** What the sandbox calls it may be anything; here it has to be one name. */
+  /** Returns the file name that the sandbox reports, which is untrusted. */
   private static String name(FileInfo info) {
     String name = info.name();
     if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('/') >= 0) {
       throw new UsageException(
-          "what the sandbox calls it is no file name", "name the file to be written as DST");
+          "the sandbox reports an invalid file name", "name the target file in DST");
     }
     return name;
   }
 
-  /** Appears whole or not at all. */
-  private static long file(InputStream content, FileInfo info, Path goal, ProgressBar progress)
+  /** Writes the file atomically. */
+  private static long file(InputStream content, FileInfo info, Path target, ProgressBar progress)
       throws IOException {
-    Optional<Path> parent = Optional.ofNullable(goal.getParent());
-    Path draft = java.nio.file.Files.createTempFile(parent.orElseThrow(), ".isola-cp", "");
+    Optional<Path> parent = Optional.ofNullable(target.getParent());
+    Path temporary = java.nio.file.Files.createTempFile(parent.orElseThrow(), ".isola-cp", "");
     try (content;
-        OutputStream out = java.nio.file.Files.newOutputStream(draft)) {
+        OutputStream out = java.nio.file.Files.newOutputStream(temporary)) {
       long bytes = copy(content, out, progress);
       java.nio.file.Files.setPosixFilePermissions(
-          draft, FileModes.permissions(info.isFile() ? info.mode() : 0644));
-      java.nio.file.Files.move(draft, goal, StandardCopyOption.REPLACE_EXISTING);
+          temporary, FileModes.permissions(info.isFile() ? info.mode() : 0644));
+      java.nio.file.Files.move(temporary, target, StandardCopyOption.REPLACE_EXISTING);
       return bytes;
     } finally {
-      java.nio.file.Files.deleteIfExists(draft);
+      java.nio.file.Files.deleteIfExists(temporary);
     }
   }
 
@@ -251,12 +256,12 @@ abstract class FileCopyCommand extends RemoteCommand {
     }
   }
 
-  private static void tell(Console console, List<String> leftOut) {
-    if (!leftOut.isEmpty()) {
+  private static void reportSkipped(Console console, List<String> skipped) {
+    if (!skipped.isEmpty()) {
       console.printErr(
-          leftOut.size()
-              + " links lead out of the folder and were left out, such as "
-              + leftOut.getFirst());
+          skipped.size()
+              + " links point outside of the folder and were skipped, such as "
+              + skipped.getFirst());
     }
   }
 }

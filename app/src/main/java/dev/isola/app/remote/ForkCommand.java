@@ -13,37 +13,37 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola fork}. */
+/** Implements {@code isola fork}. */
 @Command(
     name = "fork",
     description = {
-      "Make sandboxes with the files of another and print their ids.",
-      "Their processes, clocks and random numbers begin anew."
+      "Create sandboxes with a copy of another sandbox's files and print their ids.",
+      "Processes are not copied."
     })
 public final class ForkCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SANDBOX", description = "The sandbox.")
+  @Parameters(paramLabel = "SANDBOX", description = "Id of the sandbox to fork.")
   private String sandbox = "";
 
-  @Option(names = "-n", paramLabel = "COUNT", description = "How many. Default: 1.")
+  @Option(names = "-n", paramLabel = "COUNT", description = "Number of forks. Default: 1.")
   private String count = "1";
 
   @Option(
       names = "--kind",
       paramLabel = "KIND",
       description = {
-        "What they begin with. Default: filesystem.",
-        "memory is refused: no provider can copy processes."
+        "State to copy. Default: filesystem.",
+        "memory is rejected, because no provider can copy processes."
       })
   private String kind = "filesystem";
 
-  public ForkCommand(CommandContext wiring) {
-    super(wiring);
+  public ForkCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    int wanted = (int) Arguments.count("-n", count, "forks");
-    List<Fork> forks = isola.sandbox(sandbox).fork(wanted, kind);
+    int number = (int) Arguments.count("-n", count, "forks");
+    List<Fork> forks = isola.sandbox(sandbox).fork(number, kind);
     if (console.json()) {
       console.print(
           Map.of(
@@ -67,7 +67,7 @@ public final class ForkCommand extends RemoteCommand {
   private static Map<String, Object> document(Fork fork) {
     return fork.sandbox()
         .<Map<String, Object>>map(
-            one -> Map.of("sandbox", one.document(), "by", fork.by().orElse("")))
+            info -> Map.of("sandbox", info.document(), "by", fork.by().orElse("")))
         .orElseGet(() -> Map.of("error", fork.error().orElse("")));
   }
 }

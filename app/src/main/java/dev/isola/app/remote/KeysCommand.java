@@ -9,25 +9,25 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola keys}: the commands about keys, and their help when none is named. */
+/** Implements {@code isola keys}: groups the key commands and prints their help. */
 @Command(
     name = "keys",
     synopsisSubcommandLabel = "COMMAND",
-    description = "List, make and revoke keys of a server.")
+    description = "List, create and revoke API keys of a server.")
 public final class KeysCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private KeysCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  private KeysCommand(CommandContext context) {
+    this.context = context;
   }
 
-  public static CommandLine commandLine(CommandContext wiring) {
-    return new CommandLine(new KeysCommand(wiring))
-        .addSubcommand(new KeysListCommand(wiring))
-        .addSubcommand(new KeysCreateCommand(wiring))
-        .addSubcommand(new KeysRemoveCommand(wiring));
+  public static CommandLine commandLine(CommandContext context) {
+    return new CommandLine(new KeysCommand(context))
+        .addSubcommand(new KeysListCommand(context))
+        .addSubcommand(new KeysCreateCommand(context))
+        .addSubcommand(new KeysRemoveCommand(context));
   }
 
   @Override
@@ -35,6 +35,6 @@ public final class KeysCommand implements CliCommand {
     if (spec == null) {
       throw new IllegalStateException("picocli did not inject the spec");
     }
-    return HelpCommand.show(spec.commandLine(), wiring);
+    return HelpCommand.show(spec.commandLine(), context);
   }
 }

@@ -10,29 +10,32 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola keys create}. */
-@Command(name = "create", description = "Make a key and print it, this once.")
+/** Implements {@code isola keys create}. */
+@Command(
+    name = "create",
+    description = "Create an API key and print it. It cannot be printed again.")
 final class KeysCreateCommand extends RemoteCommand {
   @Option(
       names = "--scope",
       paramLabel = "SCOPE",
-      description = "read, use or admin. Default: use.")
+      description = "Scope of the key: read, use or admin. Default: use.")
   private String scope = "use";
 
-  @Parameters(paramLabel = "NAME", description = "Letters, digits, - and _.")
+  @Parameters(paramLabel = "NAME", description = "Name of the key: letters, digits, - and _.")
   private String name = "";
 
-  KeysCreateCommand(CommandContext wiring) {
-    super(wiring);
+  KeysCreateCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    ApiKeys.CreatedKey made = isola.keys().create(name, scope);
+    ApiKeys.CreatedKey created = isola.keys().create(name, scope);
     if (console.json()) {
-      console.print(Json.object("name", made.name(), "scope", made.scope(), "key", made.key()));
+      console.print(
+          Json.object("name", created.name(), "scope", created.scope(), "key", created.key()));
     } else {
-      console.print(made.key() + "\n");
+      console.print(created.key() + "\n");
     }
     return ExitCodes.OK;
   }

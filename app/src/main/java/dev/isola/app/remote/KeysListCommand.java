@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola keys ls}. */
-@Command(name = "ls", description = "List the keys, without the keys themselves.")
+/** Implements {@code isola keys ls}. */
+@Command(name = "ls", description = "List API keys, without their secrets.")
 final class KeysListCommand extends RemoteCommand {
-  KeysListCommand(CommandContext wiring) {
-    super(wiring);
+  KeysListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -27,17 +27,17 @@ final class KeysListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (keys.isEmpty()) {
-      console.print("no keys in the ledger; isola keys create NAME makes one\n");
+      console.print("no keys in the ledger; create one with isola keys create NAME\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
-    Table table = new Table().row("NAME", "SCOPE", "MADE", "USED");
-    for (ApiKey one : keys) {
+    Table table = new Table().row("NAME", "SCOPE", "CREATED", "LAST USED");
+    for (ApiKey key : keys) {
       table.row(
-          CellFormat.text(one.name()),
-          CellFormat.text(one.scope()),
-          CellFormat.age(one.createdAt(), now) + " ago",
-          one.lastUsedAt().map(at -> CellFormat.age(at, now) + " ago").orElse("never"));
+          CellFormat.text(key.name()),
+          CellFormat.text(key.scope()),
+          CellFormat.age(key.createdAt(), now) + " ago",
+          key.lastUsedAt().map(at -> CellFormat.age(at, now) + " ago").orElse("never"));
     }
     console.print(table.text());
     return ExitCodes.OK;

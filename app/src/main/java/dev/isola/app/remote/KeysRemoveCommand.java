@@ -10,14 +10,14 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola keys rm}. */
-@Command(name = "rm", description = "Revoke keys at once.")
+/** Implements {@code isola keys rm}. */
+@Command(name = "rm", description = "Revoke API keys immediately.")
 final class KeysRemoveCommand extends RemoteCommand {
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The keys.")
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the keys.")
   private List<String> names = new ArrayList<>();
 
-  KeysRemoveCommand(CommandContext wiring) {
-    super(wiring);
+  KeysRemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

@@ -4,9 +4,9 @@ import dev.isola.client.Execution;
 import dev.isola.client.error.IsolaException;
 import java.time.Duration;
 
-/** Kills a command in a sandbox when this process is told to end before it (Ctrl-C, SIGTERM). */
+/** Kills a command in a sandbox if this process is terminated first (Ctrl-C, SIGTERM). */
 final class KillOnShutdown implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(6);
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
   private final Execution execution;
   private final Thread hook = new Thread(this::kill, "isola-end");
@@ -21,11 +21,11 @@ final class KillOnShutdown implements AutoCloseable {
     return end;
   }
 
-  /** In a thread of its own: a server that hangs must not hold the process. */
+  /** On a separate thread, so that a hanging server does not block the exit. */
   private void kill() {
     Thread killing = Thread.ofPlatform().daemon().start(this::killQuietly);
     try {
-      killing.join(PATIENCE);
+      killing.join(SHUTDOWN_TIMEOUT);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -35,7 +35,7 @@ final class KillOnShutdown implements AutoCloseable {
     try {
       execution.kill();
     } catch (IsolaException e) {
-      // It has ended already, or there is nobody to tell.
+      // The command has already exited, or the server is unreachable.
     }
   }
 
@@ -44,7 +44,7 @@ final class KillOnShutdown implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The process is ending already.
+      // The JVM is already shutting down.
     }
   }
 }

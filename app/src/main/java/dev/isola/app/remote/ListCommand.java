@@ -19,43 +19,47 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola ls}. */
-@Command(name = "ls", description = "List the sandboxes of a server.")
+/** Implements {@code isola ls}. */
+@Command(name = "ls", description = "List the sandboxes on a server.")
 public final class ListCommand extends RemoteCommand {
   @Option(
       names = "--state",
       paramLabel = "STATE",
       description =
-          "creating, running, paused, stopped, error, terminating or destroyed. Repeatable."
-              + " Default: all but destroyed.")
+          "Filter by state: creating, running, paused, stopped, error, terminating or destroyed."
+              + " Repeatable. Default: all except destroyed.")
   private List<String> states = new ArrayList<>();
 
-  @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "All match. Repeatable.")
+  @Option(
+      names = "--tag",
+      paramLabel = "NAME=VALUE",
+      description = "Filter by tag; all given tags must match. Repeatable.")
   private List<String> tags = new ArrayList<>();
 
-  @Option(names = "--provider", paramLabel = "NAME", description = "Who made it.")
+  @Option(names = "--provider", paramLabel = "NAME", description = "Filter by provider.")
   private @Nullable String provider;
 
   @Option(
       names = {"-q", "--quiet"},
-      description = "Only the ids.")
+      description = "Print only the ids.")
   private boolean quiet;
 
-  public ListCommand(CommandContext wiring) {
-    super(wiring);
+  public ListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    List<SandboxInfo> found = isola.list(filter());
+    List<SandboxInfo> sandboxes = isola.list(filter());
     if (console.json()) {
-      console.print(Map.of("sandboxes", found.stream().map(SandboxInfo::document).toList()));
+      console.print(Map.of("sandboxes", sandboxes.stream().map(SandboxInfo::document).toList()));
     } else if (quiet) {
-      console.print(found.stream().map(one -> one.id() + "\n").collect(Collectors.joining()));
-    } else if (found.isEmpty()) {
-      console.print("no sandboxes; isola create makes one\n");
+      console.print(
+          sandboxes.stream().map(sandbox -> sandbox.id() + "\n").collect(Collectors.joining()));
+    } else if (sandboxes.isEmpty()) {
+      console.print("no sandboxes; create one with isola create\n");
     } else {
-      console.print(table(found, Instant.now()).text(console.columns()));
+      console.print(table(sandboxes, Instant.now()).text(console.columns()));
     }
     return ExitCodes.OK;
   }
@@ -71,19 +75,20 @@ public final class ListCommand extends RemoteCommand {
     return provider == null ? filter : filter.provider(provider);
   }
 
-  private static Table table(List<SandboxInfo> found, Instant now) {
+  private static Table table(List<SandboxInfo> sandboxes, Instant now) {
     Table table = new Table().row("ID", "STATE", "PROVIDER", "ISOLATION", "AGE", "EXPIRES", "TAGS");
-    for (SandboxInfo one : found) {
+    for (SandboxInfo sandbox : sandboxes) {
       table.row(
-          one.id(),
-          CellFormat.text(one.state()),
-          CellFormat.text(one.provider()),
-          CellFormat.text(one.isolation()),
-          CellFormat.age(one.createdAt(), now),
-          one.expiresAt()
+          sandbox.id(),
+          CellFormat.text(sandbox.state()),
+          CellFormat.text(sandbox.provider()),
+          CellFormat.text(sandbox.isolation()),
+          CellFormat.age(sandbox.createdAt(), now),
+          sandbox
+              .expiresAt()
               .map(at -> "in " + CellFormat.duration(Duration.between(now, at)))
               .orElse("never"),
-          one.tags().entrySet().stream()
+          sandbox.tags().entrySet().stream()
               .map(tag -> CellFormat.text(tag.getKey() + "=" + tag.getValue()))
               .collect(Collectors.joining(" ")));
     }

@@ -21,46 +21,49 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola login}. */
+/** Implements {@code isola login}. */
 @Command(
     name = "login",
     description = {
-      "Remember a server and a key of it.",
-      "The key is asked for and tried; the commands that need a server then use it."
+      "Log in to a server and store its URL and API key.",
+      "Prompts for the key and verifies it. Other commands then use this server."
     })
 public final class LoginCommand implements CliCommand {
-  private static final int LONGEST_KEY = 4096;
+  private static final int MAX_KEY_LENGTH = 4096;
 
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  @Parameters(paramLabel = "URL", description = "Such as http://127.0.0.1:7777.")
+  @Parameters(paramLabel = "URL", description = "URL of the server, such as http://127.0.0.1:7777.")
   private String url = "";
 
-  @Option(names = "--name", paramLabel = "NAME", description = "Default: the host of the URL.")
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description = "Name of the context. Default: the host of the URL.")
   private @Nullable String name;
 
-  @Option(names = "--key-stdin", description = "Read the key from stdin instead of asking.")
+  @Option(names = "--key-stdin", description = "Read the key from stdin instead of prompting.")
   private boolean stdin;
 
-  public LoginCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public LoginCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Console console = wiring.console();
-    String chosen = name == null ? usualName() : name;
+    Console console = context.console();
+    String chosen = name == null ? defaultName() : name;
     if (!chosen.matches("[A-Za-z0-9_-]{1,64}")) {
       throw new UsageException(
-          "--name '" + chosen + "' is not a name", "take letters, digits, - and _");
+          "--name '" + chosen + "' is not a valid name", "use letters, digits, - and _");
     }
     try {
-      IsolaOptions.of(url, "-"); // a wrong URL is told before the key is asked for
+      IsolaOptions.of(url, "-"); // reject an invalid URL before prompting for the key
       IsolaOptions options = IsolaOptions.of(url, key());
       try (Isola isola = Isola.connect(options)) {
         isola.list(SandboxFilter.ALL.state("creating"));
       }
-      Contexts.of(wiring.environment().variables())
+      Contexts.of(context.environment().variables())
           .put(new Context(chosen, options.url().toString(), options.key()));
       warn(console, options.url());
     } catch (IsolaException e) {
@@ -74,7 +77,7 @@ public final class LoginCommand implements CliCommand {
     return ExitCodes.OK;
   }
 
-  private String usualName() {
+  private String defaultName() {
     try {
       String host = URI.create(url.strip()).getHost();
       return host == null ? "default" : host.replaceAll("[^A-Za-z0-9_-]", "-");
@@ -84,19 +87,19 @@ public final class LoginCommand implements CliCommand {
   }
 
   private static void warn(Console console, URI url) {
-    boolean near =
+    boolean loopback =
         url.getHost().equals("localhost")
             || url.getHost().startsWith("127.")
             || url.getHost().equals("[::1]");
-    if (url.getScheme().equals("http") && !near) {
+    if (url.getScheme().equals("http") && !loopback) {
       console.printErr(
-          "keys and everything else go to " + url.getHost() + " unencrypted; use https");
+          "requests and keys are sent to " + url.getHost() + " unencrypted; use https");
     }
   }
 
   private String key() {
-    if (stdin || !wiring.environment().tty().in()) {
-      return line();
+    if (stdin || !context.environment().tty().in()) {
+      return readLine();
     }
     NativeTerminal terminal = new NativeTerminal(0);
     terminal.save();
@@ -105,7 +108,7 @@ public final class LoginCommand implements CliCommand {
     try {
       prompt("Key: ");
       terminal.disableEcho();
-      return line();
+      return readLine();
     } finally {
       terminal.restore();
       prompt("\n");
@@ -115,24 +118,24 @@ public final class LoginCommand implements CliCommand {
 
   private void prompt(String text) {
     try {
-      wiring.environment().err().write(text.getBytes(StandardCharsets.UTF_8));
-      wiring.environment().err().flush();
+      context.environment().err().write(text.getBytes(StandardCharsets.UTF_8));
+      context.environment().err().flush();
     } catch (IOException e) {
-      // The key can be typed without it.
+      // The prompt is optional.
     }
   }
 
-  private String line() {
-    ByteArrayOutputStream line = new ByteArrayOutputStream();
+  private String readLine() {
+    ByteArrayOutputStream readLine = new ByteArrayOutputStream();
     try {
-      for (int c = wiring.environment().in().read();
-          c >= 0 && c != '\n' && line.size() < LONGEST_KEY;
-          c = wiring.environment().in().read()) {
-        line.write(c);
+      for (int c = context.environment().in().read();
+          c >= 0 && c != '\n' && readLine.size() < MAX_KEY_LENGTH;
+          c = context.environment().in().read()) {
+        readLine.write(c);
       }
     } catch (IOException e) {
-      // What came so far is no key then.
+      // An incomplete key is rejected by the server.
     }
-    return line.toString(StandardCharsets.UTF_8).strip();
+    return readLine.toString(StandardCharsets.UTF_8).strip();
   }
 }

@@ -9,28 +9,31 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola logout}. */
-@Command(name = "logout", description = "Forget a server and its key.")
+/** Implements {@code isola logout}. */
+@Command(name = "logout", description = "Remove a server and its API key.")
 public final class LogoutCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
-  @Parameters(arity = "0..1", paramLabel = "NAME", description = "Default: the current one.")
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "NAME",
+      description = "Context to remove. Default: the current one.")
   private @Nullable String name;
 
-  public LogoutCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public LogoutCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
   public int run() {
-    Contexts contexts = Contexts.of(wiring.environment().variables());
-    String wanted = name == null ? contexts.current().map(Context::name).orElse("") : name;
-    if (!contexts.all().containsKey(wanted)) {
+    Contexts contexts = Contexts.of(context.environment().variables());
+    String selected = name == null ? contexts.current().map(Context::name).orElse("") : name;
+    if (!contexts.all().containsKey(selected)) {
       throw new UsageException(
-          name == null ? "no context is the current one" : "there is no context '" + name + "'",
-          "isola contexts lists them");
+          name == null ? "no current context" : "unknown context '" + name + "'",
+          "run isola contexts to list them");
     }
-    contexts.remove(wanted);
+    contexts.remove(selected);
     return ExitCodes.OK;
   }
 }

@@ -19,35 +19,39 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola logs}. */
+/** Implements {@code isola logs}. */
 @Command(
     name = "logs",
     description = {
-      "Show what a command in a sandbox wrote.",
-      "Without EXEC it lists what runs there and what ended lately."
+      "Print the output of a command in a sandbox.",
+      "Without EXEC, list running and recently ended executions."
     })
 public final class LogsCommand extends RemoteCommand {
   private static final int WIDEST_COMMAND = 60;
 
   @Option(
       names = {"-f", "--follow"},
-      description = "Go on until the command has ended.")
+      description = "Follow the output until the command exits.")
   private boolean follow;
 
   @Option(
       names = "--offset",
       paramLabel = "N",
-      description = "Begin at this byte. Default: the oldest that is kept.")
+      description = "Start at this byte. Default: the oldest retained output.")
   private long offset;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
 
-  @Parameters(index = "1", arity = "0..1", paramLabel = "EXEC", description = "The execution.")
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "EXEC",
+      description = "Id of the execution.")
   private @Nullable String execution;
 
-  public LogsCommand(CommandContext wiring) {
-    super(wiring);
+  public LogsCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -57,36 +61,37 @@ public final class LogsCommand extends RemoteCommand {
       return list(sandbox.executions(), console);
     }
     if (offset < 0) {
-      throw new UsageException("--offset is below 0", "0 is the first byte");
+      throw new UsageException("--offset is negative", "use 0 or a greater number");
     }
     try (Execution following = sandbox.execution(execution, offset)) {
       RemoteOutput.copy(
-          wiring.environment(), following, follow ? Long.MAX_VALUE : following.info().endOffset());
+          context.environment(), following, follow ? Long.MAX_VALUE : following.info().endOffset());
       return ExitCodes.OK;
     } catch (IOException closed) {
       return ExitCodes.OUTPUT_CLOSED;
     }
   }
 
-  private static int list(List<ExecutionInfo> found, Console console) {
+  private static int list(List<ExecutionInfo> executions, Console console) {
     if (console.json()) {
-      console.print(Map.of("executions", found.stream().map(ExecutionInfo::document).toList()));
+      console.print(
+          Map.of("executions", executions.stream().map(ExecutionInfo::document).toList()));
       return ExitCodes.OK;
     }
-    if (found.isEmpty()) {
-      console.print("no executions; isola exec starts one\n");
+    if (executions.isEmpty()) {
+      console.print("no executions; start one with isola exec\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
     Table table = new Table().row("EXEC", "PID", "STARTED", "STATE", "OUTPUT", "COMMAND");
-    for (ExecutionInfo one : found) {
+    for (ExecutionInfo entry : executions) {
       table.row(
-          CellFormat.text(one.id()),
-          Long.toString(one.pid()),
-          CellFormat.age(one.startedAt(), now) + " ago",
-          one.exit().map(exit -> "ended with " + exit.shellCode()).orElse("running"),
-          CellFormat.size(one.endOffset()),
-          CellFormat.truncated(String.join(" ", one.argv()), WIDEST_COMMAND));
+          CellFormat.text(entry.id()),
+          Long.toString(entry.pid()),
+          CellFormat.age(entry.startedAt(), now) + " ago",
+          entry.exit().map(exit -> "exited with " + exit.shellCode()).orElse("running"),
+          CellFormat.size(entry.endOffset()),
+          CellFormat.truncated(String.join(" ", entry.argv()), WIDEST_COMMAND));
     }
     console.print(table.text());
     return ExitCodes.OK;

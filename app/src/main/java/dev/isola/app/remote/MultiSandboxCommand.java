@@ -14,37 +14,39 @@ import java.util.Map;
 import java.util.function.Consumer;
 import picocli.CommandLine.Parameters;
 
-/** A command that does one thing to sandboxes, each on its own: one that fails stops no other. */
+/**
+ * A command that applies one operation to several sandboxes. A failure does not affect the others.
+ */
 abstract class MultiSandboxCommand extends RemoteCommand {
-  @Parameters(paramLabel = "ID", arity = "1..*", description = "The sandboxes.")
+  @Parameters(paramLabel = "ID", arity = "1..*", description = "Ids of the sandboxes.")
   private List<String> ids = new ArrayList<>();
 
-  MultiSandboxCommand(CommandContext wiring) {
-    super(wiring);
+  MultiSandboxCommand(CommandContext context) {
+    super(context);
   }
 
-  /** Tells each failure but the last, which is thrown. */
+  /** Reports every failure except the last, which is thrown. */
   final int forEach(Isola isola, Console console, String done, Consumer<Sandbox> action) {
     List<Sandbox> sandboxes = ids.stream().distinct().map(id -> sandbox(isola, id)).toList();
-    List<String> good = new ArrayList<>();
-    List<SandboxException> bad = new ArrayList<>();
+    List<String> succeeded = new ArrayList<>();
+    List<SandboxException> failures = new ArrayList<>();
     for (Sandbox sandbox : sandboxes) {
       try {
         action.accept(sandbox);
-        good.add(sandbox.id());
+        succeeded.add(sandbox.id());
       } catch (IsolaException e) {
-        bad.add(RemoteFault.of(e));
+        failures.add(RemoteFault.of(e));
       }
     }
-    if (bad.isEmpty()) {
+    if (failures.isEmpty()) {
       if (console.json()) {
-        console.print(Map.of(done, good));
+        console.print(Map.of(done, succeeded));
       }
       return ExitCodes.OK;
     }
-    for (SandboxException one : bad.subList(0, bad.size() - 1)) {
-      ErrorReport.write(wiring.environment(), one.fault(), false);
+    for (SandboxException failure : failures.subList(0, failures.size() - 1)) {
+      ErrorReport.write(context.environment(), failure.fault(), false);
     }
-    throw bad.getLast();
+    throw failures.getLast();
   }
 }

@@ -7,14 +7,16 @@ import dev.isola.client.Sandbox;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola pause}. */
-@Command(name = "pause", description = "Freeze sandboxes, with their processes in memory.")
+/** Implements {@code isola pause}. */
+@Command(name = "pause", description = "Pause sandboxes; their processes stay in memory.")
 public final class PauseCommand extends MultiSandboxCommand {
-  @Option(names = "--stop", description = "End their processes and keep their files only.")
+  @Option(
+      names = "--stop",
+      description = "Stop instead: end the processes and keep only the files.")
   private boolean stop;
 
-  public PauseCommand(CommandContext wiring) {
-    super(wiring);
+  public PauseCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

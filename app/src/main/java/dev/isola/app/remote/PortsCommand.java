@@ -17,45 +17,53 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola ports}. */
+/** Implements {@code isola ports}. */
 @Command(
     name = "ports",
     sortOptions = false,
-    description = "List the ports of a sandbox that are open to everybody; open or link to one.")
+    description =
+        "List the public ports of a sandbox, change the access to a port, or print a link to it.")
 public final class PortsCommand extends RemoteCommand {
-  private static final Duration USUAL = Duration.ofHours(1);
+  private static final Duration DEFAULT_TTL = Duration.ofHours(1);
 
-  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
 
-  @Parameters(index = "1", arity = "0..1", paramLabel = "PORT", description = "One of its ports.")
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "PORT",
+      description = "Port of the sandbox.")
   private @Nullable Integer port;
 
-  @Option(names = "--public", description = "Let anybody look at PORT, without a key.")
+  @Option(names = "--public", description = "Make PORT reachable without a key.")
   private boolean open;
 
-  @Option(names = "--private", description = "Let only those look who have a key or a link.")
+  @Option(names = "--private", description = "Make PORT reachable only with a key or a link.")
   private boolean closed;
 
-  @Option(names = "--link", description = "Print a link to PORT that needs no key.")
+  @Option(names = "--link", description = "Print a temporary link to PORT that needs no key.")
   private boolean link;
 
-  @Option(names = "--ttl", paramLabel = "TIME", description = "How long the link works: 10m; 1h.")
+  @Option(
+      names = "--ttl",
+      paramLabel = "TIME",
+      description = "How long the link is valid: 10m, 2h. Default: 1h.")
   private @Nullable String ttl;
 
-  public PortsCommand(CommandContext wiring) {
-    super(wiring);
+  public PortsCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
     Sandbox sandbox = sandbox(isola, id);
     if (open && closed) {
-      throw new UsageException("--public and --private exclude each other", "leave one out");
+      throw new UsageException("--public and --private cannot be combined", "omit one of them");
     }
     if (port == null) {
       if (open || closed || link) {
-        throw new UsageException("there is no PORT", "write it behind the id");
+        throw new UsageException("PORT is missing", "add it after the id");
       }
       return list(sandbox.ports().list(), console);
     }
@@ -63,17 +71,18 @@ public final class PortsCommand extends RemoteCommand {
       sandbox.ports().setPublic(port, open);
     }
     if (link) {
-      Duration time = ttl == null ? USUAL : Arguments.duration("--ttl", ttl);
-      Ports.Link made = sandbox.ports().link(port, time);
+      Duration time = ttl == null ? DEFAULT_TTL : Arguments.duration("--ttl", ttl);
+      Ports.Link created = sandbox.ports().link(port, time);
       if (console.json()) {
-        console.print(made.document());
+        console.print(created.document());
       } else {
-        console.print(made.url() + "\n");
+        console.print(created.url() + "\n");
       }
     } else if (!open && !closed) {
-      int wanted = port;
+      int selected = port;
       return list(
-          sandbox.ports().list().stream().filter(one -> one.port() == wanted).toList(), console);
+          sandbox.ports().list().stream().filter(entry -> entry.port() == selected).toList(),
+          console);
     }
     return ExitCodes.OK;
   }
@@ -82,11 +91,11 @@ public final class PortsCommand extends RemoteCommand {
     if (console.json()) {
       console.print(Map.of("ports", ports.stream().map(Ports.Port::document).toList()));
     } else if (ports.isEmpty()) {
-      console.print("no port is open to everybody; isola ports ID PORT --link makes a link\n");
+      console.print("no public ports; create a link to a port with isola ports ID PORT --link\n");
     } else {
       Table table = new Table().row("PORT", "ACCESS");
-      for (Ports.Port one : ports) {
-        table.row(Integer.toString(one.port()), one.isPublic() ? "public" : "private");
+      for (Ports.Port entry : ports) {
+        table.row(Integer.toString(entry.port()), entry.isPublic() ? "public" : "private");
       }
       console.print(table.text());
     }

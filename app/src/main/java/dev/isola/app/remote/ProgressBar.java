@@ -6,40 +6,40 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** A bar that shows how far a copy is; only where a person looks at a terminal. */
+/** Progress bar of a copy. Shown on terminals only. */
 public final class ProgressBar implements AutoCloseable {
   private static final int WIDTH = 30;
   private static final long REDRAW_NANOS = Duration.ofMillis(100).toNanos();
 
-  private final CliEnvironment host;
-  private final boolean shown;
+  private final CliEnvironment environment;
+  private final boolean visible;
   private final long total;
-  private final long begun = System.nanoTime();
-  private long drawn;
+  private final long startNanos = System.nanoTime();
+  private long lastDrawNanos;
   private long done;
-  private boolean any;
+  private boolean drawnOnce;
 
   /**
-   * @param total how many bytes there are; negative when nobody knows
+   * @param total number of bytes; negative if unknown
    */
-  ProgressBar(CliEnvironment host, boolean shown, long total) {
-    this.host = host;
-    this.shown = shown;
+  ProgressBar(CliEnvironment environment, boolean visible, long total) {
+    this.environment = environment;
+    this.visible = visible;
     this.total = total;
   }
 
   synchronized void update(long bytes) {
     done = bytes;
     long now = System.nanoTime();
-    if (shown && (!any || now - drawn >= REDRAW_NANOS)) {
-      drawn = now;
-      any = true;
+    if (visible && (!drawnOnce || now - lastDrawNanos >= REDRAW_NANOS)) {
+      lastDrawNanos = now;
+      drawnOnce = true;
       draw();
     }
   }
 
   private void draw() {
-    write("\r" + line(done, total, Duration.ofNanos(System.nanoTime() - begun)) + "\u001b[K");
+    write("\r" + line(done, total, Duration.ofNanos(System.nanoTime() - startNanos)) + "\u001b[K");
   }
 
   public static String line(long done, long total, Duration time) {
@@ -61,16 +61,16 @@ public final class ProgressBar implements AutoCloseable {
 
   private void write(String text) {
     try {
-      host.err().write(text.getBytes(StandardCharsets.UTF_8));
-      host.err().flush();
+      environment.err().write(text.getBytes(StandardCharsets.UTF_8));
+      environment.err().flush();
     } catch (IOException e) {
-      // A bar that nobody sees.
+      // Progress is optional.
     }
   }
 
   @Override
   public synchronized void close() {
-    if (any) {
+    if (drawnOnce) {
       draw();
       write("\n");
     }

@@ -18,37 +18,37 @@ import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
-/** The file of a recipe: YAML, or JSON, which is YAML too. */
+/** Reads recipe files, in YAML or JSON (a subset of YAML). */
 final class RecipeFile {
   static final String NAME = "isola-template.yaml";
 
-  private static final int MOST_BYTES = 1024 * 1024;
-  private static final int DEEPEST = 20;
+  private static final int MAX_BYTES = 1024 * 1024;
+  private static final int MAX_DEPTH = 20;
   private static final LoadSettings SETTINGS =
-      LoadSettings.builder().setCodePointLimit(MOST_BYTES).build();
+      LoadSettings.builder().setCodePointLimit(MAX_BYTES).build();
 
   private RecipeFile() {}
 
   /**
-   * Reads a recipe and checks it.
+   * Reads and checks a recipe.
    *
-   * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong with it
+   * @throws dev.isola.spi.error.InvalidRequest listing every error in it
    */
   static Map<String, Object> read(Path file) {
-    Map<String, Object> document = parsed(file);
+    Map<String, Object> document = parse(file);
     RecipeDocument.check(document);
     return document;
   }
 
-  private static Map<String, Object> parsed(Path file) {
+  private static Map<String, Object> parse(Path file) {
     try {
-      if (Files.size(file) > MOST_BYTES) {
-        throw unreadable(file, "is larger than " + MOST_BYTES + " bytes");
+      if (Files.size(file) > MAX_BYTES) {
+        throw unreadable(file, "is larger than " + MAX_BYTES + " bytes");
       }
       String text = Files.readString(file);
-      refuseDeep(file, text);
+      rejectDeepNesting(file, text);
       if (!(new Load(SETTINGS).loadFromString(text) instanceof Map<?, ?> tree)) {
-        throw unreadable(file, "does not hold keys and values");
+        throw unreadable(file, "is not a YAML mapping");
       }
       Map<String, Object> document = new LinkedHashMap<>();
       tree.forEach(
@@ -62,7 +62,7 @@ final class RecipeFile {
       String line = e.getProblemMark().map(mark -> ", line " + (mark.getLine() + 1)).orElse("");
       throw unreadable(file, "is not YAML" + line + ": " + e.getProblem());
     } catch (YamlEngineException e) {
-      throw unreadable(file, "is not YAML, or not plain enough");
+      throw unreadable(file, "is not YAML, or uses unsupported YAML features");
     } catch (NoSuchFileException e) {
       throw unreadable(file, "does not exist");
     } catch (CharacterCodingException e) {
@@ -72,20 +72,23 @@ final class RecipeFile {
     }
   }
 
-  /** The parser's events come one by one; what loads them calls itself for each level. */
-  private static void refuseDeep(Path file, String text) {
+  /**
+   * Limits the nesting depth, because the loader is recursive. The parser's event stream is not.
+   */
+  private static void rejectDeepNesting(Path file, String text) {
     int depth = 0;
     for (Event event : new Parse(SETTINGS).parseString(text)) {
       depth +=
           event instanceof CollectionStartEvent ? 1 : event instanceof CollectionEndEvent ? -1 : 0;
-      if (depth > DEEPEST) {
-        throw unreadable(file, "is nested more than " + DEEPEST + " deep");
+      if (depth > MAX_DEPTH) {
+        throw unreadable(file, "is nested more than " + MAX_DEPTH + " levels deep");
       }
     }
   }
 
   private static UsageException unreadable(Path file, String problem) {
     return new UsageException(
-        "the recipe " + file + " " + problem, "name a recipe with -f; docs/templates.md has one");
+        "the recipe " + file + " " + problem,
+        "name a recipe with -f; docs/templates.md documents the format");
   }
 }

@@ -11,24 +11,24 @@ import dev.isola.client.error.IsolaException;
 import java.time.Duration;
 import picocli.CommandLine.Mixin;
 
-/** A command that asks a server. Its errors are told like all others. */
+/** A command that calls a server. Errors of the server are reported like local ones. */
 abstract class RemoteCommand implements CliCommand {
-  /** A person who restarts a server may need a moment more than a program would wait. */
+  /** Longer than the client's default, because an operator may be restarting the server. */
   private static final Duration RECONNECT = Duration.ofMinutes(1);
 
-  final CommandContext wiring;
+  final CommandContext context;
   @Mixin final ServerOptions server = new ServerOptions();
 
-  RemoteCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  RemoteCommand(CommandContext context) {
+    this.context = context;
   }
 
   abstract int run(Isola isola, Console console);
 
   @Override
   public final int run() {
-    Console console = wiring.console();
-    ServerOptions.Server chosen = server.resolve(wiring.environment().variables());
+    Console console = context.console();
+    ServerOptions.Server chosen = server.resolve(context.environment().variables());
     if (console.verbose()) {
       console.printErr("server " + chosen.url());
     }
@@ -40,11 +40,13 @@ abstract class RemoteCommand implements CliCommand {
     }
   }
 
-  /** Returns the sandbox; an id that cannot be one is told here, not as a strange path there. */
+  /**
+   * Returns the sandbox. Checks the id here, because an invalid one would change the request path.
+   */
   static Sandbox sandbox(Isola isola, String id) {
     if (!id.matches("[a-z0-9]{1,32}")) {
       throw new UsageException(
-          "'" + id + "' is not the id of a sandbox", "isola ls lists the sandboxes");
+          "'" + id + "' is not a valid sandbox id", "run isola ls to list sandboxes");
     }
     return isola.sandbox(id);
   }

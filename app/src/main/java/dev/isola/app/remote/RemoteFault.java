@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Says what a server said in the words of the command line. */
+/** Converts errors of the server to errors of the command line. */
 final class RemoteFault {
   private static final Map<String, ErrorCode> CODES =
       Stream.of(ErrorCode.values()).collect(Collectors.toMap(ErrorCode::name, code -> code));
@@ -44,14 +44,15 @@ final class RemoteFault {
 
   private static String remedy(IsolaException e) {
     return switch (e.code()) {
-      case "UNAUTHENTICATED" -> "isola login URL with a key of that server, or set ISOLA_API_KEY";
-      case "SANDBOX_NOT_FOUND", "SANDBOX_DESTROYED" -> "isola ls lists the sandboxes";
-      case "EXECUTION_NOT_FOUND" -> "isola logs ID lists what runs and what ended lately";
+      case "UNAUTHENTICATED" ->
+          "run isola login URL with a key of that server, or set ISOLA_API_KEY";
+      case "SANDBOX_NOT_FOUND", "SANDBOX_DESTROYED" -> "run isola ls to list sandboxes";
+      case "EXECUTION_NOT_FOUND" -> "run isola logs ID to list executions";
       default -> e.remedy();
     };
   }
 
-  /** A code of a newer server is taken for one of its class. */
+  /** Maps an unknown code of a newer server by its exception class. */
   private static ErrorCode code(IsolaException e) {
     ErrorCode known = CODES.get(e.code());
     if (known != null) {

@@ -11,47 +11,52 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
 
-/** Writes the output of a command on a server as it comes, and says how it ended. */
+/** Prints the output of a remote command as it arrives, and reports its exit. */
 final class RemoteOutput {
   private RemoteOutput() {}
 
   /**
-   * Copies output up to {@code end}, or all of it until the command has ended.
+   * Copies output up to offset {@code end}, or until the command exits.
    *
-   * @throws IOException when nobody reads ours any more
+   * @throws IOException if standard output is closed
    */
-  static void copy(CliEnvironment host, Execution execution, long end) throws IOException {
+  static void copy(CliEnvironment environment, Execution execution, long end) throws IOException {
     while (execution.offset() < end) {
       Optional<Output> next = execution.read();
       if (next.isEmpty()) {
         return;
       }
-      write(host, next.get());
+      write(environment, next.get());
     }
   }
 
-  static void write(CliEnvironment host, Output piece) throws IOException {
+  static void write(CliEnvironment environment, Output piece) throws IOException {
     switch (piece) {
       case Output.Data data -> {
-        OutputStream to = data.channel() == Output.Channel.STDERR ? host.err() : host.out();
+        OutputStream to =
+            data.channel() == Output.Channel.STDERR ? environment.err() : environment.out();
         data.writeTo(to);
         to.flush();
       }
-      case Output.Gap gap -> ErrorReport.writeLine(host, gap.lost() + " bytes of output were lost");
+      case Output.Gap gap ->
+          ErrorReport.writeLine(environment, gap.lost() + " bytes of output were lost");
     }
   }
 
-  /** Says why a command ended where its exit code alone does not, and returns that code. */
-  static int reportExit(CliEnvironment host, Exit exit) {
+  /** Reports why a command ended if its exit code does not tell, and returns the exit code. */
+  static int reportExit(CliEnvironment environment, Exit exit) {
     switch (exit) {
       case Exit.TimedOut(var after) ->
           ErrorReport.writeLine(
-              host, "timed out after " + after.toMillis() / 1000.0 + " s; raise --timeout");
+              environment,
+              "timed out after " + after.toMillis() / 1000.0 + " s; increase --timeout");
       case Exit.OutOfMemory() ->
-          ErrorReport.writeLine(host, "killed: out of memory; make a sandbox with more --memory");
+          ErrorReport.writeLine(
+              environment, "killed: out of memory; create a sandbox with more --memory");
       case Exit.Lost(var why) ->
           ErrorReport.writeLine(
-              host, "the sandbox was lost: " + CellFormat.text(why) + "; isola ls tells more");
+              environment,
+              "the sandbox was lost: " + CellFormat.text(why) + "; run isola ls for its state");
       case Exit.Exited ignored -> {}
       case Exit.Signaled ignored -> {}
     }

@@ -21,106 +21,106 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** Joins the caller's terminal and one on a server: keys, screen, window size, and leaving. */
+/** Connects the user's terminal with one on a server: input, output, window size and detaching. */
 final class RemoteTerminal {
-  /** A server that is restarted is back sooner; then nothing is said. */
-  private static final long SILENT_NANOS = Duration.ofSeconds(5).toNanos();
+  /** A restarting server is usually back sooner; no message is printed until then. */
+  private static final long QUIET_NANOS = Duration.ofSeconds(5).toNanos();
 
-  private static final int KEYS = 4096;
+  private static final int BUFFER_SIZE = 4096;
 
-  private final CliEnvironment host;
+  private final CliEnvironment environment;
   private final String sandbox;
   private final Terminal terminal;
   private final DetachKeys keys = new DetachKeys();
   private volatile boolean detached;
   private long lostAt;
   private boolean lost;
-  private boolean told;
+  private boolean reported;
 
-  private RemoteTerminal(CliEnvironment host, String sandbox, Terminal terminal) {
-    this.host = host;
+  private RemoteTerminal(CliEnvironment environment, String sandbox, Terminal terminal) {
+    this.environment = environment;
     this.sandbox = sandbox;
     this.terminal = terminal;
   }
 
-  /** Starts a command on a terminal of the size of ours. */
-  static int start(CliEnvironment host, Sandbox sandbox, Command command) {
-    need(host);
-    String type = host.variables().getOrDefault("TERM", "");
-    Command there =
+  /** Starts a command on a terminal of the same size as the user's. */
+  static int start(CliEnvironment environment, Sandbox sandbox, Command command) {
+    requireTerminal(environment);
+    String type = environment.variables().getOrDefault("TERM", "");
+    Command withTerm =
         type.isEmpty() || command.env().containsKey("TERM")
             ? command
             : command.withEnv("TERM", type);
-    try (RawTerminal here = RawTerminal.open()) {
-      TerminalSize size = here.size();
-      Terminal terminal = sandbox.terminal(there, size.rows(), size.columns());
-      return new RemoteTerminal(host, sandbox.id(), terminal).run(here);
+    try (RawTerminal local = RawTerminal.open()) {
+      TerminalSize size = local.size();
+      Terminal terminal = sandbox.terminal(withTerm, size.rows(), size.columns());
+      return new RemoteTerminal(environment, sandbox.id(), terminal).run(local);
     }
   }
 
-  /** Comes back to a command on a terminal; what is kept of its screen is shown again. */
-  static int attach(CliEnvironment host, Sandbox sandbox, String execution) {
-    need(host);
+  /** Attaches to a command on a terminal and replays the retained output. */
+  static int attach(CliEnvironment environment, Sandbox sandbox, String execution) {
+    requireTerminal(environment);
     ExecutionInfo info = sandbox.execution(execution, 0).info();
     if (!info.onTerminal()) {
       throw new UsageException(
-          execution + " is not on a terminal",
-          "isola logs -f " + sandbox.id() + " " + execution + " follows it");
+          execution + " does not run on a terminal",
+          "print its output with isola logs -f " + sandbox.id() + " " + execution);
     }
-    try (RawTerminal here = RawTerminal.open()) {
+    try (RawTerminal local = RawTerminal.open()) {
       Terminal terminal = sandbox.attach(execution, info.firstOffset());
-      terminal.resize(here.size().rows(), here.size().columns());
-      return new RemoteTerminal(host, sandbox.id(), terminal).run(here);
+      terminal.resize(local.size().rows(), local.size().columns());
+      return new RemoteTerminal(environment, sandbox.id(), terminal).run(local);
     }
   }
 
-  private static void need(CliEnvironment host) {
-    CliEnvironment.TtyStatus interactive = host.tty();
-    if (!interactive.in() || !interactive.out()) {
+  private static void requireTerminal(CliEnvironment environment) {
+    CliEnvironment.TtyStatus tty = environment.tty();
+    if (!tty.in() || !tty.out()) {
       throw new UsageException(
-          "this needs a terminal, and " + (interactive.in() ? "stdout" : "stdin") + " is none",
-          "run it from a terminal, or use isola exec without --tty");
+          "this command needs a terminal, and " + (tty.in() ? "stdout" : "stdin") + " is not one",
+          "run it in a terminal, or use isola exec without --tty");
     }
   }
 
-  private int run(RawTerminal here) {
+  private int run(RawTerminal local) {
     Optional<Exit> exit;
     try (terminal) {
-      terminal.onConnection(this::connection);
-      here.onResize(
+      terminal.onConnection(this::connectionChanged);
+      local.onResize(
           () -> {
-            TerminalSize size = here.size();
+            TerminalSize size = local.size();
             Thread.ofVirtual().start(() -> terminal.resize(size.rows(), size.columns()));
           });
-      here.enterRawMode();
-      Thread.ofPlatform().daemon().name("isola-keys").start(this::pump);
+      local.enterRawMode();
+      Thread.ofPlatform().daemon().name("isola-keys").start(this::forwardInput);
       exit = show();
     } catch (ProviderUnavailable e) {
-      here.close();
-      throw RemoteFault.of(e, "the command goes on; " + comeBack());
+      local.close();
+      throw RemoteFault.of(e, "the command is still running; " + reattachHint());
     } catch (IOException closed) {
       return ExitCodes.OUTPUT_CLOSED;
     }
-    here.close(); // before a line of ours is written
+    local.close(); // restore the terminal before printing
     if (exit.isEmpty()) {
-      ErrorReport.writeLine(host, "detached; " + comeBack());
+      ErrorReport.writeLine(environment, "detached; " + reattachHint());
       return ExitCodes.OK;
     }
-    return RemoteOutput.reportExit(host, exit.get());
+    return RemoteOutput.reportExit(environment, exit.get());
   }
 
-  private String comeBack() {
-    return "isola shell " + sandbox + " --attach " + terminal.id() + " comes back";
+  private String reattachHint() {
+    return "reattach with isola shell " + sandbox + " --attach " + terminal.id();
   }
 
-  /** Returns how the command ended; empty when it was left. */
+  /** Shows output until the command exits. Returns its exit, or empty after a detach. */
   private Optional<Exit> show() throws IOException {
     try {
       for (var next = terminal.read(); next.isPresent(); next = terminal.read()) {
         if (next.get() instanceof Output.Gap gap) {
-          say(gap.lost() + " bytes of the screen were lost");
+          printLine(gap.lost() + " bytes of output were lost");
         } else {
-          RemoteOutput.write(host, next.get());
+          RemoteOutput.write(environment, next.get());
         }
       }
       return Optional.of(terminal.await());
@@ -132,11 +132,13 @@ final class RemoteTerminal {
     }
   }
 
-  private void pump() {
-    byte[] buffer = new byte[KEYS];
+  private void forwardInput() {
+    byte[] buffer = new byte[BUFFER_SIZE];
     try {
       OutputStream to = terminal.stdin();
-      for (int count = host.in().read(buffer); count >= 0; count = host.in().read(buffer)) {
+      for (int count = environment.in().read(buffer);
+          count >= 0;
+          count = environment.in().read(buffer)) {
         byte[] typed = keys.filter(Arrays.copyOf(buffer, count), count);
         if (keys.detached()) {
           detached = true;
@@ -148,35 +150,35 @@ final class RemoteTerminal {
         }
       }
     } catch (IOException | RuntimeException e) {
-      // The command has ended, or the server is gone: the reader of the screen says so.
+      // The command has exited or the connection is lost; the output thread reports it.
     }
   }
 
-  private void connection(boolean there) {
-    if (there) {
-      if (told) {
-        say("connected again");
+  private void connectionChanged(boolean connected) {
+    if (connected) {
+      if (reported) {
+        printLine("reconnected");
       }
       lost = false;
-      told = false;
+      reported = false;
       return;
     }
     if (!lost) {
       lost = true;
       lostAt = System.nanoTime();
-    } else if (!told && System.nanoTime() - lostAt > SILENT_NANOS) {
-      told = true;
-      say("the connection is lost; trying again (Enter ~. leaves)");
+    } else if (!reported && System.nanoTime() - lostAt > QUIET_NANOS) {
+      reported = true;
+      printLine("connection lost; reconnecting (Enter ~. detaches)");
     }
   }
 
-  /** The terminal is raw: a line needs both of its ends. */
-  private void say(String line) {
+  /** In raw mode a line break needs an explicit carriage return. */
+  private void printLine(String line) {
     try {
-      host.err().write(("\r\nisola: " + line + "\r\n").getBytes(StandardCharsets.UTF_8));
-      host.err().flush();
+      environment.err().write(("\r\nisola: " + line + "\r\n").getBytes(StandardCharsets.UTF_8));
+      environment.err().flush();
     } catch (IOException e) {
-      // There is nobody to tell.
+      // Standard error is closed.
     }
   }
 }

@@ -6,16 +6,16 @@ import dev.isola.client.Isola;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola rm}. */
-@Command(name = "rm", description = "Destroy sandboxes; nothing of them is left.")
+/** Implements {@code isola rm}. */
+@Command(name = "rm", description = "Destroy sandboxes and their files.")
 public final class RemoveCommand extends MultiSandboxCommand {
   @Option(
       names = {"-f", "--force"},
-      description = "Do not spare unsaved work.")
+      description = "Destroy a sandbox even if it contains unsaved work.")
   private boolean force;
 
-  public RemoveCommand(CommandContext wiring) {
-    super(wiring);
+  public RemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

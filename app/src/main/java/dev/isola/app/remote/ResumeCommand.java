@@ -6,11 +6,11 @@ import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import picocli.CommandLine.Command;
 
-/** {@code isola resume}. */
-@Command(name = "resume", description = "Make paused or stopped sandboxes run again.")
+/** Implements {@code isola resume}. */
+@Command(name = "resume", description = "Resume paused or stopped sandboxes.")
 public final class ResumeCommand extends MultiSandboxCommand {
-  public ResumeCommand(CommandContext wiring) {
-    super(wiring);
+  public ResumeCommand(CommandContext context) {
+    super(context);
   }
 
   @Override

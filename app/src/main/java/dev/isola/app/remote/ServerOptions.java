@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * Which server a command is for: {@code --server}, then {@code --context}, then {@code ISOLA_URL},
- * then the context of the last login. {@code ISOLA_API_KEY} is the key wherever it is set.
+ * Options that select the server. Precedence: {@code --server}, {@code --context}, {@code
+ * ISOLA_URL}, the context of the last login. {@code ISOLA_API_KEY}, if set, is always the key.
  */
 final class ServerOptions {
   private static final String LOOPBACK = "http://127.0.0.1:7777";
 
-  /** A server and a key of it. */
+  /** A server and a key for it. */
   record Server(String url, String key) {
     @Override
     public String toString() {
@@ -28,13 +28,16 @@ final class ServerOptions {
   @Option(
       names = "--server",
       paramLabel = "URL",
-      description = "The server. Default: $$ISOLA_URL, or that of the last isola login.")
+      description =
+          "URL of the server. Default: $$ISOLA_URL, or the server of the last isola login.")
   @Nullable String url;
 
   @Option(
       names = "--context",
       paramLabel = "NAME",
-      description = "A server of isola contexts. Default: $$ISOLA_CONTEXT, or the current one.")
+      description =
+          "Context of the server; see isola contexts. Default: $$ISOLA_CONTEXT, or the current"
+              + " one.")
   @Nullable String context;
 
   Server resolve(Map<String, String> env) {
@@ -45,13 +48,13 @@ final class ServerOptions {
             .or(() -> value(env, "ISOLA_CONTEXT"))
             .filter(ignored -> url == null)
             .map(name -> named(contexts, name));
-    Optional<String> said =
+    Optional<String> explicitUrl =
         Optional.ofNullable(url)
             .or(() -> named.isPresent() ? Optional.empty() : value(env, "ISOLA_URL"));
-    if (said.isPresent()) {
-      String place = said.get().strip().replaceAll("/+$", "");
+    if (explicitUrl.isPresent()) {
+      String serverUrl = explicitUrl.get().strip().replaceAll("/+$", "");
       return new Server(
-          place, key.or(() -> keyOf(contexts, place)).orElseThrow(() -> noKey(place)));
+          serverUrl, key.or(() -> keyOf(contexts, serverUrl)).orElseThrow(() -> noKey(serverUrl)));
     }
     Optional<Context> chosen = named.or(contexts::current);
     if (chosen.isPresent()) {
@@ -68,9 +71,9 @@ final class ServerOptions {
     Context found = contexts.all().get(name);
     if (found == null) {
       throw new UsageException(
-          "there is no context '" + name + "'",
+          "unknown context '" + name + "'",
           contexts.all().isEmpty()
-              ? "isola login URL makes one"
+              ? "add one with isola login URL"
               : "known: " + String.join(", ", contexts.all().keySet()));
     }
     return found;
@@ -78,7 +81,7 @@ final class ServerOptions {
 
   private static Optional<String> keyOf(Contexts contexts, String url) {
     return contexts.all().values().stream()
-        .filter(one -> one.url().equals(url))
+        .filter(entry -> entry.url().equals(url))
         .map(Context::key)
         .findFirst();
   }
@@ -86,16 +89,16 @@ final class ServerOptions {
   private static SandboxException noKey(String url) {
     return Fault.of(
             ErrorCode.UNAUTHENTICATED,
-            "there is no key for " + url,
-            "isola login " + url + ", or set ISOLA_API_KEY")
+            "no API key for " + url,
+            "run isola login " + url + ", or set ISOLA_API_KEY")
         .exception();
   }
 
   private static SandboxException noServer() {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "this needs a server, and none is known",
-            "start one with isola serve, or isola login URL")
+            "this command needs a server, and none is configured",
+            "start one with isola serve, or run isola login URL")
         .exception();
   }
 }

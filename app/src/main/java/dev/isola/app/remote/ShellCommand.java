@@ -12,14 +12,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola shell}. */
+/** Implements {@code isola shell}. */
 @Command(
     name = "shell",
     sortOptions = false,
     customSynopsis = "isola shell [OPTION]... ID [[--] CMD [ARG]...]",
     description = {
-      "Open a terminal in a sandbox: bash, or sh where there is none.",
-      "Enter ~. or Ctrl-P Ctrl-Q leaves and keeps it running; --attach comes back."
+      "Open a shell in a sandbox: bash, or sh if bash is not installed.",
+      "Enter ~. or Ctrl-P Ctrl-Q detaches and keeps it running; --attach reattaches."
     })
 public final class ShellCommand extends RemoteCommand {
   private static final dev.isola.client.Command SHELL =
@@ -29,7 +29,7 @@ public final class ShellCommand extends RemoteCommand {
   @Option(
       names = {"-a", "--attach"},
       paramLabel = "EXEC",
-      description = "Come back to a terminal; isola logs ID lists what runs.")
+      description = "Reattach to a running terminal; isola logs ID lists executions.")
   private @Nullable String attach;
 
   @Option(
@@ -41,53 +41,60 @@ public final class ShellCommand extends RemoteCommand {
   @Option(
       names = {"-w", "--workdir"},
       paramLabel = "DIR",
-      description = "Where to begin. Default: the sandbox's working folder.")
+      description = "Working folder. Default: the sandbox's.")
   private @Nullable String workdir;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "The sandbox.")
+  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
   private String id = "";
 
   @Parameters(
       index = "1..*",
       paramLabel = "CMD",
       arity = "0..*",
-      description = "Instead of a shell, taken literally.")
-  private List<String> words = new ArrayList<>();
+      description = "Command to run instead of a shell, passed literally.")
+  private List<String> arguments = new ArrayList<>();
 
-  public ShellCommand(CommandContext wiring) {
-    super(wiring);
+  public ShellCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
     if (console.json()) {
-      throw new UsageException("a terminal has no JSON", "leave --json out, or use isola exec");
+      throw new UsageException(
+          "a terminal cannot be printed as JSON", "omit --json, or use isola exec");
     }
     Sandbox sandbox = sandbox(isola, id);
-    List<String> rest = rest();
+    List<String> commandArguments = commandArguments();
     if (attach == null) {
-      return RemoteTerminal.start(wiring.environment(), sandbox, command(rest));
+      return RemoteTerminal.start(context.environment(), sandbox, command(commandArguments));
     }
-    if (!rest.isEmpty() || user != null || workdir != null) {
-      throw new UsageException("what --attach comes back to runs already", "leave the rest out");
+    if (!commandArguments.isEmpty() || user != null || workdir != null) {
+      throw new UsageException(
+          "--attach cannot be combined with a command, --user or --workdir",
+          "omit them; the command is already running");
     }
-    return RemoteTerminal.attach(wiring.environment(), sandbox, attach);
+    return RemoteTerminal.attach(context.environment(), sandbox, attach);
   }
 
-  /** Behind the id options are words; the one that people write there is understood. */
-  private List<String> rest() {
-    if (words.size() == 2
-        && (words.getFirst().equals("--attach") || words.getFirst().equals("-a"))) {
-      attach = words.getLast();
+  /**
+   * Returns the arguments after the id. Options are literal there, except for {@code --attach},
+   * which users commonly write last.
+   */
+  private List<String> commandArguments() {
+    if (arguments.size() == 2
+        && (arguments.getFirst().equals("--attach") || arguments.getFirst().equals("-a"))) {
+      attach = arguments.getLast();
       return List.of();
     }
-    return !words.isEmpty() && words.getFirst().equals("--")
-        ? words.subList(1, words.size())
-        : words;
+    return !arguments.isEmpty() && arguments.getFirst().equals("--")
+        ? arguments.subList(1, arguments.size())
+        : arguments;
   }
 
-  private dev.isola.client.Command command(List<String> rest) {
-    dev.isola.client.Command command = rest.isEmpty() ? SHELL : dev.isola.client.Command.argv(rest);
+  private dev.isola.client.Command command(List<String> commandArguments) {
+    dev.isola.client.Command command =
+        commandArguments.isEmpty() ? SHELL : dev.isola.client.Command.argv(commandArguments);
     if (user != null) {
       command = command.withUser(user);
     }

@@ -9,29 +9,29 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola snapshot}: the commands about snapshots, and their help when none is named. */
+/** Implements {@code isola snapshot}: groups the snapshot commands and prints their help. */
 @Command(
     name = "snapshot",
     synopsisSubcommandLabel = "COMMAND",
     description = "Take, list, compare, restore and remove snapshots of a server.")
 public final class SnapshotCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private SnapshotCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  private SnapshotCommand(CommandContext context) {
+    this.context = context;
   }
 
-  public static CommandLine commandLine(CommandContext wiring) {
-    return new CommandLine(new SnapshotCommand(wiring))
-        .addSubcommand(new SnapshotCreateCommand(wiring))
-        .addSubcommand(new SnapshotListCommand(wiring))
-        .addSubcommand(new SnapshotShowCommand(wiring))
-        .addSubcommand(new SnapshotDiffCommand(wiring))
-        .addSubcommand(new SnapshotRestoreCommand(wiring))
-        .addSubcommand(new SnapshotRemoveCommand(wiring))
-        .addSubcommand(new SnapshotGcCommand(wiring));
+  public static CommandLine commandLine(CommandContext context) {
+    return new CommandLine(new SnapshotCommand(context))
+        .addSubcommand(new SnapshotCreateCommand(context))
+        .addSubcommand(new SnapshotListCommand(context))
+        .addSubcommand(new SnapshotShowCommand(context))
+        .addSubcommand(new SnapshotDiffCommand(context))
+        .addSubcommand(new SnapshotRestoreCommand(context))
+        .addSubcommand(new SnapshotRemoveCommand(context))
+        .addSubcommand(new SnapshotGcCommand(context));
   }
 
   @Override
@@ -39,6 +39,6 @@ public final class SnapshotCommand implements CliCommand {
     if (spec == null) {
       throw new IllegalStateException("picocli did not inject the spec");
     }
-    return HelpCommand.show(spec.commandLine(), wiring);
+    return HelpCommand.show(spec.commandLine(), context);
   }
 }

@@ -16,38 +16,47 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot create}. */
+/** Implements {@code isola snapshot create}. */
 @Command(name = "create", description = "Take a snapshot of a sandbox and print its id.")
 final class SnapshotCreateCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SANDBOX", description = "The sandbox.")
+  @Parameters(paramLabel = "SANDBOX", description = "Id of the sandbox.")
   private String sandbox = "";
 
-  @Option(names = "--include", paramLabel = "PATTERN", description = "Take only this. Repeatable.")
+  @Option(
+      names = "--include",
+      paramLabel = "PATTERN",
+      description = "Include only paths that match. Repeatable.")
   private List<String> includes = new ArrayList<>();
 
-  @Option(names = "--exclude", paramLabel = "PATTERN", description = "Leave this out. Repeatable.")
+  @Option(
+      names = "--exclude",
+      paramLabel = "PATTERN",
+      description = "Exclude paths that match. Repeatable.")
   private List<String> excludes = new ArrayList<>();
 
   @Option(
       names = "--scope",
       paramLabel = "everything|folder",
       description = {
-        "Everything that the sandbox wrote, or a folder.",
-        "Default: everything, unless --path, --include or --exclude is given."
+        "everything (all changes of the sandbox) or folder.",
+        "Default: everything, unless --path, --include or --exclude is set."
       })
   private @Nullable String scope;
 
   @Option(
       names = "--path",
       paramLabel = "FOLDER",
-      description = "With scope folder. Default: the workspace.")
+      description = "Folder to capture with --scope folder. Default: the workspace.")
   private @Nullable String path;
 
-  @Option(names = "--tag", paramLabel = "NAME=VALUE", description = "A word of yours. Repeatable.")
+  @Option(
+      names = "--tag",
+      paramLabel = "NAME=VALUE",
+      description = "Tag to attach to the snapshot. Repeatable.")
   private List<String> tags = new ArrayList<>();
 
-  SnapshotCreateCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotCreateCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -62,21 +71,21 @@ final class SnapshotCreateCommand extends RemoteCommand {
     if (path != null) {
       options.put("path", path);
     }
-    SnapshotInfo made = isola.sandbox(sandbox).snapshot(options);
+    SnapshotInfo created = isola.sandbox(sandbox).snapshot(options);
     if (console.json()) {
-      console.print(made.document());
+      console.print(created.document());
     } else {
-      console.print(made.id() + "\n");
+      console.print(created.id() + "\n");
     }
     if (console.verbose()) {
       console.printErr(
-          made.files()
+          created.files()
               + " files, "
-              + CellFormat.size(made.bytes())
+              + CellFormat.size(created.bytes())
               + ", of which "
-              + CellFormat.size(made.storedBytes())
-              + " were stored; commands were held for "
-              + made.document().get("heldMs")
+              + CellFormat.size(created.storedBytes())
+              + " stored; processes were paused for "
+              + created.document().get("heldMs")
               + " ms");
     }
     return ExitCodes.OK;

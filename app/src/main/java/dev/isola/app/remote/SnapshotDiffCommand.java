@@ -10,34 +10,34 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot diff}. */
+/** Implements {@code isola snapshot diff}. */
 @Command(
     name = "diff",
     description =
-        "Show which files were added (+), changed (*) and removed (-) between two snapshots.")
+        "List files that were added (+), changed (*) and removed (-) between two snapshots.")
 final class SnapshotDiffCommand extends RemoteCommand {
   @Parameters(index = "0", paramLabel = "FROM", description = "The earlier snapshot.")
   private String from = "";
 
-  @Parameters(index = "1", paramLabel = "TO", description = "The later one.")
+  @Parameters(index = "1", paramLabel = "TO", description = "The later snapshot.")
   private String to = "";
 
-  SnapshotDiffCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotDiffCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    Snapshots.SnapshotDiff found = isola.snapshots().diff(from, to);
+    Snapshots.SnapshotDiff diff = isola.snapshots().diff(from, to);
     if (console.json()) {
       console.print(
-          Map.of("added", found.added(), "changed", found.changed(), "removed", found.removed()));
+          Map.of("added", diff.added(), "changed", diff.changed(), "removed", diff.removed()));
       return ExitCodes.OK;
     }
     StringBuilder text = new StringBuilder();
-    found.added().forEach(path -> text.append("+ ").append(CellFormat.text(path)).append('\n'));
-    found.changed().forEach(path -> text.append("* ").append(CellFormat.text(path)).append('\n'));
-    found.removed().forEach(path -> text.append("- ").append(CellFormat.text(path)).append('\n'));
+    diff.added().forEach(path -> text.append("+ ").append(CellFormat.text(path)).append('\n'));
+    diff.changed().forEach(path -> text.append("* ").append(CellFormat.text(path)).append('\n'));
+    diff.removed().forEach(path -> text.append("- ").append(CellFormat.text(path)).append('\n'));
     console.print(text.toString());
     return ExitCodes.OK;
   }

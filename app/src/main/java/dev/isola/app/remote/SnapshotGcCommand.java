@@ -9,21 +9,21 @@ import dev.isola.client.Snapshots;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola snapshot gc}. */
-@Command(name = "gc", description = "Free what no snapshot needs.")
+/** Implements {@code isola snapshot gc}. */
+@Command(name = "gc", description = "Free data that no snapshot references.")
 final class SnapshotGcCommand extends RemoteCommand {
 
-  SnapshotGcCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotGcCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    Snapshots.GarbageCollectionResult back = isola.snapshots().collectGarbage();
+    Snapshots.GarbageCollectionResult result = isola.snapshots().collectGarbage();
     if (console.json()) {
-      console.print(Map.of("packs", back.packs(), "bytes", back.bytes()));
+      console.print(Map.of("packs", result.packs(), "bytes", result.bytes()));
     } else {
-      console.print(CellFormat.size(back.bytes()) + " came back\n");
+      console.print(CellFormat.size(result.bytes()) + " freed\n");
     }
     return ExitCodes.OK;
   }

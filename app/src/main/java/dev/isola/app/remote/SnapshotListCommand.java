@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola snapshot ls}. */
+/** Implements {@code isola snapshot ls}. */
 @Command(name = "ls", description = "List snapshots, oldest first.")
 final class SnapshotListCommand extends RemoteCommand {
 
-  SnapshotListCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -28,20 +28,20 @@ final class SnapshotListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (all.isEmpty()) {
-      console.print("no snapshots; isola snapshot create SANDBOX takes one\n");
+      console.print("no snapshots; take one with isola snapshot create SANDBOX\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
     Table table = new Table().row("ID", "SANDBOX", "PROVIDER", "FILES", "SIZE", "STORED", "TAKEN");
-    for (SnapshotInfo one : all) {
+    for (SnapshotInfo snapshot : all) {
       table.row(
-          CellFormat.text(one.id()),
-          CellFormat.text(one.sandbox()),
-          CellFormat.text(one.provider()),
-          Long.toString(one.files()),
-          CellFormat.size(one.bytes()),
-          CellFormat.size(one.storedBytes()),
-          CellFormat.age(one.createdAt(), now) + " ago");
+          CellFormat.text(snapshot.id()),
+          CellFormat.text(snapshot.sandbox()),
+          CellFormat.text(snapshot.provider()),
+          Long.toString(snapshot.files()),
+          CellFormat.size(snapshot.bytes()),
+          CellFormat.size(snapshot.storedBytes()),
+          CellFormat.age(snapshot.createdAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

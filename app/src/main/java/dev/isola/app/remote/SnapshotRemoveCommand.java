@@ -10,21 +10,21 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot rm}. */
-@Command(name = "rm", description = "Remove snapshots; gc frees their space.")
+/** Implements {@code isola snapshot rm}. */
+@Command(name = "rm", description = "Remove snapshots. isola snapshot gc frees their space.")
 final class SnapshotRemoveCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SNAPSHOT", arity = "1..*", description = "The snapshots.")
+  @Parameters(paramLabel = "SNAPSHOT", arity = "1..*", description = "Ids of the snapshots.")
   private List<String> snapshots = new ArrayList<>();
 
-  SnapshotRemoveCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotRemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    for (String one : snapshots) {
-      isola.snapshots().remove(one);
-      console.print(CellFormat.text(one) + "\n");
+    for (String id : snapshots) {
+      isola.snapshots().remove(id);
+      console.print(CellFormat.text(id) + "\n");
     }
     return ExitCodes.OK;
   }

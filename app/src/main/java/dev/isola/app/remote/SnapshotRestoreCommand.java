@@ -12,34 +12,37 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot restore}. */
-@Command(name = "restore", description = "Make a sandbox from a snapshot and print its id.")
+/** Implements {@code isola snapshot restore}. */
+@Command(name = "restore", description = "Create a sandbox from a snapshot and print its id.")
 final class SnapshotRestoreCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SNAPSHOT", description = "The snapshot.")
+  @Parameters(paramLabel = "SNAPSHOT", description = "Id of the snapshot.")
   private String snapshot = "";
 
-  @Option(names = "--provider", paramLabel = "NAME", description = "What makes it, or auto.")
+  @Option(
+      names = "--provider",
+      paramLabel = "NAME",
+      description = "Provider of the sandbox, or auto.")
   private @Nullable String provider;
 
-  @Option(names = "--ttl", paramLabel = "TIME", description = "How long it lives: 10m, 2h.")
+  @Option(names = "--ttl", paramLabel = "TIME", description = "Time to live: 10m, 2h.")
   private @Nullable String ttl;
 
-  @Option(names = "--cpu", paramLabel = "N", description = "Cores, fractions allowed.")
+  @Option(names = "--cpu", paramLabel = "N", description = "CPU limit in cores; may be a fraction.")
   private @Nullable String cpu;
 
-  @Option(names = "--memory", paramLabel = "MB", description = "Memory in megabytes.")
+  @Option(names = "--memory", paramLabel = "MB", description = "Memory limit in megabytes.")
   private @Nullable String memory;
 
-  @Option(names = "--disk", paramLabel = "MB", description = "Room for files in megabytes.")
+  @Option(names = "--disk", paramLabel = "MB", description = "Disk limit in megabytes.")
   private @Nullable String disk;
 
   @Option(
       names = "--force",
-      description = "Also when the image beneath is another than the one the changes are of.")
+      description = "Restore even if the base image is not the one that the snapshot was taken on.")
   private boolean force;
 
-  SnapshotRestoreCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotRestoreCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -61,11 +64,11 @@ final class SnapshotRestoreCommand extends RemoteCommand {
     if (disk != null) {
       spec.diskMb(Arguments.count("--disk", disk, "megabytes"));
     }
-    SandboxInfo made = isola.createAndDescribe(spec.build());
+    SandboxInfo created = isola.createAndDescribe(spec.build());
     if (console.json()) {
-      console.print(made.document());
+      console.print(created.document());
     } else {
-      console.print(made.id() + "\n");
+      console.print(created.id() + "\n");
     }
     return ExitCodes.OK;
   }

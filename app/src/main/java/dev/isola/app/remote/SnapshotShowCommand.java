@@ -10,25 +10,25 @@ import dev.isola.client.SnapshotInfo;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola snapshot show}. */
-@Command(name = "show", description = "Show all that is known of a snapshot.")
+/** Implements {@code isola snapshot show}. */
+@Command(name = "show", description = "Print the details of a snapshot.")
 final class SnapshotShowCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SNAPSHOT", description = "The snapshot.")
+  @Parameters(paramLabel = "SNAPSHOT", description = "Id of the snapshot.")
   private String snapshot = "";
 
-  SnapshotShowCommand(CommandContext wiring) {
-    super(wiring);
+  SnapshotShowCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    SnapshotInfo one = isola.snapshots().get(snapshot);
+    SnapshotInfo info = isola.snapshots().get(snapshot);
     if (console.json()) {
-      console.print(one.document());
+      console.print(info.document());
       return ExitCodes.OK;
     }
     Table table = new Table();
-    one.document()
+    info.document()
         .forEach(
             (name, value) ->
                 table.row(CellFormat.text(name), CellFormat.text(String.valueOf(value))));

@@ -20,46 +20,46 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola template build}. */
+/** Implements {@code isola template build}. */
 @Command(
     name = "build",
     sortOptions = false,
     description = {
       "Build a template from a recipe and follow its log.",
-      "What the recipe copies is taken from FOLDER, except what a .dockerignore there names.",
-      "Exit status: 0 when the template is ready, 1 when a step of the build failed."
+      "Files that the recipe copies are read from FOLDER, respecting its .dockerignore.",
+      "Exit code: 0 if the template is ready, 1 if a build step failed."
     })
 final class TemplateBuildCommand extends RemoteCommand {
   @Option(
       names = {"-f", "--file"},
       paramLabel = "FILE",
-      description = "The recipe, as YAML or JSON. Default: " + RecipeFile.NAME + " in FOLDER.")
+      description = "Recipe file, YAML or JSON. Default: " + RecipeFile.NAME + " in FOLDER.")
   private @Nullable String file;
 
   @Option(
       names = "--provider",
       paramLabel = "P",
-      description = "What makes the sandbox of the build; the server's choice when not given.")
+      description = "Provider that runs the build. Default: chosen by the server.")
   private String provider = "";
 
   @Option(
       names = "--network",
       paramLabel = "MODE",
-      description = "bridge or host, for the steps. Default: the provider's.")
+      description = "Network mode of the steps: bridge or host. Default: the provider's.")
   private String network = "";
 
-  @Parameters(index = "0", paramLabel = "NAME", description = "The template.")
+  @Parameters(index = "0", paramLabel = "NAME", description = "Name of the template.")
   private String name = "";
 
   @Parameters(
       index = "1",
       arity = "0..1",
       paramLabel = "FOLDER",
-      description = "What the recipe copies from; this folder when not given.")
+      description = "Folder that copy paths are relative to. Default: the current folder.")
   private String folder = ".";
 
-  TemplateBuildCommand(CommandContext wiring) {
-    super(wiring);
+  TemplateBuildCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -78,7 +78,7 @@ final class TemplateBuildCommand extends RemoteCommand {
       return ended(build.await(), output, console);
     } catch (IOException e) {
       throw new UsageException(
-          "what the recipe copies cannot be read: " + e.getMessage(), "check " + source);
+          "files that the recipe copies cannot be read: " + e.getMessage(), "check " + source);
     }
   }
 

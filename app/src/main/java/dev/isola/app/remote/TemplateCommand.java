@@ -9,26 +9,26 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola template}: the commands about templates, and their help when none is named. */
+/** Implements {@code isola template}: groups the template commands and prints their help. */
 @Command(
     name = "template",
     synopsisSubcommandLabel = "COMMAND",
-    description = "Build, list and remove templates of a server.")
+    description = "Build, list and remove templates on a server.")
 public final class TemplateCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private TemplateCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  private TemplateCommand(CommandContext context) {
+    this.context = context;
   }
 
-  public static CommandLine commandLine(CommandContext wiring) {
-    return new CommandLine(new TemplateCommand(wiring))
-        .addSubcommand(new TemplateBuildCommand(wiring))
-        .addSubcommand(new TemplateListCommand(wiring))
-        .addSubcommand(new TemplateShowCommand(wiring))
-        .addSubcommand(new TemplateRemoveCommand(wiring));
+  public static CommandLine commandLine(CommandContext context) {
+    return new CommandLine(new TemplateCommand(context))
+        .addSubcommand(new TemplateBuildCommand(context))
+        .addSubcommand(new TemplateListCommand(context))
+        .addSubcommand(new TemplateShowCommand(context))
+        .addSubcommand(new TemplateRemoveCommand(context));
   }
 
   @Override
@@ -36,6 +36,6 @@ public final class TemplateCommand implements CliCommand {
     if (spec == null) {
       throw new IllegalStateException("picocli did not inject the spec");
     }
-    return HelpCommand.show(spec.commandLine(), wiring);
+    return HelpCommand.show(spec.commandLine(), context);
   }
 }

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola template ls}. */
-@Command(name = "ls", description = "List templates, by name.")
+/** Implements {@code isola template ls}. */
+@Command(name = "ls", description = "List templates, sorted by name.")
 final class TemplateListCommand extends RemoteCommand {
 
-  TemplateListCommand(CommandContext wiring) {
-    super(wiring);
+  TemplateListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -28,16 +28,16 @@ final class TemplateListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (all.isEmpty()) {
-      console.print("no templates; isola template build NAME makes one\n");
+      console.print("no templates; build one with isola template build NAME\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
     Table table = new Table().row("NAME", "IMAGE", "UPDATED");
-    for (TemplateInfo one : all) {
+    for (TemplateInfo template : all) {
       table.row(
-          CellFormat.text(one.name()),
-          CellFormat.text(one.image().orElse("not built")),
-          CellFormat.age(one.updatedAt(), now) + " ago");
+          CellFormat.text(template.name()),
+          CellFormat.text(template.image().orElse("not built")),
+          CellFormat.age(template.updatedAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

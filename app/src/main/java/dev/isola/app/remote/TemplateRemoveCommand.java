@@ -10,21 +10,21 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola template rm}. */
+/** Implements {@code isola template rm}. */
 @Command(name = "rm", description = "Remove templates with their images and builds.")
 final class TemplateRemoveCommand extends RemoteCommand {
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The templates.")
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the templates.")
   private List<String> names = new ArrayList<>();
 
-  TemplateRemoveCommand(CommandContext wiring) {
-    super(wiring);
+  TemplateRemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    for (String one : names) {
-      isola.templates().remove(one);
-      console.print(CellFormat.text(one) + "\n");
+    for (String name : names) {
+      isola.templates().remove(name);
+      console.print(CellFormat.text(name) + "\n");
     }
     return ExitCodes.OK;
   }

@@ -15,28 +15,28 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola template show}. */
-@Command(name = "show", description = "Show all that is known of a template, and its builds.")
+/** Implements {@code isola template show}. */
+@Command(name = "show", description = "Print the details of a template and its builds.")
 final class TemplateShowCommand extends RemoteCommand {
-  @Parameters(paramLabel = "NAME", description = "The template.")
+  @Parameters(paramLabel = "NAME", description = "Name of the template.")
   private String name = "";
 
-  TemplateShowCommand(CommandContext wiring) {
-    super(wiring);
+  TemplateShowCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    TemplateInfo one = isola.templates().get(name);
-    List<TemplateBuildInfo> builds = isola.templates().builds(one.id());
+    TemplateInfo info = isola.templates().get(name);
+    List<TemplateBuildInfo> builds = isola.templates().builds(info.id());
     if (console.json()) {
-      Map<String, Object> json = new LinkedHashMap<>(one.document());
+      Map<String, Object> json = new LinkedHashMap<>(info.document());
       json.put("builds", builds.stream().map(TemplateBuildInfo::document).toList());
       console.print(json);
       return ExitCodes.OK;
     }
     Table table = new Table();
-    one.document()
+    info.document()
         .forEach(
             (field, value) ->
                 table.row(CellFormat.text(field), CellFormat.text(String.valueOf(value))));
@@ -50,12 +50,12 @@ final class TemplateShowCommand extends RemoteCommand {
   private static Table table(List<TemplateBuildInfo> builds) {
     Instant now = Instant.now();
     Table table = new Table().row("BUILD", "STATE", "UPDATED", "REASON");
-    for (TemplateBuildInfo one : builds) {
+    for (TemplateBuildInfo info : builds) {
       table.row(
-          CellFormat.text(one.id()),
-          CellFormat.text(one.state()),
-          CellFormat.age(one.updatedAt(), now) + " ago",
-          CellFormat.text(one.reason()));
+          CellFormat.text(info.id()),
+          CellFormat.text(info.state()),
+          CellFormat.age(info.updatedAt(), now) + " ago",
+          CellFormat.text(info.reason()));
     }
     return table;
   }

@@ -21,18 +21,22 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola top}. */
-@Command(name = "top", description = "Show what running sandboxes use, until q or Ctrl-C.")
+/** Implements {@code isola top}. */
+@Command(
+    name = "top",
+    description = "Show the resource usage of running sandboxes until q or Ctrl-C.")
 public final class TopCommand extends RemoteCommand {
-  private static final int EVERY_SECONDS = 2;
-  private static final String OTHER_SCREEN = "\u001b[?1049h\u001b[?25l";
-  private static final String USUAL_SCREEN = "\u001b[?25h\u001b[?1049l";
+  private static final int INTERVAL_SECONDS = 2;
+  private static final String ALTERNATE_SCREEN = "\u001b[?1049h\u001b[?25l";
+  private static final String NORMAL_SCREEN = "\u001b[?25h\u001b[?1049l";
 
-  @Option(names = "--once", description = "Print it once; so it is where there is no terminal.")
+  @Option(
+      names = "--once",
+      description = "Print the usage once; default if stdout is not a terminal.")
   private boolean once;
 
-  public TopCommand(CommandContext wiring) {
-    super(wiring);
+  public TopCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -43,8 +47,8 @@ public final class TopCommand extends RemoteCommand {
           Map.of("sandboxes", table.measure(isola).stream().map(UsageTable.Row::json).toList()));
       return ExitCodes.OK;
     }
-    CliEnvironment.TtyStatus interactive = wiring.environment().tty();
-    if (once || !interactive.in() || !interactive.out()) {
+    CliEnvironment.TtyStatus tty = context.environment().tty();
+    if (once || !tty.in() || !tty.out()) {
       console.print(UsageTable.text(table.measure(isola)));
       return ExitCodes.OK;
     }
@@ -52,48 +56,48 @@ public final class TopCommand extends RemoteCommand {
   }
 
   private int live(Isola isola, Console console, UsageTable table) {
-    List<UsageTable.Row> rows = table.measure(isola); // an error is told on the usual screen
+    List<UsageTable.Row> rows = table.measure(isola); // an error is printed on the normal screen
     CountDownLatch ended = new CountDownLatch(1);
-    Thread putBack = new Thread(() -> console.print(USUAL_SCREEN), "isola-screen");
-    Runtime.getRuntime().addShutdownHook(putBack);
+    Thread restoreScreen = new Thread(() -> console.print(NORMAL_SCREEN), "isola-screen");
+    Runtime.getRuntime().addShutdownHook(restoreScreen);
     try (RawTerminal terminal = RawTerminal.open()) {
       terminal.enterRawMode();
-      console.print(OTHER_SCREEN);
+      console.print(ALTERNATE_SCREEN);
       Thread.ofPlatform().daemon().name("isola-keys").start(() -> awaitEnd(ended));
-      String remark = "";
+      String message = "";
       do {
-        console.print(screen(terminal.size(), rows, remark));
-        if (ended.await(EVERY_SECONDS, TimeUnit.SECONDS)) {
+        console.print(screen(terminal.size(), rows, message));
+        if (ended.await(INTERVAL_SECONDS, TimeUnit.SECONDS)) {
           return ExitCodes.OK;
         }
         try {
           rows = table.measure(isola);
-          remark = "";
+          message = "";
         } catch (IsolaException e) {
-          remark = CellFormat.text(e.problem().detail()); // it may be back soon
+          message = CellFormat.text(e.problem().detail()); // the server may recover
         }
       } while (true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return ExitCodes.INTERRUPTED;
     } finally {
-      console.print(USUAL_SCREEN);
+      console.print(NORMAL_SCREEN);
       try {
-        Runtime.getRuntime().removeShutdownHook(putBack);
+        Runtime.getRuntime().removeShutdownHook(restoreScreen);
       } catch (IllegalStateException e) {
-        // The process is ending already.
+        // The JVM is already shutting down.
       }
     }
   }
 
-  /** Returns the whole screen, cut to its size, so that nothing scrolls. */
-  private static String screen(TerminalSize size, List<UsageTable.Row> rows, String remark) {
+  /** Returns the whole screen, truncated to its size to prevent scrolling. */
+  private static String screen(TerminalSize size, List<UsageTable.Row> rows, String message) {
     String head =
         rows.size()
             + " running  "
             + LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS)
-            + "  q ends"
-            + (remark.isEmpty() ? "" : "  " + remark);
+            + "  q quits"
+            + (message.isEmpty() ? "" : "  " + message);
     String lines =
         (head + "\n\n" + UsageTable.text(rows))
             .lines()
@@ -106,12 +110,12 @@ public final class TopCommand extends RemoteCommand {
 
   private void awaitEnd(CountDownLatch ended) {
     try {
-      int key = wiring.environment().in().read();
+      int key = context.environment().in().read();
       while (key >= 0 && key != 'q' && key != 'Q' && key != 3) {
-        key = wiring.environment().in().read();
+        key = context.environment().in().read();
       }
     } catch (IOException e) {
-      // No keys any more; then it ends.
+      // Standard input is closed; exit.
     }
     ended.countDown();
   }

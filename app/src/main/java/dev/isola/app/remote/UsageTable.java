@@ -22,15 +22,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** What all running sandboxes use: asked for, compared with the time before, and laid out. */
+/** Measures the resource usage of all running sandboxes and formats it as a table. */
 final class UsageTable {
-  /** How many sandboxes are asked at once. */
-  private static final int AT_ONCE = 16;
+  /** Number of sandboxes queried concurrently. */
+  private static final int CONCURRENCY = 16;
 
   /**
-   * One sandbox.
+   * Usage of one sandbox.
    *
-   * @param usage empty where it cannot be measured
+   * @param usage empty if it cannot be measured
    */
   record Row(SandboxInfo sandbox, Optional<Usage> usage, double cpuPercent) {
     Map<String, Object> json() {
@@ -45,17 +45,17 @@ final class UsageTable {
 
   private Map<String, Usage> before = new HashMap<>();
 
-  /** Measures all of them, the busiest first. */
+  /** Measures all running sandboxes, sorted by CPU usage in descending order. */
   List<Row> measure(Isola isola) {
     List<SandboxInfo> running = isola.list(SandboxFilter.ALL.state("running"));
     List<Row> rows = new ArrayList<>();
     Map<String, Usage> now = new HashMap<>();
     try (ExecutorService threads =
-        Executors.newFixedThreadPool(AT_ONCE, Thread.ofVirtual().factory())) {
-      List<Future<Optional<Row>>> asked =
-          running.stream().map(one -> threads.submit(() -> row(isola, one))).toList();
-      for (Future<Optional<Row>> one : asked) {
-        Optional<Row> row = one.get();
+        Executors.newFixedThreadPool(CONCURRENCY, Thread.ofVirtual().factory())) {
+      List<Future<Optional<Row>>> results =
+          running.stream().map(entry -> threads.submit(() -> row(isola, entry))).toList();
+      for (Future<Optional<Row>> entry : results) {
+        Optional<Row> row = entry.get();
         row.ifPresent(rows::add);
         row.flatMap(Row::usage).ifPresent(usage -> now.put(row.get().sandbox().id(), usage));
       }
@@ -77,7 +77,7 @@ final class UsageTable {
       Usage usage = isola.sandbox(sandbox.id()).usage();
       return Optional.of(new Row(sandbox, Optional.of(usage), percent(sandbox.id(), usage)));
     } catch (NotFound | Gone e) {
-      return Optional.empty(); // it went meanwhile
+      return Optional.empty(); // destroyed in the meantime
     } catch (IsolaException e) {
       if (e.code().equals(dev.isola.client.error.Problem.SERVER_UNREACHABLE)) {
         throw e;
@@ -86,7 +86,7 @@ final class UsageTable {
     }
   }
 
-  /** Since the last time, or the first time since the sandbox's start. */
+  /** Returns the CPU usage since the previous measurement, or since the start of the sandbox. */
   private double percent(String id, Usage usage) {
     Usage last = before.get(id);
     Duration cpu = last == null ? usage.cpu() : usage.cpu().minus(last.cpu());
@@ -105,11 +105,11 @@ final class UsageTable {
           row.sandbox().id(),
           CellFormat.text(row.sandbox().provider()),
           usage.isEmpty() ? "-" : String.format(Locale.ROOT, "%.1f", row.cpuPercent()),
-          usage.map(one -> CellFormat.size(one.memoryBytes())).orElse("-"),
-          usage.map(one -> CellFormat.size(one.memoryPeakBytes())).orElse("-"),
+          usage.map(entry -> CellFormat.size(entry.memoryBytes())).orElse("-"),
+          usage.map(entry -> CellFormat.size(entry.memoryPeakBytes())).orElse("-"),
           usage.flatMap(Usage::diskBytes).map(CellFormat::size).orElse("-"),
-          usage.map(one -> Long.toString(one.processes())).orElse("-"),
-          usage.map(one -> CellFormat.duration(one.uptime())).orElse("-"));
+          usage.map(entry -> Long.toString(entry.processes())).orElse("-"),
+          usage.map(entry -> CellFormat.duration(entry.uptime())).orElse("-"));
     }
     return table.text();
   }

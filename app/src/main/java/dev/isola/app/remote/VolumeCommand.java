@@ -9,27 +9,27 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code isola volume}: the commands about volumes, and their help when none is named. */
+/** Implements {@code isola volume}: groups the volume commands and prints their help. */
 @Command(
     name = "volume",
     synopsisSubcommandLabel = "COMMAND",
-    description = "Create, list and remove volumes of a server, and copy files of them.")
+    description = "Create, list and remove volumes on a server, and copy their files.")
 public final class VolumeCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Spec private @Nullable CommandSpec spec;
 
-  private VolumeCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  private VolumeCommand(CommandContext context) {
+    this.context = context;
   }
 
-  public static CommandLine commandLine(CommandContext wiring) {
-    return new CommandLine(new VolumeCommand(wiring))
-        .addSubcommand(new VolumeCreateCommand(wiring))
-        .addSubcommand(new VolumeListCommand(wiring))
-        .addSubcommand(new VolumeFilesCommand(wiring))
-        .addSubcommand(new VolumeCopyCommand(wiring))
-        .addSubcommand(new VolumeRemoveCommand(wiring));
+  public static CommandLine commandLine(CommandContext context) {
+    return new CommandLine(new VolumeCommand(context))
+        .addSubcommand(new VolumeCreateCommand(context))
+        .addSubcommand(new VolumeListCommand(context))
+        .addSubcommand(new VolumeFilesCommand(context))
+        .addSubcommand(new VolumeCopyCommand(context))
+        .addSubcommand(new VolumeRemoveCommand(context));
   }
 
   @Override
@@ -37,6 +37,6 @@ public final class VolumeCommand implements CliCommand {
     if (spec == null) {
       throw new IllegalStateException("picocli did not inject the spec");
     }
-    return HelpCommand.show(spec.commandLine(), wiring);
+    return HelpCommand.show(spec.commandLine(), context);
   }
 }

@@ -6,19 +6,19 @@ import dev.isola.client.Isola;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
-/** {@code isola volume cp}. */
+/** Implements {@code isola volume cp}. */
 @Command(
     name = "cp",
     description = {
-      "Copy a file or a folder with all in it into a volume, or out of one.",
-      "One of SRC and DST is NAME:PATH; the other a path of this host, or - for stdin or stdout."
+      "Copy a file or folder between this host and a volume.",
+      "One of SRC and DST is NAME:PATH, the other a path on this host, or - for stdin or stdout."
     })
 final class VolumeCopyCommand extends FileCopyCommand {
   private static final Pattern REMOTE =
       Pattern.compile("([A-Za-z0-9][A-Za-z0-9_.-]{0,127}):(.*)", Pattern.DOTALL);
 
-  VolumeCopyCommand(CommandContext wiring) {
-    super(wiring, REMOTE, "NAME", "isola volume cp notes.txt data:notes.txt");
+  VolumeCopyCommand(CommandContext context) {
+    super(context, REMOTE, "NAME", "isola volume cp notes.txt data:notes.txt");
   }
 
   @Override

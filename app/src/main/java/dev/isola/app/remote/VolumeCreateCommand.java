@@ -10,29 +10,31 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola volume create}. */
-@Command(name = "create", description = "Create a volume; prints its name.")
+/** Implements {@code isola volume create}. */
+@Command(name = "create", description = "Create a volume and print its name.")
 final class VolumeCreateCommand extends RemoteCommand {
   @Option(
       names = "--provider",
       paramLabel = "P",
-      description = "That is to have its files; the server's choice when not given.")
+      description = "Provider that stores the files. Default: chosen by the server.")
   private String provider = "";
 
-  @Parameters(paramLabel = "NAME", description = "Letters, digits, . _ and -, at most 128.")
+  @Parameters(
+      paramLabel = "NAME",
+      description = "Name of the volume: letters, digits, . _ and -, at most 128.")
   private String name = "";
 
-  VolumeCreateCommand(CommandContext wiring) {
-    super(wiring);
+  VolumeCreateCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    VolumeInfo made = isola.volumes().create(name, provider);
+    VolumeInfo created = isola.volumes().create(name, provider);
     if (console.json()) {
-      console.print(made.document());
+      console.print(created.document());
     } else {
-      console.print(CellFormat.text(made.name()) + "\n");
+      console.print(CellFormat.text(created.name()) + "\n");
     }
     return ExitCodes.OK;
   }

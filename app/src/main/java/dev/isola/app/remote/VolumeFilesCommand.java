@@ -12,34 +12,34 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola volume files}. */
+/** Implements {@code isola volume files}. */
 @Command(name = "files", description = "List a folder of a volume.")
 final class VolumeFilesCommand extends RemoteCommand {
-  @Parameters(index = "0", paramLabel = "NAME", description = "The volume.")
+  @Parameters(index = "0", paramLabel = "NAME", description = "Name of the volume.")
   private String name = "";
 
   @Parameters(
       index = "1",
       arity = "0..1",
       paramLabel = "PATH",
-      description = "A folder in it; the volume itself when not given.")
+      description = "Folder in the volume. Default: its root.")
   private String path = ".";
 
-  VolumeFilesCommand(CommandContext wiring) {
-    super(wiring);
+  VolumeFilesCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    List<FileInfo> found = isola.volumes().files(name).list(path);
+    List<FileInfo> files = isola.volumes().files(name).list(path);
     if (console.json()) {
-      console.print(Map.of("entries", found.stream().map(FileInfo::document).toList()));
+      console.print(Map.of("entries", files.stream().map(FileInfo::document).toList()));
       return ExitCodes.OK;
     }
     Table table = new Table().row("TYPE", "SIZE", "PATH");
-    for (FileInfo one : found) {
+    for (FileInfo file : files) {
       table.row(
-          CellFormat.text(one.type()), CellFormat.size(one.size()), CellFormat.text(one.path()));
+          CellFormat.text(file.type()), CellFormat.size(file.size()), CellFormat.text(file.path()));
     }
     console.print(table.text());
     return ExitCodes.OK;

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** {@code isola volume ls}. */
-@Command(name = "ls", description = "List volumes, by name.")
+/** Implements {@code isola volume ls}. */
+@Command(name = "ls", description = "List volumes, sorted by name.")
 final class VolumeListCommand extends RemoteCommand {
 
-  VolumeListCommand(CommandContext wiring) {
-    super(wiring);
+  VolumeListCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
@@ -28,17 +28,17 @@ final class VolumeListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     if (all.isEmpty()) {
-      console.print("no volumes; isola volume create NAME makes one\n");
+      console.print("no volumes; create one with isola volume create NAME\n");
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
     Table table = new Table().row("NAME", "PROVIDER", "STATE", "CREATED");
-    for (VolumeInfo one : all) {
+    for (VolumeInfo volume : all) {
       table.row(
-          CellFormat.text(one.name()),
-          CellFormat.text(one.provider().isEmpty() ? "-" : one.provider()),
-          CellFormat.text(one.state()),
-          CellFormat.age(one.createdAt(), now) + " ago");
+          CellFormat.text(volume.name()),
+          CellFormat.text(volume.provider().isEmpty() ? "-" : volume.provider()),
+          CellFormat.text(volume.state()),
+          CellFormat.age(volume.createdAt(), now) + " ago");
     }
     console.print(table.text());
     return ExitCodes.OK;

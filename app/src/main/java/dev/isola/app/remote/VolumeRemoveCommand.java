@@ -10,21 +10,21 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code isola volume rm}. */
+/** Implements {@code isola volume rm}. */
 @Command(name = "rm", description = "Remove volumes with their files.")
 final class VolumeRemoveCommand extends RemoteCommand {
-  @Parameters(paramLabel = "NAME", arity = "1..*", description = "The volumes.")
+  @Parameters(paramLabel = "NAME", arity = "1..*", description = "Names of the volumes.")
   private List<String> names = new ArrayList<>();
 
-  VolumeRemoveCommand(CommandContext wiring) {
-    super(wiring);
+  VolumeRemoveCommand(CommandContext context) {
+    super(context);
   }
 
   @Override
   int run(Isola isola, Console console) {
-    for (String one : names) {
-      isola.volumes().remove(one);
-      console.print(CellFormat.text(one) + "\n");
+    for (String name : names) {
+      isola.volumes().remove(name);
+      console.print(CellFormat.text(name) + "\n");
     }
     return ExitCodes.OK;
   }

@@ -1,4 +1,4 @@
-/** Commands that ask a server. */
+/** Commands that call a server. */
 @NullMarked
 package dev.isola.app.remote;
 

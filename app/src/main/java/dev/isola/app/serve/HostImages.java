@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The images in the data folder, for the server. */
+/** Gives the server access to the images in the data folder. */
 record HostImages(ImageStore store) implements ImageService {
 
   @Override
@@ -26,7 +26,7 @@ record HostImages(ImageStore store) implements ImageService {
 
   @Override
   public ImageDetails importArchive(String name, InputStream archive, boolean replace) {
-    return add(name, ImageSource.tar(archive, "the API"), replace, words -> {});
+    return add(name, ImageSource.tar(archive, "the API"), replace, line -> {});
   }
 
   @Override

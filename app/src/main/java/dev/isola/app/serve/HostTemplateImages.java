@@ -11,10 +11,10 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The images in the data folder, for templates. */
+/** Gives template builds access to the images in the data folder. */
 record HostTemplateImages(ImageStore store) implements TemplateImages {
-  private static final String PULLED = "from-";
-  private static final int LONGEST_NAME = 63;
+  private static final String PULLED_PREFIX = "from-";
+  private static final int MAX_NAME_LENGTH = 63;
 
   @Override
   public Optional<StoredImage> find(String name) {
@@ -37,7 +37,7 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
     String name = base ? reference : name(reference);
     if (store.find(name).isEmpty()) {
       HostImages images = new HostImages(store);
-      progress.accept((base ? "making " : "pulling ") + reference);
+      progress.accept((base ? "building " : "pulling ") + reference);
       try {
         if (base) {
           images.buildBase(progress);
@@ -47,15 +47,16 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
       } catch (Conflict e) {
         if (store.find(name).isEmpty()) {
           throw e;
-        } // another build was quicker
+        } // a concurrent build added it
       }
     }
     return name;
   }
 
   private static String name(String reference) {
-    String name = PULLED + reference.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9._-]", "-");
-    return name.length() > LONGEST_NAME ? name.substring(0, LONGEST_NAME) : name;
+    String name =
+        PULLED_PREFIX + reference.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9._-]", "-");
+    return name.length() > MAX_NAME_LENGTH ? name.substring(0, MAX_NAME_LENGTH) : name;
   }
 
   @Override
@@ -63,7 +64,7 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
     try {
       store.remove(name);
     } catch (NotFound already) {
-      // as it should be
+      // already removed
     }
   }
 }

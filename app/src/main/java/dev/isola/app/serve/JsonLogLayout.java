@@ -6,18 +6,18 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** One JSON object a line, for programs. */
+/** Formats log lines as JSON objects. */
 public record JsonLogLayout() implements LogLayout {
   @Override
   public String message(Instant at, String level, String sentence) {
-    Map<String, Object> line = begun(at, level);
+    Map<String, Object> line = fields(at, level);
     line.put("message", sentence);
     return Json.text(line);
   }
 
   @Override
   public String request(Instant at, AccessLog.Line request) {
-    Map<String, Object> line = begun(at, "request");
+    Map<String, Object> line = fields(at, "request");
     line.put("method", request.method());
     line.put("route", request.route());
     line.put("status", request.status());
@@ -27,7 +27,7 @@ public record JsonLogLayout() implements LogLayout {
     return Json.text(line);
   }
 
-  private static Map<String, Object> begun(Instant at, String level) {
+  private static Map<String, Object> fields(Instant at, String level) {
     Map<String, Object> line = new LinkedHashMap<>();
     line.put("at", at.toString());
     line.put("level", level);

@@ -14,7 +14,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Where the configuration says that the ledger is. Nothing of its URL is ever repeated. */
+/**
+ * Determines the location of the ledger from the configuration. Error messages never contain the
+ * URL, which may hold a password.
+ */
 final class LedgerLocation {
   private LedgerLocation() {}
 
@@ -46,9 +49,9 @@ final class LedgerLocation {
     } catch (URISyntaxException | IllegalArgumentException e) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "store.url is not a URL of PostgreSQL",
-              "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
-          .exception(); // without the cause, which quotes it
+              "store.url is not a PostgreSQL URL",
+              "use postgresql://USER:PASSWORD@HOST:PORT/DATABASE")
+          .exception(); // without the cause, whose message contains the URL
     }
   }
 

@@ -3,12 +3,12 @@ package dev.isola.app.serve;
 import dev.isola.server.AccessLog;
 import java.time.Instant;
 
-/** How a line of a server's log looks. */
+/** Formats the lines of the server's log. */
 interface LogLayout {
 
-  /** Returns a sentence at a level, such as info or warning, without the end of the line. */
+  /** Formats a message. The level is info or warning. The result has no trailing line break. */
   String message(Instant at, String level, String sentence);
 
-  /** Returns a request that was answered, without the end of the line. */
+  /** Formats a completed request. The result has no trailing line break. */
   String request(Instant at, AccessLog.Line request);
 }

@@ -37,15 +37,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A server with everything it needs. The ledger comes first, because it says who may come in; then
- * the port; then what takes its time. It ends in the reverse order.
+ * A running server with all its parts. Opens the ledger first, because it holds the API keys, then
+ * the port, then the slower parts. Closes them in reverse order.
  */
 public final class RunningServer implements AutoCloseable {
-  /** How long requests under way may take when the server ends. */
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  /** Time that requests in progress get to complete when the server stops. */
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
 
   private final ServeLog log;
-  private final Deque<Runnable> ends = new ArrayDeque<>();
+  private final Deque<Runnable> closers = new ArrayDeque<>();
   private final CountDownLatch ended = new CountDownLatch(1);
   private final AtomicBoolean closing = new AtomicBoolean();
   private final Thread hook = new Thread(this::closeOnSignal, "isola-end");
@@ -54,13 +54,13 @@ public final class RunningServer implements AutoCloseable {
     this.log = log;
   }
 
-  /** Starts; when this returns, sandboxes can be made. */
+  /** Starts a server. When this method returns, sandboxes can be created. */
   public static RunningServer open(
-      CliEnvironment host, Config config, InstantSource clock, ServeLog log) {
+      CliEnvironment environment, Config config, InstantSource clock, ServeLog log) {
     RunningServer running = new RunningServer(log);
     Runtime.getRuntime().addShutdownHook(running.hook);
     try {
-      running.start(host, config, clock);
+      running.start(environment, config, clock);
       return running;
     } catch (RuntimeException e) {
       running.close();
@@ -68,11 +68,11 @@ public final class RunningServer implements AutoCloseable {
     }
   }
 
-  private void start(CliEnvironment host, Config config, InstantSource clock) {
+  private void start(CliEnvironment environment, Config config, InstantSource clock) {
     DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
     Ledger ledger = Ledgers.open(LedgerLocation.of(config, data));
-    ends.push(ledger::close);
-    ApiKeys keys = keys(host, config, ledger, clock, log);
+    closers.push(ledger::close);
+    ApiKeys keys = keys(environment, config, ledger, clock, log);
     MachineNames names = MachineNames.of(config.get(ConfigKeys.SERVER_HOST));
     ServerContext serving = new ServerContext();
     ImageStore store = new ImageStore(data.path());
@@ -86,7 +86,7 @@ public final class RunningServer implements AutoCloseable {
                 keys,
                 config.get(ConfigKeys.PROVIDER),
                 VersionCommand.version(),
-                () -> SetupSteps.collect(host, data),
+                () -> SetupSteps.collect(environment, data),
                 images,
                 List.of(
                     new E2bApi(
@@ -100,26 +100,26 @@ public final class RunningServer implements AutoCloseable {
             new HostOriginFilter(config.get(ConfigKeys.SERVER_DOMAINS), names),
             keys,
             log,
-            ServeOptions.of(config, data, serving, clock, log, ends),
+            ServeOptions.of(config, data, serving, clock, log, closers),
             log);
     print(
-        host,
+        environment,
         StartupReport.listeningLine(server, names, config.get(ConfigKeys.SERVER_DOMAINS)) + "\n");
     try {
       ProviderRegistry registry =
           ProviderRegistry.open(
-              host.factories(),
+              environment.factories(),
               config.providers(),
               name ->
                   new ProviderContext(
                       data.instance(), data.providerFolder(name), data.path(), clock),
               clock,
               log);
-      ends.push(registry::close);
+      closers.push(registry::close);
       HealthMonitor health =
           HealthMonitor.start(
               registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
-      ends.push(health::close);
+      closers.push(health::close);
       Engine engine =
           Engine.open(
               config,
@@ -129,49 +129,52 @@ public final class RunningServer implements AutoCloseable {
               Optional.of(new HostTemplateImages(store)),
               clock,
               log);
-      ends.push(engine::close);
+      closers.push(engine::close);
       serving.start(new ServerContext.Components(engine, registry, health));
       StartupReport report = new StartupReport(config, engine.readiness(), log);
       Thread.ofVirtual()
           .name("isola-start-report")
           .start(() -> report.write(health.awaitFirstProbes(any -> engine.readiness().isReady())));
     } finally {
-      ends.push(() -> server.close(PATIENCE));
+      closers.push(() -> server.close(SHUTDOWN_TIMEOUT));
     }
   }
 
   /**
-   * Where nobody else can come in, the first key is made and shown; elsewhere there must be one.
+   * Opens the API keys. On a loopback address, creates and prints the first key; on any other
+   * address a key must exist.
    */
   private static ApiKeys keys(
-      CliEnvironment host, Config config, Ledger ledger, InstantSource clock, ServeLog log) {
-    Optional<String> given =
-        Optional.ofNullable(host.variables().get("ISOLA_API_KEY")).filter(key -> !key.isEmpty());
-    ApiKeys keys = ApiKeys.open(new LedgerSettingsStore(ledger), given, clock);
-    if (given.filter(key -> !key.startsWith(ApiKeys.PREFIX)).isPresent()) {
+      CliEnvironment environment, Config config, Ledger ledger, InstantSource clock, ServeLog log) {
+    Optional<String> provided =
+        Optional.ofNullable(environment.variables().get("ISOLA_API_KEY"))
+            .filter(key -> !key.isEmpty());
+    ApiKeys keys = ApiKeys.open(new LedgerSettingsStore(ledger), provided, clock);
+    if (provided.filter(key -> !key.startsWith(ApiKeys.PREFIX)).isPresent()) {
       log.warning(
-          "ISOLA_API_KEY does not begin with "
+          "ISOLA_API_KEY does not start with "
               + ApiKeys.PREFIX
-              + ": a client that sends it to a public preview gives it to the sandbox; choose one"
+              + ": if a client sends it to a public preview, the sandbox can read it; choose a key"
               + " that does");
     }
     if (keys.isEmpty() && HostOriginFilter.isLoopback(config.get(ConfigKeys.SERVER_HOST))) {
       ErrorReport.writeLine(
-          host, "the first key, shown this once: " + keys.create("first", Scope.ADMIN).secret());
+          environment,
+          "the first key, shown this once: " + keys.create("first", Scope.ADMIN).secret());
     }
     return keys;
   }
 
-  private static void print(CliEnvironment host, String text) {
+  private static void print(CliEnvironment environment, String text) {
     try {
-      host.out().write(text.getBytes(StandardCharsets.UTF_8));
-      host.out().flush();
+      environment.out().write(text.getBytes(StandardCharsets.UTF_8));
+      environment.out().flush();
     } catch (IOException e) {
-      // Nobody reads it; whoever set the port knows it.
+      // Standard output is closed; the port may still be known from the configuration.
     }
   }
 
-  /** Waits until somebody ends the server. */
+  /** Waits until the server is stopped. */
   void await() {
     try {
       ended.await();
@@ -181,25 +184,25 @@ public final class RunningServer implements AutoCloseable {
   }
 
   private void closeOnSignal() {
-    log.info("ending");
+    log.info("shutting down");
     close();
   }
 
   @Override
   public void close() {
     if (closing.compareAndSet(false, true)) {
-      while (!ends.isEmpty()) {
+      while (!closers.isEmpty()) {
         try {
-          ends.pop().run();
+          closers.pop().run();
         } catch (SandboxException e) {
-          log.warning("ending goes on, though " + e.fault().problem());
+          log.warning("error during shutdown: " + e.fault().problem());
         }
       }
       ended.countDown();
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // It is the hook that runs.
+        // The shutdown hook is running this method.
       }
     }
   }

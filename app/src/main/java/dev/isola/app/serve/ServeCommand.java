@@ -12,34 +12,39 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code isola serve}. */
-@Command(name = "serve", description = "Serve the HTTP API, until SIGTERM or Ctrl-C.")
+/** Implements {@code isola serve}. */
+@Command(
+    name = "serve",
+    description = "Start a server with the HTTP API; runs until SIGTERM or Ctrl-C.")
 public final class ServeCommand implements CliCommand {
-  private final CommandContext wiring;
+  private final CommandContext context;
 
   @Option(
       names = "--host",
       paramLabel = "H",
-      description = "Where to listen. Default: 127.0.0.1; elsewhere a key is needed.")
+      description = "Address to listen on. Default: 127.0.0.1. Other addresses require an API key.")
   private @Nullable String address;
 
   @Option(
       names = "--port",
       paramLabel = "N",
-      description = "Default: 7777; 0 for any that is free.")
+      description = "Port to listen on; 0 for any free port. Default: 7777.")
   private @Nullable Integer port;
 
-  @Option(names = "--config", paramLabel = "FILE", description = "See isola config --help.")
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "Configuration file; see isola config --help.")
   private @Nullable String file;
 
   @Option(
       names = "--set",
       paramLabel = "KEY=VALUE",
-      description = "A value over the file and the environment; repeatable.")
+      description = "Override a configuration value. Repeatable.")
   private List<String> values = new ArrayList<>();
 
-  public ServeCommand(CommandContext wiring) {
-    this.wiring = wiring;
+  public ServeCommand(CommandContext context) {
+    this.context = context;
   }
 
   @Override
@@ -51,13 +56,13 @@ public final class ServeCommand implements CliCommand {
     if (port != null) {
       all.add(ConfigKeys.SERVER_PORT.name() + "=" + port);
     }
-    Config config = wiring.configSources(file, all).readOrThrow();
+    Config config = context.configSources(file, all).readOrThrow();
     InstantSource clock = InstantSource.system();
     ServeLog log =
         ServeLog.open(
-            wiring.environment(), clock, config.get(ConfigKeys.LOG_FORMAT), wiring.errConsole());
+            context.environment(), clock, config.get(ConfigKeys.LOG_FORMAT), context.errConsole());
     config.warnings().forEach(log::warning);
-    try (RunningServer server = RunningServer.open(wiring.environment(), config, clock, log)) {
+    try (RunningServer server = RunningServer.open(context.environment(), config, clock, log)) {
       server.await();
     }
     return ExitCodes.OK;

@@ -12,7 +12,7 @@ import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The log of a server, on standard error. */
+/** Log of the server, on standard error. */
 public final class ServeLog implements Log, AccessLog {
   private final OutputStream out;
   private final InstantSource clock;
@@ -26,20 +26,20 @@ public final class ServeLog implements Log, AccessLog {
   }
 
   /**
-   * Opens the log of a server.
+   * Opens the log.
    *
-   * @param console that paints for standard error
+   * @param console styles text for standard error
    */
   static ServeLog open(
-      CliEnvironment host, InstantSource clock, LogFormat format, Console console) {
+      CliEnvironment environment, InstantSource clock, LogFormat format, Console console) {
     boolean text =
         switch (format) {
-          case AUTO -> host.tty().err();
+          case AUTO -> environment.tty().err();
           case TEXT -> true;
           case JSON -> false;
         };
     return new ServeLog(
-        host.err(),
+        environment.err(),
         clock,
         text ? new TextLogLayout(console, ZoneId.systemDefault()) : new JsonLogLayout());
   }
@@ -66,7 +66,7 @@ public final class ServeLog implements Log, AccessLog {
       out.write(text);
       out.flush();
     } catch (IOException e) {
-      // Nobody reads the log; that is no reason to stop serving.
+      // Standard error is closed; keep serving.
     } finally {
       lock.unlock();
     }

@@ -19,14 +19,14 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** What config says of the server besides its address. */
+/** Reads the server's options from the configuration, except the address. */
 final class ServeOptions {
   private static final String AUDIT = "audit.jsonl";
 
   private ServeOptions() {}
 
   /**
-   * @param ends learns what is to be closed
+   * @param closers receives the actions that close what is opened here
    */
   static HttpServerOptions of(
       Config config,
@@ -34,13 +34,13 @@ final class ServeOptions {
       ServerContext serving,
       InstantSource clock,
       ServeLog log,
-      Deque<Runnable> ends) {
-    List<RequestListener> witnesses = new ArrayList<>();
-    witnesses.add(visited -> count(serving, visited));
+      Deque<Runnable> closers) {
+    List<RequestListener> listeners = new ArrayList<>();
+    listeners.add(entry -> count(serving, entry));
     if (config.get(ConfigKeys.SERVER_AUDIT)) {
       AuditLog audit = audit(config, data, clock, log);
-      ends.push(audit::close);
-      witnesses.add(audit);
+      closers.push(audit::close);
+      listeners.add(audit);
     }
     return new HttpServerOptions(
         Tls.of(config.get(ConfigKeys.SERVER_TLS_CERT), config.get(ConfigKeys.SERVER_TLS_KEY))
@@ -53,11 +53,11 @@ final class ServeOptions {
             config.get(ConfigKeys.SERVER_STREAMS),
             config.get(ConfigKeys.SERVER_PREVIEWS),
             config.get(ConfigKeys.SERVER_PREVIEWS_PER_SANDBOX)),
-        witnesses,
+        listeners,
         () -> serving.current().map(parts -> parts.engine().tracer()));
   }
 
-  private static void count(ServerContext serving, RequestListener.CompletedRequest visited) {
+  private static void count(ServerContext serving, RequestListener.CompletedRequest entry) {
     serving
         .current()
         .ifPresent(
@@ -67,7 +67,7 @@ final class ServeOptions {
                     .metrics()
                     .recorder()
                     .recordHttpRequest(
-                        visited.method(), visited.route(), visited.status(), visited.nanos()));
+                        entry.method(), entry.route(), entry.status(), entry.nanos()));
   }
 
   private static AuditLog audit(Config config, DataFolder data, InstantSource clock, ServeLog log) {

@@ -12,18 +12,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What {@code doctor} finds of the machine and its programs, for who asks a server. */
+/** Collects the results of {@code doctor} about the machine and its tools for the setup API. */
 final class SetupSteps {
   private SetupSteps() {}
 
-  static List<SetupStep> collect(CliEnvironment host, DataFolder data) {
+  static List<SetupStep> collect(CliEnvironment environment, DataFolder data) {
     Map<String, List<String>> programs = new HashMap<>();
-    for (ProviderFactory factory : host.factories()) {
+    for (ProviderFactory factory : environment.factories()) {
       programs.put(factory.name(), factory.programs());
     }
     List<SetupStep> steps = new ArrayList<>();
     MachineChecks.checks(data).forEach(fact -> steps.add(step("machine", fact)));
-    ToolChecks.of(host.variables(), programs)
+    ToolChecks.of(environment.variables(), programs)
         .checks()
         .forEach(fact -> steps.add(step("tool", fact)));
     return steps;

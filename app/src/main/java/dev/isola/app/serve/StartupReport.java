@@ -21,14 +21,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What a server says when it has started: one line about providers. A machine lacks most of them;
- * only one that the operator named in the configuration and that does not work is a warning.
+ * Log messages of a server that has started: one line about the providers. Most machines support
+ * only a few of them, so only a provider that the configuration names and that does not work is a
+ * warning.
  */
 record StartupReport(Config config, Readiness readiness, ServeLog log) {
-  /** More names than a person reads. */
-  private static final int MOST_NAMES = 8;
+  /** Maximum number of names listed. */
+  private static final int MAX_NAMES = 8;
 
-  /** Returns the first line: where the server listens, and how it is reached when that differs. */
+  /**
+   * Returns the first line: the address that the server listens on, and the names it is reachable
+   * under if they differ.
+   */
   static String listeningLine(IsolaServer server, MachineNames names, List<String> domains) {
     String line = "Isola listening on " + server.url();
     if (names.all().isEmpty()) {
@@ -36,19 +40,19 @@ record StartupReport(Config config, Readiness readiness, ServeLog log) {
     }
     String scheme = URI.create(server.url()).getScheme();
     return line
-        + " and reached as "
+        + " and reachable as "
         + Stream.of(List.of("localhost"), domains, names.all())
             .flatMap(List::stream)
             .distinct()
-            .limit(MOST_NAMES)
+            .limit(MAX_NAMES)
             .map(name -> scheme + "://" + name + ":" + server.port())
             .collect(Collectors.joining(", "));
   }
 
-  void write(List<ProviderStatus> standings) {
+  void write(List<ProviderStatus> statuses) {
     Optional<ProviderInfo> chosen = readiness.chosen();
     List<String> others =
-        standings.stream()
+        statuses.stream()
             .filter(ProviderStatus::healthy)
             .map(ProviderStatus::name)
             .filter(name -> chosen.filter(one -> one.name().equals(name)).isEmpty())
@@ -59,40 +63,40 @@ record StartupReport(Config config, Readiness readiness, ServeLog log) {
             : "; "
                 + String.join(", ", others)
                 + (others.size() == 1 ? " is" : " are")
-                + " here too";
+                + " also available";
     if (chosen.isPresent()) {
       log.info(
-          "sandboxes are made by "
+          "sandboxes are created by "
               + chosen.get().name()
               + " (isolation "
               + chosen.get().isolation().name().toLowerCase(Locale.ROOT)
               + ")"
               + also
-              + "; isola doctor explains the rest");
+              + "; run isola doctor for details");
     } else {
       log.warning(
-          "no provider that the configuration allows can make sandboxes"
+          "no provider allowed by the configuration can create sandboxes"
               + also
-              + "; isola doctor says why, and what to do");
+              + "; run isola doctor for the reasons and fixes");
     }
     Set<String> named = named();
-    for (ProviderStatus standing : standings) {
-      boolean taken = chosen.filter(one -> one.name().equals(standing.name())).isPresent();
-      if ((taken || named.contains(standing.name()))
-          && standing.health() instanceof Health.Degraded(String reason, String fix)) {
+    for (ProviderStatus status : statuses) {
+      boolean selected = chosen.filter(one -> one.name().equals(status.name())).isPresent();
+      if ((selected || named.contains(status.name()))
+          && status.health() instanceof Health.Degraded(String reason, String fix)) {
         log.warning(
             "provider "
-                + standing.name()
+                + status.name()
                 + " is degraded: "
                 + reason
                 + (fix.isEmpty() ? "" : "; " + fix));
       }
-      if (named.contains(standing.name())
-          && standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
+      if (named.contains(status.name())
+          && status.health() instanceof Health.Unhealthy(String reason, String fix)) {
         log.warning(
             "provider "
-                + standing.name()
-                + ", which the configuration names, does not work: "
+                + status.name()
+                + " is configured but does not work: "
                 + reason
                 + (fix.isEmpty() ? "" : "; " + fix));
       }

@@ -8,7 +8,9 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
-/** Lines for people at a terminal. Nothing that a sandbox or a client wrote controls it. */
+/**
+ * Formats log lines for a terminal. Text from sandboxes and clients cannot control the terminal.
+ */
 record TextLogLayout(Console console, ZoneId zone) implements LogLayout {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
@@ -45,7 +47,10 @@ record TextLogLayout(Console console, ZoneId zone) implements LogLayout {
     return console.styled(Style.DIM, TIME.format(at.atZone(zone)));
   }
 
-  /** Further lines are indented, so that none of them looks like one of the log. */
+  /**
+   * Replaces control characters. Continuation lines are indented, so that none looks like a log
+   * line of its own.
+   */
   private static String printable(String text) {
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < text.length(); i++) {

@@ -1,4 +1,4 @@
-/** {@code isola serve}: a server in this process, with its log. */
+/** Implements {@code isola serve}: a server in this process, with its log. */
 @NullMarked
 package dev.isola.app.serve;
 

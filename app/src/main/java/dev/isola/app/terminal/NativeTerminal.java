@@ -14,22 +14,22 @@ import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
 /**
- * Calls the C library about a terminal; nothing in the JDK does. JLine can, but asks the terminal
- * for its features on the way, and the answers would reach the command as keys.
+ * Calls the C library's terminal functions, which the JDK does not expose. JLine does, but queries
+ * the terminal's features, and the responses would reach the command as input.
  */
 @SuppressWarnings("restricted")
 public final class NativeTerminal {
   private static final int TCSADRAIN = 1;
 
-  /** The fourth word of a struct termios has the local modes, and this bit of it the echo. */
+  /** The fourth word of struct termios holds the local modes; this bit of it is ECHO. */
   private static final long LOCAL_MODES = 3;
 
   private static final int ECHO = 0x8;
 
-  /** Linux, the same on x86_64 and aarch64. */
+  /** Value on Linux, identical on x86_64 and aarch64. */
   private static final long TIOCGWINSZ = 0x5413;
 
-  /** A struct termios has 60 bytes there; more does no harm. */
+  /** struct termios has 60 bytes on Linux; the rest is a reserve. */
   private static final long TERMIOS_BYTES = 256;
 
   private static final Linker LINKER = Linker.nativeLinker();
@@ -58,7 +58,7 @@ public final class NativeTerminal {
     return LINKER.downcallHandle(address, type, options);
   }
 
-  /** Notes the settings; false when the descriptor is no terminal. */
+  /** Saves the settings. Returns false if the descriptor is not a terminal. */
   public boolean save() {
     try {
       return (int) TCGETATTR.invokeExact(descriptor, saved) == 0;
@@ -67,12 +67,14 @@ public final class NativeTerminal {
     }
   }
 
-  /** Returns to the settings noted, after pending output has been shown. */
+  /** Restores the saved settings after pending output is written. */
   public void restore() {
     set(saved);
   }
 
-  /** No echo, no lines, no signals from keys, no translation either way. */
+  /**
+   * Enters raw mode: no echo, no line buffering, no signals from keys, no character translation.
+   */
   void makeRaw() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment raw = arena.allocate(TERMIOS_BYTES).copyFrom(saved);
@@ -83,7 +85,7 @@ public final class NativeTerminal {
     }
   }
 
-  /** Lines as usual, but what is typed is not shown. */
+  /** Disables echo and keeps line buffering. */
   public void disableEcho() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment hidden = arena.allocate(TERMIOS_BYTES, Integer.BYTES).copyFrom(saved);
@@ -94,14 +96,14 @@ public final class NativeTerminal {
 
   private void set(MemorySegment settings) {
     try {
-      // A terminal that has gone away cannot be set, and need not be.
+      // Fails if the terminal is gone, which is harmless.
       int ignored = (int) TCSETATTR.invokeExact(descriptor, TCSADRAIN, settings);
     } catch (Throwable e) {
       throw unexpected(e);
     }
   }
 
-  /** Returns the window size; empty when the terminal does not know it. */
+  /** Returns the window size, or empty if the terminal does not report it. */
   public Optional<TerminalSize> size() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment window = arena.allocate(JAVA_SHORT, 4);
@@ -119,6 +121,6 @@ public final class NativeTerminal {
   }
 
   private static IllegalStateException unexpected(Throwable e) {
-    return new IllegalStateException("a call of the C library failed", e);
+    return new IllegalStateException("a C library call failed", e);
   }
 }

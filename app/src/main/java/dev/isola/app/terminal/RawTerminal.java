@@ -4,12 +4,9 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.TerminalSize;
 
-/**
- * The caller's terminal, passing every key on. Put back as it was on close, and when the process is
- * told to end.
- */
+/** The user's terminal in raw mode. Restored on close and when the process is terminated. */
 public final class RawTerminal implements AutoCloseable {
-  private static final TerminalSize USUAL = new TerminalSize(80, 24);
+  private static final TerminalSize DEFAULT_SIZE = new TerminalSize(80, 24);
 
   private final NativeTerminal terminal;
   private final Thread hook;
@@ -19,11 +16,13 @@ public final class RawTerminal implements AutoCloseable {
     this.hook = new Thread(terminal::restore, "isola-terminal");
   }
 
-  /** Opens the terminal on standard input; it stays as it is until {@link #enterRawMode()}. */
+  /**
+   * Opens the terminal on standard input. Its mode does not change until {@link #enterRawMode()}.
+   */
   public static RawTerminal open() {
     NativeTerminal terminal = new NativeTerminal(0);
     if (!terminal.save()) {
-      throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "stdin is not a terminal", "leave --tty out")
+      throw Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, "stdin is not a terminal", "omit --tty")
           .exception();
     }
     RawTerminal opened = new RawTerminal(terminal);
@@ -32,10 +31,10 @@ public final class RawTerminal implements AutoCloseable {
   }
 
   public TerminalSize size() {
-    return terminal.size().orElse(USUAL);
+    return terminal.size().orElse(DEFAULT_SIZE);
   }
 
-  /** Calls {@code action} whenever the window has a new size. */
+  /** Calls {@code action} whenever the window size changes. */
   public void onResize(Runnable action) {
     WindowSignal.handle(action);
   }
@@ -51,7 +50,7 @@ public final class RawTerminal implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The process is ending already.
+      // The JVM is already shutting down.
     }
   }
 }

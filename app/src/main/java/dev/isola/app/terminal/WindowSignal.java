@@ -3,8 +3,8 @@ package dev.isola.app.terminal;
 import java.lang.reflect.Proxy;
 
 /**
- * Listens for SIGWINCH. Only {@code sun.misc.Signal} can; it is called by reflection because javac
- * warns of its name, and where it is missing the window keeps its size.
+ * Handles SIGWINCH with {@code sun.misc.Signal}, the only API for it. Called by reflection, because
+ * javac warns about the class. If it is missing, resizing has no effect.
  */
 final class WindowSignal {
   private WindowSignal() {}
@@ -26,7 +26,7 @@ final class WindowSignal {
       Object window = signal.getConstructor(String.class).newInstance("WINCH");
       signal.getMethod("handle", signal, handler).invoke(null, window, listener);
     } catch (ReflectiveOperationException | IllegalArgumentException e) {
-      // No resizing then.
+      // Resizing is not available.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The terminal of this process: raw mode, size, signals. */
+/** Terminal of this process: raw mode, size, signals. */
 @NullMarked
 package dev.isola.app.terminal;
 

@@ -94,7 +94,7 @@ class RunSelectionTest {
     assertThat(chosen("run", "--set", "floor=kernel", "true")).contains("the floor of this");
     assertThat(chosen("run", "--set", "floor=kernel", "--provider", "container", "true"))
         .isEqualTo(
-            "isola: provider container may not make this sandbox: isolation container is weaker"
+            "isola: provider container cannot create this sandbox: isolation container is weaker"
                 + " than kernel, the floor of this installation; set floor: container\n");
     assertThat(chosen("run", "--set", "floor=container", "--isolation", "process", "true"))
         .isEqualTo("container");

@@ -63,14 +63,14 @@ class RunTest {
   void tellsOfATimeout() {
     CommandResult slow = isola().call("run", "--timeout", "1500ms", "sleep");
     assertThat(slow.code()).isEqualTo(124);
-    assertThat(slow.err()).isEqualTo("isola: timed out after 1.5 s; raise --timeout\n");
+    assertThat(slow.err()).isEqualTo("isola: timed out after 1.5 s; increase --timeout\n");
   }
 
   @Test
   void namesTheLimitsThatACommandMet() {
     CommandResult crowd = isola().call("run", "crowd");
     assertThat(crowd.code()).isEqualTo(137);
-    assertThat(crowd.err()).isEqualTo("isola: the limit of processes was met; raise --processes\n");
+    assertThat(crowd.err()).isEqualTo("isola: the process limit was reached; increase --processes\n");
     assertThat(isola().call("run", "--json", "crowd").out())
         .contains("\"limitsMet\":[\"processes\"]");
   }
@@ -187,8 +187,8 @@ class RunTest {
     assertThat(called.code()).isEqualTo(2);
     assertThat(called.err())
         .isEqualTo(
-            "isola: --tty needs a terminal, and stdin is none; run it from a terminal or leave"
-                + " --tty out\n");
+            "isola: --tty needs a terminal, and stdin is not one; run the command in a terminal,"
+                + " or omit --tty\n");
     assertThat(fake.specs).isEmpty();
   }
 

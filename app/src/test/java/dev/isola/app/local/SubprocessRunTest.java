@@ -88,7 +88,7 @@ class SubprocessRunTest {
     CommandResult called =
         isola().call("run", "--provider", "subprocess", "--timeout", "200ms", "sleep", "30");
     assertThat(called.code()).isEqualTo(124);
-    assertThat(called.err()).isEqualTo("isola: timed out after 0.2 s; raise --timeout\n");
+    assertThat(called.err()).isEqualTo("isola: timed out after 0.2 s; increase --timeout\n");
   }
 
   @Test

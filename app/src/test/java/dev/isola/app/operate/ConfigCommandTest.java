@@ -75,7 +75,7 @@ class ConfigCommandTest {
         .isEqualTo(
             "isola: %s:1: flor is not a key, did you mean 'floor'?\n".formatted(file)
                 + "isola: %s:2: allow_process must be true or false: perhaps\n".formatted(file)
-                + "isola: 2 errors in the configuration; docs/config.md has every key\n");
+                + "isola: 2 errors in the configuration; docs/config.md documents every key\n");
     assertThat(isola.call("config", "--json").out())
         .startsWith("{\"error\":{\"code\":\"INVALID_REQUEST\",\"category\":\"CALLER\"")
         .contains(
@@ -89,7 +89,7 @@ class ConfigCommandTest {
     CommandResult called = isola.call("config", "--set", "floor");
     assertThat(called.code()).isEqualTo(2);
     assertThat(called.err())
-        .isEqualTo("isola: --set is 'floor'; write a key and its value: --set floor=vm\n");
+        .isEqualTo("isola: --set is 'floor'; use KEY=VALUE, such as --set floor=vm\n");
   }
 
   @Test
@@ -98,7 +98,7 @@ class ConfigCommandTest {
     CommandResult called = isola.call("config");
     assertThat(called.code()).isZero();
     assertThat(called.err())
-        .isEqualTo("isola: allow_process does nothing unless floor is process\n");
+        .isEqualTo("isola: allow_process has no effect unless floor is process\n");
   }
 
   @Test

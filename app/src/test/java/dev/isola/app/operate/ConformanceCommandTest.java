@@ -157,7 +157,7 @@ class ConformanceCommandTest {
     CommandResult called = isola().call("conformance");
     assertThat(called.code()).isEqualTo(1);
     assertThat(called.err())
-        .contains("isola: good is left out: ill too", "isola: ill is left out: no bwrap");
+        .contains("isola: good is skipped: ill too", "isola: ill is skipped: no bwrap");
   }
 
   @Test
@@ -186,7 +186,7 @@ class ConformanceCommandTest {
     CommandResult two = isola().call("conformance", "good", "ill", "--set", "a=b");
     assertThat(two.code()).isEqualTo(2);
     assertThat(two.err())
-        .isEqualTo("isola: --set is for one provider, and 2 are named; name one\n");
+        .isEqualTo("isola: --set requires exactly one provider, but 2 are named; name one provider\n");
     ProviderConfig given = new ProviderConfig(Map.of("a", "b"));
     try (TemporaryInstallation trial = TemporaryInstallation.of(good, given)) {
       new ConformanceRun(three(1), new ConformanceProgress(console(), false)).run(trial);

@@ -47,12 +47,12 @@ class ImageCommandTest {
         .contains("source        " + tree, "digest        sha256:", "user          -");
     CommandResult check = isola().call("image", "check", "mine");
     assertThat(check.code()).isZero();
-    assertThat(check.out()).startsWith("mine: as it was, sha256:");
+    assertThat(check.out()).startsWith("mine: unchanged, sha256:");
     CommandResult removed = isola().call("image", "remove", "mine");
     assertThat(removed.code()).isZero();
     assertThat(removed.out() + removed.err()).isEmpty();
     assertThat(isola().call("image", "list").out())
-        .isEqualTo("no images; isola image build base makes one\n");
+        .isEqualTo("no images; create one with isola image build base\n");
   }
 
   @Test
@@ -88,7 +88,7 @@ class ImageCommandTest {
     assertThat(check.code()).isEqualTo(1);
     assertThat(check.out())
         .startsWith("/etc/hostname: size 1, was 2500; content sha256:")
-        .endsWith("mine: 1 paths are not as they were; import the image again\n");
+        .endsWith("mine: 1 paths have changed; import the image again\n");
   }
 
   @Test
@@ -99,7 +99,7 @@ class ImageCommandTest {
     assertThat(empty.code()).isEqualTo(125);
     assertThat(empty.err())
         .isEqualTo(
-            "isola: there is nothing in standard input; give something that holds a root file"
+            "isola: there are no files in standard input; use a source that contains a root file"
                 + " system\n");
   }
 
@@ -108,36 +108,36 @@ class ImageCommandTest {
     imported("mine");
     line(
         125,
-        "there is no /no/such on this machine; name a tar archive or a folder",
+        "there is no /no/such on this host; use a tar archive or a folder",
         "image",
         "import",
         "x",
         "/no/such");
     line(
         125,
-        "there is an image called mine already; take another name, remove it first, or say"
-            + " --replace",
+        "there is already an image mine; use another name, remove the image first, or use --replace",
         "image",
         "import",
         "mine",
         tree.toString());
     line(
         125,
-        "no image can be called 'host'; it means the root of this machine; take another",
+        "invalid image name 'host'; the name is reserved for the root of the host; use another"
+            + " name",
         "image",
         "import",
         "host",
         tree.toString());
     line(
         125,
-        "no image is called 'mime'; did you mean mine? isola image list shows all",
+        "there is no image 'mime'; did you mean mine? isola image list shows all",
         "image",
         "remove",
         "mine",
         "mime");
     line(
         125,
-        "the image has more than 3 files; raise --max-size or --max-files if that is meant",
+        "the image has more than 3 files; raise --max-size or --max-files if the image is trusted",
         "image",
         "import",
         "x",
@@ -146,14 +146,14 @@ class ImageCommandTest {
         "3");
     line(
         2,
-        "--max-size 'much' is not a size; write it like 500M, 20G, or in bytes",
+        "--max-size 'much' is not a size; use a value such as 500M or 20G, or a number of bytes",
         "image",
         "import",
         "x",
         tree.toString(),
         "--max-size",
         "much");
-    line(2, "nothing says what to build x from; add --from debian:bookworm", "image", "build", "x");
+    line(2, "the distribution to build x from is missing; add --from debian:bookworm", "image", "build", "x");
     line(
         125,
         "'bookworm' names no suite; write it like debian:bookworm",
@@ -164,7 +164,7 @@ class ImageCommandTest {
         "bookworm");
     line(
         2,
-        "there is no command 'image lst'; did you mean list? See isola image --help",
+        "unknown command 'image lst'; did you mean list? See isola image --help",
         "image",
         "lst");
     assertThat(isola().call("image", "show", "mine").code()).isZero();

@@ -96,11 +96,11 @@ class ToolChecksTest {
     DoctorCheck runc = tools(Distribution.DEBIAN).evaluate(tool("runc"), BROUGHT, said);
     assertThat(runc.value()).isEqualTo("1.1.5+ds1 (package 1.1.5+ds1-1+deb12u1), " + BROUGHT);
     assertThat(runc.fix())
-        .startsWith("check that your distribution has closed CVE-2024-21626, CVE-2025-31133, ");
+        .startsWith("check that your distribution has fixed CVE-2024-21626, CVE-2025-31133, ");
     changelog("runc", "runc (1.1.5+ds1-1+deb12u1)\n  * CVE-2024-21626: breakouts by leaked fds\n");
     assertThat(tools(Distribution.DEBIAN).evaluate(tool("runc"), BROUGHT, said).fix())
         .as("what the package says is closed is no longer asked for")
-        .startsWith("check that your distribution has closed CVE-2025-31133, ");
+        .startsWith("check that your distribution has fixed CVE-2025-31133, ");
     assertThat(tools(Distribution.DEBIAN).evaluate(tool("runc"), OWN, said).value())
         .as("a program from elsewhere is not the package's")
         .contains("has CVE-2024-21626");
@@ -124,7 +124,7 @@ class ToolChecksTest {
     Files.setAttribute(program, "unix:mode", 0104755);
     assertThat(tools.checks(List.of(tool("bwrap"))))
         .singleElement()
-        .satisfies(fact -> assertThat(fact.value()).contains("0.11.1", " has CVE-2026-41163"));
+        .satisfies(fact -> assertThat(fact.value()).contains("0.11.1", " is affected by CVE-2026-41163"));
   }
 
   @Test
@@ -134,16 +134,16 @@ class ToolChecksTest {
         .containsExactly(
             DoctorCheck.bad(
                 "bwrap",
-                "not found: namespaces without a daemon (provider bubblewrap)",
+                "not found; enables namespaces without a daemon (provider bubblewrap)",
                 "apt install bubblewrap"),
             DoctorCheck.bad(
                 "runsc",
-                "not found: gVisor, a kernel of its own for each sandbox (no provider of this"
-                    + " Isola uses it)",
+                "not found; enables gVisor: a separate kernel for each sandbox (not used by any"
+                    + " installed provider)",
                 "apt install runsc"));
     assertThat(tools(Distribution.FEDORA).checks(List.of(tool("ip"), tool("runsc"))))
         .extracting(DoctorCheck::fix)
-        .containsExactly("dnf install iproute", "install runsc as its project says");
+        .containsExactly("dnf install iproute", "install runsc as documented by its project");
   }
 
   @Test
@@ -192,8 +192,8 @@ class ToolChecksTest {
         .isEqualTo(
             DoctorCheck.bad(
                 "lanternd",
-                "not found: sandboxes (providers lantern, lantern-east)",
-                "install lanternd as its project says"));
+                "not found; enables sandboxes (providers lantern, lantern-east)",
+                "install lanternd as documented by its project"));
     script("lanternd", "echo lanternd 1.2.3");
     assertThat(tools(Distribution.OTHER, declared).checks().getLast().value()).startsWith("1.2.3,");
   }

@@ -78,7 +78,7 @@ class RemoteCommandsTest {
     assertThat(isola("ls").out()).contains("ID", "STATE", id, "running", "subprocess", "who=me");
     assertThat(isola("ls", "-q", "--tag", "who=me").out()).isEqualTo(id + "\n");
     assertThat(isola("ls", "--tag", "who=you").out())
-        .isEqualTo("no sandboxes; isola create makes one\n");
+        .isEqualTo("no sandboxes; create one with isola create\n");
     assertThat(isola("ls", "--json").out()).startsWith("{\"sandboxes\":[{\"id\":\"" + id + "\"");
     CommandResult wrong = isola("ls", "--state", "asleep");
     assertThat(wrong.code()).isEqualTo(ExitCodes.NOT_RUN);
@@ -112,7 +112,7 @@ class RemoteCommandsTest {
     assertThat(isola("snapshot", "rm", first, second).out())
         .isEqualTo(first + "\n" + second + "\n");
     assertThat(isola("snapshot", "gc").out()).contains("came back");
-    assertThat(isola("snapshot", "show", first).err()).contains("there is no snapshot " + first);
+    assertThat(isola("snapshot", "show", first).err()).contains("no such snapshot: " + first);
   }
 
   @Test
@@ -311,7 +311,7 @@ class RemoteCommandsTest {
     CommandResult called = isola("ls", "--server", "http://127.0.0.1:1");
     assertThat(called.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(called.err())
-        .startsWith("isola: no server answers at http://127.0.0.1:1")
+        .startsWith("isola: no server responds at http://127.0.0.1:1")
         .hasLineCount(1);
     assertThat(isola("--json", "ls", "--server", "http://127.0.0.1:1").out())
         .contains("\"code\":\"PROVIDER_UNAVAILABLE\"");

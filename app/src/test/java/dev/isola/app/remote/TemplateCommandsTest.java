@@ -119,7 +119,7 @@ class TemplateCommandsTest {
 
     CommandResult both = isola("create", "--template", "tools", "--image", "small");
     assertThat(both.code()).isEqualTo(125);
-    assertThat(both.err()).contains("template is given beside image");
+    assertThat(both.err()).contains("template cannot be combined with image");
     assertThat(isola("create", "--template", "nosuch").err()).contains("nosuch");
 
     assertThat(isola("template", "rm", "tools").code()).isEqualTo(125);

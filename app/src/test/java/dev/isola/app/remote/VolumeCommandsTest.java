@@ -45,13 +45,13 @@ class VolumeCommandsTest {
   @Test
   void createsFillsReadsListsAndRemovesAVolume() throws IOException {
     assertThat(isola("volume", "ls").out())
-        .isEqualTo("no volumes; isola volume create NAME makes one\n");
+        .isEqualTo("no volumes; create one with isola volume create NAME\n");
     CommandResult made = isola("volume", "create", "data");
     assumeTrue(made.code() == 0, () -> "NOT RUN: bubblewrap does not work here: " + made.err());
     assertThat(made.out()).isEqualTo("data\n");
     assertThat(isola("volume", "ls").out()).contains("NAME", "data", "bubblewrap", "available");
     assertThat(isola("volume", "ls", "--json").out()).startsWith("{\"volumes\":[{");
-    assertThat(isola("volume", "create", "data").err()).contains("exists already");
+    assertThat(isola("volume", "create", "data").err()).contains("already exists");
 
     Path tree = Files.createDirectories(folder.resolve("tree/sub"));
     Files.writeString(tree.resolve("file"), "hello\n");

@@ -168,7 +168,7 @@ class ServeTest {
     Process server = start(Map.of(), "--host", "0.0.0.0", "--port", "0");
     assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(server.exitValue()).isNotZero();
-    assertThat(Files.readString(err())).contains("there is no key", "ISOLA_API_KEY");
+    assertThat(Files.readString(err())).contains("there is no API key", "ISOLA_API_KEY");
   }
 
   @Test
@@ -179,7 +179,7 @@ class ServeTest {
             .readLine();
     Matcher form =
         Pattern.compile(
-                "Isola listening on http://0\\.0\\.0\\.0:([0-9]+) and reached as (http://.*)")
+                "Isola listening on http://0\\.0\\.0\\.0:([0-9]+) and reachable as (http://.*)")
             .matcher(line);
     assertThat(form.matches()).as(line).isTrue();
     List<String> urls = List.of(form.group(2).split(", "));
@@ -241,7 +241,7 @@ class ServeTest {
     assertThat(lines)
         .singleElement()
         .asString()
-        .contains("sandboxes are made by subprocess (isolation process)");
+        .contains("sandboxes are created by subprocess (isolation process)");
   }
 
   @Test
@@ -260,7 +260,7 @@ class ServeTest {
         .until(
             () ->
                 Files.readString(err())
-                    .contains("provider docker, which the configuration names, does not work: "));
+                    .contains("provider docker is configured but does not work: "));
   }
 
   @Test

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "bench",
     sortOptions = false,
-    description = "Measure providers beside what the same work costs without them.")
+    description = "Measure providers, compared with the same work without them.")
 final class BenchCommand implements CliCommand {
   private final CommandContext wiring;
 
@@ -37,12 +37,12 @@ final class BenchCommand implements CliCommand {
       paramLabel = "BENCHMARK|PROVIDER",
       arity = "0..*",
       description = {
-        "create (to the first result), warm (from the engine's pool), exec (a command), files (a"
-            + " large file, a tree), flood (output), density (many at once), snapshot (of a tree,"
-            + " restored, forked), fork (ten at once);",
-        "then the providers to measure, all by default."
+        "create (to the first result), warm (from the warm pool), exec (a command), files (a"
+            + " large file, a tree), flood (output), density (many sandboxes), snapshot (of a tree,"
+            + " with restore and forks), fork (ten at once);",
+        "then the providers to measure (default: all)."
       })
-  private List<String> words = new ArrayList<>();
+  private List<String> arguments = new ArrayList<>();
 
   @Option(
       names = "--provider",
@@ -57,36 +57,36 @@ final class BenchCommand implements CliCommand {
       split = ",",
       description =
           "What to compare with: raw, processbuilder, cp, tar, restic, engine (the provider through"
-              + " the engine), docker, docker-api, podman, bwrap, crun, runc, runsc. All that is"
-              + " there by default.")
+              + " the engine), docker, docker-api, podman, bwrap, crun, runc, runsc. Default: all"
+              + " that are available.")
   private List<String> against = new ArrayList<>();
 
   @Option(
       names = "--n",
       paramLabel = "N",
       description =
-          "Iterations. Default: 2000 for exec (of slow peers fewer), 50 for create and warm, 5 for"
-              + " the others.")
+          "Number of iterations. Default: 2000 for exec (fewer for slow peers), 50 for create and"
+              + " warm, 5 for the others.")
   private @Nullable String n;
 
   @Option(
       names = "--count",
       paramLabel = "N",
-      description = "Sandboxes alive at once in density (200).")
+      description = "Number of sandboxes in density (default: 200).")
   private @Nullable String count;
 
   @Option(
       names = "--docker-host",
       paramLabel = "URL",
       description =
-          "Where Docker's engine listens; $DOCKER_HOST, else unix:///var/run/docker.sock. None is"
-              + " started.")
+          "Address of Docker's engine. Default: $DOCKER_HOST, else unix:///var/run/docker.sock."
+              + " None is started.")
   private @Nullable String dockerHost;
 
   @Option(
       names = "--image",
       paramLabel = "IMAGE",
-      description = "What docker and podman make containers from (busybox). None is pulled.")
+      description = "Image of docker and podman containers (default: busybox). It is not pulled.")
   private @Nullable String image;
 
   BenchCommand(CommandContext wiring) {
@@ -107,7 +107,7 @@ final class BenchCommand implements CliCommand {
   private BenchPlan plan() {
     Set<String> benchmarks = new LinkedHashSet<>();
     List<String> providers = new ArrayList<>();
-    for (String word : words) {
+    for (String word : arguments) {
       if (Bench.BENCHMARKS.contains(word)) {
         benchmarks.add(word);
       } else if (benchmarks.isEmpty()) {
@@ -147,13 +147,13 @@ final class BenchCommand implements CliCommand {
         image == null ? BenchPlan.Engines.DEFAULT.image() : image);
   }
 
-  private static Set<String> known(String thing, List<String> words, List<String> known) {
-    for (String word : words) {
+  private static Set<String> known(String thing, List<String> arguments, List<String> known) {
+    for (String word : arguments) {
       if (!known.contains(word)) {
         throw ProviderFactorySelection.unknown(thing, word, known);
       }
     }
-    return new LinkedHashSet<>(words);
+    return new LinkedHashSet<>(arguments);
   }
 
   private static OptionalInt number(String option, @Nullable String text, String of, int most) {
@@ -162,7 +162,7 @@ final class BenchCommand implements CliCommand {
     }
     long number = Arguments.count(option, text, of);
     if (number < 1 || number > most) {
-      throw new UsageException(option + " is " + number, "give 1 to " + most);
+      throw new UsageException(option + " is " + number, "use 1 to " + most);
     }
     return OptionalInt.of((int) number);
   }
@@ -173,8 +173,8 @@ final class BenchCommand implements CliCommand {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "this machine does not let us measure: " + IoErrors.describe(e),
-              "look at the room in " + System.getProperty("java.io.tmpdir"))
+              "the benchmark cannot run on this machine: " + IoErrors.describe(e),
+              "check the free space in " + System.getProperty("java.io.tmpdir"))
           .exception(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -13,7 +13,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** Shows what {@code isola bench} measures: rows as they come, or one JSON object at the end. */
+/**
+ * Prints the results of {@code isola bench}: rows as they arrive, or one JSON object at the end.
+ */
 final class BenchReport implements Bench.Listener {
   private static final double MEGABYTE = 1 << 20;
 
@@ -98,19 +100,20 @@ final class BenchReport implements Bench.Listener {
             ms(density.createMs()),
             ms(density.destroyMs())));
     for (String left : density.left()) {
-      console.print("left behind by " + density.subject() + ": " + left + "\n");
+      console.print("remaining of " + density.subject() + ": " + left + "\n");
     }
   }
 
-  /** Shows the rest: comparisons, who was absent, the machine. */
+  /** Prints the remainder: comparisons, skipped subjects and the machine. */
   void end(Report report) {
     if (console.json()) {
       console.print(report.json());
       return;
     }
     comparisons(report.comparisons()).forEach(console::print);
-    for (SkippedSubject absent : report.skipped()) {
-      console.print("NOT RUN: " + absent.subject() + ": " + absent.reason() + "\n");
+    for (SkippedSubject skippedSubjects : report.skipped()) {
+      console.print(
+          "NOT RUN: " + skippedSubjects.subject() + ": " + skippedSubjects.reason() + "\n");
     }
     console.print(machine(report.machine()));
   }
@@ -142,7 +145,7 @@ final class BenchReport implements Bench.Listener {
     return line.toString();
   }
 
-  /** The widths are fixed, because a row is shown as soon as it is measured. */
+  /** Column widths are fixed because a row is printed as soon as it is measured. */
   private static String row(Object... cells) {
     return String.format(Locale.ROOT, "%-20s %-22s %7s %6s %13s %13s %13s %12s %7s%n", cells);
   }

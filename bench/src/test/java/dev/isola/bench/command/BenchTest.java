@@ -18,7 +18,7 @@ import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code isola bench}: its arguments and its report; what it measures is not a test's business. */
+/** {@code isola bench}: its arguments and its report, not its measurements. */
 class BenchTest {
   @TempDir Path folder;
   private final FakeProvider fake = new FakeProvider("fake");
@@ -48,14 +48,14 @@ class BenchTest {
   }
 
   @Test
-  void helpAndCompletionOfACloneHaveIt() {
+  void helpAndCompletionIncludeBench() {
     assertThat(call("help").out()).contains("  bench ");
     assertThat(call("help", "bench").out()).contains("--against");
     assertThat(call("completion").out()).contains("--docker-host");
   }
 
   @Test
-  void wrongWordsAreNamedWithTheKnownOnes() {
+  void unknownNamesAreReportedWithTheKnownOnes() {
     assertThat(call("bench").err())
         .isEqualTo(
             "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
@@ -78,9 +78,9 @@ class BenchTest {
     assertThat(fake.specs).isEmpty();
   }
 
-  /** The fake's sandbox has no /bin/true: it is measured against and found absent. */
+  /** The fake provider's sandbox has no /bin/true, so the subject is skipped. */
   @Test
-  void whoCannotTakePartIsNamedInTheReport() {
+  void skippedSubjectsAreReported() {
     Called called =
         call(
             "bench",
@@ -105,7 +105,7 @@ class BenchTest {
   }
 
   @Test
-  void itIsATableOtherwise() {
+  void defaultOutputIsATable() {
     Called called = call("bench", "exec", "--against", "processbuilder", "--n", "1");
     assertThat(called.out())
         .startsWith("BENCHMARK ")
@@ -114,9 +114,11 @@ class BenchTest {
         .contains("machine: cpus ");
   }
 
-  /** Peers that do not run are named, also those that are installed without an engine. */
+  /**
+   * Unavailable peers are reported, including those that are installed without a running engine.
+   */
   @Test
-  void peersThatAreNotThereAreNotRun() {
+  void unavailablePeersAreNotRun() {
     Called called =
         call(
             "bench",
@@ -132,14 +134,14 @@ class BenchTest {
     assertThat(called.out())
         .contains(
             "NOT RUN: docker: ",
-            "NOT RUN: docker-api: the engine at unix:///nowhere/docker.sock cannot be reached",
+            "NOT RUN: docker-api: the engine at unix:///nowhere/docker.sock is unreachable",
             "NOT RUN: fake: failed in create: ")
         .doesNotContain("MEDIAN");
     assertThat(fake.alive).isEmpty();
   }
 
   @Test
-  void manyAtOnceAreMadeAskedAndRemoved() {
+  void densityCreatesQueriesAndDestroysManySandboxes() {
     Called called =
         call(
             List.of(new TestProviderFactory(), fake), "bench", "density", "--count", "3", "--json");
@@ -152,7 +154,7 @@ class BenchTest {
   }
 
   @Test
-  void creationIsTimedToTheFirstResultAndDestructionBesideIt() {
+  void creationAndDestructionAreTimedSeparately() {
     Called called =
         call(
             List.of(new TestProviderFactory()),

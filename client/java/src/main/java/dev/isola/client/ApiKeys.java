@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The keys of a server; for keys with scope admin. */
+/** API keys of a server. Requires a key with scope admin. */
 public final class ApiKeys {
-  /** A key, without the key itself. */
+  /** Description of a key, without its secret. */
   public record ApiKey(
       String name,
       String scope,
@@ -25,7 +25,7 @@ public final class ApiKeys {
     }
   }
 
-  /** A key that was just made; {@code key} is shown this once. */
+  /** A newly created key. {@code key} is the secret, which the server returns only this once. */
   public record CreatedKey(String name, String scope, String key) {
     @Override
     public String toString() {
@@ -33,8 +33,8 @@ public final class ApiKeys {
     }
   }
 
-  private static final ApiPath ADDRESS = ApiPath.of("keys");
-  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final ApiPath ENDPOINT = ApiPath.of("keys");
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private final Transport transport;
 
   ApiKeys(Transport transport) {
@@ -42,18 +42,20 @@ public final class ApiKeys {
   }
 
   public List<ApiKey> list() {
-    return transport.get(ADDRESS).list("keys").stream().map(ApiKey::read).toList();
+    return transport.get(ENDPOINT).list("keys").stream().map(ApiKey::read).toList();
   }
 
   /**
+   * Creates a key.
+   *
    * @param scope read, use or admin
    */
   public CreatedKey create(String name, String scope) {
-    JsonFields answer = transport.post(ADDRESS, Map.of("name", name, "scope", scope));
-    return new CreatedKey(answer.text("name"), answer.text("scope"), answer.text("key"));
+    JsonFields response = transport.post(ENDPOINT, Map.of("name", name, "scope", scope));
+    return new CreatedKey(response.text("name"), response.text("scope"), response.text("key"));
   }
 
   public void revoke(String name) {
-    transport.delete(ADDRESS.resolve(name), SOON);
+    transport.delete(ENDPOINT.resolve(name), TIMEOUT);
   }
 }

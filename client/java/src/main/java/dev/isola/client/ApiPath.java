@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The path and query of a request. Whatever a caller names stays within its place. */
+/**
+ * Path and query of a request. Segments are percent-encoded, so that an id or file name cannot
+ * change the path.
+ */
 record ApiPath(String text) {
   static ApiPath of(String... parts) {
     return new ApiPath(
@@ -24,11 +27,11 @@ record ApiPath(String text) {
   }
 
   ApiPath query(String name, List<String> values) {
-    ApiPath all = this;
+    ApiPath path = this;
     for (String value : values) {
-      all = all.query(name, value);
+      path = path.query(name, value);
     }
-    return all;
+    return path;
   }
 
   private static String encode(String part) {

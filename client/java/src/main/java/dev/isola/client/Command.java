@@ -7,18 +7,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What to run in a sandbox.
+ * A command to run in a sandbox.
  *
  * <pre>{@code
  * Command.shell("make test 2>&1 | tail").withCwd("src").withTimeout(Duration.ofMinutes(5))
  * Command.argv("python3", "-c", "print(1)").withEnv("LANG", "C")
  * }</pre>
  *
- * @param shell for {@code /bin/sh -c}; empty where {@code argv} is given
- * @param argv a program and its arguments, literally
- * @param env added to the sandbox's own
- * @param timeout then its whole process tree is killed
- * @param tag a name of the caller's
+ * @param shell script for {@code /bin/sh -c}; empty if {@code argv} is set
+ * @param argv program and arguments, passed literally
+ * @param env added to the environment of the sandbox
+ * @param timeout after which the whole process tree is killed
+ * @param tag label chosen by the caller
  */
 public record Command(
     Optional<String> shell,
@@ -33,7 +33,7 @@ public record Command(
     argv = List.copyOf(argv);
     env = Map.copyOf(env);
     if (shell.isPresent() != argv.isEmpty()) {
-      throw new IllegalArgumentException("a command is either for a shell or words");
+      throw new IllegalArgumentException("a command has either a shell script or argv");
     }
   }
 

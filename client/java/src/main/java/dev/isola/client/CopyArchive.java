@@ -25,8 +25,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A tar archive of what a step of a recipe copies. The same files make the same bytes: entries are
- * sorted, and have neither times nor owners. Links are archived as links, and never followed.
+ * Tar archive of the files that a COPY step of a recipe needs. Archives are reproducible: entries
+ * are sorted and carry neither times nor owners. Symbolic links are archived as links and never
+ * followed.
  */
 final class CopyArchive implements AutoCloseable {
   private final Path file;
@@ -42,9 +43,9 @@ final class CopyArchive implements AutoCloseable {
   /**
    * Archives files of a folder.
    *
-   * @param from a path in the folder, a pattern of such paths, or {@code .} for everything
-   * @throws dev.isola.client.error.NotFound when there is nothing of that name
-   * @throws dev.isola.client.error.InvalidRequest when the path leads out of the folder
+   * @param from path relative to the folder, a glob pattern, or {@code .} for everything
+   * @throws dev.isola.client.error.NotFound if nothing matches
+   * @throws dev.isola.client.error.InvalidRequest if the path is outside of the folder
    */
   static CopyArchive pack(Path folder, String from) throws IOException {
     Path root = folder.toRealPath();
@@ -55,8 +56,8 @@ final class CopyArchive implements AutoCloseable {
     if (items.isEmpty()) {
       throw Problem.clientSide(
               "FILE_NOT_FOUND",
-              "there is nothing to copy: " + from + " in " + folder,
-              "check the path, and .dockerignore")
+              "nothing to copy matches " + from + " in " + folder,
+              "check the path and .dockerignore")
           .exception();
     }
     List<TarStream.Item> entries = List.copyOf(items.values());
@@ -70,7 +71,7 @@ final class CopyArchive implements AutoCloseable {
       return new CopyArchive(file, HexFormat.of().formatHex(digest.digest()), Files.size(file));
     } catch (NoSuchAlgorithmException e) {
       Files.delete(file);
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("SHA-256 is not available", e);
     } catch (IOException | RuntimeException e) {
       Files.delete(file);
       throw e;
@@ -95,9 +96,9 @@ final class CopyArchive implements AutoCloseable {
   }
 
   /**
-   * Which paths are copied.
+   * The paths to copy.
    *
-   * @param path that is copied with all in it; empty for everything
+   * @param path copied recursively; empty for everything
    */
   private record Selection(String path, boolean pattern, PathPattern compiled) {
     static Selection of(String from) {
@@ -105,8 +106,8 @@ final class CopyArchive implements AutoCloseable {
       if (path.startsWith("/") || Path.of(path).normalize().startsWith("..")) {
         throw Problem.clientSide(
                 "INVALID_REQUEST",
-                from + " leads out of the folder that is copied from",
-                "name a path in the folder")
+                from + " is outside of the folder to copy from",
+                "use a path inside of the folder")
             .exception();
       }
       return new Selection(path, PathPattern.isPattern(path), PathPattern.of(path));
@@ -117,7 +118,7 @@ final class CopyArchive implements AutoCloseable {
           || (pattern ? compiled.matches(candidate) : (candidate + "/").startsWith(path + "/"));
     }
 
-    /** Returns whether something in a folder may be copied. */
+    /** Returns whether the folder may contain files to copy. */
     boolean reaches(String folder) {
       return pattern || contains(folder) || (path + "/").startsWith(folder + "/");
     }
@@ -163,7 +164,7 @@ final class CopyArchive implements AutoCloseable {
   private record Item(Path path, TarEntry entry) implements TarStream.Item {
     static Item of(Path file, String path, BasicFileAttributes attributes) throws IOException {
       if (attributes.isOther()) {
-        throw new IOException(file + " is neither a file nor a folder nor a link");
+        throw new IOException(file + " is not a file, folder or link");
       }
       boolean link = attributes.isSymbolicLink();
       TarEntry.Kind kind =
@@ -189,7 +190,7 @@ final class CopyArchive implements AutoCloseable {
               Map.of()));
     }
 
-    /** Each char of a name in an archive is a byte. */
+    /** Encodes a name as the archive expects it: one char per byte. */
     private static String bytes(String text) {
       return new String(text.getBytes(UTF_8), ISO_8859_1);
     }

@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
-/** Counts what passes, and tells how much it was so far. */
+/** Counts the bytes read and reports the total. */
 final class CountingInputStream extends FilterInputStream {
   private final LongConsumer progress;
   private final AtomicLong count = new AtomicLong();
@@ -22,11 +22,11 @@ final class CountingInputStream extends FilterInputStream {
 
   @Override
   public int read() throws IOException {
-    int one = super.read();
-    if (one >= 0) {
+    int value = super.read();
+    if (value >= 0) {
       progress.accept(count.incrementAndGet());
     }
-    return one;
+    return value;
   }
 
   @Override
@@ -39,8 +39,8 @@ final class CountingInputStream extends FilterInputStream {
   }
 
   @Override
-  public long skip(long most) throws IOException {
-    long skipped = super.skip(most);
+  public long skip(long limit) throws IOException {
+    long skipped = super.skip(limit);
     if (skipped > 0) {
       progress.accept(count.addAndGet(skipped));
     }

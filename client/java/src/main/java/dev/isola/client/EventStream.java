@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What happens to sandboxes, as it happens. It goes on where it was after the connection broke or
- * the server was restarted.
+ * Stream of lifecycle events. Resumes by itself after a broken connection or a restart of the
+ * server.
  */
 public final class EventStream implements AutoCloseable {
   /**
-   * One event.
+   * A lifecycle event.
    *
-   * @param number counts up; what to begin after next time
+   * @param number increases; pass it as {@code after} to continue behind this event
    * @param type such as spawn, ready, stateChange, error, terminate
    */
   public record Event(
@@ -26,24 +26,24 @@ public final class EventStream implements AutoCloseable {
       Map<String, Object> document) {}
 
   private final Optional<String> sandbox;
-  private final ReconnectingStream following;
+  private final ReconnectingStream stream;
   private Optional<Long> after;
 
   EventStream(Transport transport, Optional<String> sandbox, Optional<Long> after) {
     this.sandbox = sandbox;
     this.after = after;
-    this.following = new ReconnectingStream(transport, this::address, "the events were");
+    this.stream = new ReconnectingStream(transport, this::endpoint, "the event stream was");
   }
 
-  /** Begins now, so that nothing is missed between this and the first {@link #next()}. */
+  /** Connects immediately, so that no event is missed before the first {@link #next()}. */
   EventStream connect() {
-    following.connect();
+    stream.connect();
     return this;
   }
 
-  /** Waits for the next event. There is always one more. */
+  /** Waits for the next event. The stream never ends. */
   public Event next() {
-    return following.next(this::read);
+    return stream.next(this::read);
   }
 
   private Event read(SseReader.Event event) throws IOException {
@@ -60,20 +60,20 @@ public final class EventStream implements AutoCloseable {
       after = Optional.of(read.number());
       return read;
     } catch (MalformedJson e) {
-      throw new IOException("an event cannot be read", e);
+      throw new IOException("an event is malformed", e);
     }
   }
 
-  private ApiPath address() {
-    ApiPath address = ApiPath.of("events");
+  private ApiPath endpoint() {
+    ApiPath endpoint = ApiPath.of("events");
     if (sandbox.isPresent()) {
-      address = address.query("sandbox", sandbox.get());
+      endpoint = endpoint.query("sandbox", sandbox.get());
     }
-    return after.isPresent() ? address.query("after", after.get()) : address;
+    return after.isPresent() ? endpoint.query("after", after.get()) : endpoint;
   }
 
   @Override
   public void close() {
-    following.close();
+    stream.close();
   }
 }

@@ -3,10 +3,10 @@ package dev.isola.client;
 import java.time.Duration;
 
 /**
- * What a command that was waited for left.
+ * Result of a completed command.
  *
- * @param truncated whether output between its ends was dropped, because it was too much
- * @param stdoutBytes all that it wrote, kept or not
+ * @param truncated whether the middle of the output was dropped because it exceeded the limit
+ * @param stdoutBytes number of bytes written, including dropped ones
  */
 public record ExecResult(
     String stdout,
@@ -28,7 +28,7 @@ public record ExecResult(
         answer.integer("stderrBytes"));
   }
 
-  /** Returns the exit code as a shell shows it. */
+  /** Returns the exit code as a shell reports it. */
   public int exitCode() {
     return exit.shellCode();
   }

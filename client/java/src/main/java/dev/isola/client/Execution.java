@@ -14,51 +14,56 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command in the background. Its output is a stream that goes on where it was after the
- * connection broke or the server was restarted; nothing comes twice, and what is kept no longer is
- * told as a {@link Output.Gap}.
+ * A command running in the background. The output stream resumes by itself after a broken
+ * connection or a restart of the server. No output is delivered twice; output that the server no
+ * longer retains is reported as an {@link Output.Gap}.
  *
- * <p>One thread reads; {@link #stdin()}, {@link #signal} and {@link #kill} are for any. Closing
- * ends the reading, not the command.
+ * <p>Only one thread may read; {@link #stdin()}, {@link #signal} and {@link #kill} are thread-safe.
+ * Closing stops reading, not the command.
  */
 public final class Execution implements AutoCloseable {
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
   private final String id;
-  private final ReconnectingStream following;
+  private final ReconnectingStream stream;
   private long offset;
   private @Nullable Exit exit;
 
   Execution(Transport transport, ApiPath sandbox, String id, long offset) {
     this.transport = transport;
     this.id = id;
-    this.address = sandbox.resolve("executions", id);
+    this.endpoint = sandbox.resolve("executions", id);
     this.offset = offset;
-    this.following =
+    this.stream =
         new ReconnectingStream(
             transport,
-            () -> address.resolve("output").query("offset", this.offset),
+            () -> endpoint.resolve("output").query("offset", this.offset),
             "the execution was");
   }
 
-  /** Returns what names it within its sandbox, also for a later {@link Sandbox#execution}. */
+  /**
+   * Returns the id, unique within the sandbox. Pass it to {@link Sandbox#execution} to continue
+   * later.
+   */
   public String id() {
     return id;
   }
 
-  /** Returns where the next piece starts. */
+  /** Returns the offset of the next output. */
   public long offset() {
     return offset;
   }
 
   public ExecutionInfo info() {
-    return ExecutionInfo.read(transport.get(address));
+    return ExecutionInfo.read(transport.get(endpoint));
   }
 
-  /** Waits for the next piece of output; empty when the command has ended and all was read. */
+  /**
+   * Waits for the next output. Returns empty once the command has exited and all output is read.
+   */
   public Optional<Output> read() {
     while (exit == null) {
-      Optional<Output> piece = following.next(this::take);
+      Optional<Output> piece = stream.next(this::decode);
       if (piece.isPresent()) {
         return piece;
       }
@@ -66,14 +71,14 @@ public final class Execution implements AutoCloseable {
     return Optional.empty();
   }
 
-  private Optional<Output> take(SseReader.Event event) throws IOException {
+  private Optional<Output> decode(SseReader.Event event) throws IOException {
     JsonFields fields = fields(event);
     switch (event.type()) {
       case "output" -> {
         Output.Data data =
             new Output.Data(channel(fields), fields.integer("offset"), bytes(fields)).from(offset);
         if (data.end() <= offset) {
-          return Optional.empty(); // it was read before
+          return Optional.empty(); // already read
         }
         return Optional.of(advance(data));
       }
@@ -83,10 +88,10 @@ public final class Execution implements AutoCloseable {
       }
       case "exit" -> {
         exit = Exit.read(fields.all());
-        following.disconnect();
+        stream.disconnect();
       }
       case "error" -> throw streamError(fields).exception();
-      default -> {} // something newer
+      default -> {} // event type of a newer server
     }
     return Optional.empty();
   }
@@ -100,7 +105,7 @@ public final class Execution implements AutoCloseable {
     try {
       return JsonFields.parse(event.data());
     } catch (MalformedJson e) {
-      throw new IOException("an event cannot be read", e);
+      throw new IOException("an event is malformed", e);
     }
   }
 
@@ -108,7 +113,7 @@ public final class Execution implements AutoCloseable {
     try {
       return Output.Channel.valueOf(fields.text("channel").toUpperCase(Locale.ROOT));
     } catch (IllegalArgumentException e) {
-      throw new IOException("a piece of output is of no known channel", e);
+      throw new IOException("an output event has an unknown channel", e);
     }
   }
 
@@ -120,18 +125,21 @@ public final class Execution implements AutoCloseable {
     try {
       return Base64.getDecoder().decode(data);
     } catch (IllegalArgumentException e) {
-      throw new IOException("a piece of output is not base64", e);
+      throw new IOException("an output event has invalid base64 data", e);
     }
   }
 
-  /** An error in the midst of a stream: the sandbox cannot be reached, or is gone. */
+  /**
+   * Returns the problem for an error event within a stream: the sandbox is unreachable or
+   * destroyed.
+   */
   static Problem streamError(JsonFields fields) {
     String code = fields.text("code");
-    boolean passing = code.equals("PROVIDER_UNAVAILABLE") || code.equals("OUTCOME_UNKNOWN");
+    boolean temporary = code.equals("PROVIDER_UNAVAILABLE") || code.equals("OUTCOME_UNKNOWN");
     return new Problem(
         code,
-        Problem.category(code, passing ? 503 : 0),
-        passing ? 503 : 0,
+        Problem.category(code, temporary ? 503 : 0),
+        temporary ? 503 : 0,
         fields.optionalText("detail").orElse(code),
         fields.optionalText("remedy").orElse(""),
         Optional.empty(),
@@ -139,15 +147,15 @@ public final class Execution implements AutoCloseable {
         Map.of());
   }
 
-  /** Reads whatever is left and returns how the command ended. */
+  /** Discards the remaining output and returns how the command ended. */
   public Exit await() {
     while (read().isPresent()) {
-      // Nobody wants it; but who does not read holds the command back.
+      // Unread output would block the command.
     }
     return ended();
   }
 
-  /** Copies what is left of the output, each channel to its stream, and returns the end. */
+  /** Copies the remaining output, each channel to its stream, and returns how the command ended. */
   public Exit copyTo(OutputStream out, OutputStream err) throws IOException {
     for (Optional<Output> piece = read(); piece.isPresent(); piece = read()) {
       if (piece.get() instanceof Output.Data data) {
@@ -162,14 +170,15 @@ public final class Execution implements AutoCloseable {
   private Exit ended() {
     Exit end = exit;
     if (end == null) {
-      throw new IllegalStateException("the output ended before the command");
+      throw new IllegalStateException("the output ended before the command exited");
     }
     return end;
   }
 
   /**
-   * Returns its input, for a command that was started with it. Each write is a request that returns
-   * when the command's side has taken it; closing is the end of the input.
+   * Returns the standard input of a command that was started with it. Every write is one request,
+   * which returns when the command's side has accepted the bytes. Closing the stream closes the
+   * input.
    */
   public OutputStream stdin() {
     return new Stdin();
@@ -177,17 +186,17 @@ public final class Execution implements AutoCloseable {
 
   /** Sends a signal such as TERM, SIGTERM or 15. */
   public void signal(String signal) {
-    transport.post(address.resolve("signal"), Map.of("signal", signal));
+    transport.post(endpoint.resolve("signal"), Map.of("signal", signal));
   }
 
-  /** Kills the command and everything it started. */
+  /** Kills the command and all its descendants. */
   public void kill() {
     signal("KILL");
   }
 
   @Override
   public void close() {
-    following.close();
+    stream.close();
   }
 
   private final class Stdin extends OutputStream {
@@ -201,13 +210,13 @@ public final class Execution implements AutoCloseable {
     @Override
     public void write(byte[] bytes, int from, int length) throws IOException {
       if (length > 0) {
-        send(address.resolve("stdin"), bytes, from, length);
+        send(endpoint.resolve("stdin"), bytes, from, length);
       }
     }
 
     private void send(ApiPath to, byte[] bytes, int from, int length) throws IOException {
       if (ended) {
-        throw new IOException("the input was closed");
+        throw new IOException("standard input is closed");
       }
       try {
         transport.upload(
@@ -215,7 +224,7 @@ public final class Execution implements AutoCloseable {
             to,
             "application/octet-stream",
             BodyPublishers.ofByteArray(bytes, from, length),
-            System::nanoTime); // a command may read as slowly as it likes
+            System::nanoTime); // no timeout: the command may read slowly
       } catch (IsolaException e) {
         throw new IOException(e.getMessage(), e);
       }
@@ -224,7 +233,7 @@ public final class Execution implements AutoCloseable {
     @Override
     public void close() throws IOException {
       if (!ended) {
-        send(address.resolve("stdin").query("close", true), new byte[0], 0, 0);
+        send(endpoint.resolve("stdin").query("close", true), new byte[0], 0, 0);
         ended = true;
       }
     }

@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An execution as the server lists it.
+ * An execution as listed by the server.
  *
- * @param onTerminal whether {@link Sandbox#attach} can come back to it
- * @param firstOffset the oldest output that is kept
- * @param endOffset where the output ends for now
- * @param document everything the server said
+ * @param onTerminal whether it runs on a terminal, so that {@link Sandbox#attach} applies
+ * @param firstOffset offset of the oldest retained output
+ * @param endOffset current end of the output
+ * @param document complete JSON object of the server
  */
 public record ExecutionInfo(
     String id,

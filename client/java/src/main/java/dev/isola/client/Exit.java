@@ -4,26 +4,26 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** How a command ended. Only {@link Lost} means that its end was not seen. */
+/** How a command ended. Only {@link Lost} means that its exit is unknown. */
 public sealed interface Exit {
-  /** Ended by itself; nonzero is a result, not an error. */
+  /** Exited by itself. A nonzero code is a result, not an error. */
   record Exited(int code) implements Exit {}
 
-  /** Ended by a signal. */
+  /** Terminated by a signal. */
   record Signaled(String signal, int number) implements Exit {}
 
-  /** Ran into its timeout; its whole process tree is dead. */
+  /** Exceeded its timeout; its whole process tree was killed. */
   record TimedOut(Duration after) implements Exit {}
 
-  /** Killed because the sandbox's memory limit was met. */
+  /** Killed because the sandbox reached its memory limit. */
   record OutOfMemory() implements Exit {}
 
-  /** The sandbox went away under it. */
+  /** The sandbox was lost while the command ran. */
   record Lost(String why) implements Exit {}
 
   /**
-   * Returns the code a shell would show: the exit code, 128 plus the signal, 124 on a timeout, 137
-   * out of memory, 255 for one that was lost.
+   * Returns the code that a shell reports: the exit code, 128 plus the signal number, 124 for a
+   * timeout, 137 for out of memory, 255 for a lost command.
    */
   default int shellCode() {
     return switch (this) {
@@ -35,7 +35,7 @@ public sealed interface Exit {
     };
   }
 
-  /** Returns it as the server's JSON has it. */
+  /** Returns the JSON object of the server's API. */
   default Map<String, Object> document() {
     Map<String, Object> json = new LinkedHashMap<>();
     switch (this) {
@@ -61,7 +61,10 @@ public sealed interface Exit {
     return json;
   }
 
-  /** Reads what the server says; a kind that is newer than this is one that was not seen. */
+  /**
+   * Reads the JSON object of the server's API. An unknown kind of a newer server becomes {@link
+   * Lost}.
+   */
   static Exit read(Map<String, Object> document) {
     JsonFields fields = new JsonFields(document);
     String kind = fields.text("kind");
@@ -80,8 +83,8 @@ public sealed interface Exit {
       case "timedOut" ->
           new TimedOut(Duration.ofMillis(fields.optionalInteger("afterMs").orElse(0L)));
       case "outOfMemory" -> new OutOfMemory();
-      case "lost" -> new Lost(fields.optionalText("why").orElse("no reason was given"));
-      default -> new Lost("it ended as '" + kind + "', which this client does not know");
+      case "lost" -> new Lost(fields.optionalText("why").orElse("unknown reason"));
+      default -> new Lost("the exit kind '" + kind + "' is unknown to this client");
     };
   }
 }

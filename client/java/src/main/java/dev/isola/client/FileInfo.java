@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A file, folder or link in a sandbox.
+ * A file, folder or link in a sandbox or volume.
  *
  * @param type file, folder, link or other
  * @param mode permission bits
- * @param document everything the server said
+ * @param document complete JSON object of the server
  */
 public record FileInfo(
     String path,

@@ -4,7 +4,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** Permission bits as a number, and as this JDK has them. */
+/** Converts between numeric permission bits and {@link PosixFilePermission}. */
 public final class FileModes {
   private static final String ALL = "rwxrwxrwx";
   private static final int FIRST = 0400;
@@ -20,7 +20,7 @@ public final class FileModes {
     return mode;
   }
 
-  /** Returns the permissions; what else is in the number, such as setuid, is left out. */
+  /** Returns the permissions. Other bits, such as setuid, are dropped. */
   public static Set<PosixFilePermission> permissions(int mode) {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < ALL.length(); i++) {

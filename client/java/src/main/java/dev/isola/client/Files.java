@@ -17,25 +17,28 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.LongConsumer;
 
-/** The files of a sandbox. Content is never held whole, in neither direction. */
+/**
+ * Files of a sandbox or volume. Content is streamed in both directions and never held in memory as
+ * a whole.
+ */
 public final class Files {
   private static final String BYTES = "application/octet-stream";
   private static final String TAR = "application/x-tar";
 
-  /** Removing or moving a large tree may take a while. */
-  private static final Duration LONG = Duration.ofMinutes(5);
+  /** Timeout for removing or moving a large tree. */
+  private static final Duration SLOW_TIMEOUT = Duration.ofMinutes(5);
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
 
   Files(Transport transport, ApiPath sandbox) {
     this.transport = transport;
-    this.address = sandbox.resolve("files");
+    this.endpoint = sandbox.resolve("files");
   }
 
-  /** Opens a file; the caller closes the stream. */
+  /** Opens a file for reading. The caller closes the stream. */
   public InputStream read(String path) {
-    return transport.open(address.resolve("content").query("path", path));
+    return transport.open(endpoint.resolve("content").query("path", path));
   }
 
   public String readText(String path) throws IOException {
@@ -44,28 +47,28 @@ public final class Files {
     }
   }
 
-  /** Writes a file; it appears whole or not at all, and parents are made. */
+  /** Writes a file atomically and creates its parent folders. */
   public FileInfo write(String path, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     return write(
         path, new ByteArrayInputStream(bytes), bytes.length, OptionalInt.empty(), Files::ignore);
   }
 
-  /** Writes a file from a stream of unknown length. The stream is not closed. */
+  /** Writes a file from a stream of unknown length. Does not close the stream. */
   public FileInfo write(String path, InputStream content) {
     return write(path, content, -1, OptionalInt.empty(), Files::ignore);
   }
 
   /**
-   * Writes a file.
+   * Writes a file atomically and creates its parent folders.
    *
-   * @param length of the content; negative when not known
+   * @param length of the content; negative if unknown
    * @param mode permission bits
-   * @param progress called with the bytes sent so far
+   * @param progress receives the number of bytes sent so far
    */
   public FileInfo write(
       String path, InputStream content, long length, OptionalInt mode, LongConsumer progress) {
-    ApiPath to = address.resolve("content").query("path", path);
+    ApiPath to = endpoint.resolve("content").query("path", path);
     if (mode.isPresent()) {
       to = to.query("mode", octal(mode.getAsInt()));
     }
@@ -87,12 +90,12 @@ public final class Files {
     return String.format(Locale.ROOT, "%04o", mode & 07777);
   }
 
-  /** Describes a file; of a link the link itself. */
+  /** Describes a file. Does not follow links. */
   public FileInfo stat(String path) {
-    return FileInfo.read(transport.get(address.resolve("stat").query("path", path)));
+    return FileInfo.read(transport.get(endpoint.resolve("stat").query("path", path)));
   }
 
-  /** Describes a file, if there is one. */
+  /** Describes a file, or returns empty if it does not exist. */
   public Optional<FileInfo> find(String path) {
     try {
       return Optional.of(stat(path));
@@ -110,59 +113,64 @@ public final class Files {
   }
 
   /**
-   * @param depth how many levels; 0 for all
+   * Lists a folder recursively; at most 10,000 entries.
+   *
+   * @param depth number of levels; 0 for all
    */
   public List<FileInfo> list(String path, int depth) {
-    return entries(transport.get(address.query("path", path).query("depth", depth)));
+    return entries(transport.get(endpoint.query("path", path).query("depth", depth)));
   }
 
-  /** Finds files beneath a folder by a pattern with *, ?, [a-z] and **; at most 10,000. */
+  /** Finds files below a folder by a glob pattern with *, ?, [a-z] and **; at most 10,000. */
   public List<FileInfo> glob(String path, String pattern) {
     return entries(
-        transport.get(address.resolve("glob").query("path", path).query("pattern", pattern)));
+        transport.get(endpoint.resolve("glob").query("path", path).query("pattern", pattern)));
   }
 
-  private static List<FileInfo> entries(JsonFields answer) {
-    return answer.list("entries").stream().map(FileInfo::read).toList();
+  private static List<FileInfo> entries(JsonFields response) {
+    return response.list("entries").stream().map(FileInfo::read).toList();
   }
 
   public void move(String from, String to, boolean replace) {
     transport.post(
-        address.resolve("move"), Map.of("from", from, "to", to, "replace", replace), LONG);
+        endpoint.resolve("move"), Map.of("from", from, "to", to, "replace", replace), SLOW_TIMEOUT);
   }
 
-  /** Removes a file, a link or a folder; a folder that is not empty only when recursive. */
+  /**
+   * Removes a file, a link or a folder. A folder with content is removed only if {@code recursive}
+   * is true.
+   */
   public void remove(String path, boolean recursive) {
-    transport.delete(address.query("path", path).query("recursive", recursive), LONG);
+    transport.delete(endpoint.query("path", path).query("recursive", recursive), SLOW_TIMEOUT);
   }
 
   public void changeMode(String path, int mode) {
-    transport.post(address.resolve("mode"), Map.of("path", path, "mode", octal(mode)));
+    transport.post(endpoint.resolve("mode"), Map.of("path", path, "mode", octal(mode)));
   }
 
-  /** Makes a folder and its parents; one that is there stays. */
+  /** Creates a folder and its parents. Does nothing if it exists. */
   public void makeFolder(String path) {
-    transport.post(address.resolve("folder"), Map.of("path", path));
+    transport.post(endpoint.resolve("folder"), Map.of("path", path));
   }
 
-  /** Opens a tar archive of a folder; the caller closes the stream. */
+  /** Opens a folder as a tar archive. The caller closes the stream. */
   public InputStream exportTree(String path, List<String> excludes) {
-    return transport.open(address.resolve("tree").query("path", path).query("exclude", excludes));
+    return transport.open(endpoint.resolve("tree").query("path", path).query("exclude", excludes));
   }
 
-  /** Unpacks a tar archive into a folder, which is made when missing. */
+  /** Unpacks a tar archive into a folder, creating it if it does not exist. */
   public void importTree(String path, InputStream archive) {
     importTree(path, archive, Files::ignore);
   }
 
   private void importTree(String path, InputStream archive, LongConsumer progress) {
-    send(address.resolve("tree").query("path", path), TAR, archive, -1, progress);
+    send(endpoint.resolve("tree").query("path", path), TAR, archive, -1, progress);
   }
 
   /**
-   * Copies what is in the local folder {@code from} into the folder {@code to} of the sandbox.
+   * Uploads the content of the local folder {@code from} into the remote folder {@code to}.
    *
-   * @param progress called with the bytes of the archive sent so far
+   * @param progress receives the number of archive bytes sent so far
    */
   public void upload(Path from, String to, LongConsumer progress) throws IOException {
     try (TreePacker archive = TreePacker.pack(from)) {
@@ -171,7 +179,8 @@ public final class Files {
       } catch (IsolaException e) {
         Optional<IOException> local = archive.failure();
         if (local.isPresent()) {
-          throw local.get(); // an archive that was cut off here is refused there
+          throw local
+              .get(); // the server rejects the truncated archive; report the local cause instead
         }
         throw e;
       }
@@ -179,12 +188,12 @@ public final class Files {
   }
 
   /**
-   * Copies what is in the folder {@code from} of the sandbox into the local folder {@code to},
-   * which is made when missing. The archive is not trusted: nothing is written outside of {@code
-   * to}, and links that lead out of it are left out.
+   * Downloads the content of the remote folder {@code from} into the local folder {@code to},
+   * creating it if it does not exist. The archive is not trusted: nothing is written outside of
+   * {@code to}, and links that point outside are skipped.
    *
-   * @param progress called with the bytes of the archive received so far
-   * @return the links that were left out
+   * @param progress receives the number of archive bytes received so far
+   * @return the skipped links
    */
   public List<String> download(String from, Path to, LongConsumer progress) throws IOException {
     try (InputStream archive = exportTree(from, List.of())) {

@@ -3,11 +3,11 @@ package dev.isola.client;
 import java.util.Optional;
 
 /**
- * What came of one fork: a sandbox, or why there is none.
+ * Result of one fork: a sandbox or an error.
  *
- * @param kind what it began with: {@code filesystem}
- * @param by how its files came: {@code mount} or {@code restore}
- * @param error a code of the API and a sentence
+ * @param kind state copied from the original: {@code filesystem}
+ * @param by how the files were copied: {@code mount} or {@code restore}
+ * @param error code of the API and detail
  */
 public record Fork(
     String kind, Optional<SandboxInfo> sandbox, Optional<String> by, Optional<String> error) {

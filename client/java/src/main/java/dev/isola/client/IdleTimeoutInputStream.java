@@ -5,21 +5,21 @@ import java.io.InputStream;
 import java.time.Duration;
 
 /**
- * A body of an answer that fails when nothing comes for too long. A reader that is slow itself is
- * not hurried.
+ * Response body with an idle timeout. The time between reads does not count, so that a slow reader
+ * is not affected.
  */
 final class IdleTimeoutInputStream extends InputStream {
   private static final long NOT_READING = 0;
 
   private final InputStream in;
-  private final long silence;
+  private final long timeoutNanos;
   private final Thread watcher;
-  private volatile long since = NOT_READING;
-  private volatile boolean silent;
+  private volatile long readStart = NOT_READING;
+  private volatile boolean timedOut;
 
-  IdleTimeoutInputStream(InputStream in, Duration silence) {
+  IdleTimeoutInputStream(InputStream in, Duration timeoutNanos) {
     this.in = in;
-    this.silence = silence.toNanos();
+    this.timeoutNanos = timeoutNanos.toNanos();
     watcher = Thread.ofVirtual().name("isola-client-watch").start(this::watch);
   }
 
@@ -27,15 +27,15 @@ final class IdleTimeoutInputStream extends InputStream {
     try {
       while (true) {
         Thread.sleep(1000);
-        long began = since;
-        if (began != NOT_READING && System.nanoTime() - began > silence) {
-          silent = true;
+        long began = readStart;
+        if (began != NOT_READING && System.nanoTime() - began > timeoutNanos) {
+          timedOut = true;
           in.close();
           return;
         }
       }
     } catch (InterruptedException | IOException e) {
-      // It was closed, or is as good as closed.
+      // The stream is closed.
     }
   }
 
@@ -47,17 +47,19 @@ final class IdleTimeoutInputStream extends InputStream {
 
   @Override
   public int read(byte[] buffer, int from, int length) throws IOException {
-    since = System.nanoTime() | 1; // never NOT_READING
+    readStart = System.nanoTime() | 1; // never NOT_READING
     try {
       int count = in.read(buffer, from, length);
-      if (silent) {
-        throw new IOException("nothing came for " + silence / 1_000_000_000 + " s");
+      if (timedOut) {
+        throw new IOException("no data received for " + timeoutNanos / 1_000_000_000 + " s");
       }
       return count;
     } catch (IOException e) {
-      throw silent ? new IOException("nothing came for " + silence / 1_000_000_000 + " s", e) : e;
+      throw timedOut
+          ? new IOException("no data received for " + timeoutNanos / 1_000_000_000 + " s", e)
+          : e;
     } finally {
-      since = NOT_READING;
+      readStart = NOT_READING;
     }
   }
 

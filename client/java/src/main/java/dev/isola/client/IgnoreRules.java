@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The lines of a {@code .dockerignore}: patterns of paths that are not copied, {@code !} before one
- * that is copied nevertheless; the last line that matches decides.
+ * Rules of a {@code .dockerignore} file: patterns of paths to skip, or to include if they start
+ * with {@code !}. The last matching line wins.
  */
 final class IgnoreRules {
   private static final String NAME = ".dockerignore";
@@ -47,7 +47,10 @@ final class IgnoreRules {
     return ignored;
   }
 
-  /** Returns whether nothing in a folder that is ignored can be copied. */
+  /**
+   * Returns whether an ignored folder can be skipped entirely, because no rule includes anything in
+   * it.
+   */
   boolean prunes() {
     return rules.stream().allMatch(Rule::ignored);
   }

@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A server. Calls block, are for any number of threads, and throw an {@link
- * dev.isola.client.error.IsolaException} when they fail. Close it at the end.
+ * Client of an Isola server. Calls block, are thread-safe, and throw an {@link
+ * dev.isola.client.error.IsolaException} on failure. Close the client when done.
  *
  * <pre>{@code
  * try (Isola isola = Isola.connect("http://127.0.0.1:7777", key)) {
@@ -21,11 +21,11 @@ import java.util.UUID;
  * }</pre>
  */
 public final class Isola implements AutoCloseable {
-  /** Making one may load an image. */
-  private static final Duration CREATE = Duration.ofMinutes(10);
+  /** Timeout for creating a sandbox, which may include pulling an image. */
+  private static final Duration CREATE_TIMEOUT = Duration.ofMinutes(10);
 
-  /** More pages than this are not a list but a mistake. */
-  private static final int MOST = 100_000;
+  /** Stops paging if the server never returns a last page. */
+  private static final int MAX_SANDBOXES = 100_000;
 
   private final Transport transport;
 
@@ -33,7 +33,7 @@ public final class Isola implements AutoCloseable {
     this.transport = transport;
   }
 
-  /** Makes a client; nothing is asked yet. */
+  /** Creates a client. Does not send a request yet. */
   public static Isola connect(String url, String key) {
     return connect(IsolaOptions.of(url, key));
   }
@@ -43,8 +43,8 @@ public final class Isola implements AutoCloseable {
   }
 
   /**
-   * Makes a client of the server that {@code ISOLA_URL} and {@code ISOLA_API_KEY} name, or the
-   * system properties {@code isola.url} and {@code isola.key}, which win.
+   * Creates a client for the server given by the system properties {@code isola.url} and {@code
+   * isola.key} or, if these are not set, {@code ISOLA_URL} and {@code ISOLA_API_KEY}.
    */
   public static Isola fromEnvironment() {
     return connect(
@@ -52,37 +52,43 @@ public final class Isola implements AutoCloseable {
         setting("isola.key", "ISOLA_API_KEY", ""));
   }
 
-  private static String setting(String property, String variable, String usual) {
+  private static String setting(String property, String variable, String defaultValue) {
     String value = System.getProperty(property);
     if (value == null) {
       value = System.getenv(variable);
     }
     if (value == null || value.isEmpty()) {
-      value = usual;
+      value = defaultValue;
     }
     if (value.isEmpty()) {
       throw Problem.clientSide(
               "UNAUTHENTICATED",
-              "there is no key",
+              "no API key",
               "set " + variable + ", or the system property " + property)
           .exception();
     }
     return value;
   }
 
-  /** Makes a sandbox. Should the answer get lost, the order is repeated and makes no second one. */
+  /**
+   * Creates a sandbox. If the response is lost, the request is retried with the same idempotency
+   * key, so that no second sandbox is created.
+   */
   public Sandbox create(SandboxSpec spec) {
     return sandbox(createAndDescribe(spec).id());
   }
 
-  /** Makes a sandbox and returns what the server says of it. */
+  /** Creates a sandbox like {@link #create} and returns its description. */
   public SandboxInfo createAndDescribe(SandboxSpec spec) {
     return SandboxInfo.read(
         transport.postIdempotent(
-            ApiPath.of("sandboxes"), spec.document(), UUID.randomUUID().toString(), CREATE));
+            ApiPath.of("sandboxes"),
+            spec.document(),
+            UUID.randomUUID().toString(),
+            CREATE_TIMEOUT));
   }
 
-  /** Returns a handle; whether there is such a sandbox is seen when it is used. */
+  /** Returns a handle to a sandbox, without checking that it exists. */
   public Sandbox sandbox(String id) {
     return new Sandbox(transport, id);
   }
@@ -96,15 +102,15 @@ public final class Isola implements AutoCloseable {
       JsonFields page = transport.get(next.isPresent() ? first.query("cursor", next.get()) : first);
       page.list("sandboxes").forEach(one -> all.add(SandboxInfo.read(one)));
       next = page.optionalText("next");
-    } while (next.isPresent() && all.size() < MOST);
+    } while (next.isPresent() && all.size() < MAX_SANDBOXES);
     return all;
   }
 
   /**
-   * Follows what happens to sandboxes.
+   * Streams lifecycle events.
    *
-   * @param sandbox one of them only
-   * @param after the number of the last event that is known; from now on when empty
+   * @param sandbox limits the stream to one sandbox
+   * @param after number of the last known event; if empty, the stream starts with new events
    */
   public EventStream events(Optional<String> sandbox, Optional<Long> after) {
     return new EventStream(transport, sandbox, after).connect();
@@ -126,7 +132,7 @@ public final class Isola implements AutoCloseable {
     return new ApiKeys(transport);
   }
 
-  /** Describes the providers of the server, as its API does. */
+  /** Lists the providers of the server, as JSON objects. */
   public List<Map<String, Object>> providers() {
     return transport.get(ApiPath.of("providers")).list("providers").stream()
         .map(JsonFields::all)

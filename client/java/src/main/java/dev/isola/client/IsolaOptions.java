@@ -5,13 +5,13 @@ import java.net.URI;
 import java.time.Duration;
 
 /**
- * How to reach a server, and how patient to be.
+ * Connection options of a client.
  *
- * @param url where it listens; http or https
- * @param key one of its keys
- * @param timeout for the answer to a request that should be quick
- * @param reconnectFor how long streams and terminals try to go on after the connection broke
- * @param attempts how often a request is sent that may safely be repeated
+ * @param url of the server; http or https
+ * @param key API key
+ * @param timeout of short requests
+ * @param reconnectFor how long streams and terminals try to reconnect after the connection broke
+ * @param attempts how often a request that is safe to retry is sent in total
  */
 public record IsolaOptions(
     URI url, String key, Duration timeout, Duration reconnectFor, int attempts) {
@@ -23,15 +23,16 @@ public record IsolaOptions(
   }
 
   /**
-   * @throws dev.isola.client.error.InvalidRequest when it is no URL of a server, or the key cannot
-   *     be one
+   * Returns default options.
+   *
+   * @throws dev.isola.client.error.InvalidRequest if the URL or the key is malformed
    */
   public static IsolaOptions of(String url, String key) {
     return new IsolaOptions(
-        read(url), checked(key), Duration.ofSeconds(60), Duration.ofSeconds(30), 3);
+        parseUrl(url), checkKey(key), Duration.ofSeconds(60), Duration.ofSeconds(30), 3);
   }
 
-  private static URI read(String url) {
+  private static URI parseUrl(String url) {
     try {
       URI uri = URI.create(url.strip().replaceAll("/+$", ""));
       String scheme = uri.getScheme();
@@ -43,21 +44,21 @@ public record IsolaOptions(
         return uri;
       }
     } catch (IllegalArgumentException e) {
-      // said below
+      // reported below
     }
     throw Problem.clientSide(
             "INVALID_REQUEST",
-            "'" + url + "' is not the URL of a server",
-            "write it like http://127.0.0.1:7777")
+            "'" + url + "' is not a valid server URL",
+            "use a URL such as http://127.0.0.1:7777")
         .exception();
   }
 
-  private static String checked(String key) {
+  private static String checkKey(String key) {
     if (key.isEmpty() || !key.chars().allMatch(c -> c > 0x20 && c < 0x7f)) {
       throw Problem.clientSide(
               "INVALID_REQUEST",
-              key.isEmpty() ? "there is no key" : "the key has characters that no key has",
-              "take one of the server's keys, without spaces and line breaks")
+              key.isEmpty() ? "the API key is empty" : "the API key contains invalid characters",
+              "use a key of the server, without spaces or line breaks")
           .exception();
     }
     return key;
@@ -75,7 +76,7 @@ public record IsolaOptions(
     return new IsolaOptions(url, key, timeout, reconnectFor, count);
   }
 
-  /** The key is not for logs. */
+  /** Omits the key, because options may be logged. */
   @Override
   public String toString() {
     return "IsolaOptions[url=" + url + ", key=***]";

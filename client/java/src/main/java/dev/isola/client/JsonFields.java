@@ -12,23 +12,26 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** An answer of the server, read field by field; what is not as promised is an error. */
+/**
+ * A JSON object of the server, with typed access to its fields. Missing or mistyped fields are
+ * errors.
+ */
 record JsonFields(Map<String, Object> all) {
-  @SuppressWarnings("unchecked") // JSON has no other keys
+  @SuppressWarnings("unchecked") // JSON keys are always strings
   static JsonFields of(Object value) {
     return new JsonFields((Map<String, Object>) value);
   }
 
   /**
-   * Reads an object; what is null in it is left out.
+   * Parses an object and drops null values.
    *
-   * @throws dev.isola.codec.json.MalformedJson when it is none
+   * @throws dev.isola.codec.json.MalformedJson if it is not a JSON object
    */
   static JsonFields parse(byte[] json) {
     return of(withoutNulls(Json.parseObject(json)));
   }
 
-  /** Like {@link #parse(byte[])}. */
+  /** Parses an object; see {@link #parse(byte[])}. */
   static JsonFields parse(String json) {
     return of(withoutNulls(Json.parseObject(json)));
   }
@@ -50,7 +53,7 @@ record JsonFields(Map<String, Object> all) {
   }
 
   String text(String name) {
-    return optionalText(name).orElseThrow(() -> wrong(name));
+    return optionalText(name).orElseThrow(() -> invalid(name));
   }
 
   Optional<String> optionalText(String name) {
@@ -58,7 +61,7 @@ record JsonFields(Map<String, Object> all) {
   }
 
   long integer(String name) {
-    return optionalInteger(name).orElseThrow(() -> wrong(name));
+    return optionalInteger(name).orElseThrow(() -> invalid(name));
   }
 
   Optional<Long> optionalInteger(String name) {
@@ -72,14 +75,14 @@ record JsonFields(Map<String, Object> all) {
   }
 
   Instant time(String name) {
-    return optionalTime(name).orElseThrow(() -> wrong(name));
+    return optionalTime(name).orElseThrow(() -> invalid(name));
   }
 
   Optional<Instant> optionalTime(String name) {
     try {
       return optionalText(name).map(Instant::parse);
     } catch (DateTimeException e) {
-      throw wrong(name);
+      throw invalid(name);
     }
   }
 
@@ -96,11 +99,11 @@ record JsonFields(Map<String, Object> all) {
   List<JsonFields> list(String name) {
     List<JsonFields> list = new ArrayList<>();
     if (all.get(name) instanceof List<?> found) {
-      for (Object one : found) {
-        if (!(one instanceof Map<?, ?>)) {
-          throw wrong(name);
+      for (Object element : found) {
+        if (!(element instanceof Map<?, ?>)) {
+          throw invalid(name);
         }
-        list.add(of(one));
+        list.add(of(element));
       }
     }
     return list;
@@ -112,11 +115,11 @@ record JsonFields(Map<String, Object> all) {
         : List.of();
   }
 
-  private static IsolaException wrong(String name) {
+  private static IsolaException invalid(String name) {
     return Problem.clientSide(
             "INTERNAL",
-            "the server's answer has no '" + name + "' that can be read",
-            "check that the URL is that of an Isola server, of about this version")
+            "the server's response has no valid field '" + name + "'",
+            "check that the URL belongs to an Isola server of a compatible version")
         .exception();
   }
 }

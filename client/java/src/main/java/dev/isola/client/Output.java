@@ -6,25 +6,25 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A piece of what a command wrote. Offsets count the bytes of all channels together from 0; they
- * are what a reader keeps to come back later.
+ * A piece of a command's output. Offsets count the bytes of all channels together, starting at 0; a
+ * reader uses them to resume.
  */
 public sealed interface Output {
-  /** Where a piece came from. */
+  /** Channel that the output was written to. */
   enum Channel {
     STDOUT,
     STDERR,
-    /** Both, through a terminal, which cannot tell them apart. */
+    /** stdout and stderr combined, as a terminal does not separate them. */
     TERMINAL
   }
 
-  /** Returns where this piece starts. */
+  /** Returns the offset of the first byte. */
   long offset();
 
-  /** Returns where the next piece starts. */
+  /** Returns the offset after the last byte. */
   long end();
 
-  /** Bytes, as they were written. */
+  /** Output bytes. */
   final class Data implements Output {
     private final Channel channel;
     private final long offset;
@@ -54,7 +54,7 @@ public sealed interface Output {
       return bytes.clone();
     }
 
-    /** Returns the bytes as UTF-8; a character may be cut at either end. */
+    /** Returns the bytes decoded as UTF-8. A character may be cut at either end. */
     public String text() {
       return new String(bytes, StandardCharsets.UTF_8);
     }
@@ -63,7 +63,7 @@ public sealed interface Output {
       out.write(bytes);
     }
 
-    /** Returns what of this lies at and behind {@code from}. */
+    /** Returns the part at and after offset {@code from}. */
     Data from(long from) {
       return from <= offset
           ? this
@@ -71,7 +71,7 @@ public sealed interface Output {
     }
   }
 
-  /** Bytes that were written and are kept no longer: the reader came too late. */
+  /** Output that the server no longer retains, because it was read too late. */
   record Gap(long offset, long lost) implements Output {
     @Override
     public long end() {

@@ -2,7 +2,7 @@ package dev.isola.client;
 
 import java.util.regex.Pattern;
 
-/** A pattern of paths with {@code *}, {@code ?}, {@code [a-z]} and {@code **}. */
+/** Glob pattern with {@code *}, {@code ?}, {@code [a-z]} and {@code **}. */
 record PathPattern(Pattern regex) {
   private static final String SPECIAL = "*?[";
 
@@ -32,12 +32,12 @@ record PathPattern(Pattern regex) {
     return new PathPattern(Pattern.compile(regex.toString(), Pattern.DOTALL));
   }
 
-  /** Returns whether the text is more than a plain path. */
+  /** Returns whether the text contains wildcards. */
   static boolean isPattern(String text) {
     return text.chars().anyMatch(c -> SPECIAL.indexOf(c) >= 0);
   }
 
-  /** Returns whether it matches a path, or a folder that the path is in. */
+  /** Returns whether the pattern matches the path or one of its parent folders. */
   boolean matches(String path) {
     for (int end = path.length(); end > 0; end = path.lastIndexOf('/', end - 1)) {
       if (regex.matcher(path).region(0, end).matches()) {

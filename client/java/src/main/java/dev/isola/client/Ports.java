@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The ports of a sandbox that can be looked at from outside. */
+/** Ports of a sandbox that are reachable as previews. */
 public final class Ports {
   /**
-   * One port.
+   * A port.
    *
-   * @param open whether anybody may look, without a key
-   * @param document everything the server said
+   * @param isPublic whether it is reachable without a key
+   * @param document complete JSON object of the server
    */
   public record Port(int port, boolean isPublic, Map<String, Object> document) {
     static Port read(JsonFields fields) {
@@ -19,31 +19,32 @@ public final class Ports {
     }
   }
 
-  /** A link that opens a port in a browser for a while, without a key. */
+  /** A link that opens the preview of a port without a key, for a limited time. */
   public record Link(String url, Optional<String> expiresAt, Map<String, Object> document) {}
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
 
   Ports(Transport transport, ApiPath sandbox) {
     this.transport = transport;
-    this.address = sandbox.resolve("ports");
+    this.endpoint = sandbox.resolve("ports");
   }
 
-  /** Lists the ports that are open to everybody. */
+  /** Lists the public ports. */
   public List<Port> list() {
-    return transport.get(address).list("ports").stream().map(Port::read).toList();
+    return transport.get(endpoint).list("ports").stream().map(Port::read).toList();
   }
 
-  /** Lets anybody look at a port, or only who has a key. */
+  /** Makes a port public, or reachable only with a key or a link. */
   public void setPublic(int port, boolean open) {
-    transport.put(address.resolve(Integer.toString(port)), Map.of("public", open));
+    transport.put(endpoint.resolve(Integer.toString(port)), Map.of("public", open));
   }
 
   public Link link(int port, Duration ttl) {
-    JsonFields answer =
+    JsonFields response =
         transport.post(
-            address.resolve(Integer.toString(port), "link"), Map.of("ttlSeconds", ttl.toSeconds()));
-    return new Link(answer.text("url"), answer.optionalText("expiresAt"), answer.all());
+            endpoint.resolve(Integer.toString(port), "link"),
+            Map.of("ttlSeconds", ttl.toSeconds()));
+    return new Link(response.text("url"), response.optionalText("expiresAt"), response.all());
   }
 }

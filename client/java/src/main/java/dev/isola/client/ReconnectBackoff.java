@@ -3,41 +3,39 @@ package dev.isola.client;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How long somebody who follows a stream goes on without success. Not for use by several threads.
- */
+/** Backoff between reconnection attempts, up to a total time without success. Not thread-safe. */
 final class ReconnectBackoff {
-  private static final long FIRST_MS = 50;
-  private static final long LONGEST_MS = 1000;
+  private static final long INITIAL_MS = 50;
+  private static final long MAX_MS = 1000;
 
   private final long nanos;
-  private @Nullable Long since;
-  private long delay = FIRST_MS;
+  private @Nullable Long failingSince;
+  private long delay = INITIAL_MS;
 
   ReconnectBackoff(Duration time) {
     this.nanos = time.toNanos();
   }
 
-  /** Says that a connection stands. */
+  /** Records that a connection was established. */
   void connected() {
-    since = null;
+    failingSince = null;
   }
 
-  /** Says that something came through it. */
+  /** Records that data was received, which resets the delay. */
   void dataReceived() {
-    since = null;
-    delay = FIRST_MS;
+    failingSince = null;
+    delay = INITIAL_MS;
   }
 
-  /** Waits before the next attempt, or throws {@code failure} when there were enough. */
+  /** Waits before the next attempt, or throws {@code failure} if the time is up. */
   <E extends Exception> void awaitRetry(E failure) throws E {
     long now = System.nanoTime();
-    if (since == null) {
-      since = now;
-    } else if (now - since > nanos) {
+    if (failingSince == null) {
+      failingSince = now;
+    } else if (now - failingSince > nanos) {
       throw failure;
     }
     RetryDelay.sleep(Duration.ofMillis(delay));
-    delay = Math.min(LONGEST_MS, delay * 2);
+    delay = Math.min(MAX_MS, delay * 2);
   }
 }

@@ -8,43 +8,43 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream of events that is connected again after the connection broke or the server was
- * restarted, at wherever the follower is by then. One thread follows; any may close.
+ * Event stream that reconnects at the current position after a broken connection or a restart of
+ * the server. Only one thread may read; any thread may close.
  */
 final class ReconnectingStream implements AutoCloseable {
 
-  /** Makes something of an event. What it cannot read breaks the connection. */
+  /** Decodes an event. A failure breaks the connection. */
   interface EventDecoder<T> {
     T decode(SseReader.Event event) throws IOException;
   }
 
   private final Transport transport;
-  private final Supplier<ApiPath> address;
+  private final Supplier<ApiPath> endpoint;
   private final String what;
-  private final ReconnectBackoff patience;
+  private final ReconnectBackoff backoff;
   private volatile @Nullable SseReader stream;
   private volatile boolean closed;
 
   /**
-   * @param address where to go on now
-   * @param what is followed, for who closes it while another thread reads
+   * @param endpoint returns the path to reconnect at
+   * @param what subject of the error message if the stream is closed during a read
    */
-  ReconnectingStream(Transport transport, Supplier<ApiPath> address, String what) {
+  ReconnectingStream(Transport transport, Supplier<ApiPath> endpoint, String what) {
     this.transport = transport;
-    this.address = address;
+    this.endpoint = endpoint;
     this.what = what;
-    patience = new ReconnectBackoff(transport.options().reconnectFor());
+    backoff = new ReconnectBackoff(transport.options().reconnectFor());
   }
 
   SseReader connect() {
-    SseReader opened = new SseReader(transport.openOnce(address.get()));
+    SseReader opened = new SseReader(transport.openOnce(endpoint.get()));
     stream = opened;
-    patience.connected();
+    backoff.connected();
     return opened;
   }
 
-  /** Waits for the next event and returns what is made of it. */
-  <T> T next(EventDecoder<T> reading) {
+  /** Waits for the next event and returns it decoded. */
+  <T> T next(EventDecoder<T> decoder) {
     while (true) {
       try {
         SseReader from = stream;
@@ -52,25 +52,25 @@ final class ReconnectingStream implements AutoCloseable {
           from = connect();
         }
         SseReader.Event event = from.next().orElseThrow(() -> new EOFException("the stream ended"));
-        patience.dataReceived();
-        return reading.decode(event);
+        backoff.dataReceived();
+        return decoder.decode(event);
       } catch (IOException e) {
-        again(transport.unreachable(e));
+        reconnect(transport.unreachable(e));
       } catch (IsolaException e) {
         if (!Transport.isTransient(e)) {
           throw e;
         }
-        again(e);
+        reconnect(e);
       }
     }
   }
 
-  private void again(IsolaException failure) {
+  private void reconnect(IsolaException failure) {
     disconnect();
     if (closed) {
-      throw Problem.clientSide("CANCELLED", what + " closed", "follow it again").exception();
+      throw Problem.clientSide("CANCELLED", what + " closed", "open it again").exception();
     }
-    patience.awaitRetry(failure);
+    backoff.awaitRetry(failure);
   }
 
   void disconnect() {

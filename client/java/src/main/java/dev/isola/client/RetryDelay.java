@@ -2,7 +2,7 @@ package dev.isola.client;
 
 import java.time.Duration;
 
-/** Waits between attempts. */
+/** Sleeps between attempts. */
 final class RetryDelay {
   private RetryDelay() {}
 

@@ -6,26 +6,26 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A sandbox of a server. Only a handle: making one asks nothing, and the sandbox lives until it is
- * destroyed or its time is up.
+ * Handle to a sandbox on a server. Creating a handle sends no request. The sandbox exists until it
+ * is destroyed or expires, independently of the handle.
  */
 public final class Sandbox {
-  /** Pausing, resuming and destroying wait for processes. */
-  private static final Duration LONG = Duration.ofMinutes(5);
+  /** Timeout for operations that wait for processes: pause, resume, destroy. */
+  private static final Duration SLOW_TIMEOUT = Duration.ofMinutes(5);
 
-  /** How long a command without a timeout is waited for. */
-  private static final Duration LONGEST_EXEC = Duration.ofHours(1);
+  /** Maximum wait for a command without a timeout. */
+  private static final Duration MAX_EXEC = Duration.ofHours(1);
 
   private static final Duration GRACE = Duration.ofSeconds(30);
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
   private final String id;
 
   Sandbox(Transport transport, String id) {
     this.transport = transport;
     this.id = id;
-    this.address = ApiPath.of("sandboxes", id);
+    this.endpoint = ApiPath.of("sandboxes", id);
   }
 
   public String id() {
@@ -33,23 +33,24 @@ public final class Sandbox {
   }
 
   public SandboxInfo info() {
-    return SandboxInfo.read(transport.get(address));
+    return SandboxInfo.read(transport.get(endpoint));
   }
 
-  /** Runs a command by {@code /bin/sh -c} and waits for its end. */
+  /** Runs a command with {@code /bin/sh -c} and waits until it exits. */
   public ExecResult exec(String command) {
     return exec(Command.shell(command));
   }
 
   /**
-   * Runs a command and waits for its end. It is killed when the connection breaks, and never tried
-   * again by the SDK. For more than an hour, or output of more than a mebibyte, use {@link #start}.
+   * Runs a command and waits until it exits. The command is killed if the connection breaks, and is
+   * never retried. For commands that run longer than an hour or write more than 1 MiB, use {@link
+   * #start}.
    */
   public ExecResult exec(Command command) {
     return exec(command.document(), command);
   }
 
-  /** Runs a command with {@code stdin} as its input. */
+  /** Runs a command with {@code stdin} as its standard input and waits until it exits. */
   public ExecResult exec(Command command, String stdin) {
     Map<String, Object> body = command.document();
     body.put("stdin", stdin);
@@ -57,11 +58,11 @@ public final class Sandbox {
   }
 
   private ExecResult exec(Map<String, Object> body, Command command) {
-    Duration timeout = command.timeout().map(time -> time.plus(GRACE)).orElse(LONGEST_EXEC);
-    return ExecResult.read(transport.post(address.resolve("exec"), body, timeout));
+    Duration timeout = command.timeout().map(time -> time.plus(GRACE)).orElse(MAX_EXEC);
+    return ExecResult.read(transport.post(endpoint.resolve("exec"), body, timeout));
   }
 
-  /** Starts a command in the background, without input. */
+  /** Starts a command in the background, without standard input. */
   public Execution start(Command command) {
     return start(command, false);
   }
@@ -69,22 +70,22 @@ public final class Sandbox {
   /**
    * Starts a command in the background.
    *
-   * @param stdin whether its input stays open, for {@link Execution#stdin()}
+   * @param stdin whether its standard input stays open, for {@link Execution#stdin()}
    */
   public Execution start(Command command, boolean stdin) {
     Map<String, Object> body = command.document();
     body.put("stdin", stdin);
-    JsonFields answer = transport.post(address.resolve("executions"), body);
-    return execution(answer.text("id"), 0);
+    JsonFields response = transport.post(endpoint.resolve("executions"), body);
+    return execution(response.text("id"), 0);
   }
 
-  /** Finds a command in the background again; its output begins at {@code offset}. */
+  /** Returns a handle to an execution; its output starts at {@code offset}. */
   public Execution execution(String execution, long offset) {
-    return new Execution(transport, address, execution, offset);
+    return new Execution(transport, endpoint, execution, offset);
   }
 
   public List<ExecutionInfo> executions() {
-    return transport.get(address.resolve("executions")).list("executions").stream()
+    return transport.get(endpoint.resolve("executions")).list("executions").stream()
         .map(ExecutionInfo::read)
         .toList();
   }
@@ -93,89 +94,91 @@ public final class Sandbox {
   public Terminal terminal(Command command, int rows, int cols) {
     Map<String, Object> body = new HashMap<>(command.document());
     body.put("terminal", Map.of("rows", rows, "cols", cols));
-    return attach(transport.post(address.resolve("executions"), body).text("id"), 0);
+    return attach(transport.post(endpoint.resolve("executions"), body).text("id"), 0);
   }
 
-  /** Comes back to a command on a terminal; its screen begins at {@code offset}. */
+  /** Attaches to a command on a terminal; its output starts at {@code offset}. */
   public Terminal attach(String execution, long offset) {
-    return new Terminal(transport, address, execution, offset);
+    return new Terminal(transport, endpoint, execution, offset);
   }
 
   public Files files() {
-    return new Files(transport, address);
+    return new Files(transport, endpoint);
   }
 
   public Ports ports() {
-    return new Ports(transport, address);
+    return new Ports(transport, endpoint);
   }
 
   /**
-   * Takes a snapshot of its files; {@code snapshot:ID} is an image then.
+   * Takes a snapshot of the files. The image {@code snapshot:ID} restores it.
    *
-   * @param options tags, path, include and exclude as the API has them; none of them is needed
+   * @param options tags, scope, path, include and exclude as in the API; all are optional
    */
   public SnapshotInfo snapshot(Map<String, Object> options) {
-    return SnapshotInfo.read(transport.post(address.resolve("snapshots"), options, LONGEST_EXEC));
+    return SnapshotInfo.read(transport.post(endpoint.resolve("snapshots"), options, MAX_EXEC));
   }
 
   /**
-   * Makes sandboxes with the files this one has now; their processes begin anew.
+   * Creates sandboxes with a copy of this sandbox's current files. Processes are not copied.
    *
-   * @return for each the sandbox, or why there is none
+   * @return the created sandbox or an error, for each fork
    */
   public List<Fork> fork(int count) {
     return fork(count, "filesystem");
   }
 
   /**
-   * Makes sandboxes that begin with what this one has now.
+   * Creates sandboxes with a copy of this sandbox's current state.
    *
-   * @param kind {@code filesystem}: processes begin anew; {@code memory}, which every server
-   *     refuses until a provider can
-   * @return for each the sandbox, or why there is none
+   * @param kind {@code filesystem} copies files only; {@code memory} is rejected, because no
+   *     provider supports it
+   * @return the created sandbox or an error, for each fork
    */
   public List<Fork> fork(int count, String kind) {
-    JsonFields answer =
-        transport.post(address.resolve("fork"), Map.of("count", count, "kind", kind), LONGEST_EXEC);
-    String had = answer.text("kind");
-    return answer.list("forks").stream().map(fork -> Fork.read(had, fork)).toList();
+    JsonFields response =
+        transport.post(endpoint.resolve("fork"), Map.of("count", count, "kind", kind), MAX_EXEC);
+    String copied = response.text("kind");
+    return response.list("forks").stream().map(fork -> Fork.read(copied, fork)).toList();
   }
 
-  /** Lets it live that long from now. */
+  /** Sets the expiry to {@code ttl} from now. */
   public SandboxInfo renew(Duration ttl) {
     return SandboxInfo.read(
-        transport.post(address.resolve("renew"), Map.of("ttlSeconds", ttl.toSeconds())));
+        transport.post(endpoint.resolve("renew"), Map.of("ttlSeconds", ttl.toSeconds())));
   }
 
-  /** Freezes it with its processes in memory. */
+  /** Suspends all processes and keeps them in memory. */
   public SandboxInfo pause() {
-    return SandboxInfo.read(transport.post(address.resolve("pause"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(endpoint.resolve("pause"), Map.of(), SLOW_TIMEOUT));
   }
 
-  /** Ends its processes and keeps its files. */
+  /** Ends all processes and keeps the files. */
   public SandboxInfo stop() {
-    return SandboxInfo.read(transport.post(address.resolve("stop"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(endpoint.resolve("stop"), Map.of(), SLOW_TIMEOUT));
   }
 
-  /** Makes it run again. */
+  /** Resumes a paused or stopped sandbox. */
   public SandboxInfo resume() {
-    return SandboxInfo.read(transport.post(address.resolve("resume"), Map.of(), LONG));
+    return SandboxInfo.read(transport.post(endpoint.resolve("resume"), Map.of(), SLOW_TIMEOUT));
   }
 
   public Usage usage() {
-    return Usage.read(transport.get(address.resolve("usage")));
+    return Usage.read(transport.get(endpoint.resolve("usage")));
   }
 
-  /** Destroys it; returns when nothing is left. Once more does no harm. */
+  /** Destroys the sandbox and returns when nothing is left of it. Idempotent. */
   public void destroy() {
     destroy(false);
   }
 
   /**
-   * @param force do not spare unsaved work
+   * Destroys the sandbox and returns when nothing is left of it. Idempotent.
+   *
+   * @param force destroy it even if it contains unsaved work
    */
   public void destroy(boolean force) {
-    transport.delete(force ? address.query("force", true) : address, LONG);
+    transport.delete(force ? endpoint.query("force", true) : endpoint, SLOW_TIMEOUT);
   }
 
   @Override

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which sandboxes to list.
+ * Selects the sandboxes to list.
  *
- * @param states any but destroyed when empty
- * @param tags NAME=VALUE; all of them match
+ * @param states if empty, all states except destroyed
+ * @param tags as NAME=VALUE; all of them must match
  */
 public record SandboxFilter(List<String> states, List<String> tags, Optional<String> provider) {
   public static final SandboxFilter ALL = new SandboxFilter(List.of(), List.of(), Optional.empty());

@@ -5,14 +5,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A sandbox as the server describes it.
+ * Description of a sandbox.
  *
  * @param state creating, running, paused, stopped, error, terminating or destroyed
- * @param provider who really made it
+ * @param provider that runs it
  * @param isolation process, container, kernel or vm
- * @param expiresAt when its time is up; empty for never
+ * @param expiresAt empty if it does not expire
  * @param cause why it failed or ended
- * @param document everything the server said
+ * @param document complete JSON object of the server
  */
 public record SandboxInfo(
     String id,

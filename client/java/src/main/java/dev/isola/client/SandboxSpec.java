@@ -12,34 +12,36 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a sandbox is to be; everything has a default. The server checks it, and names everything
- * that is wrong at once.
+ * Spec of a sandbox. All fields are optional. The server validates the spec and reports all errors
+ * together.
  *
  * <pre>{@code
  * SandboxSpec.builder().image("python:3.14").ttl(Duration.ofMinutes(10)).tag("team", "red").build()
  * }</pre>
  *
- * @param document as the API takes it
+ * @param document JSON object of the API
  */
 public record SandboxSpec(Map<String, Object> document) {
   public SandboxSpec {
     document = Map.copyOf(document);
   }
 
-  /** All defaults of the server. */
+  /** Spec without fields: the server's defaults. */
   public static final SandboxSpec DEFAULT = new SandboxSpec(Map.of());
 
   /**
-   * Reads a document of the API, as JSON.
+   * Reads the JSON object of the API.
    *
-   * @throws dev.isola.client.error.InvalidRequest when it is no JSON object
+   * @throws dev.isola.client.error.InvalidRequest if it is not a JSON object
    */
   public static SandboxSpec read(InputStream json) {
     try {
       return new SandboxSpec(JsonFields.parse(json.readAllBytes()).all());
     } catch (IOException | MalformedJson e) {
       throw Problem.clientSide(
-              "INVALID_SPEC", "the spec is not a JSON object", "write it like {\"image\": \"...\"}")
+              "INVALID_SPEC",
+              "the spec is not a JSON object",
+              "use an object such as {\"image\": \"...\"}")
           .exception(e);
     }
   }
@@ -52,7 +54,7 @@ public record SandboxSpec(Map<String, Object> document) {
     return new Builder(document);
   }
 
-  /** Puts a spec together. */
+  /** Builds a spec. */
   public static final class Builder {
     private final Map<String, Object> document;
 
@@ -60,13 +62,13 @@ public record SandboxSpec(Map<String, Object> document) {
       document = new LinkedHashMap<>(from);
     }
 
-    /** Sets any field of the API's document, also one that this SDK has no method for. */
+    /** Sets any field of the JSON object, including fields without a method here. */
     public Builder set(String field, Object value) {
       document.put(field, value);
       return this;
     }
 
-    /** Sets a field of an object in the document, and leaves its others. */
+    /** Sets a field of a nested object and keeps its other fields. */
     private Builder within(String object, String field, Object value) {
       Map<String, Object> all = new LinkedHashMap<>();
       if (document.get(object) instanceof Map<?, ?> before) {
@@ -80,17 +82,17 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("id", id);
     }
 
-    /** A provider by name, or auto. */
+    /** Sets the provider by name, or {@code auto}. */
     public Builder provider(String name) {
       return set("provider", name);
     }
 
-    /** Take the provider that is named and no other. */
+    /** Fails instead of falling back to another provider than the one named. */
     public Builder strictNoFallback() {
       return set("strictNoFallback", true);
     }
 
-    /** Providers of this region only, as the operator labels them. */
+    /** Restricts the choice to providers of a region, as labeled by the operator. */
     public Builder region(String label) {
       return set("region", label);
     }
@@ -99,7 +101,7 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("image", image);
     }
 
-    /** A template by name, instead of an image; what the spec says itself wins. */
+    /** Sets a template by name, instead of an image. Fields of the spec override the template's. */
     public Builder template(String name) {
       return set("template", name);
     }
@@ -108,7 +110,7 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("env", name, value);
     }
 
-    /** A variable of every command whose value no answer of the server has. */
+    /** Sets an environment variable whose value the server never returns. */
     public Builder secretEnv(String name, String value) {
       return within("secretEnv", name, value);
     }
@@ -121,7 +123,7 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("user", user);
     }
 
-    /** A file that is there from the start. */
+    /** Adds a file that exists when the sandbox starts. */
     public Builder seedFile(String path, String text) {
       return within("seedFiles", path, text);
     }
@@ -130,30 +132,36 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("tags", name, value);
     }
 
-    /** How long it lives. */
+    /** Sets the time to live. */
     public Builder ttl(Duration time) {
       return set("ttlSeconds", time.toSeconds());
     }
 
-    /** Ends it when it was not used that long. */
+    /** Sets how long the sandbox may be idle before the action of {@link #whenIdle} applies. */
     public Builder idleTimeout(Duration time) {
       return set("idleTimeoutSeconds", time.toSeconds());
     }
 
-    /** What becomes of it then: destroy, pause, stop or snapshot; the next request wakes it. */
+    /**
+     * Sets the action for an idle sandbox: destroy, pause, stop or snapshot. Unless destroyed, the
+     * next request resumes it.
+     */
     public Builder whenIdle(String what) {
       return set("whenIdle", what);
     }
 
     /**
-     * What becomes of it when its time is up: destroy, pause, stop or snapshot. It is there again
-     * when it is resumed, or with {@link #autoResume} by the next request.
+     * Sets the action for an expired sandbox: destroy, pause, stop or snapshot. Unless destroyed,
+     * it can be resumed explicitly or, with {@link #autoResume}, by the next request.
      */
     public Builder whenExpired(String what) {
       return set("whenExpired", what);
     }
 
-    /** Whether traffic to its ports wakes it, and any request one that was kept beyond its time. */
+    /**
+     * Sets whether traffic to the ports resumes the sandbox, and whether any request does after it
+     * expired.
+     */
     public Builder autoResume(boolean on) {
       return set("autoResume", on);
     }
@@ -170,17 +178,17 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("resources", "disk", megabytes);
     }
 
-    /** How many processes commands may start, however many threads each has. */
+    /** Sets the maximum number of processes, regardless of their threads. */
     public Builder processes(int count) {
       return within("resources", "processes", count);
     }
 
-    /** How many threads all processes may have together. */
+    /** Sets the maximum number of threads of all processes together. */
     public Builder threads(int count) {
       return within("resources", "threads", count);
     }
 
-    /** none, bridge or host. */
+    /** Sets the network mode: none, bridge or host. */
     public Builder network(String mode) {
       return within("network", "mode", mode);
     }
@@ -193,7 +201,7 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("network", "exposePorts", List.of(ports));
     }
 
-    /** The least isolation: process, container, kernel or vm. */
+    /** Sets the minimum isolation: process, container, kernel or vm. */
     public Builder requireIsolation(String isolation) {
       return within("require", "isolation", isolation);
     }

@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A snapshot as the server describes it.
+ * Description of a snapshot.
  *
- * @param parent the one before it, of which only the differences were read
- * @param document everything the server said
+ * @param parent snapshot that this one is incremental to
+ * @param document complete JSON object of the server
  */
 public record SnapshotInfo(
     String id,
@@ -38,7 +38,7 @@ public record SnapshotInfo(
         fields.all());
   }
 
-  /** Returns what a spec names to be made from this snapshot. */
+  /** Returns the image name that restores this snapshot. */
   public String image() {
     return "snapshot:" + id;
   }

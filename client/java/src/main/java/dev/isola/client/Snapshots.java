@@ -4,46 +4,46 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** The snapshots of a server. They are taken by {@link Sandbox#snapshot}. */
+/** Snapshots of a server. {@link Sandbox#snapshot} takes one. */
 public final class Snapshots {
-  /** Removing and collecting wait for who takes one. */
-  private static final Duration LONG = Duration.ofMinutes(10);
+  /** Timeout for removal and garbage collection, which wait for snapshots in progress. */
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
-  private static final ApiPath ADDRESS = ApiPath.of("snapshots");
+  private static final ApiPath ENDPOINT = ApiPath.of("snapshots");
   private final Transport transport;
 
   Snapshots(Transport transport) {
     this.transport = transport;
   }
 
-  /** What became of the files from one snapshot to another, by path. */
+  /** Differences between two snapshots, as paths. */
   public record SnapshotDiff(List<String> added, List<String> changed, List<String> removed) {}
 
-  /** What came back from a collection. */
+  /** What a garbage collection freed. */
   public record GarbageCollectionResult(long packs, long bytes) {}
 
   public List<SnapshotInfo> list() {
-    return transport.get(ADDRESS).list("snapshots").stream().map(SnapshotInfo::read).toList();
+    return transport.get(ENDPOINT).list("snapshots").stream().map(SnapshotInfo::read).toList();
   }
 
   public SnapshotInfo get(String id) {
-    return SnapshotInfo.read(transport.get(ADDRESS.resolve(id)));
+    return SnapshotInfo.read(transport.get(ENDPOINT.resolve(id)));
   }
 
   public SnapshotDiff diff(String from, String to) {
-    JsonFields answer = transport.get(ADDRESS.resolve(from).resolve("diff").query("to", to));
+    JsonFields response = transport.get(ENDPOINT.resolve(from).resolve("diff").query("to", to));
     return new SnapshotDiff(
-        answer.strings("added"), answer.strings("changed"), answer.strings("removed"));
+        response.strings("added"), response.strings("changed"), response.strings("removed"));
   }
 
-  /** Removes one; its space comes back with {@link #collectGarbage}. */
+  /** Removes a snapshot. {@link #collectGarbage} frees its space. */
   public void remove(String id) {
-    transport.delete(ADDRESS.resolve(id), LONG);
+    transport.delete(ENDPOINT.resolve(id), TIMEOUT);
   }
 
-  /** Frees what no snapshot needs; for keys with scope admin. */
+  /** Frees data that no snapshot references. Requires a key with scope admin. */
   public GarbageCollectionResult collectGarbage() {
-    JsonFields answer = transport.post(ApiPath.of("gc", "snapshots"), Map.of(), LONG);
-    return new GarbageCollectionResult(answer.integer("packs"), answer.integer("bytes"));
+    JsonFields response = transport.post(ApiPath.of("gc", "snapshots"), Map.of(), TIMEOUT);
+    return new GarbageCollectionResult(response.integer("packs"), response.integer("bytes"));
   }
 }

@@ -7,11 +7,11 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Reads server-sent events, one after the other. */
+/** Reads server-sent events. */
 final class SseReader implements AutoCloseable {
-  private static final int LONGEST_LINE = 8 << 20;
+  private static final int MAX_LINE = 8 << 20;
 
-  /** One event; {@code data} is a JSON object. */
+  /** An event; {@code data} is a JSON object. */
   record Event(String type, String id, String data) {}
 
   private final InputStream in;
@@ -20,7 +20,7 @@ final class SseReader implements AutoCloseable {
     this.in = new BufferedInputStream(in, 64 * 1024);
   }
 
-  /** Waits for the next event; empty when the stream has ended. */
+  /** Waits for the next event. Returns empty at the end of the stream. */
   Optional<Event> next() throws IOException {
     String type = "message";
     String id = "";
@@ -28,7 +28,7 @@ final class SseReader implements AutoCloseable {
     while (true) {
       Optional<String> read = line();
       if (read.isEmpty()) {
-        return Optional.empty(); // What came of an event that is not whole does not count.
+        return Optional.empty(); // An incomplete event is discarded.
       }
       String line = read.get();
       if (line.isEmpty()) {
@@ -46,12 +46,12 @@ final class SseReader implements AutoCloseable {
         case "event" -> type = value;
         case "id" -> id = value;
         case "data" -> {
-          if (data.length() + value.length() > LONGEST_LINE) {
-            throw new IOException("an event is longer than " + LONGEST_LINE + " bytes");
+          if (data.length() + value.length() > MAX_LINE) {
+            throw new IOException("an event is longer than " + MAX_LINE + " bytes");
           }
           data.append(data.isEmpty() ? "" : "\n").append(value);
         }
-        default -> {} // a comment, or something newer
+        default -> {} // a comment, or a field of a newer server
       }
     }
   }
@@ -62,8 +62,8 @@ final class SseReader implements AutoCloseable {
       if (c < 0) {
         return Optional.empty();
       }
-      if (line.size() >= LONGEST_LINE) {
-        throw new IOException("a line is longer than " + LONGEST_LINE + " bytes");
+      if (line.size() >= MAX_LINE) {
+        throw new IOException("a line is longer than " + MAX_LINE + " bytes");
       }
       if (c != '\r') {
         line.write(c);
@@ -77,7 +77,7 @@ final class SseReader implements AutoCloseable {
     try {
       in.close();
     } catch (IOException e) {
-      // It is of no use any more either way.
+      // Closing is best effort.
     }
   }
 }

@@ -7,48 +7,51 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A build of a template, whose log is followed. It goes on where it was after the connection broke
- * or the server was restarted; no line comes twice. Closing ends the reading, not the build.
+ * A build of a template, with its log. The log resumes by itself after a broken connection or a
+ * restart of the server; no line is delivered twice. Closing stops reading, not the build.
  */
 public final class TemplateBuild implements AutoCloseable {
   /**
-   * One line of the log.
+   * A line of the log.
    *
-   * @param number counts up from 0
+   * @param number starts at 0
    * @param level info, warn or error
-   * @param step the number of the step that it belongs to, from 1 on
+   * @param step number of the step, starting at 1; empty for lines outside of steps
    */
   public record Line(long number, Instant at, String level, Optional<Long> step, String message) {}
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
   private final String id;
-  private final ReconnectingStream following;
+  private final ReconnectingStream stream;
   private long offset;
   private @Nullable TemplateBuildInfo result;
 
-  TemplateBuild(Transport transport, ApiPath address, String id) {
+  TemplateBuild(Transport transport, ApiPath endpoint, String id) {
     this.transport = transport;
-    this.address = address;
+    this.endpoint = endpoint;
     this.id = id;
-    this.following =
+    this.stream =
         new ReconnectingStream(
-            transport, () -> address.resolve("log").query("offset", offset), "the log was");
+            transport, () -> endpoint.resolve("log").query("offset", offset), "the log was");
   }
 
-  /** Returns what names it within its template. */
+  /** Returns the id, unique within the template. */
   public String id() {
     return id;
   }
 
   public TemplateBuildInfo info() {
-    return TemplateBuildInfo.read(transport.get(address));
+    return TemplateBuildInfo.read(transport.get(endpoint));
   }
 
-  /** Waits for the next line of the log; empty when the build is over and all was read. */
+  /**
+   * Waits for the next line of the log. Returns empty once the build has ended and all lines are
+   * read.
+   */
   public Optional<Line> read() {
     while (result == null) {
-      Optional<Line> line = following.next(this::take);
+      Optional<Line> line = stream.next(this::decode);
       if (line.isPresent()) {
         return line;
       }
@@ -56,7 +59,7 @@ public final class TemplateBuild implements AutoCloseable {
     return Optional.empty();
   }
 
-  private Optional<Line> take(SseReader.Event event) throws IOException {
+  private Optional<Line> decode(SseReader.Event event) throws IOException {
     JsonFields fields = fields(event);
     switch (event.type()) {
       case "line" -> {
@@ -68,17 +71,17 @@ public final class TemplateBuild implements AutoCloseable {
                 fields.optionalInteger("step"),
                 fields.text("message"));
         if (line.number() < offset) {
-          return Optional.empty(); // it was read before
+          return Optional.empty(); // already read
         }
         offset = line.number() + 1;
         return Optional.of(line);
       }
       case "result" -> {
         result = TemplateBuildInfo.read(fields);
-        following.disconnect();
+        stream.disconnect();
       }
       case "error" -> throw Execution.streamError(fields).exception();
-      default -> {} // something newer
+      default -> {} // event type of a newer server
     }
     return Optional.empty();
   }
@@ -87,24 +90,24 @@ public final class TemplateBuild implements AutoCloseable {
     try {
       return JsonFields.parse(event.data());
     } catch (MalformedJson e) {
-      throw new IOException("an event cannot be read", e);
+      throw new IOException("an event is malformed", e);
     }
   }
 
-  /** Reads whatever is left of the log and returns how the build ended. */
+  /** Discards the rest of the log and returns the result of the build. */
   public TemplateBuildInfo await() {
     while (read().isPresent()) {
-      // The lines are not wanted.
+      // discard the line
     }
     TemplateBuildInfo end = result;
     if (end == null) {
-      throw new IllegalStateException("the log ended before the build");
+      throw new IllegalStateException("the log ended before the build completed");
     }
     return end;
   }
 
   @Override
   public void close() {
-    following.close();
+    stream.close();
   }
 }

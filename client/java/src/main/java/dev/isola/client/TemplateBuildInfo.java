@@ -5,13 +5,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A build of a template as the server describes it.
+ * Description of a template build.
  *
- * @param template the id of the template
+ * @param template id of the template
  * @param state waiting, running, ready or failed
- * @param reason why it failed; empty text unless it did
- * @param failedStep the number of the step that failed, from 1 on
- * @param document everything the server said
+ * @param reason why it failed; otherwise empty
+ * @param failedStep number of the failed step, starting at 1
+ * @param document complete JSON object of the server
  */
 public record TemplateBuildInfo(
     String id,
@@ -23,7 +23,7 @@ public record TemplateBuildInfo(
     Instant updatedAt,
     Map<String, Object> document) {
 
-  /** Returns whether it has succeeded. */
+  /** Returns whether the build succeeded. */
   public boolean isReady() {
     return state.equals("ready");
   }

@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A template as the server describes it.
+ * Description of a template.
  *
- * @param image its image; empty until a build has succeeded
- * @param build the newest build
- * @param document everything the server said
+ * @param image empty until a build succeeds
+ * @param build id of the newest build
+ * @param document complete JSON object of the server
  */
 public record TemplateInfo(
     String id,
@@ -20,7 +20,7 @@ public record TemplateInfo(
     Instant updatedAt,
     Map<String, Object> document) {
 
-  /** Returns whether sandboxes can be made from it. */
+  /** Returns whether sandboxes can be created from it. */
   public boolean isBuilt() {
     return image.isPresent();
   }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How a template is built. The server checks it, and names everything that is wrong at once.
+ * Recipe of a template. The server validates it and reports all errors together.
  *
  * <pre>{@code
  * TemplateRecipe.builder().base("debian:12").packages("python3")
@@ -14,7 +14,7 @@ import java.util.Map;
  *     .start("python3 /app/server.py").ready("test -S /tmp/server.sock").build()
  * }</pre>
  *
- * @param document as the API takes it; a copy need not name an archive yet
+ * @param document JSON object of the API; the archives of copy steps may be missing
  */
 public record TemplateRecipe(Map<String, Object> document) {
   public TemplateRecipe {
@@ -25,29 +25,29 @@ public record TemplateRecipe(Map<String, Object> document) {
     return new Builder();
   }
 
-  /** Puts a recipe together; steps run in the order of the calls. */
+  /** Builds a recipe. Steps run in the order of the calls. */
   public static final class Builder {
     private final Map<String, Object> document = new LinkedHashMap<>();
     private final List<Object> steps = new ArrayList<>();
 
     private Builder() {}
 
-    /** The image that the build begins with. */
+    /** Sets the base image. */
     public Builder base(String image) {
       return set("base", image);
     }
 
-    /** The template that the build begins with, instead of an image. */
+    /** Sets a template as the base, instead of an image. */
     public Builder template(String name) {
       return set("template", name);
     }
 
-    /** Installs packages of the base's distribution, as root. */
+    /** Adds a step that installs packages of the base's distribution, as root. */
     public Builder packages(String... names) {
       return step(Map.of("packages", List.of(names)));
     }
 
-    /** Runs a shell command as the user of the steps before. */
+    /** Adds a step that runs a shell command, as the current user of the recipe. */
     public Builder run(String command) {
       return step(Map.of("run", command));
     }
@@ -56,7 +56,7 @@ public record TemplateRecipe(Map<String, Object> document) {
       return step(Map.of("run", command, "user", user));
     }
 
-    /** Copies a file or a folder with all in it. */
+    /** Adds a step that copies a file or, recursively, a folder. */
     public Builder copy(String from, String to) {
       return step(Map.of("copy", Map.of("from", from, "to", to)));
     }
@@ -65,22 +65,25 @@ public record TemplateRecipe(Map<String, Object> document) {
       return step(Map.of("env", Map.of(name, value)));
     }
 
-    /** Makes a folder, if it is missing, and runs what follows in it. */
+    /**
+     * Adds a step that creates a folder if it does not exist, and sets it as the working folder of
+     * later steps.
+     */
     public Builder workdir(String path) {
       return step(Map.of("workdir", path));
     }
 
-    /** Runs what follows as this user. */
+    /** Adds a step that sets the user of later steps. */
     public Builder user(String name) {
       return step(Map.of("user", name));
     }
 
-    /** A command that runs in the background of every sandbox. */
+    /** Sets a command that runs in the background of every sandbox. */
     public Builder start(String command) {
       return set("start", command);
     }
 
-    /** A command that succeeds once the start command can be used. */
+    /** Sets a command that succeeds once the start command is ready. */
     public Builder ready(String command) {
       return set("ready", command);
     }
@@ -93,13 +96,13 @@ public record TemplateRecipe(Map<String, Object> document) {
       return set("memoryMb", megabytes);
     }
 
-    /** Adds a step of the API's document, also one that this SDK has no method for. */
+    /** Adds a step as a JSON object of the API, including kinds without a method here. */
     public Builder step(Map<String, Object> step) {
       steps.add(step);
       return this;
     }
 
-    /** Sets any field of the API's document. */
+    /** Sets any field of the JSON object. */
     public Builder set(String field, Object value) {
       document.put(field, value);
       return this;

@@ -11,12 +11,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The templates of a server. A sandbox is made from one by naming it in its spec. */
+/** Templates of a server. To create a sandbox from a template, name it in the spec. */
 public final class Templates {
-  /** Removing one removes its image. */
-  private static final Duration LONG = Duration.ofMinutes(10);
+  /** Timeout for removal, which includes the template's image. */
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
-  private static final ApiPath ADDRESS = ApiPath.of("templates");
+  private static final ApiPath ENDPOINT = ApiPath.of("templates");
   private final Transport transport;
 
   Templates(Transport transport) {
@@ -24,73 +24,75 @@ public final class Templates {
   }
 
   public List<TemplateInfo> list() {
-    return transport.get(ADDRESS).list("templates").stream().map(TemplateInfo::read).toList();
+    return transport.get(ENDPOINT).list("templates").stream().map(TemplateInfo::read).toList();
   }
 
   public TemplateInfo get(String name) {
-    return TemplateInfo.read(transport.get(ADDRESS.resolve(name)));
+    return TemplateInfo.read(transport.get(ENDPOINT.resolve(name)));
   }
 
-  /** Removes a template with its image and builds; refused while a sandbox uses it. */
+  /** Removes a template with its image and builds. Fails while a sandbox uses it. */
   public void remove(String name) {
-    transport.delete(ADDRESS.resolve(name), LONG);
+    transport.delete(ENDPOINT.resolve(name), TIMEOUT);
   }
 
-  /** Lists the builds of a template that the server remembers, newest first. */
+  /** Lists the retained builds of a template, newest first. */
   public List<TemplateBuildInfo> builds(String name) {
-    return transport.get(ADDRESS.resolve(name, "builds")).list("builds").stream()
+    return transport.get(ENDPOINT.resolve(name, "builds")).list("builds").stream()
         .map(TemplateBuildInfo::read)
         .toList();
   }
 
-  /** Returns a build that was begun before. */
+  /** Returns a handle to an existing build. */
   public TemplateBuild build(String name, String build) {
-    return new TemplateBuild(transport, ADDRESS.resolve(name, "builds", build), build);
+    return new TemplateBuild(transport, ENDPOINT.resolve(name, "builds", build), build);
   }
 
-  /** Begins a build where the server decides. */
+  /** Starts a build with the provider and network that the server chooses. */
   public TemplateBuild build(String name, TemplateRecipe recipe, Path folder) throws IOException {
     return build(name, recipe, folder, "", "");
   }
 
   /**
-   * Begins a build. What its steps copy is archived and uploaded first, unless the server has it.
+   * Starts a build. Archives and uploads the files of its copy steps first, unless the server
+   * already has them.
    *
-   * @param folder that paths to copy begin at; a {@code .dockerignore} in it is kept to
-   * @param provider that makes the sandbox of the build; empty text for the server's choice
-   * @param network of the steps: bridge or host; empty text for the provider's default
-   * @throws IOException when a file to copy cannot be read
+   * @param folder that copy paths are relative to; its {@code .dockerignore} is respected
+   * @param provider that runs the build; if empty, the server chooses
+   * @param network mode of the steps: bridge or host; if empty, the provider's default
+   * @throws IOException if a file to copy cannot be read
    */
   public TemplateBuild build(
       String name, TemplateRecipe recipe, Path folder, String provider, String network)
       throws IOException {
     Map<String, Object> body = new HashMap<>();
-    body.put("recipe", uploaded(recipe.document(), folder));
+    body.put("recipe", withUploads(recipe.document(), folder));
     if (!provider.isEmpty()) {
       body.put("provider", provider);
     }
     if (!network.isEmpty()) {
       body.put("network", network);
     }
-    JsonFields begun = transport.post(ADDRESS.resolve(name, "builds"), body);
-    return build(begun.text("template"), begun.text("id"));
+    JsonFields started = transport.post(ENDPOINT.resolve(name, "builds"), body);
+    return build(started.text("template"), started.text("id"));
   }
 
-  /** Returns a recipe whose copies name archives that the server has. */
-  private Map<String, Object> uploaded(Map<String, Object> recipe, Path folder) throws IOException {
+  /** Returns the recipe with the uploaded archive of each copy step. */
+  private Map<String, Object> withUploads(Map<String, Object> recipe, Path folder)
+      throws IOException {
     if (!(recipe.get("steps") instanceof List<?> steps)) {
       return recipe;
     }
-    List<Object> complete = new ArrayList<>();
+    List<Object> completed = new ArrayList<>();
     for (Object step : steps) {
-      complete.add(uploadedStep(step, folder));
+      completed.add(withUpload(step, folder));
     }
     Map<String, Object> all = new LinkedHashMap<>(recipe);
-    all.put("steps", complete);
+    all.put("steps", completed);
     return all;
   }
 
-  private Object uploadedStep(Object step, Path folder) throws IOException {
+  private Object withUpload(Object step, Path folder) throws IOException {
     if (step instanceof Map<?, ?> fields
         && fields.get("copy") instanceof Map<?, ?> copy
         && copy.get("from") instanceof String from
@@ -99,18 +101,18 @@ public final class Templates {
       named.put("archive", upload(folder, from));
       return Map.of("copy", named);
     }
-    return step; // the server says what is wrong with it, if anything is
+    return step; // the server validates it
   }
 
   private String upload(Path folder, String from) throws IOException {
     try (CopyArchive archive = CopyArchive.pack(folder, from)) {
-      ApiPath address = ADDRESS.resolve("uploads", archive.sha256());
-      if (!transport.get(address).flag("uploaded")) {
+      ApiPath endpoint = ENDPOINT.resolve("uploads", archive.sha256());
+      if (!transport.get(endpoint).flag("uploaded")) {
         try (InputStream in = archive.open()) {
           CountingInputStream counted = new CountingInputStream(in, bytes -> {});
           transport.upload(
               "PUT",
-              address,
+              endpoint,
               "application/x-tar",
               BodyPublishers.fromPublisher(
                   BodyPublishers.ofInputStream(() -> counted), archive.size()),

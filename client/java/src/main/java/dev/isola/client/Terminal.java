@@ -17,53 +17,58 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command on a terminal in the sandbox. What it shows is a stream that goes on where it was after
- * the connection broke or the server was restarted. What is typed meanwhile waits; of keys that
- * were under way when it broke nobody knows whether they arrived.
+ * A command on a terminal in a sandbox. The output stream resumes by itself after a broken
+ * connection or a restart of the server. Input written in between is held back; input in flight
+ * when the connection broke may or may not have arrived.
  *
- * <p>One thread reads, and it has to go on reading: it also comes back to the server. Everything
- * else is for any thread. Closing leaves the command running.
+ * <p>One thread must keep reading, because it also reconnects. All other methods are thread-safe.
+ * Closing detaches; the command keeps running.
  */
 public final class Terminal implements AutoCloseable {
   private static final String PROTOCOL = "isola.terminal.v1";
 
   private final Transport transport;
-  private final ApiPath address;
+  private final ApiPath endpoint;
   private final String id;
-  private final ReconnectBackoff patience;
+  private final ReconnectBackoff backoff;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private @Nullable TerminalConnection line;
+  private @Nullable TerminalConnection connection;
   private @Nullable Map<String, Object> size;
   private @Nullable Exit exit;
   private long offset;
   private volatile boolean closed;
-  private volatile Consumer<Boolean> watcher = ignored -> {};
+  private volatile Consumer<Boolean> connectionListener = ignored -> {};
 
   Terminal(Transport transport, ApiPath sandbox, String id, long offset) {
     this.transport = transport;
     this.id = id;
-    this.address = sandbox.resolve("executions", id);
+    this.endpoint = sandbox.resolve("executions", id);
     this.offset = offset;
-    this.patience = new ReconnectBackoff(transport.options().reconnectFor());
+    this.backoff = new ReconnectBackoff(transport.options().reconnectFor());
   }
 
-  /** Returns what names its execution, also for a later {@link Sandbox#attach}. */
+  /** Returns the id of the execution. Pass it to {@link Sandbox#attach} to continue later. */
   public String id() {
     return id;
   }
 
-  /** Returns where the next piece starts. */
+  /** Returns the offset of the next output. */
   public long offset() {
     return offset;
   }
 
-  /** Calls {@code action} with false when the connection broke, and with true when it is back. */
+  /**
+   * Calls {@code action} with false when the connection is lost, and with true when it is
+   * established again.
+   */
   public void onConnection(Consumer<Boolean> action) {
-    watcher = action;
+    connectionListener = action;
   }
 
-  /** Waits for the next piece of the screen; empty when the command has ended and all was read. */
+  /**
+   * Waits for the next output. Returns empty once the command has exited and all output is read.
+   */
   public Optional<Output> read() {
     while (exit == null) {
       try {
@@ -71,12 +76,12 @@ public final class Terminal implements AutoCloseable {
         if (from == null) {
           from = connect();
         }
-        Optional<Output> piece = take(from.next());
+        Optional<Output> piece = decode(from.next());
         if (piece.isPresent()) {
           return piece;
         }
       } catch (IOException e) {
-        again(explained(e));
+        reconnect(explained(e));
       } catch (InterruptedException e) {
         throw Transport.cancelled(e);
       } catch (IsolaException e) {
@@ -84,7 +89,7 @@ public final class Terminal implements AutoCloseable {
           disconnect();
           throw e;
         }
-        again(e);
+        reconnect(e);
       }
     }
     return Optional.empty();
@@ -93,7 +98,7 @@ public final class Terminal implements AutoCloseable {
   private @Nullable TerminalConnection current() {
     lock.lock();
     try {
-      return line;
+      return connection;
     } finally {
       lock.unlock();
     }
@@ -102,13 +107,13 @@ public final class Terminal implements AutoCloseable {
   private TerminalConnection connect() throws IOException {
     TerminalConnection opened =
         TerminalConnection.open(
-            transport, address.resolve("terminal").query("offset", offset), PROTOCOL);
+            transport, endpoint.resolve("terminal").query("offset", offset), PROTOCOL);
     lock.lock();
     try {
       if (size != null) {
         opened.send(text(size));
       }
-      line = opened;
+      connection = opened;
       changed.signalAll();
     } catch (IOException e) {
       opened.close();
@@ -116,24 +121,27 @@ public final class Terminal implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    patience.connected();
-    watcher.accept(true);
+    backoff.connected();
+    connectionListener.accept(true);
     return opened;
   }
 
-  /** A refused handshake has no words; asking for the execution gets them. */
+  /**
+   * Returns the reason for a failed connection. A rejected WebSocket handshake carries no problem,
+   * so a request for the execution fetches it.
+   */
   private IsolaException explained(IOException e) {
     if (!(e instanceof WebSocketHandshakeException refused)) {
       return transport.unreachable(e);
     }
     int status = refused.getResponse().statusCode();
     if (status != 503) {
-      transport.get(address); // throws when the execution or the key is the reason
+      transport.get(endpoint); // throws if the execution or the key is the cause
     }
     return transport.byStatus(status, "").exception(e);
   }
 
-  private void again(IsolaException failure) {
+  private void reconnect(IsolaException failure) {
     disconnect();
     if (closed) {
       throw Problem.clientSide("CANCELLED", "the terminal was closed", "attach to it again")
@@ -142,26 +150,26 @@ public final class Terminal implements AutoCloseable {
     if (!Transport.isTransient(failure)) {
       throw failure;
     }
-    watcher.accept(false);
-    patience.awaitRetry(failure);
+    connectionListener.accept(false);
+    backoff.awaitRetry(failure);
   }
 
   private void disconnect() {
     lock.lock();
     try {
-      if (line != null) {
-        line.close();
-        line = null;
+      if (connection != null) {
+        connection.close();
+        connection = null;
       }
     } finally {
       lock.unlock();
     }
   }
 
-  private Optional<Output> take(TerminalConnection.Message item) throws IOException {
+  private Optional<Output> decode(TerminalConnection.Message item) throws IOException {
     return switch (item) {
       case TerminalConnection.Message.Bytes(ByteBuffer bytes) -> {
-        patience.dataReceived();
+        backoff.dataReceived();
         byte[] content = new byte[bytes.remaining()];
         bytes.get(content);
         Output.Data data = new Output.Data(Output.Channel.TERMINAL, offset, content);
@@ -169,15 +177,15 @@ public final class Terminal implements AutoCloseable {
         yield content.length == 0 ? Optional.empty() : Optional.of(data);
       }
       case TerminalConnection.Message.Text(String message) -> {
-        patience.dataReceived();
-        yield said(message);
+        backoff.dataReceived();
+        yield decodeText(message);
       }
       case TerminalConnection.Message.Closed(int status) ->
-          throw new IOException("the connection was closed with " + status);
+          throw new IOException("the connection was closed with status " + status);
     };
   }
 
-  private Optional<Output> said(String message) throws IOException {
+  private Optional<Output> decodeText(String message) throws IOException {
     JsonFields fields = fields(message);
     switch (fields.text("type")) {
       case "attached", "gap" -> {
@@ -188,7 +196,7 @@ public final class Terminal implements AutoCloseable {
         disconnect();
       }
       case "error" -> throw Execution.streamError(fields).exception();
-      default -> {} // something newer
+      default -> {} // message type of a newer server
     }
     return Optional.empty();
   }
@@ -206,35 +214,35 @@ public final class Terminal implements AutoCloseable {
     try {
       return JsonFields.parse(message);
     } catch (MalformedJson e) {
-      throw new IOException("a message cannot be read", e);
+      throw new IOException("a message is malformed", e);
     }
   }
 
-  /** Reads whatever is left and returns how the command ended. */
+  /** Discards the remaining output and returns how the command ended. */
   public Exit await() {
     while (read().isPresent()) {
-      // Nobody wants it; but who does not read holds the command back.
+      // Unread output would block the command.
     }
     Exit end = exit;
     if (end == null) {
-      throw new IllegalStateException("the output ended before the command");
+      throw new IllegalStateException("the output ended before the command exited");
     }
     return end;
   }
 
-  /** Returns what takes keys. A write waits while there is no connection. */
+  /** Returns the input of the terminal. A write waits while the connection is lost. */
   public OutputStream stdin() {
     return new Keys();
   }
 
-  /** Tells the command the size of the window; again after a new connection. */
+  /** Sets the window size. Sent again after each reconnection. */
   public void resize(int rows, int cols) {
     Map<String, Object> message = Map.of("type", "resize", "rows", rows, "cols", cols);
     TerminalConnection to;
     lock.lock();
     try {
       size = message;
-      to = line;
+      to = connection;
     } finally {
       lock.unlock();
     }
@@ -242,14 +250,14 @@ public final class Terminal implements AutoCloseable {
       try {
         to.send(text(message));
       } catch (IOException e) {
-        // It goes out with the next connection.
+        // Sent with the next connection.
       }
     }
   }
 
   /** Sends a signal such as TERM, SIGTERM or 15. */
   public void signal(String signal) {
-    transport.post(address.resolve("signal"), Map.of("signal", signal));
+    transport.post(endpoint.resolve("signal"), Map.of("signal", signal));
   }
 
   private static String text(Map<String, Object> message) {
@@ -284,7 +292,7 @@ public final class Terminal implements AutoCloseable {
           to.send(bytes, from, length);
           return;
         } catch (IOException e) {
-          failed = to; // the reader notices too, and comes back with another
+          failed = to; // the reading thread reconnects
         }
       }
     }
@@ -293,14 +301,14 @@ public final class Terminal implements AutoCloseable {
         throws IOException {
       lock.lock();
       try {
-        while (line == null || line == failed) {
+        while (connection == null || connection == failed) {
           long left = until - System.nanoTime();
           if (closed || exit != null || left <= 0) {
-            throw new IOException("the terminal is closed, or its server is gone");
+            throw new IOException("the terminal is closed or the server is unreachable");
           }
           changed.await(Math.min(left, TimeUnit.SECONDS.toNanos(1)), TimeUnit.NANOSECONDS);
         }
-        return line;
+        return connection;
       } catch (InterruptedException e) {
         throw Transport.cancelled(e);
       } finally {

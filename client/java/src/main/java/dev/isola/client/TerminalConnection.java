@@ -15,15 +15,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One WebSocket to a terminal. A message is asked for when the one before was taken, so a slow
- * reader holds the command back; pings find out whether anybody is there.
+ * A WebSocket connection to a terminal. Requests a message only after the previous one is consumed,
+ * so that a slow reader throttles the command. Pings detect a dead connection.
  */
 final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
-  private static final int LONGEST_TEXT = 64 * 1024;
+  private static final int MAX_TEXT = 64 * 1024;
   private static final long PING_NANOS = Duration.ofSeconds(10).toNanos();
-  private static final Duration SEND = Duration.ofSeconds(30);
+  private static final Duration SEND_TIMEOUT = Duration.ofSeconds(30);
 
-  /** What came: bytes, a text, or the end. */
+  /** A received message: bytes, text, or the close of the connection. */
   sealed interface Message {
     record Bytes(ByteBuffer bytes) implements Message {}
 
@@ -32,31 +32,31 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
     record Closed(int status) implements Message {}
   }
 
-  private final BlockingQueue<Message> items = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Message> messages = new LinkedBlockingQueue<>();
   private final ReentrantLock sending = new ReentrantLock();
   private final StringBuilder text = new StringBuilder();
   private @Nullable WebSocket socket;
-  private volatile long heard = System.nanoTime();
-  private long pinged = System.nanoTime();
+  private volatile long lastReceived = System.nanoTime();
+  private long lastPing = System.nanoTime();
 
   private TerminalConnection() {}
 
-  static TerminalConnection open(Transport transport, ApiPath address, String protocol)
+  static TerminalConnection open(Transport transport, ApiPath endpoint, String protocol)
       throws IOException {
-    TerminalConnection line = new TerminalConnection();
-    line.socket = transport.webSocket(address, protocol, line);
-    return line;
+    TerminalConnection connection = new TerminalConnection();
+    connection.socket = transport.webSocket(endpoint, protocol, connection);
+    return connection;
   }
 
   /**
-   * Waits for what comes next.
+   * Waits for the next message.
    *
-   * @throws IOException when nothing has come for long, not even an answer to a ping
+   * @throws IOException if nothing is received within the idle timeout, not even a pong
    */
   Message next() throws IOException, InterruptedException {
     WebSocket from = socket();
     while (true) {
-      Message item = items.poll(500, TimeUnit.MILLISECONDS);
+      Message item = messages.poll(500, TimeUnit.MILLISECONDS);
       if (item != null) {
         if (!(item instanceof Message.Closed)) {
           from.request(1);
@@ -64,11 +64,11 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
         return item;
       }
       long now = System.nanoTime();
-      if (now - heard > Transport.IDLE_TIMEOUT.toNanos()) {
-        throw new IOException("nothing came for " + Transport.IDLE_TIMEOUT.toSeconds() + " s");
+      if (now - lastReceived > Transport.IDLE_TIMEOUT.toNanos()) {
+        throw new IOException("no data received for " + Transport.IDLE_TIMEOUT.toSeconds() + " s");
       }
-      if (now - pinged > PING_NANOS) {
-        pinged = now;
+      if (now - lastPing > PING_NANOS) {
+        lastPing = now;
         send(from.sendPing(ByteBuffer.allocate(0)));
       }
     }
@@ -94,11 +94,11 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
 
   private static void send(CompletableFuture<WebSocket> sent) throws IOException {
     try {
-      sent.get(SEND.toMillis(), TimeUnit.MILLISECONDS);
+      sent.get(SEND_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw new IOException("the terminal cannot be written to", e.getCause());
+      throw new IOException("writing to the terminal failed", e.getCause());
     } catch (TimeoutException e) {
-      throw new IOException("the server takes nothing", e);
+      throw new IOException("the server does not accept data", e);
     } catch (InterruptedException e) {
       throw Transport.cancelled(e);
     }
@@ -107,7 +107,7 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
   private WebSocket socket() {
     WebSocket opened = socket;
     if (opened == null) {
-      throw new IllegalStateException("the line is not open");
+      throw new IllegalStateException("the connection is not open");
     }
     return opened;
   }
@@ -119,21 +119,21 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
 
   @Override
   public @Nullable CompletionStage<?> onBinary(WebSocket from, ByteBuffer data, boolean last) {
-    heard = System.nanoTime();
-    items.add(new Message.Bytes(ByteBuffer.allocate(data.remaining()).put(data).flip()));
+    lastReceived = System.nanoTime();
+    messages.add(new Message.Bytes(ByteBuffer.allocate(data.remaining()).put(data).flip()));
     return null;
   }
 
   @Override
   public @Nullable CompletionStage<?> onText(WebSocket from, CharSequence data, boolean last) {
-    heard = System.nanoTime();
-    if (text.length() + data.length() > LONGEST_TEXT) {
-      items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE + 9)); // 1009: too big
+    lastReceived = System.nanoTime();
+    if (text.length() + data.length() > MAX_TEXT) {
+      messages.add(new Message.Closed(WebSocket.NORMAL_CLOSURE + 9)); // 1009: message too big
       return null;
     }
     text.append(data);
     if (last) {
-      items.add(new Message.Text(text.toString()));
+      messages.add(new Message.Text(text.toString()));
       text.setLength(0);
     } else {
       from.request(1);
@@ -143,30 +143,30 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
 
   @Override
   public @Nullable CompletionStage<?> onPing(WebSocket from, ByteBuffer message) {
-    heard = System.nanoTime();
+    lastReceived = System.nanoTime();
     from.request(1);
     return null;
   }
 
   @Override
   public @Nullable CompletionStage<?> onPong(WebSocket from, ByteBuffer message) {
-    heard = System.nanoTime();
+    lastReceived = System.nanoTime();
     from.request(1);
     return null;
   }
 
   @Override
   public @Nullable CompletionStage<?> onClose(WebSocket from, int status, String reason) {
-    items.add(new Message.Closed(status));
+    messages.add(new Message.Closed(status));
     return null;
   }
 
   @Override
   public void onError(WebSocket from, Throwable error) {
-    items.add(new Message.Closed(1006)); // broken, without a word
+    messages.add(new Message.Closed(1006)); // 1006: closed abnormally
   }
 
-  /** Leaves; the command on the terminal goes on. */
+  /** Closes the connection. The command on the terminal keeps running. */
   @Override
   public void close() {
     WebSocket opened = socket;
@@ -177,12 +177,12 @@ final class TerminalConnection implements WebSocket.Listener, AutoCloseable {
       try {
         opened.sendClose(WebSocket.NORMAL_CLOSURE, "").get(1, TimeUnit.SECONDS);
       } catch (ExecutionException | TimeoutException | IllegalStateException e) {
-        // It is broken already.
+        // The connection is already broken.
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
     }
     opened.abort();
-    items.add(new Message.Closed(WebSocket.NORMAL_CLOSURE)); // wakes up who still reads
+    messages.add(new Message.Closed(WebSocket.NORMAL_CLOSURE)); // wakes up a waiting reader
   }
 }

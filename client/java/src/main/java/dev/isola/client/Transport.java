@@ -32,14 +32,14 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 
 /**
- * Sends requests and reads answers. Only what may safely be sent twice is: reading, and orders that
- * bear a key of their own. Of everything else a lost answer is an {@code OutcomeUnknown}.
+ * Sends requests and reads responses. Retries only what is safe to repeat: reads, and requests with
+ * an idempotency key. For all others a lost response is an {@code OutcomeUnknown}.
  */
 final class Transport implements AutoCloseable {
-  private static final int LARGEST_ANSWER = 64 << 20;
-  private static final Duration CONNECT = Duration.ofSeconds(10);
+  private static final int MAX_RESPONSE = 64 << 20;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
-  /** How long a stream may be silent: a server breathes at least every ten seconds. */
+  /** Idle timeout of streams. The server sends a keep-alive at least every ten seconds. */
   static final Duration IDLE_TIMEOUT = Duration.ofSeconds(45);
 
   private final IsolaOptions options;
@@ -48,21 +48,23 @@ final class Transport implements AutoCloseable {
   Transport(IsolaOptions options) {
     this.options = options;
     HttpClient.Builder builder =
-        HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT);
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT_TIMEOUT);
     if ("http".equals(options.url().getScheme())) {
       builder.sslContext(noCertificates());
     }
     http = builder.build();
   }
 
-  /** Without TLS nobody needs the certificates of this machine, which take a while to read. */
+  /** Skips loading the trusted certificates, which is slow and only needed for TLS. */
   private static SSLContext noCertificates() {
     try {
       SSLContext none = SSLContext.getInstance("TLS");
       none.init(new KeyManager[0], new TrustManager[0], null);
       return none;
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("this JDK has no TLS", e);
+      throw new IllegalStateException("TLS is not available", e);
     }
   }
 
@@ -70,34 +72,35 @@ final class Transport implements AutoCloseable {
     return options;
   }
 
-  /** Asks, as often as the options allow. */
-  JsonFields get(ApiPath address) {
-    return answer(repeated(request(address).timeout(options.timeout()).GET().build()), true);
+  /** Sends a GET request, with retries. */
+  JsonFields get(ApiPath endpoint) {
+    return readResponse(
+        sendWithRetries(request(endpoint).timeout(options.timeout()).GET().build()), true);
   }
 
-  /** Opens a stream; the caller closes it. */
-  InputStream open(ApiPath address) {
-    HttpRequest request = request(address).timeout(options.timeout()).GET().build();
-    return new IdleTimeoutInputStream(repeated(request).body(), IDLE_TIMEOUT);
+  /** Opens a stream, with retries. The caller closes it. */
+  InputStream open(ApiPath endpoint) {
+    HttpRequest request = request(endpoint).timeout(options.timeout()).GET().build();
+    return new IdleTimeoutInputStream(sendWithRetries(request).body(), IDLE_TIMEOUT);
   }
 
-  /** Opens a stream once; who follows it has a patience of its own. */
-  InputStream openOnce(ApiPath address) {
+  /** Opens an event stream, without retries: the reader has its own backoff. */
+  InputStream openOnce(ApiPath endpoint) {
     HttpRequest request =
-        request(address)
+        request(endpoint)
             .timeout(options.timeout())
             .header("Accept", "text/event-stream")
             .GET()
             .build();
-    return new IdleTimeoutInputStream(once(request, true).body(), IDLE_TIMEOUT);
+    return new IdleTimeoutInputStream(sendOnce(request, true).body(), IDLE_TIMEOUT);
   }
 
-  /** Sends an order that bears a key of its own, so that a second one makes nothing new. */
+  /** Sends a POST request with an idempotency key, with retries. */
   JsonFields postIdempotent(
-      ApiPath address, Map<String, ?> body, String idempotencyKey, Duration timeout) {
-    return answer(
-        repeated(
-            request(address)
+      ApiPath endpoint, Map<String, ?> body, String idempotencyKey, Duration timeout) {
+    return readResponse(
+        sendWithRetries(
+            request(endpoint)
                 .timeout(timeout)
                 .header("Content-Type", "application/json")
                 .header("Idempotency-Key", idempotencyKey)
@@ -106,22 +109,22 @@ final class Transport implements AutoCloseable {
         false);
   }
 
-  JsonFields post(ApiPath address, Map<String, ?> body, Duration timeout) {
-    return send("POST", address, body, timeout);
+  JsonFields post(ApiPath endpoint, Map<String, ?> body, Duration timeout) {
+    return send("POST", endpoint, body, timeout);
   }
 
-  JsonFields post(ApiPath address, Map<String, ?> body) {
-    return send("POST", address, body, options.timeout());
+  JsonFields post(ApiPath endpoint, Map<String, ?> body) {
+    return send("POST", endpoint, body, options.timeout());
   }
 
-  JsonFields put(ApiPath address, Map<String, ?> body) {
-    return send("PUT", address, body, options.timeout());
+  JsonFields put(ApiPath endpoint, Map<String, ?> body) {
+    return send("PUT", endpoint, body, options.timeout());
   }
 
-  private JsonFields send(String method, ApiPath address, Map<String, ?> body, Duration timeout) {
-    return answer(
-        once(
-            request(address)
+  private JsonFields send(String method, ApiPath endpoint, Map<String, ?> body, Duration timeout) {
+    return readResponse(
+        sendOnce(
+            request(endpoint)
                 .timeout(timeout)
                 .header("Content-Type", "application/json")
                 .method(method, BodyPublishers.ofByteArray(Json.bytes(body)))
@@ -130,33 +133,34 @@ final class Transport implements AutoCloseable {
         false);
   }
 
-  void delete(ApiPath address, Duration timeout) {
-    answer(once(request(address).timeout(timeout).DELETE().build(), false), false);
+  void delete(ApiPath endpoint, Duration timeout) {
+    readResponse(sendOnce(request(endpoint).timeout(timeout).DELETE().build(), false), false);
   }
 
   /**
-   * Sends a body that may be long. There is no telling how long it takes, so it fails when it does
-   * not move.
+   * Sends a body that may be large. Has no total timeout, but fails when the upload makes no
+   * progress.
    *
-   * @param moved how much of the body was taken so far
+   * @param progress returns the number of body bytes sent so far
    */
   JsonFields upload(
-      String method, ApiPath address, String type, BodyPublisher body, LongSupplier moved) {
+      String method, ApiPath endpoint, String type, BodyPublisher body, LongSupplier progress) {
     HttpRequest request =
-        request(address).header("Content-Type", type).method(method, body).build();
-    CompletableFuture<HttpResponse<InputStream>> answer =
+        request(endpoint).header("Content-Type", type).method(method, body).build();
+    CompletableFuture<HttpResponse<InputStream>> response =
         http.sendAsync(request, BodyHandlers.ofInputStream());
     try {
       long before = -1;
       while (true) {
         try {
-          return answer(
-              checked(answer.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS)), false);
+          return readResponse(
+              requireSuccess(response.get(options.timeout().toMillis(), TimeUnit.MILLISECONDS)),
+              false);
         } catch (TimeoutException e) {
-          if (moved.getAsLong() == before) {
-            throw new HttpTimeoutException("the upload does not move");
+          if (progress.getAsLong() == before) {
+            throw new HttpTimeoutException("the upload makes no progress");
           }
-          before = moved.getAsLong();
+          before = progress.getAsLong();
         }
       }
     } catch (ExecutionException e) {
@@ -166,19 +170,19 @@ final class Transport implements AutoCloseable {
     } catch (InterruptedException e) {
       throw cancelled(e);
     } finally {
-      answer.cancel(true);
+      response.cancel(true);
     }
   }
 
-  /** Opens a WebSocket, or says why not. */
-  WebSocket webSocket(ApiPath address, String protocol, WebSocket.Listener listener)
+  /** Opens a WebSocket. */
+  WebSocket webSocket(ApiPath endpoint, String protocol, WebSocket.Listener listener)
       throws IOException {
-    URI uri = URI.create(uri(address).toString().replaceFirst("^http", "ws"));
+    URI uri = URI.create(uri(endpoint).toString().replaceFirst("^http", "ws"));
     try {
       return http.newWebSocketBuilder()
           .header("Authorization", "Bearer " + options.key())
           .subprotocols(protocol)
-          .connectTimeout(CONNECT)
+          .connectTimeout(CONNECT_TIMEOUT)
           .buildAsync(uri, listener)
           .get();
     } catch (ExecutionException e) {
@@ -188,18 +192,18 @@ final class Transport implements AutoCloseable {
     }
   }
 
-  private URI uri(ApiPath address) {
-    return URI.create(options.url() + address.text());
+  private URI uri(ApiPath endpoint) {
+    return URI.create(options.url() + endpoint.text());
   }
 
-  private HttpRequest.Builder request(ApiPath address) {
-    return HttpRequest.newBuilder(uri(address)).header("Authorization", "Bearer " + options.key());
+  private HttpRequest.Builder request(ApiPath endpoint) {
+    return HttpRequest.newBuilder(uri(endpoint)).header("Authorization", "Bearer " + options.key());
   }
 
-  private HttpResponse<InputStream> repeated(HttpRequest request) {
+  private HttpResponse<InputStream> sendWithRetries(HttpRequest request) {
     for (int attempt = 1; ; attempt++) {
       try {
-        return once(request, true);
+        return sendOnce(request, true);
       } catch (IsolaException e) {
         if (attempt >= options.attempts() || !isTransient(e)) {
           throw e;
@@ -209,55 +213,59 @@ final class Transport implements AutoCloseable {
     }
   }
 
-  /** Tells whether a pause of this SDK may be enough; a limit lasts longer. */
+  /** Returns whether a short delay may help. Reaching a limit usually lasts longer. */
   static boolean isTransient(IsolaException e) {
     return e.isRetryable() && !(e instanceof LimitExceeded);
   }
 
   /**
-   * @param harmless whether it does not matter if it was carried out when no answer comes
+   * @param repeatable whether the request is safe to repeat, so that a lost response does not
+   *     matter
    */
-  private HttpResponse<InputStream> once(HttpRequest request, boolean harmless) {
+  private HttpResponse<InputStream> sendOnce(HttpRequest request, boolean repeatable) {
     try {
-      return checked(http.send(request, BodyHandlers.ofInputStream()));
+      return requireSuccess(http.send(request, BodyHandlers.ofInputStream()));
     } catch (IOException e) {
-      throw failed(e, harmless);
+      throw failed(e, repeatable);
     } catch (InterruptedException e) {
       throw cancelled(e);
     }
   }
 
-  private IsolaException failed(IOException e, boolean harmless) {
+  private IsolaException failed(IOException e, boolean repeatable) {
     if (e instanceof ConnectException || e instanceof HttpConnectTimeoutException) {
       return unreachable(e);
     }
     if (e instanceof HttpTimeoutException) {
       return Problem.clientSide(
               "DEADLINE_EXCEEDED",
-              "the server at " + options.url() + " did not answer in time",
-              harmless ? "try again" : "look whether it was done, then try again")
+              "the server at " + options.url() + " did not respond in time",
+              repeatable ? "try again" : "check whether the request was executed, then try again")
           .exception(e);
     }
-    return harmless
+    return repeatable
         ? unreachable(e)
         : Problem.clientSide(
                 "OUTCOME_UNKNOWN",
-                "the connection to " + options.url() + " broke before the answer: " + why(e),
-                "look whether it was done before it is tried again")
+                "the connection to "
+                    + options.url()
+                    + " was lost before the response: "
+                    + reason(e),
+                "check whether the request was executed before repeating it")
             .exception(e);
   }
 
   IsolaException unreachable(IOException e) {
     return Problem.clientSide(
             Problem.SERVER_UNREACHABLE,
-            "no server answers at " + options.url() + ": " + why(e),
-            "check the address, or start one there with isola serve")
+            "no server responds at " + options.url() + ": " + reason(e),
+            "check the URL, or start a server with isola serve")
         .exception(e);
   }
 
-  private static String why(IOException e) {
+  private static String reason(IOException e) {
     if (e instanceof ConnectException && e.getMessage() == null) {
-      return "the connection was refused, or there is no such host";
+      return "connection refused, or unknown host";
     }
     return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }
@@ -265,11 +273,14 @@ final class Transport implements AutoCloseable {
   static IsolaException cancelled(InterruptedException e) {
     Thread.currentThread().interrupt();
     return Problem.clientSide(
-            "CANCELLED", "the call was interrupted", "call again if it is still wanted")
+            "CANCELLED",
+            "the call was interrupted",
+            "repeat the call if the result is still needed")
         .exception(e);
   }
 
-  private HttpResponse<InputStream> checked(HttpResponse<InputStream> response) throws IOException {
+  private HttpResponse<InputStream> requireSuccess(HttpResponse<InputStream> response)
+      throws IOException {
     if (response.statusCode() / 100 == 2) {
       return response;
     }
@@ -282,7 +293,9 @@ final class Transport implements AutoCloseable {
         .exception();
   }
 
-  /** Reads a problem answer; one that is none came from something else in between. */
+  /**
+   * Reads a problem response. A response without a code comes from an intermediary such as a proxy.
+   */
   private Problem problem(int status, byte[] body, String requestId) {
     try {
       JsonFields fields = JsonFields.parse(body);
@@ -299,7 +312,7 @@ final class Transport implements AutoCloseable {
             fields.stringMap("context"));
       }
     } catch (MalformedJson e) {
-      // said below
+      // reported below
     }
     return byStatus(status, requestId);
   }
@@ -309,29 +322,29 @@ final class Transport implements AutoCloseable {
         "HTTP_" + status,
         Problem.category("", status),
         status,
-        options.url() + " answered with status " + status,
-        "check that this is the URL of an Isola server",
+        options.url() + " responded with status " + status,
+        "check that the URL belongs to an Isola server",
         Optional.empty(),
         requestId,
         Map.of());
   }
 
-  private JsonFields answer(HttpResponse<InputStream> response, boolean harmless) {
+  private JsonFields readResponse(HttpResponse<InputStream> response, boolean repeatable) {
     try (InputStream in = new IdleTimeoutInputStream(response.body(), IDLE_TIMEOUT)) {
-      byte[] body = in.readNBytes(LARGEST_ANSWER);
+      byte[] body = in.readNBytes(MAX_RESPONSE);
       return body.length == 0 ? new JsonFields(Map.of()) : JsonFields.parse(body);
     } catch (MalformedJson e) {
       throw Problem.clientSide(
               "INTERNAL",
-              "the answer of " + options.url() + " cannot be read",
-              "check that this is the URL of an Isola server")
+              "the response of " + options.url() + " cannot be read",
+              "check that the URL belongs to an Isola server")
           .exception(e);
     } catch (IOException e) {
-      throw failed(e, harmless);
+      throw failed(e, repeatable);
     }
   }
 
-  /** Ends what is under way. A client that is not closed holds its threads for a while. */
+  /** Cancels requests in progress. A client that is not closed keeps its threads for a while. */
   @Override
   public void close() {
     http.shutdownNow();

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Packs a folder as a tar archive while that is read: files, folders, and links as links. */
+/** Packs a folder as a tar archive, lazily while the stream is read. Links are packed as links. */
 final class TreePacker extends FilterInputStream {
   private final Stream<Path> paths;
   private volatile @Nullable IOException failure;
@@ -30,7 +30,7 @@ final class TreePacker extends FilterInputStream {
   }
 
   /** Opens the archive of a folder. */
-  @SuppressWarnings("StreamResourceLeak") // close() closes it
+  @SuppressWarnings("StreamResourceLeak") // closed by close()
   static TreePacker pack(Path folder) throws IOException {
     Path root = folder.toRealPath();
     if (!Files.isDirectory(root)) {
@@ -46,7 +46,10 @@ final class TreePacker extends FilterInputStream {
                 .iterator()));
   }
 
-  /** Returns why the archive was cut off, if it was. An HTTP client may take that for its end. */
+  /**
+   * Returns why packing failed, if it did. The HTTP client may treat the failure as the end of the
+   * body.
+   */
   Optional<IOException> failure() {
     return Optional.ofNullable(failure);
   }
@@ -64,7 +67,7 @@ final class TreePacker extends FilterInputStream {
           Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
       boolean isLink = attributes.isSymbolicLink();
       if (!isLink && !attributes.isRegularFile() && !attributes.isDirectory()) {
-        throw new IOException(path + " is neither a file nor a folder nor a link");
+        throw new IOException(path + " is not a file, folder or link");
       }
       TarEntry.Kind kind =
           isLink
@@ -92,7 +95,7 @@ final class TreePacker extends FilterInputStream {
     }
   }
 
-  /** Each char of a name in an archive is a byte. */
+  /** Encodes a name as the archive expects it: one char per byte. */
   private static String bytes(Path path) {
     return new String(path.toString().getBytes(UTF_8), ISO_8859_1);
   }

@@ -22,18 +22,18 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Unpacks a tar archive that may be hostile. Nothing is written outside of the folder: names do not
- * climb, nothing is written through a link, and a link may only lead to somewhere beneath.
+ * Unpacks an untrusted tar archive. Nothing is written outside of the folder: names cannot contain
+ * "..", nothing is written through a link, and links may only point inside.
  */
 final class TreeUnpacker {
-  private static final int MOST_ENTRIES = 1_000_000;
-  private static final int DEEPEST = 512;
+  private static final int MAX_ENTRIES = 1_000_000;
+  private static final int MAX_DEPTH = 512;
 
   private final InputStream in;
   private final TarReader reader;
   private final Path root;
   private final Map<Path, Integer> folderModes = new LinkedHashMap<>();
-  private final List<String> leftOut = new ArrayList<>();
+  private final List<String> skippedLinks = new ArrayList<>();
 
   private TreeUnpacker(InputStream in, Path root) {
     this.in = in;
@@ -44,71 +44,72 @@ final class TreeUnpacker {
     this.root = root;
   }
 
-  /** Returns the links that lead out, which were not made. */
+  /** Unpacks an archive and returns the links that were skipped because they point outside. */
   static List<String> unpack(InputStream archive, Path folder) throws IOException {
     Files.createDirectories(folder);
     TreeUnpacker unpacker = new TreeUnpacker(archive, folder.toRealPath());
     try {
-      unpacker.entries();
+      unpacker.unpackAll();
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
     unpacker.setFolderModes();
-    return unpacker.leftOut;
+    return unpacker.skippedLinks;
   }
 
-  private void entries() throws IOException {
+  private void unpackAll() throws IOException {
     for (int count = 0; ; count++) {
       Optional<TarEntry> entry = reader.next();
       if (entry.isEmpty() && !reader.ended()) {
-        throw new EOFException("the archive was cut off");
+        throw new EOFException("the archive is truncated");
       }
       if (entry.isEmpty()) {
         in.skip(Long.MAX_VALUE);
         return;
       }
-      if (count == MOST_ENTRIES) {
-        throw new IOException("the archive has more than " + MOST_ENTRIES + " entries");
+      if (count == MAX_ENTRIES) {
+        throw new IOException("the archive has more than " + MAX_ENTRIES + " entries");
       }
-      put(entry.get());
+      unpackEntry(entry.get());
     }
   }
 
-  private void put(TarEntry entry) throws IOException {
+  private void unpackEntry(TarEntry entry) throws IOException {
     String name = text(entry.path());
     String target = text(entry.target());
-    List<String> parts = parts(name);
-    if (parts.isEmpty()) {
+    List<String> segments = segments(name);
+    if (segments.isEmpty()) {
       return; // the folder itself
     }
     switch (entry.kind()) {
       case FOLDER -> {
-        Path path = parent(parts, parts.size());
+        Path path = parent(segments, segments.size());
         folderModes.put(path, entry.mode());
       }
       case FILE -> {
-        Path path = fresh(parts);
+        Path path = replacePath(segments);
         Files.copy(reader.content(), path);
         Files.setPosixFilePermissions(path, FileModes.permissions(entry.mode()));
         Files.setLastModifiedTime(path, FileTime.from(entry.seconds(), TimeUnit.SECONDS));
       }
       case LINK -> {
-        if (staysInside(parts.size() - 1, target)) {
-          Files.createSymbolicLink(fresh(parts), Path.of(target));
+        if (staysInside(segments.size() - 1, target)) {
+          Files.createSymbolicLink(replacePath(segments), Path.of(target));
         } else {
-          leftOut.add(name + " -> " + target);
+          skippedLinks.add(name + " -> " + target);
         }
       }
       case HARD_LINK -> {
-        List<String> there = parts(target);
-        if (there.isEmpty()) {
-          throw new IOException("the archive links " + name + " to nothing");
+        List<String> targetSegments = segments(target);
+        if (targetSegments.isEmpty()) {
+          throw new IOException("the archive links " + name + " to an empty name");
         }
-        Path first = parent(there, there.size() - 1).resolve(there.getLast());
+        Path first =
+            parent(targetSegments, targetSegments.size() - 1).resolve(targetSegments.getLast());
         if (!Files.isRegularFile(first, LinkOption.NOFOLLOW_LINKS)) {
-          throw new IOException("the archive links " + name + " to what is not there: " + target);
+          throw new IOException("the archive links " + name + " to a missing file: " + target);
         }
-        Path path = fresh(parts);
+        Path path = replacePath(segments);
         try {
           Files.createLink(path, first);
         } catch (FileSystemException | UnsupportedOperationException e) {
@@ -116,38 +117,38 @@ final class TreeUnpacker {
         }
       }
       case SPECIAL, REMOVED ->
-          throw new IOException(name + " is neither a file nor a folder nor a link in the archive");
+          throw new IOException(name + " is not a file, folder or link in the archive");
     }
   }
 
-  /** Each char of a name in an archive is a byte. */
+  /** Decodes a name from the archive, which has one char per byte. */
   private static String text(String bytes) {
     return new String(bytes.getBytes(ISO_8859_1), UTF_8);
   }
 
-  /** Returns the parts of a name; throws for one that could leave the folder. */
-  private static List<String> parts(String name) throws IOException {
-    List<String> parts = new ArrayList<>();
+  /** Splits a name into segments. Throws if it could lead outside of the folder. */
+  private static List<String> segments(String name) throws IOException {
+    List<String> segments = new ArrayList<>();
     if (name.startsWith("/") || name.indexOf('\0') >= 0) {
-      throw new IOException("the archive has a name that leads out: " + name);
+      throw new IOException("the archive contains a path outside of the folder: " + name);
     }
     for (String part : name.split("/")) {
       if (part.equals("..")) {
-        throw new IOException("the archive has a name that leads out: " + name);
+        throw new IOException("the archive contains a path outside of the folder: " + name);
       }
       if (!part.isEmpty() && !part.equals(".")) {
-        parts.add(part);
+        segments.add(part);
       }
     }
-    if (parts.size() > DEEPEST) {
-      throw new IOException("the archive is deeper than " + DEEPEST + " folders");
+    if (segments.size() > MAX_DEPTH) {
+      throw new IOException("the archive is nested deeper than " + MAX_DEPTH + " folders");
     }
-    return parts;
+    return segments;
   }
 
   /**
-   * Tells whether a link stays beneath the root. Climbing is allowed at the beginning only: later
-   * on it would depend on where other links lead.
+   * Returns whether a link points inside of the root. ".." is allowed only at the beginning:
+   * elsewhere its meaning would depend on other links.
    */
   private static boolean staysInside(int depth, String target) {
     if (target.isEmpty() || target.startsWith("/") || target.indexOf('\0') >= 0) {
@@ -167,33 +168,36 @@ final class TreeUnpacker {
     return true;
   }
 
-  /** Returns the folder of the first {@code count} parts, made where missing; never a link. */
-  private Path parent(List<String> parts, int count) throws IOException {
+  /**
+   * Returns the folder of the first {@code count} segments, creating missing ones. Never follows a
+   * link.
+   */
+  private Path parent(List<String> segments, int count) throws IOException {
     Path path = root;
-    for (String part : parts.subList(0, count)) {
+    for (String part : segments.subList(0, count)) {
       path = path.resolve(part);
       if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
         continue;
       }
       if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-        throw new IOException(path + " is in the way: it is not a folder");
+        throw new IOException(path + " exists and is not a folder");
       }
       Files.createDirectory(path);
     }
     return path;
   }
 
-  /** Returns where an entry goes; what was there before is gone. */
-  private Path fresh(List<String> parts) throws IOException {
-    Path path = parent(parts, parts.size() - 1).resolve(parts.getLast());
+  /** Returns the path of an entry, after removing an existing file or link. */
+  private Path replacePath(List<String> segments) throws IOException {
+    Path path = parent(segments, segments.size() - 1).resolve(segments.getLast());
     if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-      throw new IOException(path + " is in the way: it is a folder");
+      throw new IOException(path + " exists and is a folder");
     }
     Files.deleteIfExists(path);
     return path;
   }
 
-  /** Folders get their modes last: one that cannot be written to would take nothing in. */
+  /** Sets the modes of folders last, because files could not be created in a read-only folder. */
   private void setFolderModes() throws IOException {
     List<Path> folders = new ArrayList<>(folderModes.keySet());
     for (Path folder : folders.reversed()) {

@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a sandbox uses.
+ * Resource usage of a sandbox.
  *
- * @param cpu processor time since the start
- * @param diskBytes empty where it is not measured
- * @param document everything the server said
+ * @param cpu CPU time since the start
+ * @param diskBytes empty if not measured
+ * @param document complete JSON object of the server
  */
 public record Usage(
     Duration cpu,

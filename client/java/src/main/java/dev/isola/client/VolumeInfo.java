@@ -4,11 +4,11 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * A volume as the server describes it.
+ * Description of a volume.
  *
- * @param provider that has its files; empty while that is not known
+ * @param provider that stores its files; empty while unknown
  * @param state creating, available or removing
- * @param document everything the server said
+ * @param document complete JSON object of the server
  */
 public record VolumeInfo(
     String id,

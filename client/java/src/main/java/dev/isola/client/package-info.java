@@ -1,6 +1,6 @@
 /**
- * The Java SDK: sandboxes of an Isola server, by HTTP. Blocking calls, made for virtual threads;
- * {@link dev.isola.client.Isola} is where to begin.
+ * Java SDK: sandboxes of an Isola server over HTTP. Calls block and suit virtual threads. Start
+ * with {@link dev.isola.client.Isola}.
  */
 @NullMarked
 package dev.isola.client;

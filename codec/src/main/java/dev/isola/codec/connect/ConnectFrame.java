@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
-/** One message of a Connect stream: a byte of flags, a length of four bytes, and JSON. */
+/** A message of a Connect stream: one byte of flags, a four-byte length, and JSON. */
 public final class ConnectFrame {
   public static final String MEDIA_TYPE = "application/connect+json";
 
@@ -14,7 +14,7 @@ public final class ConnectFrame {
   private static final int COMPRESSED = 1;
   private static final int END = 2;
 
-  /** Thrown for bytes that are not a frame, or for a frame that is refused. */
+  /** Thrown for bytes that are not a frame, and for a frame that is too large or compressed. */
   public static final class MalformedFrame extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -31,7 +31,7 @@ public final class ConnectFrame {
     this.json = json;
   }
 
-  /** Whether this is the last one, which says how the stream ended. */
+  /** Returns whether this is the last message, which tells how the stream ended. */
   public boolean isEnd() {
     return (flags & END) != 0;
   }
@@ -40,12 +40,12 @@ public final class ConnectFrame {
     return json;
   }
 
-  /** Returns a message as it goes over the wire. */
+  /** Encodes a message for the wire. */
   public static byte[] message(byte[] json) {
     return bytes(0, json);
   }
 
-  /** Returns the last message of a stream as it goes over the wire. */
+  /** Encodes the last message of a stream for the wire. */
   public static byte[] end(byte[] json) {
     return bytes(END, json);
   }
@@ -59,11 +59,11 @@ public final class ConnectFrame {
   }
 
   /**
-   * Reads the next frame; empty where the stream ends before one.
+   * Reads the next frame. Returns empty if the stream ends before it.
    *
-   * @param largest how many bytes of JSON a frame may have
-   * @throws MalformedFrame when it is larger or compressed
-   * @throws EOFException when the stream ends in the middle of it
+   * @param largest the maximum number of JSON bytes in a frame
+   * @throws MalformedFrame if the frame is larger or compressed
+   * @throws EOFException if the stream ends within the frame
    */
   public static Optional<ConnectFrame> read(InputStream in, int largest) throws IOException {
     byte[] head = new byte[HEAD];
@@ -77,12 +77,12 @@ public final class ConnectFrame {
     int flags = head[0];
     int length = ByteBuffer.wrap(head).getInt(1);
     if (length < 0 || length > largest) {
-      throw new MalformedFrame("a message has at most " + largest + " bytes");
+      throw new MalformedFrame("a message is larger than " + largest + " bytes");
     }
     if ((flags & COMPRESSED) != 0) {
-      throw new MalformedFrame("messages are not compressed here");
+      throw new MalformedFrame("compressed messages are not supported");
     }
-    // Not readNBytes(length), which asks for nothing in the end: Jetty waits for more even then.
+    // readNBytes(length) ends with a read of zero bytes, for which Jetty waits for more input.
     byte[] json = new byte[length];
     if (in.readNBytes(json, 0, length) < length) {
       throw cutOff();

@@ -1,4 +1,4 @@
-/** Streams of the Connect protocol, which E2B's agent speaks. */
+/** Streams of the Connect protocol, which the E2B agent uses. */
 @NullMarked
 package dev.isola.codec.connect;
 

@@ -34,12 +34,12 @@ import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * JSON as maps, lists, strings, numbers, booleans and nulls. It needs only Jackson's streaming
- * core: binding to classes would double the time that a short program takes to start.
+ * Converts between JSON text and maps, lists, strings, numbers, booleans and nulls. Uses only the
+ * streaming core of Jackson: data binding would double the startup time of a short program.
  *
- * <p>The parser is strict and bounded: UTF-8 without unpaired surrogates, one value, each name of
- * an object once, finite numbers; at most {@value #MAX_DEPTH} levels, {@value #MAX_BYTES} bytes,
- * {@value #MAX_TOKENS} tokens and {@value #MAX_NUMBER} digits.
+ * <p>The parser is strict and bounded. It accepts a single value in UTF-8 without unpaired
+ * surrogates, unique member names and finite numbers, with at most {@value #MAX_DEPTH} levels,
+ * {@value #MAX_BYTES} bytes, {@value #MAX_TOKENS} tokens and {@value #MAX_NUMBER} digits.
  */
 public final class Json {
   /** Maximum nesting of objects and lists. */
@@ -48,7 +48,7 @@ public final class Json {
   /** Maximum length of a document. Callers that read from a peer set lower limits. */
   public static final int MAX_BYTES = 64 << 20;
 
-  /** Maximum number of names, values and brackets: small ones need more memory than their text. */
+  /** Maximum number of names, values and brackets. Small tokens use more memory than their text. */
   public static final int MAX_TOKENS = 4 << 20;
 
   /** Maximum length of a number. */
@@ -60,25 +60,25 @@ public final class Json {
           .disable(StreamWriteFeature.AUTO_CLOSE_CONTENT) // a failed write must not look complete
           .streamReadConstraints(
               StreamReadConstraints.builder()
-                  .maxNestingDepth(MAX_DEPTH + 1) // one more is refused here
+                  .maxNestingDepth(MAX_DEPTH + 1) // one more is rejected here
                   .maxStringLength(MAX_BYTES)
                   .maxTokenCount(MAX_TOKENS)
                   .maxNumberLength(MAX_NUMBER)
                   .build())
           .build();
 
-  /** A string of a document that is written as it is read, and is never in memory as a whole. */
+  /** A string value that is written while it is read, and never held in memory as a whole. */
   public sealed interface StreamedText {
-    /** Characters. */
+    /** A stream of characters. */
     record Characters(Reader reader) implements StreamedText {}
 
-    /** As many bytes, in Base64. */
+    /** A stream of {@code length} bytes, encoded as Base64. */
     record Base64(InputStream bytes, int length) implements StreamedText {}
   }
 
   private Json() {}
 
-  /** Returns an object whose members keep this order: names and values in turn. */
+  /** Returns an object with members in this order. Arguments are alternating names and values. */
   public static Map<String, Object> object(Object... members) {
     Map<String, Object> object = new LinkedHashMap<>();
     for (int i = 0; i < members.length; i += 2) {
@@ -88,22 +88,22 @@ public final class Json {
   }
 
   /**
-   * Returns a value in JSON, without line breaks. Enum constants, instants and paths become
-   * strings; an empty {@code Optional} is null. The value of a {@code Supplier} is taken when all
-   * before it has been written, so it may depend on how an {@code Iterable} before it ended.
+   * Returns a value as JSON on one line. Enum constants, instants and paths become strings; an
+   * empty {@code Optional} becomes null. A {@code Supplier} is evaluated after everything before it
+   * was written, so its value may depend on how a preceding {@code Iterable} ended.
    *
-   * @throws IllegalArgumentException for a value that JSON does not have
+   * @throws IllegalArgumentException for a type that JSON cannot represent
    */
   public static String text(Object value) {
     return new String(bytes(value), UTF_8);
   }
 
-  /** Like {@link #text}, in UTF-8. */
+  /** Like {@link #text}, encoded as UTF-8. */
   public static byte[] bytes(Object value) {
     return bytes(value, false);
   }
 
-  /** Returns the canonical text of a value: the members of every object sorted by name. */
+  /** Returns the canonical JSON of a value, with the members of every object sorted by name. */
   public static String canonical(Object value) {
     return new String(bytes(value, true), UTF_8);
   }
@@ -117,8 +117,8 @@ public final class Json {
   }
 
   /**
-   * Writes a value piece by piece, and leaves the stream open. A document whose writing failed is
-   * cut off: it is not valid JSON.
+   * Writes a value incrementally and leaves the stream open. If writing fails, the document is
+   * truncated and not valid JSON.
    */
   public static void write(Object value, OutputStream out) throws IOException {
     try (JsonGenerator generator = FACTORY.createGenerator(ObjectWriteContext.empty(), out)) {
@@ -159,11 +159,13 @@ public final class Json {
           out.writeNumber(number.toString());
       case StreamedText.Characters(Reader reader) -> out.writeString(reader, -1);
       case StreamedText.Base64(InputStream bytes, int length) -> out.writeBinary(bytes, length);
-      default -> throw new IllegalArgumentException("JSON has no " + value.getClass().getName());
+      default ->
+          throw new IllegalArgumentException(
+              "cannot be written as JSON: " + value.getClass().getName());
     }
   }
 
-  /** Half of a surrogate pair cannot be written as UTF-8. */
+  /** UTF-8 cannot encode an unpaired surrogate. */
   private static String wellFormed(String text) {
     return isWellFormed(text) ? text : new String(text.getBytes(UTF_8), UTF_8);
   }
@@ -182,10 +184,10 @@ public final class Json {
   }
 
   /**
-   * Reads one value: a {@code Map}, {@code List}, {@code String}, {@code Boolean} or {@code Number}
-   * ({@code Integer}, {@code Long}, {@code BigInteger} or {@code Double}), or null.
+   * Parses one value: a {@code Map}, {@code List}, {@code String}, {@code Boolean} or {@code
+   * Number} ({@code Integer}, {@code Long}, {@code BigInteger} or {@code Double}), or null.
    *
-   * @throws MalformedJson when it is none
+   * @throws MalformedJson if the bytes are not exactly one valid value
    */
   public static @Nullable Object parse(byte[] utf8) {
     if (utf8.length > MAX_BYTES) {
@@ -219,17 +221,17 @@ public final class Json {
     }
   }
 
-  /** Like {@link #parse(byte[])}, for a text that must be an object. */
+  /** Like {@link #parse(byte[])}, but the value must be an object. */
   public static Map<String, Object> parseObject(byte[] utf8) {
     return asObject(parse(utf8));
   }
 
-  /** Like {@link #parse(byte[])}, for a text that must be an object. */
+  /** Like {@link #parse(byte[])}, but the value must be an object. */
   public static Map<String, Object> parseObject(String text) {
     return asObject(parse(text));
   }
 
-  @SuppressWarnings("unchecked") // JSON has no other keys
+  @SuppressWarnings("unchecked") // JSON keys are always strings
   private static Map<String, Object> asObject(@Nullable Object value) {
     if (value instanceof Map<?, ?> map) {
       return (Map<String, Object>) map;
@@ -290,7 +292,7 @@ public final class Json {
     if (isWellFormed(text)) {
       return text;
     }
-    throw malformed("a string has half of a surrogate pair", parser);
+    throw malformed("a string has an unpaired surrogate", parser);
   }
 
   private static MalformedJson malformed(String reason, JsonParser parser) {

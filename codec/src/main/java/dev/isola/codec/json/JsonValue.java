@@ -8,8 +8,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value in a document of a peer, in which anything may be missing: a member that is absent or of
- * another kind reads as empty, zero or false.
+ * A value of a document received from a peer. Reading is lenient: a member that is missing or has
+ * another type reads as empty, zero or false.
  */
 public final class JsonValue {
   private final @Nullable Object value;
@@ -19,19 +19,19 @@ public final class JsonValue {
   }
 
   /**
-   * Reads one value; no bytes at all are an empty value.
+   * Parses one value; an empty input is an empty value.
    *
-   * @throws IOException when it is not JSON
+   * @throws IOException if the input is not JSON
    */
   public static JsonValue parse(byte[] utf8) throws IOException {
     try {
       return new JsonValue(utf8.length == 0 ? null : Json.parse(utf8));
     } catch (MalformedJson e) {
-      throw new IOException("it is not JSON: " + e.getMessage(), e);
+      throw new IOException("not JSON: " + e.getMessage(), e);
     }
   }
 
-  /** Returns the member at this path of names. */
+  /** Returns the member at this path. */
   public JsonValue at(String... path) {
     Object found = value;
     for (String name : path) {
@@ -40,7 +40,7 @@ public final class JsonValue {
     return new JsonValue(found);
   }
 
-  /** Returns the string at this path, also for a number or a boolean. */
+  /** Returns the value at this path as a string; numbers and booleans are converted. */
   public String text(String... path) {
     Object found = at(path).value;
     return found instanceof String || found instanceof Number || found instanceof Boolean
@@ -48,12 +48,12 @@ public final class JsonValue {
         : "";
   }
 
-  /** Returns the string at this path if it is there and not empty. */
+  /** Returns the string at this path if it exists and is not empty. */
   public Optional<String> optionalText(String... path) {
     return Optional.of(text(path)).filter(text -> !text.isEmpty());
   }
 
-  /** Returns the whole number at this path; 0 for one that does not fit into a long. */
+  /** Returns the integer at this path, or 0 if it does not fit into a long. */
   public long number(String... path) {
     return switch (at(path).value) {
       case Integer number -> number;
@@ -64,12 +64,12 @@ public final class JsonValue {
     };
   }
 
-  /** Whether the value at this path is true. */
+  /** Returns whether the value at this path is true. */
   public boolean flag(String... path) {
     return Boolean.TRUE.equals(at(path).value);
   }
 
-  /** Whether this is an object with such a member. */
+  /** Returns whether this is an object that has the member. */
   public boolean has(String name) {
     return value instanceof Map<?, ?> object && object.containsKey(name);
   }

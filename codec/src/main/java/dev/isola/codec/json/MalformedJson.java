@@ -5,8 +5,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.TokenStreamLocation;
 
 /**
- * Thrown for a text that is not JSON, exceeds a limit of the parser or is not the kind of value
- * that was asked for. The message says why and where, and repeats nothing of the text.
+ * Thrown for input that is not JSON, exceeds a limit of the parser or is not the expected type of
+ * value. The message gives the reason and the position, and never quotes the input.
  */
 public final class MalformedJson extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -1,4 +1,4 @@
-/** JSON as maps, lists, texts, numbers and flags. The only place that knows Jackson. */
+/** JSON as maps, lists, strings, numbers and booleans. The only package that uses Jackson. */
 @NullMarked
 package dev.isola.codec.json;
 

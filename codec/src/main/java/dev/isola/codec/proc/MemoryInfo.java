@@ -8,10 +8,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Memory of the machine as {@code /proc/meminfo} reports it, in bytes; empty where the kernel does
- * not say.
+ * Memory of the machine in bytes, as reported by {@code /proc/meminfo}; empty if not reported.
  *
- * @param available what processes can have without swapping ({@code MemAvailable})
+ * @param available memory available to processes without swapping ({@code MemAvailable})
  */
 public record MemoryInfo(OptionalLong total, OptionalLong available) {
   private static final Pattern TOTAL = field("MemTotal");
@@ -21,7 +20,10 @@ public record MemoryInfo(OptionalLong total, OptionalLong available) {
     return Pattern.compile("^" + name + ":\\s+(\\d{1,15}) kB$", Pattern.MULTILINE);
   }
 
-  /** Reads the file of a {@code /proc}; a machine without it says nothing. */
+  /**
+   * Reads {@code meminfo} of a {@code /proc} file system. All values are empty if the file does not
+   * exist.
+   */
   public static MemoryInfo read(Path proc) {
     try {
       return parse(Files.readString(proc.resolve("meminfo")));

@@ -8,21 +8,24 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * State of a process as {@code /proc/PID/stat} reports it.
+ * The state of a process, as reported by {@code /proc/PID/stat}.
  *
- * @param state the kernel's letter: R, S, D, Z, T, X and others
- * @param threads how many of its threads are there
- * @param startTime in clock ticks since boot; tells two processes of one pid apart
+ * @param state the state letter of the kernel: R, S, D, Z, T, X and others
+ * @param threads the number of threads
+ * @param startTime in clock ticks since boot; distinguishes processes that reuse a pid
  */
 public record ProcessStat(char state, long parent, long session, int threads, long startTime) {
-  /** Fields after the name, counted from the state. */
+  /** Indexes of the fields after the process name, starting at the state. */
   private static final int PARENT = 1;
 
   private static final int SESSION = 3;
   private static final int THREADS = 17;
   private static final int START_TIME = 19;
 
-  /** Reads the state of the process that a folder of {@code /proc} is about; empty when gone. */
+  /**
+   * Reads the state of the process with this {@code /proc/PID} folder. Returns empty if the process
+   * is gone.
+   */
   public static Optional<ProcessStat> read(Path process) {
     try {
       return parse(Files.readString(process.resolve("stat"), ISO_8859_1));
@@ -31,7 +34,10 @@ public record ProcessStat(char state, long parent, long session, int threads, lo
     }
   }
 
-  /** Parses the text of such a file; empty for any other. The name in it may hold anything. */
+  /**
+   * Parses the content of a stat file. Returns empty if it is malformed. The process name may
+   * contain any character.
+   */
   static Optional<ProcessStat> parse(String text) {
     int end = text.lastIndexOf(") ");
     String[] fields = text.substring(end < 0 ? text.length() : end + 2).split(" ");
@@ -51,7 +57,9 @@ public record ProcessStat(char state, long parent, long session, int threads, lo
     }
   }
 
-  /** Whether its first thread has ended and waits to be reaped; others may still run. */
+  /**
+   * Returns whether the main thread has ended and waits to be reaped. Other threads may still run.
+   */
   public boolean isZombie() {
     return state == 'Z' || state == 'X';
   }

@@ -1,4 +1,4 @@
-/** Text files of the kernel's {@code /proc}. */
+/** Parsers for text files of {@code /proc}. */
 @NullMarked
 package dev.isola.codec.proc;
 

@@ -3,11 +3,11 @@ package dev.isola.codec.tar;
 import java.util.Map;
 
 /**
- * One file of a tree on its way.
+ * An entry of a tar archive.
  *
- * @param path as the archive has it; nothing about it is checked yet
- * @param target of a link: where a symbolic link points, or the path a hard link shares
- * @param mode permissions with the set-id and sticky bits
+ * @param path the path as written in the archive, not validated
+ * @param target the target of a symbolic link, or the path that a hard link shares
+ * @param mode permission bits, including the set-id and sticky bits
  * @param attributes extended attributes
  */
 public record TarEntry(
@@ -22,13 +22,13 @@ public record TarEntry(
     int nanos,
     Map<String, byte[]> attributes) {
 
-  /** What a file is. */
+  /** The type of an entry. */
   public enum Kind {
     FILE,
     FOLDER,
     LINK,
     HARD_LINK,
-    /** Nothing: what had that name was removed. Only in archives of changes. */
+    /** A deletion of the path. Only in archives of changes. */
     REMOVED,
     /** A device, a pipe or a socket. */
     SPECIAL

@@ -9,15 +9,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What stands before a file's content in a tar archive: a header of ustar, and before that pax
- * records for whatever does not fit into it.
+ * Encodes the header of a tar entry: a ustar block, preceded by pax records for values that do not
+ * fit into it.
  */
 final class TarHeader {
   static final int BLOCK = 512;
   private static final String ATTRIBUTE = "SCHILY.xattr.";
   private static final int SHORT_NAME = 100;
-  private static final long MOST_SIZE = 077777777777L;
-  private static final long MOST_OWNER = 07777777L;
+  private static final long MAX_SIZE = 077777777777L;
+  private static final long MAX_OWNER = 07777777L;
 
   private TarHeader() {}
 
@@ -30,16 +30,16 @@ final class TarHeader {
     if (!isShort(entry.target())) {
       records.put("linkpath", entry.target());
     }
-    if (entry.size() > MOST_SIZE) {
+    if (entry.size() > MAX_SIZE) {
       records.put("size", Long.toString(entry.size()));
     }
-    if (entry.uid() > MOST_OWNER) {
+    if (entry.uid() > MAX_OWNER) {
       records.put("uid", Long.toString(entry.uid()));
     }
-    if (entry.gid() > MOST_OWNER) {
+    if (entry.gid() > MAX_OWNER) {
       records.put("gid", Long.toString(entry.gid()));
     }
-    if (entry.nanos() != 0 || entry.seconds() < 0 || entry.seconds() > MOST_SIZE) {
+    if (entry.nanos() != 0 || entry.seconds() < 0 || entry.seconds() > MAX_SIZE) {
       records.put("mtime", time(entry));
     }
     new TreeMap<>(entry.attributes())
@@ -59,10 +59,10 @@ final class TarHeader {
             type(entry.kind()),
             isShort(entry.target()) ? entry.target() : "",
             entry.mode(),
-            entry.uid() > MOST_OWNER ? 0 : entry.uid(),
-            entry.gid() > MOST_OWNER ? 0 : entry.gid(),
-            entry.size() > MOST_SIZE ? 0 : entry.size(),
-            Math.clamp(entry.seconds(), 0, MOST_SIZE)));
+            entry.uid() > MAX_OWNER ? 0 : entry.uid(),
+            entry.gid() > MAX_OWNER ? 0 : entry.gid(),
+            entry.size() > MAX_SIZE ? 0 : entry.size(),
+            Math.clamp(entry.seconds(), 0, MAX_SIZE)));
     return out.toByteArray();
   }
 
@@ -70,12 +70,12 @@ final class TarHeader {
     return (int) ((BLOCK - size % BLOCK) % BLOCK);
   }
 
-  /** Names that are not plain ASCII mean what they say only in a record. */
+  /** The encoding of a name is defined only in a pax record, except for ASCII. */
   private static boolean isShort(String name) {
     return name.length() <= SHORT_NAME && name.chars().allMatch(c -> c >= ' ' && c < 127);
   }
 
-  /** Returns seconds and their fraction; before 1970 the fraction counts backwards. */
+  /** Returns seconds with a fraction. For times before 1970 both are negative. */
   private static String time(TarEntry entry) {
     long seconds = entry.seconds();
     int nanos = entry.nanos();
@@ -101,7 +101,7 @@ final class TarHeader {
     };
   }
 
-  /** {@code LENGTH KEY=VALUE\n}, the length counting its own digits. */
+  /** Returns {@code LENGTH KEY=VALUE\n}, where the length includes its own digits. */
   private static byte[] record(String key, String value) {
     int rest = key.length() + value.length() + 3;
     int length = rest + Integer.toString(rest).length();
@@ -138,7 +138,7 @@ final class TarHeader {
     System.arraycopy(bytes, 0, block, offset, bytes.length);
   }
 
-  /** Writes digits up to the last byte of the field, which is zero. */
+  /** Writes octal digits up to the last byte of the field, which is zero. */
   private static void octal(byte[] block, int offset, int width, long value) {
     long rest = value;
     for (int at = offset + width - 2; at >= offset; at--) {

@@ -10,57 +10,61 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads a tar archive: ustar, pax and GNU's long names and numbers. Every length is checked before
- * anything is read, and whatever is not understood is refused. Each char of a name is one byte:
- * what is in an archive need not be text in any encoding.
+ * Reads a tar archive: ustar, pax, and GNU long names and numbers. Every length is checked before
+ * anything is read, and unknown extensions are rejected. Each char of a name holds one byte,
+ * because names in an archive need not be text in any encoding.
  */
 public final class TarReader {
   private static final int BLOCK = 512;
 
-  /** Bounds the extended headers of one entry together, and the global ones together. */
-  private static final int LARGEST_EXTENSION = 1 << 20;
+  /** Maximum size of all extended headers of one entry, and of all global headers. */
+  private static final int MAX_EXTENSION_BYTES = 1 << 20;
 
-  /** Stands for a removal where those are read; no type of tar. */
+  /** Internal type of a deletion in an archive of changes; not a tar type. */
   private static final char REMOVED = '\uffff';
 
   private static final String ATTRIBUTE = "SCHILY.xattr.";
 
-  /** Makes the exception for an archive that is refused. */
+  /** Creates the exception for an archive that is rejected. */
   public interface ErrorFactory {
     /**
-     * @param what is wrong
-     * @param about a name, or other bytes of the archive, as they came
+     * Returns the exception.
+     *
+     * @param what the problem
+     * @param about a name or other raw bytes of the archive
      */
     RuntimeException create(String what, String about);
   }
 
   private final InputStream in;
-  private final ErrorFactory refusal;
+  private final ErrorFactory errors;
   private final boolean changes;
   private final byte[] header = new byte[BLOCK];
   private final Map<String, String> global = new HashMap<>();
   private long globalBytes;
-  private long left;
+  private long remaining;
   private long padding;
   private boolean ended;
   private Map<String, String> records = Map.of();
 
-  public TarReader(InputStream in, ErrorFactory refusal) {
-    this(in, refusal, false);
+  public TarReader(InputStream in, ErrorFactory errors) {
+    this(in, errors, false);
   }
 
-  private TarReader(InputStream in, ErrorFactory refusal, boolean changes) {
+  private TarReader(InputStream in, ErrorFactory errors, boolean changes) {
     this.in = in;
-    this.refusal = refusal;
+    this.errors = errors;
     this.changes = changes;
   }
 
-  /** Reads an archive of changes, in which an entry of type {@code W} stands for a removal. */
-  public static TarReader ofChanges(InputStream in, ErrorFactory refusal) {
-    return new TarReader(in, refusal, true);
+  /**
+   * Returns a reader for an archive of changes, in which entries of type {@code W} are deletions.
+   */
+  public static TarReader ofChanges(InputStream in, ErrorFactory errors) {
+    return new TarReader(in, errors, true);
   }
 
-  /** Returns the next entry, skipping what is left of the one before; empty at the end. */
+  /** Returns the next entry and skips the unread content of the previous one. Empty at the end. */
   public Optional<TarEntry> next() throws IOException {
     Map<String, String> local = new HashMap<>(global);
     long localBytes = 0;
@@ -85,7 +89,7 @@ public final class TarReader {
           merge(records(size), global);
           local.putAll(global);
         }
-        case 'V' -> expect(size); // the label of a tape
+        case 'V' -> expect(size); // volume header
         default -> {
           records = local;
           return Optional.of(entry(type, size, local));
@@ -94,17 +98,17 @@ public final class TarReader {
     }
   }
 
-  /** Returns what an extended header says of the entry that {@link #next} gave last. */
+  /** Returns a pax record of the entry last returned by {@link #next}. */
   public Optional<String> record(String key) {
     return Optional.ofNullable(records.get(key));
   }
 
-  /** Whether the archive said that it ends here; one that was cut off did not. */
+  /** Returns whether the end marker of the archive was read; a truncated archive has none. */
   public boolean ended() {
     return ended;
   }
 
-  /** Returns the content of the entry that {@link #next} gave last. */
+  /** Returns the content of the entry last returned by {@link #next}. */
   public InputStream content() {
     return new Content();
   }
@@ -118,30 +122,30 @@ public final class TarReader {
 
     @Override
     public int read(byte[] to, int offset, int length) throws IOException {
-      if (left == 0 || length == 0) {
-        return left == 0 ? -1 : 0;
+      if (remaining == 0 || length == 0) {
+        return remaining == 0 ? -1 : 0;
       }
-      int n = in.read(to, offset, (int) Math.min(length, left));
+      int n = in.read(to, offset, (int) Math.min(length, remaining));
       if (n < 0) {
         throw cutOff();
       }
-      left -= n;
+      remaining -= n;
       return n;
     }
   }
 
   private void skipContent() throws IOException {
     try {
-      in.skipNBytes(left + padding);
+      in.skipNBytes(remaining + padding);
     } catch (EOFException e) {
       throw cutOff();
     }
-    left = 0;
+    remaining = 0;
     padding = 0;
   }
 
   private void expect(long size) {
-    left = size;
+    remaining = size;
     padding = (BLOCK - size % BLOCK) % BLOCK;
   }
 
@@ -168,7 +172,7 @@ public final class TarReader {
     }
     long sum = number(148, 8, "checksum");
     if (sum != unsigned && sum != signed) {
-      throw refusal.create("this is not a tar archive, or it is damaged", field(0, 100));
+      throw errors.create("this is not a tar archive, or it is damaged", field(0, 100));
     }
     return true;
   }
@@ -185,20 +189,20 @@ public final class TarReader {
           case '3', '4', '6' -> TarEntry.Kind.SPECIAL;
           case REMOVED -> TarEntry.Kind.REMOVED;
           default ->
-              throw refusal.create(
-                  "the archive has an entry of a kind that is not known ('" + type + "')", path);
+              throw errors.create(
+                  "the archive has an entry of an unknown type ('" + type + "')", path);
         };
     for (String key : extra.keySet()) {
       if (key.startsWith("GNU.sparse.")) {
-        throw refusal.create("the archive has a sparse file (make it without --sparse)", path);
+        throw errors.create("the archive has a sparse file (create it without --sparse)", path);
       }
     }
     long size = kind == TarEntry.Kind.HARD_LINK ? 0 : numberOf("size", extra, headerSize, path);
     if (size > Long.MAX_VALUE - BLOCK) {
-      throw refusal.create("a size is out of range", path);
+      throw errors.create("a size is out of range", path);
     }
     if (size > 0 && kind != TarEntry.Kind.FILE) {
-      throw refusal.create("the archive has content for something that is no file", path);
+      throw errors.create("the archive has content for an entry that is not a file", path);
     }
     expect(size);
     long[] time = time(extra, path);
@@ -220,7 +224,7 @@ public final class TarReader {
     return text == null ? header : decimal(text, key, path);
   }
 
-  /** An empty value takes back what was said before; of an attribute it is a value. */
+  /** An empty value deletes an earlier record. For an attribute it is a regular value. */
   private static void merge(Map<String, String> records, Map<String, String> into) {
     records.forEach(
         (key, value) -> {
@@ -234,7 +238,7 @@ public final class TarReader {
 
   private String headerPath() {
     String name = field(0, 100);
-    boolean ustar = field(257, 6).equals("ustar"); // GNU's has spaces there, and no prefix
+    boolean ustar = field(257, 6).equals("ustar"); // The GNU format has spaces there and no prefix.
     String prefix = ustar ? field(345, 155) : "";
     return prefix.isEmpty() ? name : prefix + "/" + name;
   }
@@ -251,7 +255,7 @@ public final class TarReader {
       long nanos = Long.parseLong((fraction + "000000000").substring(0, 9));
       return new long[] {seconds, text.startsWith("-") || nanos < 0 ? 0 : nanos};
     } catch (NumberFormatException e) {
-      throw refusal.create("a time is not a number", path);
+      throw errors.create("a time is not a number", path);
     }
   }
 
@@ -273,7 +277,7 @@ public final class TarReader {
     return zero < 0 ? name : name.substring(0, zero);
   }
 
-  /** Reads pax records: {@code LENGTH KEY=VALUE\n}, the length counting all of it. */
+  /** Reads pax records: {@code LENGTH KEY=VALUE\n}, where the length covers the whole record. */
   private Map<String, String> records(long size) throws IOException {
     String text = extension(size);
     Map<String, String> records = new LinkedHashMap<>();
@@ -288,7 +292,7 @@ public final class TarReader {
           || equals < space + 2
           || equals >= end
           || text.charAt(end - 1) != '\n') {
-        throw refusal.create("the archive has a header that cannot be read", text.substring(at));
+        throw errors.create("the archive has a malformed extended header", text.substring(at));
       }
       records.put(text.substring(space + 1, equals), text.substring(equals + 1, end - 1));
       at = end;
@@ -297,8 +301,8 @@ public final class TarReader {
   }
 
   private long bounded(long before, long size) {
-    if (size > LARGEST_EXTENSION - before) {
-      throw refusal.create(
+    if (size > MAX_EXTENSION_BYTES - before) {
+      throw errors.create(
           "the archive has a header of " + (before + size) + " bytes", field(0, 100));
     }
     return before + size;
@@ -314,7 +318,7 @@ public final class TarReader {
     try {
       return digits(text, 10);
     } catch (NumberFormatException e) {
-      throw refusal.create("a " + what + " is not a number", path);
+      throw errors.create("a " + what + " is not a number", path);
     }
   }
 
@@ -326,17 +330,17 @@ public final class TarReader {
     return new String(header, offset, end - offset, StandardCharsets.ISO_8859_1);
   }
 
-  /** Reads octal digits, or GNU's binary numbers, of which only those that fit are taken. */
+  /** Reads octal digits, or a GNU binary number if it fits into a long. */
   private long number(int offset, int length, String what) {
     if ((header[offset] & 0x80) != 0) {
       long value = header[offset] & 0x7f;
       for (int i = offset + 1; i < offset + length; i++) {
         if (value >>> 54 != 0) {
-          // Negative ones (a time before 1970) look the same and are of no use either.
+          // Negative numbers (times before 1970) have the same prefix and are not supported either.
           if (what.equals("time")) {
             return 0;
           }
-          throw refusal.create("a " + what + " is out of range", field(0, 100));
+          throw errors.create("a " + what + " is out of range", field(0, 100));
         }
         value = (value << 8) | (header[i] & 0xff);
       }
@@ -346,12 +350,12 @@ public final class TarReader {
     try {
       return text.isEmpty() ? 0 : digits(text, 8);
     } catch (NumberFormatException e) {
-      throw refusal.create(
+      throw errors.create(
           "this is not a tar archive, or it is damaged (" + what + ")", field(0, 100));
     }
   }
 
-  /** Like {@code Long.parseLong}, but without signs. */
+  /** Like {@code Long.parseLong}, but does not accept a sign. */
   private static long digits(String text, int radix) {
     if (Character.digit(text.charAt(0), radix) < 0) {
       throw new NumberFormatException(text);
@@ -360,6 +364,6 @@ public final class TarReader {
   }
 
   private RuntimeException cutOff() {
-    return refusal.create("the archive was cut off", "it ends in the middle of an entry");
+    return errors.create("the archive was cut off", "it ends within an entry");
   }
 }

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A tar archive that is written while it is read. Nothing of a file but a buffer is in memory. Not
- * for several threads.
+ * A tar archive that is produced while it is read. Only a buffer of each file is in memory. Not
+ * thread-safe.
  */
 public final class TarStream extends InputStream {
   private static final int END = 2 * TarHeader.BLOCK;
@@ -24,7 +24,7 @@ public final class TarStream extends InputStream {
   private int padding;
   private boolean ended;
 
-  /** One file and what it holds; {@link TarEntry#size()} says how much of that is read. */
+  /** An entry with its content, of which {@link TarEntry#size()} bytes are read. */
   public interface Item {
     TarEntry entry();
 
@@ -35,7 +35,10 @@ public final class TarStream extends InputStream {
     this.items = items;
   }
 
-  /** Returns an archive of what was removed, without its end: another may follow. */
+  /**
+   * Returns the entries of an archive for deleted paths, without the end marker, so that more
+   * entries can follow.
+   */
   public static InputStream removals(List<String> paths) {
     ByteArrayOutputStream heads = new ByteArrayOutputStream();
     for (String path : paths) {
@@ -75,7 +78,7 @@ public final class TarStream extends InputStream {
     return count;
   }
 
-  /** Goes on to what follows a head or a content; false at the end of the archive. */
+  /** Advances to the next header or content; returns false at the end of the archive. */
   private boolean advance() throws IOException {
     at = 0;
     content.close();

@@ -1,4 +1,4 @@
-/** Tar archives: ustar, pax and GNU's extensions, read strictly; written as ustar and pax. */
+/** Tar archives. Reads ustar, pax and GNU extensions strictly; writes ustar and pax. */
 @NullMarked
 package dev.isola.codec.tar;
 

@@ -20,7 +20,7 @@ class ConnectFrameTest {
   }
 
   @Test
-  void aFrameIsFlagsAndLengthAndJson() throws IOException {
+  void frameHasFlagsLengthAndJson() throws IOException {
     assertThat(ConnectFrame.message(JSON)).startsWith(0, 0, 0, 0, 7).endsWith(JSON).hasSize(12);
     assertThat(ConnectFrame.end(JSON)).startsWith(2, 0, 0, 0, 7).endsWith(JSON);
 
@@ -31,12 +31,12 @@ class ConnectFrameTest {
   }
 
   @Test
-  void aStreamThatEndsBeforeAFrameHasNone() throws IOException {
+  void streamThatEndsBeforeAFrameIsEmpty() throws IOException {
     assertThat(ConnectFrame.read(in(new byte[0]), 7)).isEmpty();
   }
 
   @Test
-  void aStreamThatEndsInAFrameIsCutOff() {
+  void streamThatEndsWithinAFrameIsTruncated() {
     byte[] whole = ConnectFrame.message(JSON);
     for (int length = 1; length < whole.length; length++) {
       byte[] part = Arrays.copyOf(whole, length);
@@ -48,7 +48,7 @@ class ConnectFrameTest {
   void lengthsAreBoundedBeforeAnythingIsRead() {
     assertThatThrownBy(() -> ConnectFrame.read(in(ConnectFrame.message(JSON)), 6))
         .isInstanceOf(MalformedFrame.class)
-        .hasMessage("a message has at most 6 bytes");
+        .hasMessage("a message is larger than 6 bytes");
     assertThatThrownBy(() -> ConnectFrame.read(in(new byte[] {0, -1, -1, -1, -1}), 6))
         .isInstanceOf(MalformedFrame.class);
   }
@@ -59,10 +59,10 @@ class ConnectFrameTest {
     compressed[0] = 1;
     assertThatThrownBy(() -> ConnectFrame.read(in(compressed), 7))
         .isInstanceOf(MalformedFrame.class)
-        .hasMessage("messages are not compressed here");
+        .hasMessage("compressed messages are not supported");
   }
 
-  /** Jetty's stream waits for more when it is asked for nothing at its end. */
+  /** A read of zero bytes at the end makes Jetty's stream wait for more input. */
   @Test
   void nothingIsReadBeyondAFrame() throws IOException {
     byte[] frame = ConnectFrame.message(JSON);

@@ -23,7 +23,7 @@ class MemoryInfoTest {
   }
 
   @Test
-  void whatTheKernelDoesNotSayIsEmpty() {
+  void missingFieldsAreEmpty() {
     MemoryInfo nothing = new MemoryInfo(OptionalLong.empty(), OptionalLong.empty());
     assertThat(MemoryInfo.read(proc)).isEqualTo(nothing);
     assertThat(MemoryInfo.parse("MemTotal: many kB\nMemAvailable: 12 MB\n")).isEqualTo(nothing);

@@ -18,7 +18,7 @@ class ProcessStatTest {
   }
 
   @Test
-  void nameCannotPretendToBeFields() {
+  void processNameCannotSpoofFields() {
     String name = "a) Z 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 (b\n) R 2 2";
     assertThat(ProcessStat.parse("1 (" + name + ") T" + FROM_PARENT))
         .contains(new ProcessStat('T', 7, 9, 5, 123_456_789_012L));
@@ -37,12 +37,12 @@ class ProcessStatTest {
         "1 (a) S 7 8 x 0 -1 4194304 1 2 3 4 10 20 30 40 -2 -20 5 0 123 4096 77",
         "1 (a) S 7 8 9 0 -1 4194304 1 2 3 4 10 20 30 40 -2 -20 99999999999 0 123 4096 77"
       })
-  void otherTextsAreNotRead(String text) {
+  void malformedTextIsEmpty(String text) {
     assertThat(ProcessStat.parse(text)).isEmpty();
   }
 
   @Test
-  void thisProcessIsReadAndOneThatIsNotThereIsEmpty() {
+  void readsThisProcessAndNoMissingOne() {
     ProcessStat self = ProcessStat.read(Path.of("/proc/self")).orElseThrow();
     assertThat(self.parent())
         .isEqualTo(ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(0L));

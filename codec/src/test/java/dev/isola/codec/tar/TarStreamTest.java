@@ -62,7 +62,7 @@ class TarStreamTest {
   }
 
   @Test
-  void isReadAsItWasWritten() throws IOException {
+  void roundTripsThroughTheReader() throws IOException {
     Random random = new Random(5);
     List<TarStream.Item> items = new ArrayList<>();
     items.add(bare("d", TarEntry.Kind.FOLDER, "", 0, 0, 0));
@@ -79,7 +79,7 @@ class TarStreamTest {
         file("\u00ff\u00fe\n", "x".getBytes(UTF_8), Map.of("user.\u00e4", new byte[] {0, -1})));
     items.add(file("many", new byte[0], Map.of("user.a", new byte[60_000], "user.b", new byte[0])));
     items.add(bare("h", TarEntry.Kind.HARD_LINK, "d/513", 0, 1_700_000_000, 123_456_789));
-    // A record whose length has one digit more because of its own digits.
+    // A record whose length gains a digit by counting its own digits.
     for (int length = 85; length < 110; length++) {
       items.add(file("p".repeat(length) + "\u00e9", new byte[0], Map.of()));
     }
@@ -97,7 +97,7 @@ class TarStreamTest {
   }
 
   @Test
-  void isReadByTar() throws Exception {
+  void isReadByGnuTar() throws Exception {
     List<TarStream.Item> items =
         List.of(
             bare("d", TarEntry.Kind.FOLDER, "", 0, 86_400, 0),
@@ -125,7 +125,7 @@ class TarStreamTest {
     ByteArrayOutputStream archive = new ByteArrayOutputStream();
     byte[] filling = new byte[200_000];
     for (int i = 0; i < 6; i++) {
-      // The head of this file is a pax header and its block, of which only the first is kept.
+      // The header of this file is a pax header with its block; only the first is kept.
       byte[] head = TarHeader.of(file("f", filling, Map.of("user.a" + i, filling)).entry());
       archive.write(head, 0, head.length - TarHeader.BLOCK);
     }
@@ -149,7 +149,7 @@ class TarStreamTest {
     assertThatThrownBy(reader::next).hasMessageContaining("the archive has a header of 12");
   }
 
-  /** Makes a pax header a global one. */
+  /** Changes the type of a pax header to global. */
   private static void retype(byte[] head, char type) {
     head[156] = (byte) type;
     int sum = 0;
@@ -169,7 +169,7 @@ class TarStreamTest {
   }
 
   @Test
-  void aFileThatIsTooShortIsNoEndOfTheArchive() {
+  void shortFileFailsTheArchive() {
     TarStream.Item cut =
         new TarStream.Item() {
           @Override

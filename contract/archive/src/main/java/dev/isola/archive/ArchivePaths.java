@@ -8,24 +8,26 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Paths in a tree. A path is relative to the tree's root, has no {@code .} and no {@code ..}, and
- * each of its chars is one byte: what is in an archive need not be text in any encoding.
+ * Validates and manipulates paths of archive entries. A path is relative to the root of the tree
+ * and has no {@code .} or {@code ..} component. Each char holds one byte, because names in an
+ * archive need not be text in any encoding.
  */
 public final class ArchivePaths {
   public static final int MAX_PATH_LENGTH = 4095;
-  private static final int LONGEST_NAME = 255;
+  private static final int MAX_NAME_LENGTH = 255;
 
   private ArchivePaths() {}
 
   /**
-   * Returns the path an archive means; empty for the root itself. A leading slash is dropped: the
-   * root is that of the tree.
+   * Normalizes an entry name; the result is empty for the root itself. A leading slash is dropped,
+   * because all paths are relative to the root of the tree.
    *
    * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} for a name that leads out
+   *     of the tree
    */
   public static String normalize(String name) {
     if (name.indexOf('\0') >= 0) {
-      throw badArchive("a name has a zero byte in it", name);
+      throw badArchive("a name contains a NUL byte", name);
     }
     StringBuilder path = new StringBuilder(name.length());
     for (String part : name.split("/")) {
@@ -33,10 +35,10 @@ public final class ArchivePaths {
         continue;
       }
       if (part.equals("..")) {
-        throw badArchive("a name leads out with '..'", name);
+        throw badArchive("a name contains '..'", name);
       }
-      if (part.length() > LONGEST_NAME) {
-        throw badArchive("a name is longer than " + LONGEST_NAME + " bytes", name);
+      if (part.length() > MAX_NAME_LENGTH) {
+        throw badArchive("a name is longer than " + MAX_NAME_LENGTH + " bytes", name);
       }
       if (!path.isEmpty()) {
         path.append('/');
@@ -62,7 +64,7 @@ public final class ArchivePaths {
     return folder.isEmpty() ? name : folder + "/" + name;
   }
 
-  /** Returns a path for people: UTF-8 where it is, bounded, one line. */
+  /** Returns a path for display: one line of bounded length, decoded as UTF-8 if valid. */
   public static String display(String path) {
     String text = path;
     try {
@@ -72,7 +74,7 @@ public final class ArchivePaths {
               .decode(ByteBuffer.wrap(path.getBytes(StandardCharsets.ISO_8859_1)))
               .toString();
     } catch (CharacterCodingException notUtf8) {
-      // shown byte by byte
+      // Not UTF-8: display each byte as a character.
     }
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < text.length() && i < 200; i++) {
@@ -86,7 +88,7 @@ public final class ArchivePaths {
     return Fault.of(
             ErrorCode.BAD_ARCHIVE,
             what + ": " + display(path),
-            "nothing was kept of it; get the archive from somebody you trust, or make it anew")
+            "nothing of it was kept; create the archive again, or use one from a trusted source")
         .with("path", display(path))
         .exception();
   }

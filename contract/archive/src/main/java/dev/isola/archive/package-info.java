@@ -1,4 +1,4 @@
-/** Rules for the names in an archive, and the error for one that breaks them. */
+/** Validation of paths in archives. */
 @NullMarked
 package dev.isola.archive;
 

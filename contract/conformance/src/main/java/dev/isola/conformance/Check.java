@@ -7,18 +7,18 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a method {@code void name(Subject)} of a check class as a check. Its id is the class's
- * subject and the method's name: {@code Exec.nonzeroExitIsAResult}.
+ * Marks a method {@code void name(CheckContext)} of a check class as a check. The id of the check
+ * consists of the group and the method name: {@code Exec.nonzeroExitIsAResult}.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 public @interface Check {
-  /** The requirement it guards, such as {@code X3}. */
+  /** The requirement that the check covers, such as {@code X3}. */
   String value();
 
-  /** Capabilities without which it is not run. */
+  /** Capabilities that the check needs; it is not run without them. */
   Class<? extends Capability>[] needs() default {};
 
-  /** Programs that must be in the sandbox's PATH, or it is not run. */
+  /** Programs that must be in the PATH of the sandbox; the check is not run without them. */
   String[] tools() default {};
 }

@@ -4,12 +4,12 @@ import dev.isola.spi.capability.Capability;
 import java.util.List;
 
 /**
- * One check.
+ * A single check.
  *
- * @param group the class's subject: {@code Exec} for {@code ExecChecks}
- * @param requirement the requirement it guards
- * @param needs capabilities without which it is not run
- * @param tools programs that must be in the sandbox's PATH, or it is not run
+ * @param group the name of the class without its suffix: {@code Exec} for {@code ExecChecks}
+ * @param requirement the requirement that the check covers
+ * @param needs capabilities that the check needs; it is not run without them
+ * @param tools programs that must be in the PATH of the sandbox; the check is not run without them
  */
 public record CheckCase(
     String group,
@@ -19,13 +19,10 @@ public record CheckCase(
     List<String> tools,
     Body body) {
 
-  /** What a check does. */
+  /** The code of a check. */
   public interface Body {
-    /**
-     * Works with {@code subject}; whatever it throws is a verdict: {@link CheckNotRun}, or anything
-     * else a failure.
-     */
-    void run(CheckContext subject) throws Throwable;
+    /** Runs the check. {@link CheckNotRun} means not run; any other exception is a failure. */
+    void run(CheckContext context) throws Throwable;
   }
 
   public CheckCase {
@@ -37,8 +34,8 @@ public record CheckCase(
     return group + "." + name;
   }
 
-  /** Runs it; whatever the check throws comes out as it is. */
-  void run(CheckContext subject) throws Throwable {
-    body.run(subject);
+  /** Runs the check and passes its exception through unchanged. */
+  void run(CheckContext context) throws Throwable {
+    body.run(context);
   }
 }

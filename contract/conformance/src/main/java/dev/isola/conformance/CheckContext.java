@@ -17,8 +17,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one check works with: the provider, a sandbox of its own, further ones as it likes.
- * Everything made through it is destroyed after the check.
+ * Context passed to a check: the provider, a sandbox of its own, and a factory for more. Every
+ * sandbox created through it is destroyed after the check.
  */
 public final class CheckContext implements AutoCloseable {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -47,8 +47,8 @@ public final class CheckContext implements AutoCloseable {
   }
 
   /**
-   * Returns the provider opened once more on the same data, as another process would; closed after
-   * the check.
+   * Opens the provider again on the same data folder, as another process would. Closed after the
+   * check.
    */
   public synchronized Provider anotherProcess() {
     Provider other = underTest.open();
@@ -56,7 +56,7 @@ public final class CheckContext implements AutoCloseable {
     return other;
   }
 
-  /** Returns the check's own sandbox, made at the first call. */
+  /** Returns the sandbox of the check, created on the first call. */
   public synchronized Sandbox sandbox() {
     Sandbox own = sandbox;
     if (own == null) {
@@ -67,7 +67,8 @@ public final class CheckContext implements AutoCloseable {
   }
 
   /**
-   * Returns a spec with a fresh id and a safe ttl; what it becomes is destroyed after the check.
+   * Returns a spec with a new id and a deadline. A sandbox created from it is destroyed after the
+   * check.
    */
   public synchronized SandboxSpec.Builder spec() {
     SandboxId id = SandboxId.random(RANDOM);
@@ -83,27 +84,27 @@ public final class CheckContext implements AutoCloseable {
     return sandbox().run(command);
   }
 
-  /** Runs a shell text in the check's own sandbox. */
+  /** Runs a shell script in the sandbox of the check. */
   public ExecResult run(String shell) {
     return run(Command.shell(shell));
   }
 
-  /** Returns what a shell text writes; it must succeed. */
+  /** Runs a shell script, which must succeed, and returns its standard output. */
   public String output(String shell) {
     ExecResult result = run(shell);
     Expect.that(result.succeeded(), "'" + shell + "' succeeds, but " + result);
     return result.stdout().text();
   }
 
-  /** Returns a capability of the check's own sandbox; the check declares that it needs it. */
+  /** Returns a capability of the sandbox; the check declares that it needs it. */
   public <C extends Capability> C as(Class<C> capability) {
     return sandbox()
         .as(capability)
         .orElseThrow(
-            () -> new CheckFailed("declared, but not given: " + Capability.idOf(capability)));
+            () -> new CheckFailed("declared but not implemented: " + Capability.idOf(capability)));
   }
 
-  /** Ends the check as not run. */
+  /** Returns the exception that ends the check as not run. */
   public CheckNotRun notRun(String reason) {
     return new CheckNotRun(reason);
   }

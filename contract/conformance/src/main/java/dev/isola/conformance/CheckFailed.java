@@ -1,6 +1,6 @@
 package dev.isola.conformance;
 
-/** Says which promise was not kept. */
+/** Thrown when a check fails; the message names the violated promise. */
 public final class CheckFailed extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

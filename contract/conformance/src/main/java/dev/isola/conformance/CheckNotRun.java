@@ -1,6 +1,6 @@
 package dev.isola.conformance;
 
-/** Says why a check could not be made here. */
+/** Thrown when a check cannot run here; the message is the reason. */
 public final class CheckNotRun extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

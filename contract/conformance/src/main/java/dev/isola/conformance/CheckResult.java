@@ -3,9 +3,9 @@ package dev.isola.conformance;
 import java.util.Locale;
 
 /**
- * What came of one check.
+ * The result of a check.
  *
- * @param reason empty when it passed
+ * @param reason empty if the check passed
  */
 public record CheckResult(String id, String requirement, Outcome outcome, String reason) {
   public enum Outcome {

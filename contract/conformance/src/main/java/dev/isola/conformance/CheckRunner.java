@@ -18,9 +18,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Runs checks against one provider, one after the other, each with a deadline. */
+/** Runs checks against one provider, one at a time, each with a timeout. */
 public final class CheckRunner implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final String INTERRUPTED = "interrupted";
 
   private final ProviderUnderTest underTest;
@@ -36,7 +36,9 @@ public final class CheckRunner implements AutoCloseable {
     this.leaks = leaks;
   }
 
-  /** Runs {@code checks}; an unhealthy provider runs none, and every result says why. */
+  /**
+   * Runs {@code checks}. If the provider is unhealthy, every result is not run, with the reason.
+   */
   public ProviderResult run(List<CheckCase> checks, Consumer<CheckResult> listener) {
     List<CheckResult> results = new ArrayList<>();
     for (CheckCase check : checks) {
@@ -47,7 +49,7 @@ public final class CheckRunner implements AutoCloseable {
     return new ProviderResult(underTest.name(), results);
   }
 
-  /** Interrupts the check that is run, and runs none of those that follow. Does not wait. */
+  /** Interrupts the current check and skips the remaining ones. Does not wait. */
   public void stop() {
     stopped = true;
     interrupt(checking);
@@ -87,13 +89,13 @@ public final class CheckRunner implements AutoCloseable {
     checking = thread;
     thread.start();
     if (stopped) {
-      interrupt(thread); // told between the first look and now
+      interrupt(thread); // stop() may have been called since the first test
     }
     try {
-      return task.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      return task.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       thread.interrupt();
-      return result(check, Outcome.FAILED, "did not finish within " + PATIENCE.toSeconds() + " s");
+      return result(check, Outcome.FAILED, "did not finish within " + TIMEOUT.toSeconds() + " s");
     } catch (ExecutionException e) {
       return result(check, Outcome.FAILED, "the kit itself failed: " + e.getCause());
     } catch (InterruptedException e) {
@@ -106,14 +108,14 @@ public final class CheckRunner implements AutoCloseable {
   }
 
   private CheckResult judge(CheckCase check) {
-    try (CheckContext subject = new CheckContext(underTest, provider)) {
-      check.run(subject);
+    try (CheckContext context = new CheckContext(underTest, provider)) {
+      check.run(context);
     } catch (CheckNotRun e) {
       return result(check, Outcome.NOT_RUN, String.valueOf(e.getMessage()));
     } catch (CheckFailed e) {
       return result(check, Outcome.FAILED, String.valueOf(e.getMessage()));
     } catch (Throwable e) {
-      // Whatever comes out of a provider is a verdict on it, errors of the JVM included.
+      // Any exception of a provider is a failure of the check, including errors of the JVM.
       return result(check, Outcome.FAILED, "threw " + e);
     }
     return result(check, Outcome.PASSED, "");
@@ -134,8 +136,8 @@ public final class CheckRunner implements AutoCloseable {
   }
 
   private boolean has(String tool) {
-    try (CheckContext subject = new CheckContext(underTest, provider)) {
-      return subject.run(Command.shell("command -v " + tool)).succeeded();
+    try (CheckContext context = new CheckContext(underTest, provider)) {
+      return context.run(Command.shell("command -v " + tool)).succeeded();
     }
   }
 

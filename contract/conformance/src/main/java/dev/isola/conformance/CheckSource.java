@@ -3,14 +3,14 @@ package dev.isola.conformance;
 import java.util.List;
 
 /**
- * A class of checks that has one for each entry of a list, where others have a method for each. The
- * order is the list's.
+ * A check class that generates its checks from a list instead of declaring a method for each.
+ * Checks run in the order of the list.
  */
 public interface CheckSource {
   /**
-   * Returns the checks; their names are as stable as names of methods.
+   * Returns the checks. Their names are as stable as method names.
    *
-   * @param group the subject of the class
+   * @param group the group of the checks
    */
   List<CheckCase> checks(String group);
 }

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Writes results as a page of Markdown: providers with their counts, then a table of checks by
- * provider for each class, then why something failed or was not run.
+ * Renders results as a Markdown page: the counts of each provider, a table of checks by provider
+ * for each group, and the reasons of failed and skipped checks.
  */
 public final class ConformanceMatrix {
   private final List<ProviderResult> providers;
@@ -52,7 +52,7 @@ public final class ConformanceMatrix {
     }
   }
 
-  /** Returns the ids of the checks by class, in the order they were run. */
+  /** Returns the ids of the checks by group, in the order in which they ran. */
   private Map<String, Set<String>> groups() {
     Map<String, Set<String>> groups = new LinkedHashMap<>();
     for (ProviderResult provider : providers) {
@@ -132,7 +132,7 @@ public final class ConformanceMatrix {
     page.append('|').repeat("---|", columns).append('\n');
   }
 
-  /** A cell is one line, and what a provider said does not end it or become markup. */
+  /** Escapes provider messages, so that they stay in one cell and are not interpreted as markup. */
   private static String plain(String cell) {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < cell.length(); i++) {

@@ -12,13 +12,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What checks say. Every message names what was expected and what was found. */
+/** Assertions for checks. Every message names the expected and the actual value. */
 public final class Expect {
   private Expect() {}
 
   public static void that(boolean kept, String promise) {
     if (!kept) {
-      throw new CheckFailed("not so: " + promise);
+      throw new CheckFailed("violated: " + promise);
     }
   }
 
@@ -50,13 +50,13 @@ public final class Expect {
     }
   }
 
-  /** Runs {@code action}, which must throw a {@code type}; returns what it threw. */
+  /** Runs {@code action}, which must throw a {@code type}; returns the exception. */
   public static SandboxException thrown(
       String what, Runnable action, Class<? extends SandboxException> type) {
     return thrownAnyOf(what, action, List.of(type));
   }
 
-  /** Runs {@code action}, which must throw one of {@code types}; returns what it threw. */
+  /** Runs {@code action}, which must throw one of {@code types}; returns the exception. */
   public static SandboxException thrownAnyOf(
       String what, Runnable action, List<Class<? extends SandboxException>> types) {
     try {
@@ -67,12 +67,12 @@ public final class Expect {
       }
       throw new CheckFailed(what + " threw " + e + ", expected " + names(types));
     } catch (RuntimeException e) {
-      throw new CheckFailed(what + " threw " + e + ", which is no SandboxException");
+      throw new CheckFailed(what + " threw " + e + ", which is not a SandboxException");
     }
     throw new CheckFailed(what + " threw nothing, expected " + names(types));
   }
 
-  /** Runs {@code action}, which must say that the sandbox is not there any more. */
+  /** Runs {@code action}, which must report that the sandbox does not exist. */
   public static SandboxException gone(String what, Runnable action) {
     return thrownAnyOf(what, action, List.of(Gone.class, NotFound.class));
   }
@@ -81,7 +81,7 @@ public final class Expect {
     return String.join(" or ", types.stream().map(Class::getSimpleName).toList());
   }
 
-  /** Runs {@code action}, which must throw with {@code code}. */
+  /** Runs {@code action}, which must throw an exception with {@code code}. */
   public static SandboxException thrown(String what, Runnable action, ErrorCode code) {
     SandboxException e = thrown(what, action, SandboxException.class);
     if (e.code() != code) {
@@ -90,12 +90,12 @@ public final class Expect {
     return e;
   }
 
-  /** Waits until {@code condition} holds; fails when it does not within {@code patience}. */
-  public static void eventually(Duration patience, String promise, BooleanSupplier condition) {
-    long until = System.nanoTime() + patience.toNanos();
+  /** Waits until {@code condition} holds; fails if it does not within {@code timeout}. */
+  public static void eventually(Duration timeout, String promise, BooleanSupplier condition) {
+    long until = System.nanoTime() + timeout.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - until >= 0) {
-        throw new CheckFailed("not so within " + patience.toMillis() + " ms: " + promise);
+        throw new CheckFailed("not within " + timeout.toMillis() + " ms: " + promise);
       }
       LockSupport.parkNanos(5_000_000);
       if (Thread.currentThread().isInterrupted()) {

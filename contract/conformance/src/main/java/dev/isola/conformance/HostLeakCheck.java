@@ -8,50 +8,50 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Looks with the leak census: a process, cgroup, mount, network namespace, socket, folder or
- * descriptor of the provider's that is there after a check and was not before it is a leak.
+ * Finds leaks on this host: a process, cgroup, mount, network namespace, socket, folder or
+ * descriptor of the provider that exists after a check and did not exist before it.
  *
- * <p>Of this JVM's descriptors only those into the data folder are told apart; others are counted,
- * and a provider may keep some: connections to its backend, and what the JVM opens for itself at
- * first use. Up to a number of each kind more than at the first look are therefore no leak. A
- * provider that loses one with every sandbox soon passes that number, and from then on every check
- * that loses one is named.
+ * <p>Descriptors of this JVM that point into the data folder are tracked individually. All others
+ * are only counted, because a provider may keep connections to its backend, and the JVM opens files
+ * on first use. A fixed number more of each kind than at the start is therefore allowed. A provider
+ * that leaks one descriptor per sandbox soon exceeds that number, and from then on every check that
+ * leaks one fails.
  */
 public final class HostLeakCheck implements LeakCheck {
   private static final int KEPT = 8;
   private static final List<String> KINDS =
       List.of("sockets", "pipes", "files", "other descriptors");
 
-  private final LeakDetector census;
+  private final LeakDetector detector;
   private final Map<String, Integer> allowed = new TreeMap<>();
   private ResourceScan before;
 
-  private HostLeakCheck(LeakDetector census, int kept) {
-    this.census = census;
-    this.before = census.scan();
+  private HostLeakCheck(LeakDetector detector, int extra) {
+    this.detector = detector;
+    this.before = detector.scan();
     for (String kind : KINDS) {
-      allowed.put(kind, before.descriptors().getOrDefault(kind, 0) + kept);
+      allowed.put(kind, before.descriptors().getOrDefault(kind, 0) + extra);
     }
   }
 
-  /** Returns a watch over the provider's instance and data folder. */
+  /** Returns a leak check for the instance and data folder of the provider. */
   public static HostLeakCheck of(ProviderUnderTest underTest) {
     return allowing(underTest, KEPT);
   }
 
-  /** Returns a watch that lets the provider keep {@code descriptors} of each kind. */
+  /** Returns a leak check that allows {@code descriptors} additional descriptors of each kind. */
   public static HostLeakCheck allowing(ProviderUnderTest underTest, int descriptors) {
     return new HostLeakCheck(new LeakDetector(underTest.instance(), underTest.data()), descriptors);
   }
 
   @Override
   public void before() {
-    before = census.scan().allowingDescriptors(allowed);
+    before = detector.scan().allowingDescriptors(allowed);
   }
 
   @Override
   public Optional<String> after() {
-    List<String> leaked = census.leakedSince(before);
+    List<String> leaked = detector.leakedSince(before);
     return leaked.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", leaked));
   }
 }

@@ -5,10 +5,10 @@ import java.util.SplittableRandom;
 import java.util.function.Supplier;
 
 /**
- * Makes paths that try to get out of a workspace to one file of the host: climbing, absolute,
- * through links, with noise that careless checks stumble over. The same seed makes the same paths.
- * Every path ends in a harmless name, so that a workspace that leaks is not a machine that is
- * ruined.
+ * Generates paths that try to reach a host file outside the workspace: with {@code ..}, absolute,
+ * through links, and with components that careless path checks mishandle. The same seed generates
+ * the same paths. Every path ends in a harmless name, so that a workspace that leaks does not
+ * damage the machine.
  */
 public final class HostilePaths implements Supplier<String> {
   private static final List<String> NOISE =
@@ -44,10 +44,10 @@ public final class HostilePaths implements Supplier<String> {
   private final List<String> links;
 
   /**
-   * Makes a source of paths.
+   * Creates a generator.
    *
-   * @param outside absolute path of the folder that is not to be reached
-   * @param file the name of the file in it
+   * @param outside the absolute path of the folder that must not be reached
+   * @param file the name of a file in that folder
    * @param links paths in the workspace that are links to the outside, or to each other
    */
   public HostilePaths(long seed, String outside, String file, List<String> links) {
@@ -95,7 +95,7 @@ public final class HostilePaths implements Supplier<String> {
     return path.toString();
   }
 
-  /** Puts one more piece of noise somewhere into the path. */
+  /** Inserts a random component into the path. */
   private String spoiled(String path) {
     int slash = path.indexOf('/', random.nextInt(path.length()));
     if (slash < 0) {

@@ -2,9 +2,9 @@ package dev.isola.conformance;
 
 import java.util.Optional;
 
-/** Looks before and after every check whether something was left behind. */
+/** Compares the resources that exist before and after a check to find leaks. */
 public interface LeakCheck {
-  /** For a kit that is run without looking. */
+  /** Finds nothing; disables leak checks. */
   LeakCheck NONE =
       new LeakCheck() {
         @Override
@@ -19,7 +19,8 @@ public interface LeakCheck {
   void before();
 
   /**
-   * Returns what is there now and was not before, in words; waits a moment for what is just ending.
+   * Returns a description of the resources that exist now and did not exist before. Waits briefly
+   * for resources that are being released.
    */
   Optional<String> after();
 }

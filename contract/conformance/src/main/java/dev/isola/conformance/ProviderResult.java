@@ -3,7 +3,7 @@ package dev.isola.conformance;
 import dev.isola.conformance.CheckResult.Outcome;
 import java.util.List;
 
-/** What came of all checks for one provider. */
+/** The results of all checks for one provider. */
 public record ProviderResult(String name, List<CheckResult> checks) {
   public ProviderResult {
     checks = List.copyOf(checks);

@@ -9,10 +9,10 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 
 /**
- * A provider as the kit meets it: something that can be opened again, on the same data, as another
- * process would.
+ * The provider to check. It can be opened several times on the same data folder, as different
+ * processes would.
  *
- * @param data the provider's folder; the same for every opening
+ * @param data the data folder of the provider, the same for every {@link #open()}
  */
 public record ProviderUnderTest(
     ProviderFactory factory, ProviderConfig config, InstanceId instance, Path data) {

@@ -12,12 +12,13 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A temporary folder with a short path, because a unix socket's may have 107 bytes in all, that
- * others may pass through, because a sandbox's user may be another. Closing it removes it.
+ * A temporary folder, removed on close. Its path is short, because the path of a Unix socket is
+ * limited to 107 bytes. Other users can traverse it, because commands of a sandbox may run as
+ * another user.
  */
 public record TemporaryFolder(Path path) implements AutoCloseable {
 
-  /** Makes a folder in {@code java.io.tmpdir}. */
+  /** Creates a folder in {@code java.io.tmpdir}. */
   public static TemporaryFolder create(String prefix) {
     try {
       Path made = Files.createTempDirectory(prefix);
@@ -28,7 +29,10 @@ public record TemporaryFolder(Path path) implements AutoCloseable {
     }
   }
 
-  /** Removes the folder and all in it; links are never followed, what is gone is no error. */
+  /**
+   * Removes the folder and its content. Does not follow links, and ignores files that are already
+   * gone.
+   */
   @Override
   public void close() {
     remove(path);

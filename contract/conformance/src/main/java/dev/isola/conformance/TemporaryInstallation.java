@@ -17,17 +17,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * A provider on a fresh folder, with an instance id of its own. Whatever it still has is destroyed
- * and the folder removed when the trial is closed, and when the JVM is told to end before.
+ * A provider on a new data folder, with its own instance id. On close, or when the JVM shuts down
+ * before, all its sandboxes are destroyed and the folder is removed.
  */
 public final class TemporaryInstallation implements AutoCloseable {
-  /** Less than service managers have with somebody who was told to end. */
-  private static final Duration PATIENCE = Duration.ofSeconds(25);
+  /** Shorter than the time that service managers allow for a shutdown. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(25);
 
   private final ProviderFactory factory;
   private final ProviderConfig config;
   private final InstanceId instance;
-  private final TemporaryFolder scratch;
+  private final TemporaryFolder folder;
   private final ReentrantLock using = new ReentrantLock();
   private final ReentrantLock ending = new ReentrantLock();
   private final Thread hook = Thread.ofPlatform().unstarted(this::shutDown);
@@ -38,7 +38,7 @@ public final class TemporaryInstallation implements AutoCloseable {
     this.factory = factory;
     this.config = config;
     this.instance = new InstanceId(SandboxId.random(new SecureRandom()).value());
-    this.scratch = TemporaryFolder.create("isola-");
+    this.folder = TemporaryFolder.create("isola-");
   }
 
   public static TemporaryInstallation of(ProviderFactory factory) {
@@ -46,9 +46,9 @@ public final class TemporaryInstallation implements AutoCloseable {
   }
 
   public static TemporaryInstallation of(ProviderFactory factory, ProviderConfig config) {
-    TemporaryInstallation trial = new TemporaryInstallation(factory, config);
-    Runtime.getRuntime().addShutdownHook(trial.hook);
-    return trial;
+    TemporaryInstallation installation = new TemporaryInstallation(factory, config);
+    Runtime.getRuntime().addShutdownHook(installation.hook);
+    return installation;
   }
 
   public ProviderFactory factory() {
@@ -63,20 +63,20 @@ public final class TemporaryInstallation implements AutoCloseable {
     return instance;
   }
 
-  /** Returns the provider's data folder. */
+  /** Returns the data folder of the provider. */
   public Path data() {
-    return scratch.path();
+    return folder.path();
   }
 
-  /** Opens the provider; every call is another process's, as far as the provider can tell. */
+  /** Opens the provider. To the provider, every call looks like another process. */
   public Provider open() {
     return factory.create(config, new ProviderContext(instance, data(), InstantSource.system()));
   }
 
   /**
-   * Does {@code work}, which may make sandboxes. A JVM that is told to end meanwhile calls {@code
-   * stop} and waits until the work is over, for a while: what is made after the last look would be
-   * left behind.
+   * Runs {@code work}, which may create sandboxes. If the JVM shuts down meanwhile, it calls {@code
+   * stop} and waits for {@code work} to return, up to a timeout, because sandboxes created after
+   * the final inventory would leak.
    */
   public <T> T run(Runnable stop, Supplier<T> work) {
     using.lock();
@@ -92,7 +92,7 @@ public final class TemporaryInstallation implements AutoCloseable {
   private void shutDown() {
     stop.run();
     try {
-      if (using.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (using.tryLock(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         using.unlock();
       }
     } catch (InterruptedException e) {
@@ -101,7 +101,10 @@ public final class TemporaryInstallation implements AutoCloseable {
     end();
   }
 
-  /** Who comes second waits for the first: the JVM must not be gone before everything else is. */
+  /**
+   * A second caller waits for the first, so that the JVM does not exit before everything is
+   * destroyed.
+   */
   private void end() {
     ending.lock();
     try {
@@ -128,7 +131,7 @@ public final class TemporaryInstallation implements AutoCloseable {
         throw first;
       }
     } finally {
-      scratch.close();
+      folder.close();
     }
   }
 
@@ -138,7 +141,7 @@ public final class TemporaryInstallation implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The JVM is ending already.
+      // The JVM is already shutting down.
     }
   }
 }

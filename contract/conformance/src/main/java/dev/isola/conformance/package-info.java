@@ -1,12 +1,13 @@
 /**
- * The kit every provider passes. A check is a method that says with {@link
- * dev.isola.conformance.Check} which requirement it guards; it gets a {@link
- * dev.isola.conformance.Subject} and throws when a promise is not kept. {@link
- * dev.isola.conformance.kit.Kit} knows all checks, {@link dev.isola.conformance.CheckRunner} runs
- * them against a provider, {@link dev.isola.conformance.junit.ConformanceTest} shows them to JUnit.
+ * The conformance kit that every provider passes. A check is a method annotated with {@link
+ * dev.isola.conformance.Check}, which names the requirement that it covers. It receives a {@link
+ * dev.isola.conformance.CheckContext} and throws if the provider violates the contract. {@link
+ * dev.isola.conformance.kit.ConformanceKit} lists all checks, {@link
+ * dev.isola.conformance.CheckRunner} runs them against a provider, and {@link
+ * dev.isola.conformance.junit.ConformanceTest} runs them as JUnit tests.
  *
- * <p>A result is passed, failed, or not run with a reason. There is no silent skip: a check that
- * needs something that the provider does not declare, or a tool the sandbox does not have, says so.
+ * <p>A check passes, fails, or is not run for a stated reason. Nothing is skipped silently: a check
+ * that needs an undeclared capability or a missing program says so.
  */
 @NullMarked
 package dev.isola.conformance;

@@ -58,7 +58,7 @@ class ConformanceMatrixTest {
   }
 
   @Test
-  void leavesOutWhatThereIsNot() {
+  void omitsEmptySections() {
     assertThat(
             ConformanceMatrix.markdown(
                 List.of(

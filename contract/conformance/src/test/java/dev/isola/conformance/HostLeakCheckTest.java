@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HostLeakCheckTest {
   @TempDir Path data;
 
-  /** The watch knows a provider by its id and folder only. */
+  /** The leak check uses only the instance id and the data folder. */
   private static final class Unused implements ProviderFactory {
     @Override
     public String name() {
@@ -38,19 +38,19 @@ class HostLeakCheckTest {
   }
 
   @BeforeEach
-  void letTheJvmOpenItsOwn() throws IOException {
+  void warmUpTheJvm() throws IOException {
     SocketChannel.open(StandardProtocolFamily.UNIX).close();
   }
 
   @Test
-  void seesNothingWhereNothingWasLeft() {
+  void reportsNothingWithoutALeak() {
     HostLeakCheck watch = HostLeakCheck.of(underTest());
     watch.before();
     assertThat(watch.after()).isEmpty();
   }
 
   @Test
-  void tellsWhatWasLeftOnceAndNotAgain() throws IOException {
+  void reportsALeakOnlyOnce() throws IOException {
     HostLeakCheck watch = HostLeakCheck.of(underTest());
     watch.before();
     Path folder = Files.createDirectories(data.resolve("sandboxes/left"));
@@ -60,7 +60,7 @@ class HostLeakCheckTest {
   }
 
   @Test
-  void letsConnectionsBeKeptUpToACount() throws IOException {
+  void allowsALimitedNumberOfConnections() throws IOException {
     HostLeakCheck watch = HostLeakCheck.allowing(underTest(), 1);
     try (SocketChannel kept = leak(watch)) {
       assertThat(kept.isOpen()).isTrue();

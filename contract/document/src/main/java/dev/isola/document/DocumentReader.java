@@ -16,19 +16,20 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads typed fields out of one object of a JSON-shaped tree. What is wrong is written down and
- * read as absent, so that one pass finds everything; null is absent too. {@link
- * #rejectUnknownFields} then names the fields that nobody asked for.
+ * Reads typed fields of an object in a JSON-like tree. An invalid value is recorded as a violation
+ * and read as absent, so that one pass finds all of them; null is absent as well. {@link
+ * #rejectUnknownFields} then reports the fields that were never read.
  *
- * <p>Where a method takes several names, the first is the field's own and the others are aliases.
+ * <p>If a method takes several names, the first is the name of the field and the others are
+ * aliases.
  */
 final class DocumentReader {
-  /** Beyond any duration that validation lets through, and within what a Duration can hold. */
-  private static final BigDecimal MOST_NANOS = BigDecimal.TEN.pow(24);
+  /** Longer than any duration that validation accepts, and within the range of Duration. */
+  private static final BigDecimal MAX_NANOS = BigDecimal.TEN.pow(24);
 
-  private static final int MOST_DIGITS = 1000;
+  private static final int MAX_DIGITS = 1000;
 
-  /** Turns a value into a {@code T}; empty when it is refused. */
+  /** Converts a value to a {@code T}; returns empty if the value is rejected. */
   interface ValueReader<T> {
     Optional<T> read(String field, @Nullable Object value);
   }
@@ -36,7 +37,7 @@ final class DocumentReader {
   private final String prefix;
   private final Map<?, ?> tree;
   private final List<Violation> violations;
-  private final Set<String> asked = new LinkedHashSet<>();
+  private final Set<String> known = new LinkedHashSet<>();
 
   private DocumentReader(String prefix, Map<?, ?> tree, List<Violation> violations) {
     this.prefix = prefix;
@@ -44,17 +45,19 @@ final class DocumentReader {
     this.violations = violations;
   }
 
-  /** Reads {@code document}; what is wrong with it, at any depth, goes to {@code violations}. */
+  /**
+   * Returns a reader for {@code document} that adds violations at any depth to {@code violations}.
+   */
   static DocumentReader of(Map<?, ?> document, List<Violation> violations) {
     return new DocumentReader("", document, violations);
   }
 
-  /** Tells whether a field is there. */
+  /** Returns whether a field is present. */
   boolean has(String name) {
     return tree.get(name) != null;
   }
 
-  /** Reads a field; empty when it is absent or refused. */
+  /** Reads an optional field; empty if it is absent or rejected. */
   <T> Optional<T> field(ValueReader<T> reading, String... names) {
     expect(names);
     List<String> given = Stream.of(names).filter(name -> tree.get(name) != null).toList();
@@ -64,15 +67,15 @@ final class DocumentReader {
     return given.stream().findFirst().flatMap(name -> reading.read(prefix + name, tree.get(name)));
   }
 
-  /** Reads a field that must be there. */
+  /** Reads a required field. */
   <T> Optional<T> required(ValueReader<T> reading, String name) {
     expect(name);
     return tree.get(name) == null ? reject(prefix + name, "is missing") : field(reading, name);
   }
 
-  /** Reads a list, leaving out the elements that were refused. */
+  /** Reads a list, omitting rejected elements. */
   <T> List<T> list(ValueReader<T> reading, String... names) {
-    ValueReader<List<T>> whole =
+    ValueReader<List<T>> parser =
         (field, value) -> {
           if (!(value instanceof List<?> elements)) {
             return wrongType(field, "a list", value);
@@ -83,12 +86,12 @@ final class DocumentReader {
           }
           return Optional.of(read);
         };
-    return field(whole, names).orElse(List.of());
+    return field(parser, names).orElse(List.of());
   }
 
-  /** Reads an object with names of the caller's own, leaving out the entries that were refused. */
+  /** Reads an object with arbitrary member names, omitting rejected entries. */
   <T> Map<String, T> entries(ValueReader<T> reading, String... names) {
-    ValueReader<Map<String, T>> whole =
+    ValueReader<Map<String, T>> parser =
         (field, value) -> {
           if (!(value instanceof Map<?, ?> entries)) {
             return wrongType(field, "an object", value);
@@ -101,10 +104,13 @@ final class DocumentReader {
                       .ifPresent(content -> read.put(String.valueOf(key), content)));
           return Optional.of(read);
         };
-    return field(whole, names).orElse(Map.of());
+    return field(parser, names).orElse(Map.of());
   }
 
-  /** Reads an object with fields; the caller calls {@link #rejectUnknownFields} on it. */
+  /**
+   * Reads an object with defined fields; the caller calls {@link #rejectUnknownFields} on the
+   * result.
+   */
   Optional<DocumentReader> object(String name) {
     return field(this::asObject, name);
   }
@@ -150,17 +156,17 @@ final class DocumentReader {
                     : reject(field, "is out of range: " + number));
   }
 
-  /** Reads a number of seconds, fractions allowed. */
+  /** Reads a number of seconds; fractions are allowed. */
   Optional<Duration> asSeconds(String field, @Nullable Object value) {
     return asDuration(field, value, Duration.ofSeconds(1));
   }
 
-  /** Reads a number of milliseconds, fractions allowed. */
+  /** Reads a number of milliseconds; fractions are allowed. */
   Optional<Duration> asMillis(String field, @Nullable Object value) {
     return asDuration(field, value, Duration.ofMillis(1));
   }
 
-  /** Reads one of the names of an enumeration, in lower case. */
+  /** Reads a constant of an enum, written in lower case. */
   <E extends Enum<E>> ValueReader<E> asOneOf(Class<E> type) {
     return (field, value) -> asText(field, value).flatMap(text -> oneOf(type, field, text));
   }
@@ -180,26 +186,26 @@ final class DocumentReader {
         "must be one of " + choice + ": " + abbreviate(text) + Suggestion.hint(text, allowed));
   }
 
-  /** Says that these fields may be there. */
+  /** Declares fields as known. */
   void expect(String... names) {
-    asked.addAll(List.of(names));
+    known.addAll(List.of(names));
   }
 
   /**
-   * Names the fields that nobody asked for.
+   * Reports the fields that are not known.
    *
-   * @param elsewhere fields that exist, but not here, with the place where they do
+   * @param elsewhere fields that exist in another object or version, with its name
    */
   void rejectUnknownFields(Map<String, String> elsewhere) {
     for (Object key : tree.keySet()) {
       String name = String.valueOf(key);
-      if (!asked.contains(name)) {
+      if (!known.contains(name)) {
         String place = elsewhere.get(name);
         reject(
             prefix + abbreviate(key),
             place != null
-                ? "is not a field here, but of " + place
-                : "is not a field" + Suggestion.hint(name, asked));
+                ? "is not a field here; it belongs to " + place
+                : "is not a field" + Suggestion.hint(name, known));
       }
     }
   }
@@ -208,14 +214,14 @@ final class DocumentReader {
     rejectUnknownFields(Map.of());
   }
 
-  /** Writes a violation down; nothing is the reading of what is refused. */
+  /** Records a violation and returns empty. */
   <T> Optional<T> reject(String field, String problem) {
     violations.add(new Violation(field, problem));
     return Optional.empty();
   }
 
-  private <T> Optional<T> wrongType(String field, String wanted, @Nullable Object value) {
-    return reject(field, "must be " + wanted + ", not " + kind(value));
+  private <T> Optional<T> wrongType(String field, String expected, @Nullable Object value) {
+    return reject(field, "must be " + expected + ", not " + kind(value));
   }
 
   private Optional<BigDecimal> asNumber(String field, @Nullable Object value) {
@@ -224,8 +230,8 @@ final class DocumentReader {
     }
     try {
       BigDecimal exact = number instanceof BigDecimal big ? big : new BigDecimal(number.toString());
-      // A number such as 1e-999999999 is cheap to send and costs minutes to round.
-      return Math.abs((long) exact.scale()) <= MOST_DIGITS
+      // Rounding a number such as 1e-999999999 takes minutes.
+      return Math.abs((long) exact.scale()) <= MAX_DIGITS
           ? Optional.of(exact)
           : reject(field, "is out of range");
     } catch (NumberFormatException e) {
@@ -241,7 +247,7 @@ final class DocumentReader {
                   number
                       .multiply(BigDecimal.valueOf(unit.toNanos()))
                       .setScale(0, RoundingMode.DOWN);
-              if (nanos.abs().compareTo(MOST_NANOS) > 0) {
+              if (nanos.abs().compareTo(MAX_NANOS) > 0) {
                 return reject(field, "is out of range: " + abbreviate(value));
               }
               BigDecimal[] parts = nanos.divideAndRemainder(BigDecimal.valueOf(1_000_000_000));
@@ -262,7 +268,7 @@ final class DocumentReader {
     };
   }
 
-  /** Shows what was written, cut where it is long. */
+  /** Returns the text of a value for a message, truncated if it is long. */
   static String abbreviate(@Nullable Object value) {
     String text = String.valueOf(value);
     return text.length() <= 80 ? text : text.substring(0, 80) + "...";

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recipe of a template as a document: a tree of maps, lists, text and numbers, as a JSON or
- * YAML library makes it.
+ * The document form of a template recipe: a tree of maps, lists, strings and numbers, as a JSON or
+ * YAML library returns it.
  *
  * <pre>{@code
  * {
@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 public final class RecipeDocument {
   private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,255}");
 
-  /** A hyphen at the beginning would make an option of it, and at the end remove the package. */
+  /** A leading hyphen would make the name an option; a trailing one would remove the package. */
   private static final Pattern PACKAGE =
       Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
 
@@ -49,11 +49,11 @@ public final class RecipeDocument {
       Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?");
   private static final Pattern MODE = Pattern.compile("[0-7]{3,4}");
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
-  private static final int LONGEST_COMMAND = 64 * 1024;
-  private static final int LONGEST_NAME = 512;
-  private static final int LONGEST_PATH = 4096;
-  private static final int LONGEST_VALUE = 32 * 1024;
-  private static final int MOST_NAMES = 500;
+  private static final int MAX_COMMAND_LENGTH = 64 * 1024;
+  private static final int MAX_NAME_LENGTH = 512;
+  private static final int MAX_PATH_LENGTH = 4096;
+  private static final int MAX_VALUE_LENGTH = 32 * 1024;
+  private static final int MAX_NAMES = 500;
   private static final List<String> KINDS =
       List.of("run", "copy", "env", "packages", "workdir", "user");
 
@@ -66,7 +66,7 @@ public final class RecipeDocument {
   }
 
   /**
-   * Reads a recipe whose archives are named.
+   * Reads a recipe whose copy steps name uploaded archives.
    *
    * @throws dev.isola.spi.error.InvalidRequest naming every field that is unknown, of the wrong
    *     type or invalid, by its path in the document
@@ -76,7 +76,7 @@ public final class RecipeDocument {
   }
 
   /**
-   * Checks a recipe as its author wrote it, before the files that it copies are archived.
+   * Validates a recipe as written by its author, before the files to copy are uploaded.
    *
    * @throws dev.isola.spi.error.InvalidRequest like {@link #fromMap}
    */
@@ -92,15 +92,15 @@ public final class RecipeDocument {
   }
 
   /**
-   * Writes {@code recipe}; {@link #fromMap} reads it back as an equal one, but for what a base
-   * brings beside its files, which no document has.
+   * Writes {@code recipe} as a document that {@link #fromMap} reads back as an equal recipe. The
+   * defaults of a base are not part of the document.
    */
   public static Map<String, Object> toMap(Recipe recipe) {
     Map<String, Object> document = new LinkedHashMap<>();
     switch (recipe.base()) {
       case Recipe.Base.Image image -> document.put("base", image.name());
       case Recipe.Base.FromTemplate(String name) -> document.put("template", name);
-      case Recipe.Base.Host _ -> {} // no document has one
+      case Recipe.Base.Host _ -> {} // has no document form
     }
     document.put("steps", recipe.steps().stream().map(RecipeDocument::step).toList());
     recipe.start().ifPresent(command -> document.put("start", command));
@@ -135,19 +135,19 @@ public final class RecipeDocument {
   }
 
   private Recipe recipe() {
-    Optional<String> image = in.field(text(LONGEST_NAME), "base", "image");
-    Optional<String> template = in.field(text(LONGEST_NAME), "template");
+    Optional<String> image = in.field(text(MAX_NAME_LENGTH), "base", "image");
+    Optional<String> template = in.field(text(MAX_NAME_LENGTH), "template");
     boolean named = in.has("base") || in.has("image");
     if (named && in.has("template")) {
-      in.reject("template", "is given beside base; a build begins with one of them");
+      in.reject("template", "cannot be combined with base; a build starts from one of them");
     } else if (!named && !in.has("template")) {
-      in.reject("base", "is missing: name an image here, or a template as template");
+      in.reject("base", "is missing: name an image here, or set template");
     }
     List<BuildStep> steps = new ArrayList<>();
     in.field(this::env, "env").ifPresent(steps::add);
     in.field(this::packages, "packages").ifPresent(steps::add);
     in.field(account(), "user").map(BuildStep.User::new).ifPresent(steps::add);
-    in.field(text(LONGEST_PATH), "workdir").map(BuildStep.Workdir::new).ifPresent(steps::add);
+    in.field(text(MAX_PATH_LENGTH), "workdir").map(BuildStep.Workdir::new).ifPresent(steps::add);
     in.field(this::steps, "steps").ifPresent(steps::addAll);
     Recipe recipe =
         new Recipe(
@@ -155,18 +155,18 @@ public final class RecipeDocument {
                 .<Recipe.Base>map(Recipe.Base.FromTemplate::new)
                 .orElse(new Recipe.Base.Image(image.orElse(""))),
             steps,
-            in.field(text(LONGEST_COMMAND), "start"),
-            in.field(text(LONGEST_COMMAND), "ready"),
+            in.field(text(MAX_COMMAND_LENGTH), "start"),
+            in.field(text(MAX_COMMAND_LENGTH), "ready"),
             in.field(this::cores, "cpu"),
             in.field(this::megabytes, "memoryMb", "memory"));
     if (recipe.ready().isPresent() && recipe.start().isEmpty() && template.isEmpty()) {
-      in.reject("ready", "is given without start: there is nothing to wait for");
+      in.reject("ready", "requires start, or a template: there is nothing to wait for");
     }
     in.rejectUnknownFields();
     return recipe;
   }
 
-  /** More steps than that are not looked at, and not told one by one. */
+  /** A list that is too long is rejected as a whole, without validating each step. */
   private Optional<List<BuildStep>> steps(String field, @Nullable Object value) {
     if (!(value instanceof List<?> elements)) {
       return in.reject(field, "must be a list");
@@ -202,21 +202,21 @@ public final class RecipeDocument {
   private Optional<BuildStep> step(String kind, String place, DocumentReader step) {
     return switch (kind) {
       case "run" -> {
-        Optional<String> command = step.field(text(LONGEST_COMMAND), "run");
+        Optional<String> command = step.field(text(MAX_COMMAND_LENGTH), "run");
         Optional<String> user = step.field(account(), "user");
         yield command.map(text -> new BuildStep.Run(text, user));
       }
       case "copy" -> step.object("copy").flatMap(fields -> copy(place, fields));
       case "env" -> step.field(this::env, "env");
       case "packages" -> step.field(this::packages, "packages");
-      case "workdir" -> step.field(text(LONGEST_PATH), "workdir").map(BuildStep.Workdir::new);
+      case "workdir" -> step.field(text(MAX_PATH_LENGTH), "workdir").map(BuildStep.Workdir::new);
       default -> step.field(account(), "user").map(BuildStep.User::new);
     };
   }
 
   private Optional<BuildStep> copy(String place, DocumentReader fields) {
     Optional<String> from = fields.required(this::source, "from");
-    Optional<String> to = fields.required(text(LONGEST_PATH), "to");
+    Optional<String> to = fields.required(text(MAX_PATH_LENGTH), "to");
     Optional<String> owner = fields.field(account(), "owner");
     Optional<String> mode =
         fields.field(matching(MODE, "must be permission bits as text, such as \"0755\""), "mode");
@@ -233,14 +233,14 @@ public final class RecipeDocument {
             to.map(target -> new BuildStep.Copy(archive.orElse(""), source, target, owner, mode)));
   }
 
-  /** A path that leads out of the archive would name files of the sandbox, or of the client. */
+  /** A path outside the archive could name files of the sandbox or of the client. */
   private Optional<String> source(String field, @Nullable Object value) {
-    return text(LONGEST_PATH)
+    return text(MAX_PATH_LENGTH)
         .read(field, value)
         .flatMap(
             path ->
                 path.startsWith("/")
-                    ? in.reject(field, "must be relative to the folder that is copied from")
+                    ? in.reject(field, "must be relative to the build context")
                     : List.of(path.split("/")).contains("..")
                         ? in.reject(field, "contains '..'")
                         : path.contains("**")
@@ -252,8 +252,8 @@ public final class RecipeDocument {
     if (!(value instanceof Map<?, ?> entries)) {
       return in.reject(field, "must be an object");
     }
-    if (entries.size() > MOST_NAMES) {
-      return in.reject(field, "has more than " + MOST_NAMES + " variables");
+    if (entries.size() > MAX_NAMES) {
+      return in.reject(field, "has more than " + MAX_NAMES + " variables");
     }
     Map<String, String> variables = new LinkedHashMap<>();
     entries.forEach(
@@ -261,22 +261,24 @@ public final class RecipeDocument {
           String name = String.valueOf(key);
           String place = field + "." + DocumentReader.abbreviate(name);
           if (!VARIABLE.matcher(name).matches()) {
-            in.reject(
-                field, "has a name that is not one: '" + DocumentReader.abbreviate(name) + "'");
+            in.reject(field, "has an invalid name: '" + DocumentReader.abbreviate(name) + "'");
           }
           value(place, each).ifPresent(text -> variables.put(name, text));
         });
     return Optional.of(new BuildStep.Env(variables));
   }
 
-  /** A YAML file has numbers and flags where a variable has text. Values are not told. */
+  /**
+   * Accepts numbers and booleans too, because YAML files often leave values unquoted. Errors never
+   * contain the value.
+   */
   private Optional<String> value(String field, @Nullable Object value) {
     if (!(value instanceof String || value instanceof Number || value instanceof Boolean)) {
       return in.reject(field, "must be text");
     }
     String text = String.valueOf(value);
-    if (text.length() > LONGEST_VALUE) {
-      return in.reject(field, "is longer than " + LONGEST_VALUE + " characters");
+    if (text.length() > MAX_VALUE_LENGTH) {
+      return in.reject(field, "is longer than " + MAX_VALUE_LENGTH + " characters");
     }
     return text.indexOf('\0') >= 0 ? in.reject(field, "contains a NUL") : Optional.of(text);
   }
@@ -285,8 +287,8 @@ public final class RecipeDocument {
     if (!(value instanceof List<?> elements)) {
       return in.reject(field, "must be a list");
     }
-    if (elements.size() > MOST_NAMES) {
-      return in.reject(field, "has more than " + MOST_NAMES + " names");
+    if (elements.size() > MAX_NAMES) {
+      return in.reject(field, "has more than " + MAX_NAMES + " names");
     }
     DocumentReader.ValueReader<String> name = matching(PACKAGE, "is not the name of a package");
     List<String> names = new ArrayList<>();
@@ -304,13 +306,13 @@ public final class RecipeDocument {
     return within(field, value, 4, 64L << 20);
   }
 
-  private Optional<Long> within(String field, @Nullable Object value, long least, long most) {
+  private Optional<Long> within(String field, @Nullable Object value, long min, long max) {
     return in.asLong(field, value)
         .flatMap(
             number ->
-                number >= least && number <= most
+                number >= min && number <= max
                     ? Optional.of(number)
-                    : in.reject(field, "must be " + least + " to " + most + ": " + number));
+                    : in.reject(field, "must be " + min + " to " + max + ": " + number));
   }
 
   private DocumentReader.ValueReader<String> account() {
@@ -328,15 +330,15 @@ public final class RecipeDocument {
                             field, problem + ": '" + DocumentReader.abbreviate(text) + "'"));
   }
 
-  private DocumentReader.ValueReader<String> text(int longest) {
+  private DocumentReader.ValueReader<String> text(int maxLength) {
     return (field, value) ->
         in.asText(field, value)
             .flatMap(
                 text ->
                     text.isBlank()
                         ? in.reject(field, "is blank")
-                        : text.length() > longest
-                            ? in.reject(field, "is longer than " + longest + " characters")
+                        : text.length() > maxLength
+                            ? in.reject(field, "is longer than " + maxLength + " characters")
                             : text.indexOf('\0') >= 0
                                 ? in.reject(field, "contains a NUL")
                                 : Optional.of(text));

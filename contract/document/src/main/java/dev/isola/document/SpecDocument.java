@@ -42,22 +42,22 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request and its spec as one document: a tree of maps, lists, text, numbers and flags, as any
- * JSON library makes it. It is what API requests, files and stored records hold. The provider, the
- * template, the idle timeout and the idempotency key of a request are not in it: they stand beside
- * it.
+ * The document form of a create request and its spec: a tree of maps, lists, strings, numbers and
+ * booleans, as any JSON library returns it. API requests, files and stored records use this form.
+ * The provider, the template, the idle timeout and the idempotency key of a request are not part of
+ * the document.
  *
- * <p>{@code apiVersion} is {@code v1} or {@code v2}; without it a document is of the current
- * version, {@code v2}. An older document is migrated, then read; providers never see the
- * difference. In version 2, all of it optional:
+ * <p>{@code apiVersion} is {@code v1} or {@code v2}; the default is the current version, {@code
+ * v2}. An older document is migrated before it is read, so providers never see the difference. All
+ * fields of version 2 are optional:
  *
  * <pre>{@code
  * {
  *   "apiVersion": "v2",
- *   "id": "box1",                          // or runtimeId; a fresh one when absent
+ *   "id": "box1",                          // or runtimeId; generated if absent
  *   "image": "python:3.14",
  *   "env": {"LANG": "C.UTF-8"},
- *   "secretEnv": {"API_KEY": "..."},       // write-only: is never written back
+ *   "secretEnv": {"API_KEY": "..."},       // write-only: never written back
  *   "cwd": "/workspace/app",
  *   "user": "agent",
  *   "workspacePath": "/srv/project",
@@ -69,9 +69,9 @@ import org.jspecify.annotations.Nullable;
  *   "tags": {"team": "red"},               // or metadata
  *   "ttlSeconds": 600,
  *   "lingerSeconds": 30,
- *   "autoResume": false,                   // traffic to a port wakes it when it is paused
- *   "whenIdle": "destroy",                 // or pause, stop, snapshot: the next request wakes it
- *   "whenExpired": "destroy",              // or the same; resume wakes it, with autoResume a request
+ *   "autoResume": false,                   // whether traffic to a port resumes a paused sandbox
+ *   "whenIdle": "destroy",                 // or pause, stop, snapshot: the next request resumes it
+ *   "whenExpired": "destroy",              // or the same; a resume call, or with autoResume any request, resumes it
  *   "resources": {"cpu": 0.5, "memory": 1024, "disk": 10240, "fileDescriptors": 1024, "processes": 100,
  *                 "threads": 1024, "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
  *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000]},
@@ -81,12 +81,12 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>{@code network.enabled} is accepted beside or instead of {@code mode}: {@code false} is mode
- * {@code none}, {@code true} without a mode is {@code bridge}, and the two may not contradict each
- * other.
+ * <p>{@code network.enabled} may be given together with {@code mode} or instead of it: {@code
+ * false} means mode {@code none}, and {@code true} without a mode means {@code bridge}. The two
+ * must not contradict each other.
  */
 public final class SpecDocument {
-  /** How the reader's and the writer's names differ from those of {@link SpecValidation}. */
+  /** Names in the document that differ from those in {@link SpecValidation}. */
   private static final Map<String, String> DOCUMENT_NAMES =
       Map.ofEntries(
           entry("startupTimeout", "startupTimeoutMs"),
@@ -135,11 +135,11 @@ public final class SpecDocument {
   }
 
   /**
-   * Reads a document of any supported version. Fields that are missing or null get their defaults.
+   * Reads a document of any supported version. Missing and null fields get their defaults.
    *
-   * @param freshId asked for an id when the document names none
+   * @param freshId supplies an id if the document has none
    * @throws dev.isola.spi.error.InvalidRequest with {@code INVALID_SPEC}, naming every field that
-   *     is unknown, of the wrong type or invalid, by the name it has in the document
+   *     is unknown, of the wrong type or invalid, by its name in the document
    */
   public static CreateRequest fromMap(Map<String, ?> document, Supplier<SandboxId> freshId) {
     return switch (version(document)) {
@@ -163,16 +163,16 @@ public final class SpecDocument {
   }
 
   /**
-   * Writes {@code request} as a document of the current version, with its defaults spelled out, so
-   * that a stored one keeps its meaning. {@link #fromMap} reads it back as an equal one, but for
-   * what stands beside a document, and for {@code secretEnv}, which is left out: a document may be
-   * stored and shown.
+   * Writes {@code request} as a document of the current version. Defaults are written out, so that
+   * a stored document keeps its meaning when defaults change. {@link #fromMap} reads it back as an
+   * equal request, except for the properties that are not part of the document and for {@code
+   * secretEnv}, which is omitted because documents are stored and shown.
    */
   public static Map<String, Object> toMap(CreateRequest request) {
     return SpecDocumentWriter.write(request);
   }
 
-  /** Returns the reference to a template of a request that has this document. */
+  /** Returns the template reference of a request with this document. */
   public static TemplateReference template(String name, Map<String, ?> document) {
     Map<?, ?> current =
         version(document) == ApiVersion.V1 ? SpecDocumentV1.migrate(document) : document;
@@ -188,7 +188,7 @@ public final class SpecDocument {
     Optional<ApiVersion> known =
         version instanceof String text ? ApiVersion.parse(text) : Optional.empty();
     if (known.isEmpty()) {
-      // Nothing else can be judged: the fields of an unknown version are unknown.
+      // Nothing else can be validated: the fields of an unknown version are unknown.
       String supported =
           Stream.of(ApiVersion.values())
               .map(ApiVersion::wireName)
@@ -364,14 +364,14 @@ public final class SpecDocument {
     try {
       return Optional.of(command.get());
     } catch (InvalidRequest e) {
-      return in.reject(field, "is refused: " + e.fault().problem());
+      return in.reject(field, "is rejected: " + e.fault().problem());
     }
   }
 
   /**
    * The section {@code resources}.
    *
-   * @param required an older place of {@code require.limits}
+   * @param required from an earlier location of {@code require.limits}
    */
   private record Limits(ResourceLimits limits, Requirements required) {}
 

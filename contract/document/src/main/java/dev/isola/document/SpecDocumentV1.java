@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first form of the spec's document, which was flat, and the way from it to the current one.
+ * Version 1 of the spec document, which was flat, and its migration to the current version.
  *
  * <pre>{@code
  * {"apiVersion": "v1", "image": "python", "networkMode": "none",
@@ -28,16 +28,18 @@ final class SpecDocumentV1 {
               "diskMB", "disk",
               "timeoutSeconds", "timeoutSeconds"));
 
-  /** The fields that only this form has, with where they are, for those who forget the version. */
+  /**
+   * The fields that only version 1 has, for the error message when {@code apiVersion} is missing.
+   */
   static final Map<String, String> ONLY_IN_V1 =
       Map.of(LIMITS, "apiVersion v1", "networkMode", "apiVersion v1");
 
   private SpecDocumentV1() {}
 
   /**
-   * Returns {@code v1} in the form of version 2. Fields that version 1 does not have are left out;
-   * {@link #reportUnknownFields} tells them. A value of the wrong type is handed on as it is, for
-   * the reader of version 2 to refuse.
+   * Returns {@code v1} as a document of version 2. Omits fields that version 1 does not have;
+   * {@link #reportUnknownFields} reports them. Passes values of the wrong type through, so that the
+   * reader of version 2 rejects them.
    */
   static Map<String, @Nullable Object> migrate(Map<?, ?> v1) {
     Map<String, @Nullable Object> v2 = new LinkedHashMap<>();
@@ -62,7 +64,7 @@ final class SpecDocumentV1 {
     return resources;
   }
 
-  /** Names the fields of {@code v1} that version 1 does not have. */
+  /** Reports the fields of {@code v1} that version 1 does not have. */
   static void reportUnknownFields(Map<?, ?> v1, List<Violation> violations) {
     DocumentReader document = DocumentReader.of(v1, violations);
     document.expect("apiVersion", LIMITS, "networkMode");
@@ -79,7 +81,7 @@ final class SpecDocumentV1 {
     }
   }
 
-  /** Returns what the field {@code v2} is called in version 1, so that a caller finds it. */
+  /** Returns the version 1 name of the field {@code v2}, for error messages. */
   static String v1NameOf(String v2) {
     for (Map.Entry<String, String> limit : LIMIT_NAMES.entrySet()) {
       if (v2.equals("resources." + limit.getValue())) {

@@ -71,7 +71,7 @@ final class SpecDocumentWriter {
     return document;
   }
 
-  /** Content that is text is written as text, for the person who reads the document. */
+  /** Writes UTF-8 content as text, so that the document stays readable. */
   private static Map<String, Object> seedFiles(Map<String, Bytes> files) {
     Map<String, Object> document = new LinkedHashMap<>();
     files.forEach(
@@ -124,7 +124,7 @@ final class SpecDocumentWriter {
     return kinds.stream().sorted().map(SpecDocumentWriter::name).toList();
   }
 
-  /** Sorted, because a set tells its elements in another order each time Java is started. */
+  /** Sorted, because the iteration order of a set differs between JVM runs. */
   private static Map<String, Object> require(Requirements require) {
     Map<String, Object> document = new LinkedHashMap<>();
     document.put("isolation", name(require.isolation()));
@@ -143,7 +143,7 @@ final class SpecDocumentWriter {
     return document;
   }
 
-  /** Returns {@code duration} in units of {@code unit}, with a fraction only where there is one. */
+  /** Returns {@code duration} in units of {@code unit}, as an integer if possible. */
   private static Number count(Duration duration, Duration unit) {
     BigDecimal nanos =
         BigDecimal.valueOf(duration.getSeconds())

@@ -7,25 +7,25 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Guesses which name was meant. */
+/** Suggests a known name for an unknown one ("did you mean"). */
 public final class Suggestion {
-  private static final int LONGEST = 64;
+  private static final int MAX_LENGTH = 64;
 
   private Suggestion() {}
 
-  /** Returns {@code , did you mean 'image'?} or nothing. */
+  /** Returns {@code , did you mean 'image'?} or an empty string. */
   public static String hint(String wrong, Collection<String> names) {
     return closest(wrong, names).map(name -> ", did you mean '" + name + "'?").orElse("");
   }
 
-  /** Returns the name closest to {@code wrong}, when one is close enough to be worth a guess. */
+  /** Returns the known name closest to {@code wrong}, if it is close enough to suggest. */
   public static Optional<String> closest(String wrong, Collection<String> names) {
     return candidates(wrong, names, 1).stream().findFirst();
   }
 
-  /** Returns the names that are close enough to be worth a guess, the closest first. */
+  /** Returns the known names that are close enough to suggest, closest first. */
   public static List<String> candidates(String wrong, Collection<String> names, int most) {
-    if (wrong.isEmpty() || wrong.length() > LONGEST) {
+    if (wrong.isEmpty() || wrong.length() > MAX_LENGTH) {
       return List.of();
     }
     Map<String, Integer> near = new LinkedHashMap<>();
@@ -42,7 +42,9 @@ public final class Suggestion {
         .toList();
   }
 
-  /** Catches {@code cpuCount} for {@code cpu}, and the other way round. */
+  /**
+   * Matches names of which one is a prefix of the other, such as {@code cpuCount} and {@code cpu}.
+   */
   private static boolean isOtherForm(String wrong, String name) {
     String text = plain(wrong);
     String other = plain(name);
@@ -54,7 +56,7 @@ public final class Suggestion {
     return name.replace("_", "").replace("-", "").toLowerCase(Locale.ROOT);
   }
 
-  /** Counts the letters to insert, remove, replace or swap with their neighbour. */
+  /** Counts the insertions, deletions, substitutions and swaps of adjacent letters. */
   private static int distance(String a, String b) {
     int[][] d = new int[a.length() + 1][b.length() + 1];
     for (int i = 0; i <= a.length(); i++) {

@@ -1,6 +1,6 @@
 /**
- * The forms in which a spec is written down: documents of API requests, files and stored records,
- * their older versions, and what to suggest for a name that is not known.
+ * Document forms of specs and recipes, as used by API requests, files and stored records: reading,
+ * writing, migration of older versions, and suggestions for misspelled names.
  */
 @NullMarked
 package dev.isola.document;

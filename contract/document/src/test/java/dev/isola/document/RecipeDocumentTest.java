@@ -58,7 +58,7 @@ class RecipeDocumentTest {
   }
 
   @Test
-  void fieldsBesideTheStepsAreTheFirstSteps() {
+  void topLevelFieldsBecomeTheFirstSteps() {
     assertThat(RecipeDocument.fromMap(full()))
         .isEqualTo(
             new Recipe(
@@ -92,7 +92,7 @@ class RecipeDocumentTest {
   }
 
   @Test
-  void everyProblemIsToldAtOnceWithItsPath() {
+  void allViolationsAreReportedWithTheirPath() {
     assertRefused(
         Map.of(
             "bse",
@@ -126,13 +126,13 @@ class RecipeDocumentTest {
   @Test
   void baseAndTemplateExcludeEachOther() {
     assertRefused(
-        Map.of("base", "debian:12", "template", "tools"), "template is given beside base");
+        Map.of("base", "debian:12", "template", "tools"), "template cannot be combined with base");
     assertRefused(Map.of("steps", List.of()), "base is missing");
   }
 
   @Test
-  void readyNeedsSomethingToWaitFor() {
-    assertRefused(Map.of("base", "x", "ready", "true"), "ready is given without start");
+  void readyRequiresStart() {
+    assertRefused(Map.of("base", "x", "ready", "true"), "ready requires start");
     assertThat(RecipeDocument.fromMap(Map.of("template", "x", "ready", "true")).ready())
         .contains("true");
   }
@@ -154,7 +154,7 @@ class RecipeDocumentTest {
   }
 
   @Test
-  void archiveIsMissingInTheAuthorsFileAlone() {
+  void archiveIsOptionalOnlyBeforeUpload() {
     Map<String, Object> document = Map.of("base", "x", "steps", List.of(copy(Map.of("from", "."))));
     RecipeDocument.check(document);
     assertRefused(document, "steps[0].copy.archive is missing");
@@ -176,10 +176,10 @@ class RecipeDocumentTest {
   }
 
   @Test
-  void valuesOfVariablesAreNotTold() {
+  void valuesOfVariablesAreNotInMessages() {
     assertRefused(
         Map.of("base", "x", "env", Map.of("A B", "planted-value", "C", "planted\0value")),
-        "env has a name that is not one: 'A B'",
+        "env has an invalid name: 'A B'",
         "env.C contains a NUL");
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(
@@ -190,7 +190,7 @@ class RecipeDocumentTest {
   }
 
   @Test
-  void hugeRecipesAreRefusedWithoutListingEveryMistake() {
+  void hugeRecipesAreRejectedWithABoundedMessage() {
     assertRefused(
         Map.of("base", "x", "steps", Collections.nCopies(1_000_000, "nonsense")),
         "steps has more than 1000 steps");

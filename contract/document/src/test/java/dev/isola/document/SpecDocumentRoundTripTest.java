@@ -31,7 +31,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever a request and its spec say, their document says too. */
+/** Writing a request as a document and reading it back gives an equal request. */
 class SpecDocumentRoundTripTest {
 
   static LongStream seeds() {
@@ -48,7 +48,7 @@ class SpecDocumentRoundTripTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void writingIsAFixedPoint(long seed) {
+  void writingTwiceGivesTheSameDocument(long seed) {
     Map<String, Object> document = SpecDocument.toMap(new Specs(seed).request());
     assertThat(SpecDocument.toMap(SpecDocument.fromMap(document, SpecDocumentRoundTripTest::noId)))
         .isEqualTo(document);
@@ -56,7 +56,7 @@ class SpecDocumentRoundTripTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void aBuilderMadeFromASpecMakesTheSameSpec(long seed) {
+  void builderOfASpecBuildsAnEqualSpec(long seed) {
     SandboxSpec spec = new Specs(seed).spec();
     assertThat(spec.toBuilder().build()).isEqualTo(spec);
     assertThat(spec.toBuilder().clearImage().build().image()).isEmpty();
@@ -66,7 +66,7 @@ class SpecDocumentRoundTripTest {
     throw new AssertionError("the document has an id");
   }
 
-  /** Arbitrary valid specs. */
+  /** Generates arbitrary valid specs. */
   private static final class Specs {
     private final Generator any;
 

@@ -48,7 +48,7 @@ class SpecDocumentTest {
   private static final SandboxId FRESH = new SandboxId("fresh");
 
   @Test
-  void anEmptyDocumentIsAllDefaults() {
+  void emptyDocumentGetsAllDefaults() {
     assertThat(read(Map.of())).isEqualTo(SandboxSpec.builder(FRESH).build());
     assertThat(read(Map.of("apiVersion", "v2"))).isEqualTo(SandboxSpec.builder(FRESH).build());
   }
@@ -66,7 +66,7 @@ class SpecDocumentTest {
   }
 
   @Test
-  void wrongSecretVariablesAreNamedWithoutTheirValues() {
+  void invalidSecretVariablesAreReportedWithoutValues() {
     for (Map<String, Object> wrong :
         List.<Map<String, Object>>of(
             Map.of("secretEnv", List.of("KEY")),
@@ -212,9 +212,9 @@ class SpecDocumentTest {
     assertThat(request.tags()).isEqualTo(Map.of("team", "red"));
   }
 
-  /** What the ledger of an earlier version holds. */
+  /** As stored in the ledger of an earlier version. */
   @Test
-  void limitsRequiredInTheSectionOfTheLimitsAreRequirements() {
+  void requiredLimitsOfTheResourcesSectionAreRequirements() {
     CreateRequest request =
         request(
             Map.of(
@@ -249,7 +249,7 @@ class SpecDocumentTest {
   }
 
   @Test
-  void aTextIsAnInitForTheShell() {
+  void initAsTextIsAShellCommand() {
     assertThat(read(Map.of("init", "echo hi")).init()).contains(Command.shell("echo hi"));
   }
 
@@ -276,7 +276,7 @@ class SpecDocumentTest {
 
   @ParameterizedTest
   @MethodSource("networks")
-  void enabledAndModeAreOneThing(Map<String, Object> network, Optional<NetworkMode> mode) {
+  void networkEnabledAndModeAreCombined(Map<String, Object> network, Optional<NetworkMode> mode) {
     assertThat(read(Map.of("network", network)).network().mode()).isEqualTo(mode);
   }
 
@@ -311,7 +311,7 @@ class SpecDocumentTest {
         wrong("env", "must be an object, not text", "env", "A=1"),
         wrong("env.PORT", "must be text, not a number", "env", Map.of("PORT", 80)),
         wrong("env.A", "must be text, not null", "env", nulls("A")),
-        wrong("env", "has a name that is not one: '1'", "env", Map.of("1", "x")),
+        wrong("env", "has an invalid name: '1'", "env", Map.of("1", "x")),
         wrong("cwd", "must be an absolute path", "cwd", "x"),
         wrong("workspacePath", "is not a path", "workspacePath", "/a\0"),
         wrong("workspacePath", "must be absolute", "workspacePath", "a"),
@@ -341,7 +341,7 @@ class SpecDocumentTest {
         wrong(
             "seedFiles.a.base64", "is not base64", "seedFiles", Map.of("a", Map.of("base64", "%"))),
         wrong("init", "must be text for the shell, or an object with command", "init", 1),
-        wrong("init", "is refused: the command is invalid: command is empty", "init", ""),
+        wrong("init", "is rejected: the command is invalid: command is empty", "init", ""),
         wrong("init.command", "is missing", "init", Map.of("mode", "argv")),
         wrong(
             "init.mode",
@@ -439,10 +439,14 @@ class SpecDocumentTest {
             "workspace_path",
             "/x"),
         wrong("colour", "is not a field", "colour", "red"),
-        wrong("networkMode", "is not a field here, but of apiVersion v1", "networkMode", "none"),
+        wrong(
+            "networkMode",
+            "is not a field here; it belongs to apiVersion v1",
+            "networkMode",
+            "none"),
         wrong(
             "resourceLimits",
-            "is not a field here, but of apiVersion v1",
+            "is not a field here; it belongs to apiVersion v1",
             "resourceLimits",
             Map.of()),
         wrong("apiVersion", "is not supported: v3; v1 and v2 are", "apiVersion", "v3"),
@@ -455,7 +459,7 @@ class SpecDocumentTest {
 
   @ParameterizedTest(name = "{0} {1}")
   @MethodSource("wrong")
-  void isRefusedByName(String field, String problem, Map<String, Object> document) {
+  void invalidFieldIsReportedByName(String field, String problem, Map<String, Object> document) {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(() -> read(document))
         .satisfies(
@@ -469,7 +473,7 @@ class SpecDocumentTest {
   }
 
   @Test
-  void everythingWrongIsNamedAtOnce() {
+  void allViolationsAreReportedAtOnce() {
     ThrowingCallable reading =
         () ->
             read(
@@ -510,7 +514,7 @@ class SpecDocumentTest {
   }
 
   @Test
-  void whatIsLongIsCut() {
+  void longValuesAreTruncatedInMessages() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(
             () -> read(Map.of("x".repeat(100_000), 1, "containerType", "y".repeat(100_000))))
@@ -524,7 +528,7 @@ class SpecDocumentTest {
   }
 
   @Test
-  void writesDefaultsOut() {
+  void writesDefaults() {
     Map<String, Object> document =
         SpecDocument.toMap(CreateRequest.auto(SandboxSpec.builder(FRESH).build()));
 
@@ -582,9 +586,9 @@ class SpecDocumentTest {
         .containsEntry("ttlSeconds", new BigDecimal("1.5"));
   }
 
-  /** In one order, so that a document that is hashed is the same each time Java is started. */
+  /** Sorted, so that the hash of a document is the same in every JVM run. */
   @Test
-  void writesWhatIsRequiredSorted() {
+  void writesRequirementsSorted() {
     Requirements much =
         new Requirements(
             Isolation.VM,

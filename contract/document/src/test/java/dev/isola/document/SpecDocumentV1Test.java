@@ -54,7 +54,7 @@ class SpecDocumentV1Test {
   }
 
   @Test
-  void aMigratedDocumentIsOneOfVersion2WithTheSameMeaning() {
+  void migratedDocumentEqualsItsVersion2Form() {
     Map<String, ?> migrated = SpecDocumentV1.migrate(FULL);
 
     assertThat(migrated.get("apiVersion")).isEqualTo("v2");
@@ -62,20 +62,20 @@ class SpecDocumentV1Test {
   }
 
   @Test
-  void migrationLeavesItsInputAlone() {
-    // FULL cannot be changed: an attempt would throw.
+  void migrationDoesNotModifyItsInput() {
+    // FULL is immutable: a modification would throw.
     assertThat(SpecDocumentV1.migrate(FULL)).isEqualTo(SpecDocumentV1.migrate(FULL));
   }
 
   @Test
-  void whatIsMissingGetsItsDefault() {
+  void missingFieldsGetDefaults() {
     assertThat(read(Map.of("apiVersion", "v1"))).isEqualTo(SandboxSpec.builder(FRESH).build());
     assertThat(read(Map.of("apiVersion", "v1", "resourceLimits", Map.of("cpuCount", 0.5))).limits())
         .isEqualTo(ResourceLimits.DEFAULT.withCpu(0.5));
   }
 
   @Test
-  void everythingWrongIsNamedAtOnceByItsOldName() {
+  void allViolationsAreReportedWithVersion1Names() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(
             () ->
@@ -107,14 +107,14 @@ class SpecDocumentV1Test {
                       "resourceLimits.diskMb",
                       "resourceLimits.timeoutSeconds");
               assertThat(e.context())
-                  .containsEntry("ttlSeconds", "is not a field here, but of apiVersion v2")
+                  .containsEntry("ttlSeconds", "is not a field here; it belongs to apiVersion v2")
                   .containsEntry("imge", "is not a field, did you mean 'image'?")
                   .containsEntry("resourceLimits.diskMb", "is not a field, did you mean 'diskMB'?");
             });
   }
 
   @Test
-  void aWrongTypeIsNamedOnce() {
+  void wrongTypeIsReportedOnce() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(() -> read(Map.of("apiVersion", "v1", "resourceLimits", "many")))
         .withMessage(
@@ -122,8 +122,8 @@ class SpecDocumentV1Test {
   }
 
   @Test
-  void everyNameOfVersion2ThatVersion1LacksIsKnownAsSuch() {
-    // What toMap writes, and what version 1 does not know, must be in the table of hints.
+  void fieldsOfVersion2AreRejectedWithAHint() {
+    // Every field that toMap writes and version 1 does not have must be in the table of hints.
     SandboxSpec full =
         SandboxSpec.builder(FRESH).cwd("/x").init(Command.shell("x")).linger(Duration.ZERO).build();
     CreateRequest request = CreateRequest.auto(full).withTtl(Duration.ofSeconds(1));

@@ -26,24 +26,24 @@ class SuggestionTest {
     "mem,memory",
     "gpu,gpus"
   })
-  void guesses(String wrong, String meant) {
+  void suggestsSimilarNames(String wrong, String meant) {
     assertThat(Suggestion.closest(wrong, NAMES)).contains(meant);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "colour", "x", "timeout", "xyzw"})
-  void doesNotGuessWildly(String wrong) {
+  void doesNotSuggestDistantNames(String wrong) {
     assertThat(Suggestion.closest(wrong, NAMES)).isEmpty();
   }
 
   @Test
-  void doesNotLookAtWhatIsTooLongToBeAName() {
+  void ignoresLongInput() {
     assertThat(Suggestion.closest("image".repeat(1000), NAMES)).isEmpty();
     assertThat(Suggestion.closest("image", List.of())).isEmpty();
   }
 
   @Test
-  void aHintIsTheEndOfASentence() {
+  void hintIsAMessageSuffix() {
     assertThat(Suggestion.hint("imgae", NAMES)).isEqualTo(", did you mean 'image'?");
     assertThat(Suggestion.hint("colour", NAMES)).isEmpty();
   }

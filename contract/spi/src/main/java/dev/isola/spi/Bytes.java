@@ -3,7 +3,7 @@ package dev.isola.spi;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Immutable bytes with the equality of their content. */
+/** An immutable byte sequence, compared by content. */
 public final class Bytes {
   private static final Bytes EMPTY = new Bytes(new byte[0]);
 
@@ -29,7 +29,7 @@ public final class Bytes {
     return content.clone();
   }
 
-  /** Decodes as UTF-8; malformed parts become the replacement character. */
+  /** Decodes the bytes as UTF-8, replacing malformed sequences with U+FFFD. */
   public String utf8() {
     return new String(content, StandardCharsets.UTF_8);
   }

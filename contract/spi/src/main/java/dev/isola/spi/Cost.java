@@ -1,9 +1,12 @@
 package dev.isola.spi;
 
-/** What sandboxes of a provider cost, in the order in which providers are preferred. */
+/**
+ * What a provider's sandboxes cost. Constants are declared in order of preference: the selector
+ * prefers a provider with a lower cost.
+ */
 public enum Cost {
-  /** Nothing beyond the machine that Isola runs on. */
+  /** Sandboxes cost nothing beyond the machine that Isola runs on. */
   NONE,
-  /** Another party charges for each sandbox. */
+  /** A third party charges for each sandbox. */
   METERED
 }

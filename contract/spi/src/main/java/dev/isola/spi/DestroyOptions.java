@@ -3,10 +3,10 @@ package dev.isola.spi;
 import java.time.Duration;
 
 /**
- * How a sandbox is destroyed.
+ * Options of {@link dev.isola.spi.provider.Provider#destroy}.
  *
- * @param force do not spare unsaved work
- * @param timeout how long to try
+ * @param force whether to destroy the sandbox even if unsaved work is lost
+ * @param timeout the maximum time that the call may take
  */
 public record DestroyOptions(boolean force, Duration timeout) {
   public static final DestroyOptions NORMAL = new DestroyOptions(false, Duration.ofSeconds(10));

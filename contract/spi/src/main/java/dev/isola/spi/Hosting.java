@@ -1,11 +1,11 @@
 package dev.isola.spi;
 
-/** What has to run for a provider's sandboxes, in the order in which providers are preferred. */
+/** Where a provider's sandboxes run. Constants are declared in order of preference. */
 public enum Hosting {
-  /** Nothing: the provider starts sandboxes itself, on this machine. */
+  /** On this machine, started by the provider itself. */
   LOCAL,
-  /** A daemon that is not Isola's, such as Docker's engine. */
+  /** In a daemon that does not belong to Isola, such as the Docker engine. */
   DAEMON,
-  /** A service of another party, such as a cloud: code and files leave the installation. */
+  /** In a third-party service, such as a cloud. Code and files leave the installation. */
   REMOTE
 }

@@ -1,8 +1,8 @@
 package dev.isola.spi;
 
 /**
- * Names one Isola installation (one data folder). Every resource at a backend bears it, and nothing
- * that bears another one is ever touched.
+ * Identifies one Isola installation, that is, one data folder. A provider labels every backend
+ * resource with this id and never touches a resource that carries a different one.
  */
 public record InstanceId(String value) {
   public InstanceId {

@@ -1,15 +1,15 @@
 package dev.isola.spi;
 
 /**
- * How strong the wall is, weakest first. A caller may require a floor; {@code compareTo} is the
- * order.
+ * Isolation levels, weakest first. A client may require a minimum level, called the floor; {@code
+ * compareTo} defines the order.
  */
 public enum Isolation {
-  /** None: the command is a process of the host with the rights of its user. */
+  /** No isolation: commands are host processes with the privileges of their user. */
   PROCESS,
-  /** Namespaces of the host's kernel. */
+  /** Namespaces of the host kernel. */
   CONTAINER,
-  /** A kernel of its own in user space, such as gVisor. */
+  /** A separate kernel in user space, such as gVisor. */
   KERNEL,
   /** A virtual machine. */
   VM;

@@ -1,19 +1,21 @@
 package dev.isola.spi;
 
-/** The limits a provider may enforce. What it does not declare as enforced, it does not enforce. */
+/**
+ * The resource limits that a provider may enforce. A provider enforces exactly the limits that it
+ * declares.
+ */
 public enum LimitKind {
   CPU,
   MEMORY,
   DISK,
   FILE_DESCRIPTORS,
   PROCESSES,
-  /** Of all processes together. */
+  /** Threads of all processes of the sandbox together. */
   THREADS,
   BANDWIDTH,
   /**
-   * Inotify instances and pseudo-terminals, which the kernel counts for the whole machine or for
-   * each of its users. No spec sets a figure: enforced means that one sandbox cannot use up those
-   * of the machine.
+   * Inotify instances and pseudo-terminals, which the kernel counts per machine or per user. A spec
+   * sets no value for them: enforced means that one sandbox cannot exhaust those of the machine.
    */
   KERNEL_OBJECTS,
   /** The default timeout of commands. */

@@ -3,7 +3,7 @@ package dev.isola.spi;
 import java.util.random.RandomGenerator;
 
 /**
- * Names one sandbox. Lower-case letters and digits, at most 32, so that it can stand in a host
+ * Identifies a sandbox: 1 to 32 lower-case letters and digits, so that the id can be part of a host
  * name.
  */
 public record SandboxId(String value) implements Comparable<SandboxId> {
@@ -23,7 +23,7 @@ public record SandboxId(String value) implements Comparable<SandboxId> {
     return value.chars().allMatch(c -> (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'));
   }
 
-  /** Returns a fresh id of 20 characters: over 100 bits of {@code random}. */
+  /** Returns a random id of 20 characters, more than 100 bits taken from {@code random}. */
   public static SandboxId random(RandomGenerator random) {
     StringBuilder text = new StringBuilder(20);
     for (int i = 0; i < 20; i++) {

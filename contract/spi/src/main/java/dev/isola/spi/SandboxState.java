@@ -3,21 +3,21 @@ package dev.isola.spi;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** The states of a sandbox and the only ways between them. */
+/** The states of a sandbox and the transitions between them. */
 public enum SandboxState {
   CREATING,
   RUNNING,
-  /** Frozen with its processes in memory. */
+  /** The processes are frozen and stay in memory. */
   PAUSED,
-  /** Its files are kept, its processes are gone. */
+  /** The files are kept; the processes have ended. */
   STOPPED,
-  /** It failed; only destroying it is left. */
+  /** The sandbox failed. It can only be destroyed. */
   ERROR,
   TERMINATING,
-  /** Nothing is left of it. */
+  /** The sandbox and all its resources are gone. */
   DESTROYED;
 
-  /** Returns the states that may come next. */
+  /** Returns the states that this state can change to. */
   public Set<SandboxState> successors() {
     return switch (this) {
       case CREATING -> EnumSet.of(RUNNING, ERROR, TERMINATING);

@@ -3,7 +3,7 @@ package dev.isola.spi;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
-/** A value that must not be shown: prints as {@code ***}, compares in constant time. */
+/** A secret value. It prints as {@code ***} and is compared in constant time. */
 public final class Secret {
   private final byte[] value;
 
@@ -19,7 +19,7 @@ public final class Secret {
     return new Secret(value.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Returns the value. Calls to this are the places to look at in a review. */
+  /** Returns the value in the clear. Every call of this method deserves attention in a review. */
   public byte[] reveal() {
     return value.clone();
   }

@@ -40,7 +40,7 @@ class BytesTest {
   }
 
   @Test
-  void decodesUtf8AndReplacesWhatIsNot() {
+  void decodesUtf8AndReplacesMalformedBytes() {
     assertThat(Bytes.utf8("grüße €").utf8()).isEqualTo("grüße €");
     assertThat(Bytes.of(new byte[] {'a', (byte) 0xff, 'b'}).utf8()).isEqualTo("a\ufffdb");
   }

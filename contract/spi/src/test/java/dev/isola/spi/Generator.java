@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
- * Makes arbitrary values from a seed; a failing test names its seed, and that seed makes the same
+ * Generates arbitrary values from a seed. A failing test names its seed, which generates the same
  * values again.
  */
 public final class Generator {
@@ -20,7 +20,7 @@ public final class Generator {
     random = new SplittableRandom(seed);
   }
 
-  /** Returns the seeds {@code 1} to {@code count}: what a parameterized test runs over. */
+  /** Returns the seeds {@code 1} to {@code count} for a parameterized test. */
   public static LongStream seeds(int count) {
     return LongStream.rangeClosed(1, count);
   }
@@ -29,7 +29,9 @@ public final class Generator {
     return random.nextBoolean();
   }
 
-  /** Returns a number of {@code least} to {@code most}, the ends more often than by chance. */
+  /**
+   * Returns a number from {@code min} to {@code max}; both ends are more likely than other values.
+   */
   public long between(long least, long most) {
     return switch (random.nextInt(8)) {
       case 0 -> least;
@@ -57,7 +59,7 @@ public final class Generator {
     return bytes;
   }
 
-  /** Returns {@code least} to {@code most} characters out of {@code alphabet}. */
+  /** Returns {@code min} to {@code max} characters of {@code alphabet}. */
   public String text(String alphabet, int least, int most) {
     int[] characters = alphabet.codePoints().toArray();
     StringBuilder text = new StringBuilder();

@@ -19,7 +19,7 @@ class IsolationTest {
   }
 
   @Test
-  void aFloorAdmitsItselfAndWhatIsStronger() {
+  void floorAdmitsEqualAndStrongerLevels() {
     for (int i = 0; i < WEAKEST_FIRST.size(); i++) {
       for (int j = 0; j < WEAKEST_FIRST.size(); j++) {
         assertThat(WEAKEST_FIRST.get(i).isAtLeast(WEAKEST_FIRST.get(j)))

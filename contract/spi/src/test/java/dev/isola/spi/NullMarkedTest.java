@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Every package of the contract says that nothing in it is null unless it says so. */
+/** Every package of the SPI is annotated with NullMarked. */
 class NullMarkedTest {
 
   @Test

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The records of the contract keep their own copies. */
+/** The records of the SPI make defensive copies. */
 class RecordsTest {
 
   @Test
@@ -67,14 +67,14 @@ class RecordsTest {
   }
 
   @Test
-  void sightingAndProviderConfig() {
+  void inventoryItemAndProviderConfig() {
     Map<String, String> map = new HashMap<>(Map.of("pid", "1"));
-    InventoryItem sighting =
+    InventoryItem item =
         new InventoryItem(new SandboxId("a"), SandboxState.RUNNING, Instant.EPOCH, map);
     ProviderConfig config = new ProviderConfig(map);
     map.clear();
 
-    assertThat(sighting.details()).containsEntry("pid", "1");
+    assertThat(item.details()).containsEntry("pid", "1");
     assertThat(config.get("pid")).contains("1");
     assertThat(config.get("socket")).isEmpty();
     assertThat(ProviderConfig.EMPTY.settings()).isEmpty();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** P2: ids can stand in a host name. */
+/** P2: ids can be part of a host name. */
 class SandboxIdTest {
 
   @ParameterizedTest
@@ -35,7 +35,7 @@ class SandboxIdTest {
         "a\0",
         "0123456789012345678901234567890123"
       })
-  void refusesAnythingElse(String text) {
+  void rejectsInvalidIds(String text) {
     assertThat(SandboxId.isValid(text)).isFalse();
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new SandboxId(text))

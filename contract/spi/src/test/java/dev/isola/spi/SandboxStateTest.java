@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** P3: one state machine, illegal transitions refused. */
+/** P3: one state machine; illegal transitions are rejected. */
 class SandboxStateTest {
   private static final SandboxId ID = new SandboxId("box1");
 
@@ -44,7 +44,7 @@ class SandboxStateTest {
 
   @ParameterizedTest(name = "{0} to {1}")
   @MethodSource("pairs")
-  void everyPairIsAllowedOrRefused(SandboxState from, SandboxState to) {
+  void everyPairIsAllowedOrRejected(SandboxState from, SandboxState to) {
     boolean allowed = ALLOWED.getOrDefault(from, Set.of()).contains(to);
 
     assertThat(from.canTransitionTo(to)).isEqualTo(allowed);
@@ -66,7 +66,7 @@ class SandboxStateTest {
   }
 
   @Test
-  void theRefusalNamesTheWaysThatAreOpen() {
+  void errorNamesTheAllowedTransitions() {
     assertThatExceptionOfType(Conflict.class)
         .isThrownBy(() -> StateTransition.check(PAUSED, STOPPED, ID))
         .withMessage(
@@ -78,7 +78,7 @@ class SandboxStateTest {
   }
 
   @Test
-  void everyStateButTheLastLeadsToItsEnd() {
+  void everyStateCanReachDestroyed() {
     for (SandboxState state : SandboxState.values()) {
       assertThat(state == DESTROYED || state == TERMINATING || state.canTransitionTo(TERMINATING))
           .as(state.name())

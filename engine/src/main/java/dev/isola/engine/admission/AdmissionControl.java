@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Admits sandboxes by the provider that runs them: a provider with a capacity of its own by that
- * capacity, all others together by the installation's.
+ * Routes admission by provider: a provider with a dedicated capacity uses its own pool, and all
+ * others share the pool of the installation.
  */
 public final class AdmissionControl {
   private final CapacityPool shared;
   private final Map<String, CapacityPool> dedicated;
 
   /**
-   * @param own by the name of the provider
+   * @param dedicated pools by provider name
    */
-  public AdmissionControl(CapacityPool shared, Map<String, CapacityPool> own) {
+  public AdmissionControl(CapacityPool shared, Map<String, CapacityPool> dedicated) {
     this.shared = shared;
-    this.dedicated = Map.copyOf(own);
+    this.dedicated = Map.copyOf(dedicated);
   }
 
   private CapacityPool poolOf(String provider) {
@@ -26,46 +26,46 @@ public final class AdmissionControl {
   }
 
   /**
-   * Returns a promise at the first of these providers that has room. Where none has, waits for the
-   * first that could have.
+   * Reserves resources at the first of these providers with free capacity. If none has any, waits
+   * for the first one that the request can fit into.
    *
-   * @param providers the best first
-   * @throws LimitExceeded when no room becomes free in time
+   * @param providers provider names, best first
+   * @throws LimitExceeded if no capacity becomes free in time
    */
-  public Reservation admit(List<String> providers, Resources asked) {
+  public Reservation admit(List<String> providers, Resources requested) {
     Map<CapacityPool, String> candidates = candidates(providers);
     if (candidates.size() > 1) {
       for (Map.Entry<CapacityPool, String> one : candidates.entrySet()) {
         try {
-          return one.getKey().admitNow(one.getValue(), asked);
+          return one.getKey().admitNow(one.getValue(), requested);
         } catch (LimitExceeded full) {
-          // the next one may have room
+          // the next pool may have capacity
         }
       }
     }
-    String awaited =
+    String waitingFor =
         candidates.entrySet().stream()
-            .filter(one -> one.getKey().canEverFit(asked))
+            .filter(one -> one.getKey().canEverFit(requested))
             .map(Map.Entry::getValue)
             .findFirst()
             .orElse(providers.getFirst());
-    return poolOf(awaited).admit(awaited, asked);
+    return poolOf(waitingFor).admit(waitingFor, requested);
   }
 
-  /** Returns a promise at the first of these providers that has room now. */
-  public Reservation admitNow(List<String> providers, Resources asked) {
+  /** Reserves resources at the first of these providers with free capacity, without waiting. */
+  public Reservation admitNow(List<String> providers, Resources requested) {
     LimitExceeded full = null;
     for (Map.Entry<CapacityPool, String> one : candidates(providers).entrySet()) {
       try {
-        return one.getKey().admitNow(one.getValue(), asked);
+        return one.getKey().admitNow(one.getValue(), requested);
       } catch (LimitExceeded e) {
         full = full == null ? e : full;
       }
     }
-    throw full == null ? new IllegalArgumentException("no provider is named") : full;
+    throw full == null ? new IllegalArgumentException("the list of providers is empty") : full;
   }
 
-  /** The first provider of each admission: the others of it have no more room. */
+  /** Returns the first provider of each pool; further providers of a pool have no more capacity. */
   private Map<CapacityPool, String> candidates(List<String> providers) {
     Map<CapacityPool, String> first = new LinkedHashMap<>();
     providers.forEach(name -> first.putIfAbsent(poolOf(name), name));
@@ -73,35 +73,38 @@ public final class AdmissionControl {
   }
 
   /**
-   * Turns a promise into one of another provider, which makes the sandbox instead.
+   * Moves a reservation to another provider, which creates the sandbox instead.
    *
-   * @throws LimitExceeded when that one has no room now; the promise stays as it was
+   * @throws LimitExceeded if that provider has no free capacity; the reservation is unchanged
    */
-  public void move(Reservation grant, String provider) {
+  public void move(Reservation reservation, String provider) {
     CapacityPool target = poolOf(provider);
-    if (grant.isFrom(target)) {
-      target.move(grant, provider);
+    if (reservation.isFrom(target)) {
+      target.move(reservation, provider);
     } else {
-      grant.replaceWith(target.admitNow(provider, grant.resources()));
+      reservation.replaceWith(target.admitNow(provider, reservation.resources()));
     }
   }
 
-  /** Counts a sandbox that exists already, as after a restart; there may be no room for it. */
+  /**
+   * Reserves resources for a sandbox that already exists, for example after a restart, even beyond
+   * the capacity.
+   */
   public Reservation adopt(String provider, Resources held) {
     return poolOf(provider).adopt(provider, held);
   }
 
-  /** Returns what the providers without a capacity of their own share. */
+  /** Returns the usage of the shared pool. */
   public CapacityPool.Usage usage() {
     return shared.usage();
   }
 
-  /** Returns what counts for a provider: its own capacity, or the one that it shares. */
+  /** Returns the usage of the pool that applies to a provider, dedicated or shared. */
   public CapacityPool.Usage usage(String provider) {
     return poolOf(provider).usage();
   }
 
-  /** Returns what is promised to the sandboxes of a provider. */
+  /** Returns the resources reserved for the sandboxes of a provider. */
   public Resources reserved(String provider) {
     return poolOf(provider).reserved(provider);
   }

@@ -10,9 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Who holds how much, and who waits. State without threads: {@link CapacityPool} has the lock.
- * Nobody is overtaken: a small one that would fit waits behind a large one, or the large one would
- * wait for ever.
+ * Tracks reservations and the FIFO queue of waiting requests. Not thread-safe; {@link CapacityPool}
+ * holds the lock. A small request never overtakes a large one, which would otherwise starve.
  */
 final class AdmissionQueue {
   enum State {
@@ -21,7 +20,7 @@ final class AdmissionQueue {
     RELEASED
   }
 
-  /** A place in the line, and later what it holds. */
+  /** A request in the queue, and its reservation once it is admitted. */
   static final class Ticket {
     final Resources requested;
     final Instant deadline;
@@ -29,9 +28,9 @@ final class AdmissionQueue {
     private State state = State.WAITING;
     private boolean starting;
 
-    private Ticket(String provider, Resources asked, Instant deadline) {
+    private Ticket(String provider, Resources requested, Instant deadline) {
       this.provider = provider;
-      this.requested = asked;
+      this.requested = requested;
       this.deadline = deadline;
     }
 
@@ -56,7 +55,7 @@ final class AdmissionQueue {
     return reserved;
   }
 
-  /** Returns what is promised to the sandboxes of one provider. */
+  /** Returns the resources reserved for the sandboxes of one provider. */
   Resources reserved(String provider) {
     return byProvider.getOrDefault(provider, Resources.NONE);
   }
@@ -69,15 +68,20 @@ final class AdmissionQueue {
     return waiting.size();
   }
 
-  /** Joins at the end; the ticket holds what it asked for when nobody is before it and it fits. */
-  Ticket enqueue(String provider, Resources asked, Instant deadline) {
-    Ticket ticket = new Ticket(provider, asked, deadline);
+  /**
+   * Adds a request to the queue. The ticket is admitted immediately if the queue is empty and the
+   * request fits.
+   */
+  Ticket enqueue(String provider, Resources requested, Instant deadline) {
+    Ticket ticket = new Ticket(provider, requested, deadline);
     waiting.addLast(ticket);
     admitWaiting();
     return ticket;
   }
 
-  /** Says that a sandbox was made: what it takes from now on is seen on the machine. */
+  /**
+   * Marks the sandbox as created. From then on its usage is visible in the state of the machine.
+   */
   void markStarted(Ticket ticket) {
     if (ticket.starting) {
       ticket.starting = false;
@@ -85,52 +89,55 @@ final class AdmissionQueue {
     }
   }
 
-  /** Returns what a ticket waits for; empty when only those before it are in its way. */
-  Optional<Shortage> shortage(Resources asked) {
+  /** Returns the shortage that a request waits for; empty if only earlier requests block it. */
+  Optional<Shortage> shortage(Resources requested) {
     Resources free = free();
-    if (asked.memoryMb() > free.memoryMb()) {
+    if (requested.memoryMb() > free.memoryMb()) {
       return Optional.of(
           new Shortage(
               "memory",
-              asked.memoryMb() + "",
+              requested.memoryMb() + "",
               free.memoryMb() + "",
-              "the sandbox asks for "
-                  + asked.memoryMb()
-                  + " MB, and "
+              "the sandbox requests "
+                  + requested.memoryMb()
+                  + " MB of memory, and "
                   + free.memoryMb()
                   + " of "
                   + capacity.resources().memoryMb()
-                  + " MB that may be promised ("
+                  + " MB ("
                   + capacity.memoryKey()
                   + ") are free"));
     }
-    if (asked.milliCpu() > free.milliCpu()) {
+    if (requested.milliCpu() > free.milliCpu()) {
       return Optional.of(
           new Shortage(
               "cpu",
-              asked.cpu(),
+              requested.cpu(),
               free.cpu(),
-              "the sandbox asks for "
-                  + asked.cpu()
+              "the sandbox requests "
+                  + requested.cpu()
                   + " cpu, and "
                   + free.cpu()
                   + " of "
                   + capacity.resources().cpu()
-                  + " cpu that may be promised ("
+                  + " cpu ("
                   + capacity.cpuKey()
                   + ") are free"));
     }
-    return headroom.currentShortage(asked, starting);
+    return headroom.currentShortage(requested, starting);
   }
 
-  /** Counts something that exists already, whether there is room for it or not. */
+  /** Reserves resources for a sandbox that already exists, even beyond the capacity. */
   Ticket adopt(String provider, Resources held) {
     Ticket ticket = new Ticket(provider, held, Instant.MAX);
     admit(ticket);
     return ticket;
   }
 
-  /** Gives back or gives up; returns those whose turn has come. The second time does nothing. */
+  /**
+   * Releases a reservation or removes a waiting ticket. Returns the tickets that this admits; a
+   * repeated call does nothing.
+   */
   List<Ticket> release(Ticket ticket) {
     switch (ticket.state) {
       case WAITING -> waiting.remove(ticket);
@@ -146,20 +153,20 @@ final class AdmissionQueue {
     return admitWaiting();
   }
 
-  /** Lets in those at the head of the line for whom there is room; returns them. */
+  /** Admits requests from the head of the queue while they fit, and returns them. */
   List<Ticket> admitWaiting() {
-    List<Ticket> served = new ArrayList<>();
+    List<Ticket> admitted = new ArrayList<>();
     while (!waiting.isEmpty() && shortage(waiting.getFirst().requested).isEmpty()) {
       Ticket ticket = waiting.removeFirst();
       admit(ticket);
       ticket.starting = true;
       starting++;
-      served.add(ticket);
+      admitted.add(ticket);
     }
-    return served;
+    return admitted;
   }
 
-  /** Counts what a ticket holds for another provider. */
+  /** Moves the reservation of a ticket to another provider. */
   void move(Ticket ticket, String provider) {
     if (ticket.state == State.ADMITTED) {
       unreserve(ticket);

@@ -1,18 +1,17 @@
 package dev.isola.engine.admission;
 
 /**
- * What may be promised to sandboxes together, and by which keys of the configuration an operator
- * changes it.
+ * The total resources that can be reserved, and the configuration keys that set them.
  *
- * @param holder what has the resources, in words
- * @param memoryKey the key of the sum of memory limits
- * @param cpuKey the key of the sum of processors
- * @param moreMemory the keys that let more memory be promised
+ * @param owner the owner of the resources, as shown in messages
+ * @param memoryKey the key that bounds the sum of memory limits
+ * @param cpuKey the key that bounds the sum of CPU limits
+ * @param memoryRemedyKeys the keys that raise the memory capacity, as shown in remedies
  */
 public record Capacity(
     Resources resources, String owner, String memoryKey, String cpuKey, String memoryRemedyKeys) {
 
-  /** Returns the capacity that all providers share. */
+  /** Returns the capacity that providers share. */
   public static Capacity ofInstallation(Resources resources) {
     return new Capacity(
         resources,
@@ -22,7 +21,7 @@ public record Capacity(
         "admission.memory_overcommit or admission.memory_mb");
   }
 
-  /** Returns the capacity that one provider has for itself. */
+  /** Returns the dedicated capacity of a provider. */
   public static Capacity ofProvider(String name, Resources resources) {
     String key = "providers." + name + ".capacity_";
     return new Capacity(

@@ -14,17 +14,17 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Admits sandboxes while there is room. Limits are ceilings: the sum of them is bounded only where
- * the operator says so, and otherwise the state of the machine decides ({@link Headroom}). A
- * request that does not fit waits in line, in order.
+ * Admits sandboxes while capacity is available. Resource limits are ceilings: their sum is bounded
+ * only if the operator configures a bound; otherwise the state of the machine decides (see {@link
+ * Headroom}). A request that does not fit waits in a FIFO queue.
  */
 public final class CapacityPool {
-  /** What is promised and what is left, at one moment. */
+  /** The reserved and free resources at one point in time. */
   public record Usage(Resources capacity, Resources reserved, Resources free, int waiting) {}
 
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** How often a waiting request looks at the machine, whose state changes without a signal. */
+  /** How often a waiting request checks the machine, whose state changes without a signal. */
   private static final long RECHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final Map<AdmissionQueue.Ticket, Condition> conditions = new HashMap<>();
@@ -35,67 +35,71 @@ public final class CapacityPool {
   private final InstantSource clock;
 
   /**
-   * @param capacity what may be promised together
-   * @param patience how long a request waits in line; zero for not at all
+   * @param capacity the total resources that can be reserved
+   * @param queueTimeout how long a request waits in the queue; zero to fail immediately
    */
   public CapacityPool(
-      Capacity capacity, Headroom headroom, Duration patience, InstantSource clock) {
+      Capacity capacity, Headroom headroom, Duration queueTimeout, InstantSource clock) {
     this.capacity = capacity;
     this.queue = new AdmissionQueue(capacity, headroom);
     this.headroom = headroom;
-    this.queueTimeout = patience;
+    this.queueTimeout = queueTimeout;
     this.clock = clock;
   }
 
-  /** An admission by limits alone, whatever the machine's state is. */
-  public CapacityPool(Resources capacity, Duration patience, InstantSource clock) {
-    this(Capacity.ofInstallation(capacity), Headroom.UNCHECKED, patience, clock);
+  /**
+   * Creates a pool that admits by resource limits alone, regardless of the state of the machine.
+   */
+  public CapacityPool(Resources capacity, Duration queueTimeout, InstantSource clock) {
+    this(Capacity.ofInstallation(capacity), Headroom.UNCHECKED, queueTimeout, clock);
   }
 
   /**
-   * Returns a promise of these resources, when it is this caller's turn and they are free.
+   * Reserves resources, waiting in the queue until they are free.
    *
-   * @param provider the one that runs the sandbox
-   * @throws dev.isola.spi.error.LimitExceeded at once when they never fit, after the patience when
-   *     they did not become free
-   * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} when interrupted
+   * @param provider the provider that runs the sandbox
+   * @throws dev.isola.spi.error.LimitExceeded immediately if the request can never fit, or after
+   *     the queue timeout if the resources did not become free
+   * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} if interrupted
    */
-  public Reservation admit(String provider, Resources asked) {
-    return admit(provider, asked, queueTimeout);
+  public Reservation admit(String provider, Resources requested) {
+    return admit(provider, requested, queueTimeout);
   }
 
   /**
-   * Returns a promise of these resources if they are free and nobody waits for them.
+   * Reserves resources if they are free and no other request is waiting.
    *
-   * @throws dev.isola.spi.error.LimitExceeded otherwise, at once
+   * @throws dev.isola.spi.error.LimitExceeded otherwise, without waiting
    */
-  public Reservation admitNow(String provider, Resources asked) {
-    return admit(provider, asked, Duration.ZERO);
+  public Reservation admitNow(String provider, Resources requested) {
+    return admit(provider, requested, Duration.ZERO);
   }
 
-  /** Tells whether this could be promised while nothing else is. */
-  boolean canEverFit(Resources asked) {
-    return asked.fitsIn(capacity.resources()) && headroom.permanentShortage(asked).isEmpty();
+  /** Returns whether the request fits into the empty pool. */
+  boolean canEverFit(Resources requested) {
+    return requested.fitsIn(capacity.resources())
+        && headroom.permanentShortage(requested).isEmpty();
   }
 
-  private Reservation admit(String provider, Resources asked, Duration patience) {
+  private Reservation admit(String provider, Resources requested, Duration queueTimeout) {
     lock.lock();
     try {
-      if (!asked.fitsIn(capacity.resources())) {
-        throw neverFits(asked);
+      if (!requested.fitsIn(capacity.resources())) {
+        throw neverFits(requested);
       }
       headroom
-          .permanentShortage(asked)
+          .permanentShortage(requested)
           .ifPresent(
               shortage -> {
                 throw refusal(
                     shortage,
-                    shortage.message() + " at best",
-                    "ask for less, or raise admission.memory_overcommit");
+                    shortage.message() + " in total",
+                    "request less memory, or raise admission.memory_overcommit");
               });
-      AdmissionQueue.Ticket ticket = queue.enqueue(provider, asked, clock.instant().plus(patience));
+      AdmissionQueue.Ticket ticket =
+          queue.enqueue(provider, requested, clock.instant().plus(queueTimeout));
       if (ticket.state() != AdmissionQueue.State.ADMITTED) {
-        await(ticket, patience);
+        await(ticket, queueTimeout);
       }
       return new Reservation(this, ticket);
     } finally {
@@ -103,7 +107,10 @@ public final class CapacityPool {
     }
   }
 
-  /** Counts a sandbox that exists already, as after a restart; there may be no room for it. */
+  /**
+   * Reserves resources for a sandbox that already exists, for example after a restart, even beyond
+   * the capacity.
+   */
   public Reservation adopt(String provider, Resources held) {
     lock.lock();
     try {
@@ -113,17 +120,17 @@ public final class CapacityPool {
     }
   }
 
-  /** Counts a promise for another provider. */
-  void move(Reservation grant, String provider) {
+  /** Moves a reservation to another provider of this pool. */
+  void move(Reservation reservation, String provider) {
     lock.lock();
     try {
-      queue.move(grant.ticket(), provider);
+      queue.move(reservation.ticket(), provider);
     } finally {
       lock.unlock();
     }
   }
 
-  /** Returns what is promised to the sandboxes of a provider. */
+  /** Returns the resources reserved for the sandboxes of a provider. */
   Resources reserved(String provider) {
     lock.lock();
     try {
@@ -166,36 +173,37 @@ public final class CapacityPool {
     }
   }
 
-  /** Returns when the ticket holds. Called with the lock, which waiting lets go. */
-  private void await(AdmissionQueue.Ticket ticket, Duration patience) {
-    Condition turn = lock.newCondition();
-    conditions.put(ticket, turn);
+  /** Waits until the ticket is admitted. The caller holds the lock, which waiting releases. */
+  private void await(AdmissionQueue.Ticket ticket, Duration queueTimeout) {
+    Condition condition = lock.newCondition();
+    conditions.put(ticket, condition);
     try {
       while (ticket.state() == AdmissionQueue.State.WAITING) {
-        long left = nanosUntil(ticket.deadline, patience);
+        long left = nanosUntil(ticket.deadline, queueTimeout);
         if (left <= 0) {
-          SandboxException refusal = noCapacity(ticket.requested, patience);
+          SandboxException refusal = noCapacity(ticket.requested, queueTimeout);
           releaseLocked(ticket);
           throw refusal;
         }
-        long _ = turn.awaitNanos(Math.min(left, RECHECK_NANOS));
+        long _ = condition.awaitNanos(Math.min(left, RECHECK_NANOS));
         signal(queue.admitWaiting());
       }
     } catch (InterruptedException e) {
       releaseLocked(ticket);
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "interrupted while waiting for room", "ask again")
+      throw Fault.of(
+              ErrorCode.CANCELLED, "interrupted while waiting for capacity", "retry the request")
           .exception(e);
     } finally {
       conditions.remove(ticket);
     }
   }
 
-  private long nanosUntil(Instant deadline, Duration patience) {
+  private long nanosUntil(Instant deadline, Duration queueTimeout) {
     Duration left = Duration.between(clock.instant(), deadline);
-    // A clock that is set back must not make anybody wait longer than was said.
+    // A clock that is set back must not extend the wait beyond the timeout.
     return Math.min(
-        left.compareTo(patience) > 0 ? patience.toNanos() : left.toNanos(),
+        left.compareTo(queueTimeout) > 0 ? queueTimeout.toNanos() : left.toNanos(),
         TimeUnit.DAYS.toNanos(1));
   }
 
@@ -203,48 +211,54 @@ public final class CapacityPool {
     signal(queue.release(ticket));
   }
 
-  private void signal(List<AdmissionQueue.Ticket> served) {
-    for (AdmissionQueue.Ticket next : served) {
-      Condition turn = conditions.get(next);
-      if (turn != null) {
-        turn.signal();
+  private void signal(List<AdmissionQueue.Ticket> admitted) {
+    for (AdmissionQueue.Ticket next : admitted) {
+      Condition condition = conditions.get(next);
+      if (condition != null) {
+        condition.signal();
       }
     }
   }
 
-  private SandboxException neverFits(Resources asked) {
-    Resources most = capacity.resources();
-    boolean memory = asked.memoryMb() > most.memoryMb();
+  private SandboxException neverFits(Resources requested) {
+    Resources total = capacity.resources();
+    boolean memory = requested.memoryMb() > total.memoryMb();
     return refusal(
         new Shortage(
             memory ? "memory" : "cpu",
-            memory ? asked.memoryMb() + "" : asked.cpu(),
-            memory ? most.memoryMb() + "" : most.cpu(),
+            memory ? requested.memoryMb() + "" : requested.cpu(),
+            memory ? total.memoryMb() + "" : total.cpu(),
             ""),
-        "the sandbox asks for " + asked + ", and " + capacity.owner() + " has " + most + " for all",
-        "ask for less, or raise " + capacity.memoryKey() + " and " + capacity.cpuKey());
+        "the sandbox requests "
+            + requested
+            + ", and "
+            + capacity.owner()
+            + " has "
+            + total
+            + " in total",
+        "request less, or raise " + capacity.memoryKey() + " and " + capacity.cpuKey());
   }
 
-  /** Called before the ticket leaves the line. */
-  private SandboxException noCapacity(Resources asked, Duration patience) {
+  /** Call this before the ticket is removed from the queue, because it reads the queue. */
+  private SandboxException noCapacity(Resources requested, Duration queueTimeout) {
     Shortage shortage =
         queue
-            .shortage(asked)
+            .shortage(requested)
             .orElseGet(
                 () ->
                     new Shortage(
                         "queue",
                         "",
                         "",
-                        "requests that came before and need more wait for room, "
+                        "earlier requests that need more are waiting for capacity; the queue has "
                             + queue.waiting()
-                            + " with this one"));
+                            + " requests including this one"));
     String waited =
-        patience.isZero() ? "" : "; the request waited " + patience.toSeconds() + " s for that";
+        queueTimeout.isZero() ? "" : "; the request waited " + queueTimeout.toSeconds() + " s";
     return refusal(
         shortage,
-        "there is no room: " + shortage.message() + waited,
-        "destroy a sandbox, ask for less, try later, or raise "
+        "no capacity: " + shortage.message() + waited,
+        "destroy a sandbox, request less, retry later, or raise "
             + (shortage.resource().equals("cpu")
                 ? capacity.cpuKey()
                 : capacity.memoryRemedyKeys()));

@@ -4,40 +4,43 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Whether the machine itself has room for one more sandbox. A memory limit is a ceiling and not
- * what a sandbox uses: of the limit divided by the overcommit factor there must be as much
- * available now.
+ * Decides whether the machine has memory for one more sandbox. A memory limit is a ceiling, not the
+ * usage: the memory available now must be at least the limit divided by the overcommit factor.
  *
- * @param overcommit how many times the available memory the limit of a newcomer may be
- * @param maxStalledPercent from this memory pressure on there is no room
- * @param memoryMb the memory of the machine
+ * @param overcommit how many times the available memory the limit of a new sandbox may be
+ * @param maxStalledPercent the memory pressure at which no sandbox is admitted
+ * @param memoryMb the total memory of the machine
  */
 public record Headroom(
     double overcommit, double maxStalledPercent, long memoryMb, Supplier<MachineState> machine) {
-  /** What a sandbox takes while it starts; what it takes later is seen in what is available. */
+  /**
+   * The memory reserved for a sandbox that is starting. Later usage shows up in the available
+   * memory.
+   */
   private static final long STARTING_MB = 16;
 
-  /** Left for the server and the rest of the machine: a twentieth, and no more than this. */
+  /** The upper bound of the memory reserved for the server and other processes, otherwise 5%. */
   private static final long RESERVE_MB = 512;
 
   /** For sandboxes that do not run on this machine. */
   public static final Headroom UNCHECKED =
       new Headroom(1_000_000, 100, Long.MAX_VALUE >> 24, () -> MachineState.UNKNOWN);
 
-  /** Returns what stands in the way of a sandbox that could never fit. */
-  Optional<Shortage> permanentShortage(Resources asked) {
-    long needed = needed(asked);
+  /** Returns the shortage if the sandbox can never fit into the machine. */
+  Optional<Shortage> permanentShortage(Resources requested) {
+    long needed = needed(requested);
     return needed > memoryMb
-        ? Optional.of(new Shortage("memory", needed + "", memoryMb + "", message(asked, memoryMb)))
+        ? Optional.of(
+            new Shortage("memory", needed + "", memoryMb + "", message(requested, memoryMb)))
         : Optional.empty();
   }
 
   /**
-   * Returns what is short now.
+   * Returns the current shortage, if any.
    *
-   * @param starting how many sandboxes are being made
+   * @param starting the number of sandboxes that are being created
    */
-  Optional<Shortage> currentShortage(Resources asked, int starting) {
+  Optional<Shortage> currentShortage(Resources requested, int starting) {
     MachineState state = machine.get();
     if (state.stalledPercent().isPresent()
         && state.stalledPercent().getAsDouble() >= maxStalledPercent) {
@@ -47,7 +50,7 @@ public record Headroom(
               "memoryPressure",
               maxStalledPercent + "",
               stalled,
-              "all tasks of the machine waited for memory "
+              "all tasks of the machine were stalled on memory for "
                   + stalled
                   + " % of the last 10 s (admission.max_memory_pressure is "
                   + maxStalledPercent
@@ -57,8 +60,9 @@ public record Headroom(
       return Optional.empty();
     }
     long free = Math.max(0, state.availableMb().getAsLong() - reserve() - starting * STARTING_MB);
-    return needed(asked) > free
-        ? Optional.of(new Shortage("memory", needed(asked) + "", free + "", message(asked, free)))
+    return needed(requested) > free
+        ? Optional.of(
+            new Shortage("memory", needed(requested) + "", free + "", message(requested, free)))
         : Optional.empty();
   }
 
@@ -70,12 +74,12 @@ public record Headroom(
         : (long) (Math.max(0, state.availableMb().getAsLong() - reserve()) * overcommit);
   }
 
-  private String message(Resources asked, long free) {
+  private String message(Resources requested, long free) {
     return "the sandbox needs "
-        + needed(asked)
+        + needed(requested)
         + " MB (its limit of "
-        + asked.memoryMb()
-        + " MB, with an overcommit of "
+        + requested.memoryMb()
+        + " MB divided by the overcommit factor "
         + overcommit
         + "), and the machine has "
         + free
@@ -86,7 +90,7 @@ public record Headroom(
     return Math.min(RESERVE_MB, memoryMb / 20);
   }
 
-  private long needed(Resources asked) {
-    return (long) Math.ceil(asked.memoryMb() / overcommit);
+  private long needed(Resources requested) {
+    return (long) Math.ceil(requested.memoryMb() / overcommit);
   }
 }

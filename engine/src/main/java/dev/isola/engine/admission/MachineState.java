@@ -10,11 +10,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the machine says of itself now. What it does not say does not count: kernels without
- * pressure stall information, machines without {@code /proc}.
+ * The current memory state of the machine. A value that the machine does not report is ignored, as
+ * on kernels without pressure stall information and machines without {@code /proc}.
  *
- * @param availableMb memory that can be had without swapping ({@code MemAvailable})
- * @param stalledPercent the share of the last ten seconds in which all tasks waited for memory
+ * @param availableMb memory available without swapping ({@code MemAvailable})
+ * @param stalledPercent the share of the last ten seconds in which all tasks were stalled on memory
  *     ({@code full avg10} of {@code /proc/pressure/memory})
  */
 public record MachineState(OptionalLong availableMb, OptionalDouble stalledPercent) {
@@ -24,7 +24,7 @@ public record MachineState(OptionalLong availableMb, OptionalDouble stalledPerce
   private static final Pattern STALLED =
       Pattern.compile("^full avg10=(\\d{1,3}(?:\\.\\d{1,4})?) ", Pattern.MULTILINE);
 
-  /** Reads it from the files of the kernel, {@code /proc} as a rule. */
+  /** Reads the state from {@code proc}, normally {@code /proc}. */
   public static MachineState read(Path proc) {
     OptionalLong available = MemoryInfo.read(proc).available();
     Matcher stalled = STALLED.matcher(text(proc.resolve("pressure").resolve("memory")));
@@ -35,7 +35,7 @@ public record MachineState(OptionalLong availableMb, OptionalDouble stalledPerce
             : OptionalDouble.empty());
   }
 
-  /** A kernel without it has no such file, or one that cannot be read. */
+  /** Returns the content of a file; empty if the kernel does not have it or it is unreadable. */
   private static String text(Path file) {
     try {
       return Files.readString(file);

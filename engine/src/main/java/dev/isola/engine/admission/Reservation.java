@@ -1,6 +1,6 @@
 package dev.isola.engine.admission;
 
-/** Memory and processors promised to one sandbox. Closing gives them back, once. */
+/** Memory and CPU reserved for one sandbox. Closing releases them. */
 public final class Reservation implements AutoCloseable {
   private record Slot(CapacityPool admission, AdmissionQueue.Ticket ticket) {}
 
@@ -22,20 +22,22 @@ public final class Reservation implements AutoCloseable {
     return slot.ticket();
   }
 
-  /** Takes over what another one holds, and gives back what this one held. */
+  /** Takes over the resources of another reservation and releases its own. */
   void replaceWith(Reservation other) {
     Slot before = slot;
     slot = other.slot;
     before.admission().release(before.ticket());
   }
 
-  /** Says that the sandbox was made: what it uses from now on is seen on the machine. */
+  /**
+   * Marks the sandbox as created. From then on its usage is visible in the state of the machine.
+   */
   public void markStarted() {
     Slot now = slot;
     now.admission().markStarted(now.ticket());
   }
 
-  /** Gives them back; every further call does nothing. */
+  /** Releases the resources. Repeated calls do nothing. */
   @Override
   public void close() {
     Slot now = slot;

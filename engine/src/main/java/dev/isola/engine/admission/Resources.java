@@ -4,22 +4,22 @@ import dev.isola.spi.spec.ResourceLimits;
 import java.math.BigDecimal;
 
 /**
- * Memory and processor time.
+ * Memory and CPU.
  *
- * @param milliCpu thousandths of a processor: whole numbers, because what is taken and given back a
- *     million times must come out even
+ * @param milliCpu thousandths of a CPU. An integer, so that repeated addition and subtraction stay
+ *     exact.
  */
 public record Resources(long memoryMb, long milliCpu) {
   public static final Resources NONE = new Resources(0, 0);
 
-  /** More than any machine has, and little enough to be added up. */
+  /** Larger than any machine, and small enough that sums do not overflow. */
   public static final long UNLIMITED = 1L << 50;
 
   public static Resources of(double cpu, long memoryMb) {
     return new Resources(memoryMb, (long) Math.ceil(cpu * 1000));
   }
 
-  /** Returns what a sandbox with these limits is promised. */
+  /** Returns the resources to reserve for a sandbox with these limits. */
   public static Resources of(ResourceLimits limits) {
     return of(limits.cpu(), limits.memoryMb());
   }

@@ -1,11 +1,11 @@
 package dev.isola.engine.admission;
 
 /**
- * The figure that is short.
+ * A resource that is short.
  *
  * @param resource {@code memory}, {@code cpu} or {@code memoryPressure}
- * @param needed what the sandbox needs; for a pressure the one that is allowed
- * @param free what there is
- * @param sentence both in words
+ * @param needed the amount that the sandbox needs; for memory pressure, the allowed maximum
+ * @param free the amount that is free; for memory pressure, the current value
+ * @param message a description of both
  */
 record Shortage(String resource, String needed, String free, String message) {}

@@ -1,4 +1,4 @@
-/** Promises memory and processors, and no more of them than there are. */
+/** Admission control: reserves memory and CPU for sandboxes within the configured capacity. */
 @NullMarked
 package dev.isola.engine.admission;
 

@@ -4,13 +4,13 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * One line of the log of a build.
+ * One line of a build log.
  *
- * @param step the number of the step that it belongs to, from 1 on
+ * @param step the number of the step that the line belongs to, starting at 1
  */
 public record BuildLogEntry(Instant at, Level level, Optional<Integer> step, String message) {
 
-  /** How much a line matters. */
+  /** The severity of a line. */
   public enum Level {
     INFO,
     WARN,

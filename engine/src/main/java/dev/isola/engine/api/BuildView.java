@@ -4,10 +4,10 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What the engine tells of one build of a template.
+ * The state of one build of a template.
  *
- * @param reason why it failed; empty text unless it did
- * @param failedStep the number of the step that failed, from 1 on
+ * @param reason why the build failed; empty otherwise
+ * @param failedStep the number of the step that failed, starting at 1
  */
 public record BuildView(
     String id,
@@ -18,14 +18,14 @@ public record BuildView(
     Instant createdAt,
     Instant updatedAt) {
 
-  /** How far a build is. */
+  /** The progress of a build. */
   public enum State {
     WAITING,
     RUNNING,
     READY,
     FAILED;
 
-    /** Returns whether it has ended. */
+    /** Returns whether the build has ended. */
     public boolean isOver() {
       return this == READY || this == FAILED;
     }

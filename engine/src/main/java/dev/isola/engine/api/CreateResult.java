@@ -3,9 +3,9 @@ package dev.isola.engine.api;
 import dev.isola.spi.capability.Sandbox;
 
 /**
- * A sandbox that was ordered and is there. Its entry names the provider that was really used, its
- * isolation, whether it came from the warm pool, and the attempts made before.
+ * A sandbox that was created or claimed from the warm pool. Its view names the provider and
+ * isolation in use, whether it came from the warm pool, and the failed attempts at other providers.
  *
- * @param repeated whether it was made by an earlier order with the same key
+ * @param repeated whether an earlier request with the same idempotency key created it
  */
 public record CreateResult(SandboxView view, Sandbox sandbox, boolean repeated) {}

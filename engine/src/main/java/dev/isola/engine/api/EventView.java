@@ -5,10 +5,11 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Something that happened.
+ * An event in the ledger.
  *
- * @param number from 1 without gaps; a reader that has seen N asks for what comes after N
- * @param sandbox empty for an event that belongs to no sandbox
+ * @param number increases by 1 without gaps, starting at 1; a reader that has processed event N
+ *     continues after N
+ * @param sandbox empty for an event that does not belong to a sandbox
  * @param data a JSON document
  */
 public record EventView(

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** The version of this Isola, as the build wrote it. */
+/** The version of Isola, written by the build. */
 public final class IsolaVersion {
   private static final String RESOURCE = "version.properties";
 
@@ -16,7 +16,7 @@ public final class IsolaVersion {
     Properties properties = new Properties();
     try (InputStream in = IsolaVersion.class.getResourceAsStream(RESOURCE)) {
       if (in == null) {
-        throw new IllegalStateException("the build left out " + RESOURCE);
+        throw new IllegalStateException("the build does not contain " + RESOURCE);
       }
       properties.load(in);
     } catch (IOException e) {

@@ -1,12 +1,12 @@
 package dev.isola.engine.api;
 
-/** Where the engine says what a person who runs it should know. One sentence each, no secrets. */
+/** The log for operators. Each message is one sentence and contains no secrets. */
 public interface Log {
   void info(String sentence);
 
   void warning(String sentence);
 
-  /** Returns a log that goes where the JVM's own platform log goes. */
+  /** Returns a log that writes to the platform logger of the JVM. */
   static Log ofPlatform() {
     System.Logger logger = System.getLogger("dev.isola.engine");
     return new Log() {

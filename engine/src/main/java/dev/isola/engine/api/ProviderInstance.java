@@ -5,23 +5,26 @@ import dev.isola.spi.provider.ProviderProfile;
 import java.util.Optional;
 
 /**
- * One provider of this installation: a type of provider with settings, data, health and metrics of
- * its own. Each type has an instance of the same name; the configuration adds others.
+ * One provider of this installation: a provider type with its own settings, data, health and
+ * metrics. Each type has an instance of the same name; the configuration can add others.
  *
- * @param name what requests, answers and records call it
- * @param type the name of the provider that it is an instance of
- * @param region a label of the operator that requests can ask for
- * @param profile what the type declares of itself
+ * @param name the name in requests, responses and records
+ * @param type the name of the provider type
+ * @param region a label set by the operator that requests can select by
+ * @param profile what the type declares about itself
  */
 public record ProviderInstance(
     String name, String type, Optional<String> region, ProviderProfile profile) {
 
-  /** Returns the instance that a type has without any configuration. */
+  /** Returns the instance that every type has by default. */
   public static ProviderInstance ofType(String type, ProviderProfile profile) {
     return new ProviderInstance(type, type, Optional.empty(), profile);
   }
 
-  /** Returns the facts that decide about it, as far as they are known. */
+  /**
+   * Returns the profile that selection uses: the values that the provider reports, and the declared
+   * ones where it reports none.
+   */
   public ProviderProfile effectiveProfile(Optional<ProviderInfo> info) {
     return info.map(known -> known.profile(profile)).orElse(profile);
   }

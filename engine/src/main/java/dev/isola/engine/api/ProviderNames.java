@@ -7,7 +7,10 @@ import dev.isola.spi.error.SandboxException;
 import java.util.Collection;
 import java.util.Map;
 
-/** The names that mean something to the engine. All other providers are known by what they say. */
+/**
+ * The provider names that the engine gives a meaning to. All other providers are identified only by
+ * what they declare.
+ */
 public final class ProviderNames {
   public static final String AUTO = "auto";
   public static final String E2B = "e2b";
@@ -16,17 +19,20 @@ public final class ProviderNames {
   private static final Map<String, String> ALIASES =
       Map.of("local_microvm", MICROVM, "remote_e2b", E2B);
 
-  /** The providers that have another name: a configuration may name them wherever it is read. */
+  /**
+   * The providers that have an alias. The configuration accepts them even if they are not
+   * installed.
+   */
   public static final Collection<String> ALIASED = ALIASES.values();
 
   private ProviderNames() {}
 
-  /** Returns the provider's own name for one of its other names. */
+  /** Returns the canonical name of a provider for a name or alias. */
   public static String canonical(String name) {
     return ALIASES.getOrDefault(name, name);
   }
 
-  /** Returns the name by which a provider is configured that is known by more than one. */
+  /** Returns the name of a provider for messages: its alias if it has one. */
   public static String displayName(String name) {
     return ALIASES.entrySet().stream()
         .filter(one -> one.getValue().equals(name))
@@ -35,7 +41,7 @@ public final class ProviderNames {
         .orElse(name);
   }
 
-  /** Says that nobody has that name, who was probably meant, and who there is. */
+  /** Returns the error for an unknown provider name, with a suggestion and the known names. */
   public static SandboxException unknown(String plain, Collection<String> known) {
     String name = displayName(plain);
     String all = known.isEmpty() ? "none" : String.join(", ", known);

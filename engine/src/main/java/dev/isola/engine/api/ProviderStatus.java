@@ -7,11 +7,11 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How a provider stands: what it last said of itself, and when.
+ * The result of the last probe of a provider.
  *
- * @param info empty while it has never said anything; then it is unhealthy
- * @param resources of the machine that runs its sandboxes, as far as it can tell
- * @param at when this was found out
+ * @param info empty until the provider has reported it; the provider is then unhealthy
+ * @param resources the resources of the machine that runs its sandboxes, if it reports them
+ * @param at the time of the probe
  */
 public record ProviderStatus(
     String name,
@@ -21,26 +21,26 @@ public record ProviderStatus(
     Instant at) {
   public ProviderStatus {
     if (info.isEmpty() && health.usable()) {
-      throw new IllegalArgumentException(name + " is usable and has said nothing of itself");
+      throw new IllegalArgumentException(name + " is usable but has not reported its info");
     }
   }
 
-  /** A provider that does not tell what its machine has. */
+  /** Creates a status of a provider that does not report its resources. */
   public ProviderStatus(String name, Optional<ProviderInfo> info, Health health, Instant at) {
     this(name, info, health, Optional.empty(), at);
   }
 
-  /** A provider that cannot be used and never said anything. */
+  /** Returns the status of a provider that cannot be used and has never reported its info. */
   public static ProviderStatus unavailable(String name, String reason, String fix, Instant at) {
     return new ProviderStatus(name, Optional.empty(), new Health.Unhealthy(reason, fix), at);
   }
 
-  /** Tells whether it makes sandboxes without known defects. */
+  /** Returns whether the provider creates sandboxes without known defects. */
   public boolean healthy() {
     return health.healthy();
   }
 
-  /** Tells whether it makes sandboxes at all. */
+  /** Returns whether the provider creates sandboxes at all, healthy or degraded. */
   public boolean usable() {
     return health.usable();
   }

@@ -3,7 +3,7 @@ package dev.isola.engine.api;
 import dev.isola.spi.SandboxState;
 
 /**
- * How many sandboxes of a provider are in a state.
+ * The number of sandboxes of a provider in a state.
  *
  * @param pooled whether they are in the warm pool, unclaimed
  */

@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which sandboxes to list; what is empty does not narrow.
+ * Selects the sandboxes to list. Empty fields match everything.
  *
- * @param labels every one of them has to match
- * @param startedAfter when they were ordered
- * @param newestFirst the oldest come first otherwise
+ * @param labels all of them must match
+ * @param startedAfter matches sandboxes that were requested later than this
+ * @param newestFirst whether the newest sandbox comes first; otherwise the oldest does
  */
 public record SandboxListFilter(
     Set<SandboxState> states,
@@ -37,7 +37,7 @@ public record SandboxListFilter(
         EnumSet.of(first, more), provider, labels, pooled, startedAfter, newestFirst);
   }
 
-  /** Narrows to everything of which something may be left. */
+  /** Excludes destroyed sandboxes. */
   public SandboxListFilter notDestroyed() {
     return new SandboxListFilter(
         EnumSet.complementOf(EnumSet.of(SandboxState.DESTROYED)),

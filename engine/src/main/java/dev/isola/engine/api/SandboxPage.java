@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A part of a list.
+ * One page of a list of sandboxes.
  *
- * @param next the cursor of the page after this; empty when there was none yet
+ * @param next the cursor of the next page; empty if this is the last one
  */
 public record SandboxPage(List<SandboxView> entries, Optional<String> next) {
-  /** The most entries that can be asked for. */
+  /** The maximum page size. */
   public static final int MAX_LIMIT = SandboxEntries.MAX_LIMIT;
 
   public SandboxPage {

@@ -10,18 +10,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the engine tells of one sandbox.
+ * The recorded state of one sandbox.
  *
- * @param tenant the tenant that it belongs to; empty text when there are no tenants
+ * @param tenant the tenant that owns it; empty if the installation has no tenants
  * @param spec the spec as a JSON document
  * @param expiresAt when it expires; empty for never
  * @param idleTimeout how long after its last activity it ends; empty for never
  * @param warm whether it came from the warm pool
- * @param pooled whether it is in the pool, unclaimed
+ * @param pooled whether it is in the warm pool, unclaimed
  * @param cause why it failed or was destroyed
- * @param attempts providers that were tried before
- * @param labels the caller's own and those of the server, which begin with {@code isola.}; sorted
- * @param damage why its record cannot be read; then the other fields are what could be read
+ * @param attempts the failed attempts at other providers
+ * @param labels the labels of the client and those of the server, which start with {@code isola.};
+ *     sorted
+ * @param damage why the record is unreadable; the other fields then hold what could be read
  */
 public record SandboxView(
     SandboxId id,
@@ -41,6 +42,6 @@ public record SandboxView(
     Map<String, String> labels,
     Optional<String> damage) {
 
-  /** A provider that was tried before the one that made the sandbox, and why it did not. */
+  /** A failed attempt to create the sandbox at another provider. */
   public record Attempt(String provider, String reason, Instant at) {}
 }

@@ -3,17 +3,17 @@ package dev.isola.engine.api;
 import java.util.Map;
 import java.util.Optional;
 
-/** Small values that outlive the server, by scope (such as a tenant or a user) and name. */
+/** Persistent settings, addressed by scope (such as a tenant or user) and name. */
 public interface SettingsStore {
 
   Optional<String> get(String scope, String name);
 
-  /** Writes a value, over an older one. */
+  /** Sets a value, replacing any existing one. */
   void put(String scope, String name, String value);
 
-  /** Returns whether there was one. */
+  /** Removes a value and returns whether it existed. */
   boolean remove(String scope, String name);
 
-  /** Returns the values of a scope by name, sorted. */
+  /** Returns the values of a scope, sorted by name. */
   Map<String, String> all(String scope);
 }

@@ -6,16 +6,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the engine tells of one template: an image, and what sandboxes made from it begin with.
+ * A template: an image and the defaults of sandboxes created from it.
  *
- * @param names by which clients know it, its own first; further ones have the form {@code NAME:TAG}
- * @param image as a spec names it; empty while no build has succeeded
- * @param env of every command
- * @param user that runs commands; empty for the provider's choice
- * @param cwd in which commands run; empty for the provider's choice
+ * @param names the names of the template, the primary one first; others have the form {@code
+ *     NAME:TAG}
+ * @param image the image reference for a spec; empty until a build has succeeded
+ * @param env the environment of every command
+ * @param user the user that runs commands; empty for the default of the provider
+ * @param cwd the working directory of commands; empty for the default of the provider
  * @param start a command that runs in the background of every sandbox
- * @param ready a command that succeeds once {@code start} can be used
- * @param build the newest build: asked for, under way or over
+ * @param ready a command that succeeds once {@code start} is ready for use
+ * @param build the id of the newest build, in any state
  */
 public record TemplateView(
     String id,
@@ -36,7 +37,7 @@ public record TemplateView(
     env = Map.copyOf(env);
   }
 
-  /** Returns the name without a tag; the id where it has none. */
+  /** Returns the primary name; the id if the template has no name. */
   public String name() {
     return names.isEmpty() ? id : names.getFirst();
   }

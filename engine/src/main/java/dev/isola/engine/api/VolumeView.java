@@ -3,10 +3,10 @@ package dev.isola.engine.api;
 import java.time.Instant;
 
 /**
- * What the engine tells of one volume.
+ * The state of one volume.
  *
- * @param name by which sandboxes mount it
- * @param provider that has its files; empty text while that is not known
+ * @param name the name that sandboxes mount it by
+ * @param provider the provider that stores its files; empty if not yet known
  * @param state {@code creating}, {@code available} or {@code removing}
  */
 public record VolumeView(

@@ -1,4 +1,4 @@
-/** Values that the engine and the server share. Knows no other package of the engine. */
+/** Values that the engine and the server share. Depends on no other package of the engine. */
 @NullMarked
 package dev.isola.engine.api;
 

@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The configuration, whole and valid; every value knows where it came from. */
+/** A complete, valid configuration. Every value records its origin. */
 public final class Config {
   /**
-   * One value for a person: what is secret is masked.
+   * One value as displayed to an operator; secrets are masked.
    *
-   * @param key with sections, as in {@code providers.e2b.api_key}
+   * @param key the full key, such as {@code providers.e2b.api_key}
    */
   public record Entry(String key, String value, ValueOrigin origin) {}
 
@@ -48,7 +48,7 @@ public final class Config {
     return sourced(key).origin();
   }
 
-  @SuppressWarnings("unchecked") // Layers puts in what the key's own kind has read.
+  @SuppressWarnings("unchecked") // The type of the key has read the value.
   private <T> SourcedValue<T> sourced(ConfigKey<T> key) {
     SourcedValue<?> given = values.get(key);
     if (given == null) {
@@ -57,7 +57,7 @@ public final class Config {
     return (SourcedValue<T>) given;
   }
 
-  /** Returns what is configured for providers, by name. */
+  /** Returns the settings of providers, by name. */
   public Map<String, ProviderSettings> providers() {
     return providers;
   }
@@ -66,7 +66,7 @@ public final class Config {
     return pool;
   }
 
-  /** Returns what is allowed and probably not meant, in sentences. */
+  /** Returns warnings about settings that are valid but probably unintended. */
   public List<String> warnings() {
     return warnings;
   }
@@ -79,7 +79,7 @@ public final class Config {
         get(ConfigKeys.MICROVM_FALLBACK));
   }
 
-  /** Returns what of the host the operator lets sandboxes have. */
+  /** Returns the access to the host that the operator allows sandboxes. */
   public HostAccess hostAccess() {
     return new HostAccess(get(ConfigKeys.ALLOW_HOST_NETWORK), get(ConfigKeys.ALLOW_HOST_FOLDERS));
   }
@@ -88,7 +88,7 @@ public final class Config {
     return new ProbeSchedule(get(ConfigKeys.HEALTH_INTERVAL), get(ConfigKeys.HEALTH_TIMEOUT));
   }
 
-  /** Returns what may be promised to sandboxes together; where nothing is set, anything. */
+  /** Returns the total capacity of the installation; unlimited where nothing is configured. */
   public Resources capacity() {
     double cpu = get(ConfigKeys.ADMISSION_CPU);
     if (cpu == 0) {
@@ -100,14 +100,14 @@ public final class Config {
         cpu == 0 ? Resources.UNLIMITED : Resources.of(cpu, 0).milliCpu());
   }
 
-  /** Returns what may be promised to the sandboxes of those providers that have it set. */
+  /** Returns the dedicated capacities, by provider name. */
   public Map<String, Resources> capacities() {
     Map<String, Resources> capacities = new TreeMap<>();
     providers.forEach((name, one) -> one.capacity().ifPresent(own -> capacities.put(name, own)));
     return capacities;
   }
 
-  /** Returns how the state of this machine decides about a further sandbox. */
+  /** Returns how the state of this machine limits admission. */
   public Headroom headroom() {
     return new Headroom(
         get(ConfigKeys.ADMISSION_MEMORY_OVERCOMMIT),
@@ -116,7 +116,7 @@ public final class Config {
         () -> MachineState.read(Path.of("/proc")));
   }
 
-  /** Returns everything in a stable order, as it may be shown. */
+  /** Returns all values in a stable order, for display. */
   public List<Entry> entries() {
     List<Entry> entries = new ArrayList<>();
     ConfigKeys.ALL.forEach(key -> entries.add(entry(key)));
@@ -125,7 +125,7 @@ public final class Config {
       PoolConfig one = pool.get(i);
       entries.add(new Entry("pool[" + i + "].provider", one.provider(), one.origin()));
       entries.add(new Entry("pool[" + i + "].size", String.valueOf(one.size()), one.origin()));
-      // An environment in it may hold secrets.
+      // Shows only the image, because the environment of a spec may contain secrets.
       entries.add(
           new Entry(
               "pool[" + i + "].spec",

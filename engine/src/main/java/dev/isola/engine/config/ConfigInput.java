@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where a configuration is read from, the weakest first.
+ * The inputs of a configuration, in increasing order of precedence.
  *
- * @param machine for the defaults
- * @param file must exist when it is given
- * @param flags values by key, with the flag that gave each
- * @param providers the names of those installed, besides those that Isola knows of
- * @param settings what the installed providers declare of their settings, by their names
+ * @param machine determines defaults
+ * @param file the configuration file, which must exist if given
+ * @param flags values with their keys and the flags that set them
+ * @param providers the names of the installed providers, besides the built-in ones
+ * @param settings the settings that installed providers declare, by provider name
  */
 public record ConfigInput(
     MachineInfo machine,
@@ -26,7 +26,7 @@ public record ConfigInput(
   /**
    * A value from the command line.
    *
-   * @param flag as the person wrote it, such as {@code --set floor}
+   * @param flag the flag as written, such as {@code --set floor}
    */
   public record FlagValue(String flag, String key, String value) {
     @Override
@@ -42,7 +42,7 @@ public record ConfigInput(
     settings = Map.copyOf(settings);
   }
 
-  /** Providers that declare nothing of their settings. */
+  /** Creates inputs for providers that declare no settings. */
   public ConfigInput(
       MachineInfo machine,
       Optional<Path> file,
@@ -52,7 +52,7 @@ public record ConfigInput(
     this(machine, file, environment, flags, providers, Map.of());
   }
 
-  /** The environment of a process is full of secrets. */
+  /** Omits the values of the environment, which often contains secrets. */
   @Override
   public String toString() {
     return "file " + file + ", " + environment.size() + " variables, flags " + flags;

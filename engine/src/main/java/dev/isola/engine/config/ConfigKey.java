@@ -6,11 +6,11 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * A key of the configuration.
+ * A configuration key.
  *
- * @param name with dots for sections, as in {@code health.interval}
- * @param standard the default
- * @param alsoVariables names in the environment besides its own
+ * @param name the name, with dots between sections, such as {@code health.interval}
+ * @param defaultValue computes the default
+ * @param extraVariables environment variables that also set it
  */
 public record ConfigKey<T>(
     String name,
@@ -25,12 +25,12 @@ public record ConfigKey<T>(
     return new ConfigKey<>(name, kind, standard, List.of());
   }
 
-  /** Returns its names in the environment, the strongest first. */
+  /** Returns the environment variables that set it, in order of precedence. */
   public List<String> variables() {
     return Stream.concat(Stream.of(variable(name)), extraVariables.stream()).toList();
   }
 
-  /** Returns what values it takes, in words. */
+  /** Returns a description of the allowed values. */
   public String allowedValues() {
     return type.description();
   }

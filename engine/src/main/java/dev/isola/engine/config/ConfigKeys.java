@@ -11,7 +11,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** All keys but those of {@code providers} and {@code pool}. docs/config.md explains each. */
+/**
+ * All configuration keys except those of {@code providers} and {@code pool}; see docs/config.md.
+ */
 public final class ConfigKeys {
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final Duration HOUR = Duration.ofHours(1);

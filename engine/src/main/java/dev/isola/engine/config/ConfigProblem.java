@@ -1,9 +1,9 @@
 package dev.isola.engine.config;
 
 /**
- * One thing that is wrong. It never repeats the value of a setting that may be secret.
+ * A problem in the configuration. It never repeats a value that may be secret.
  *
- * @param key empty when the file as a whole is wrong
+ * @param key empty if the problem concerns the whole file
  */
 public record ConfigProblem(ValueOrigin origin, String key, String problem) {
   @Override

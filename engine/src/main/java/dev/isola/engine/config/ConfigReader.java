@@ -7,11 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Reads a configuration: defaults, the file over them, the environment, flags. */
+/**
+ * Reads a configuration from defaults, file, environment and flags, each overriding the previous.
+ */
 public final class ConfigReader {
   private ConfigReader() {}
 
-  /** Reads everything there is, so that everything that is wrong is found at once. */
+  /** Reads all inputs and reports all problems together. */
   public static ConfigResult read(ConfigInput sources) {
     List<ConfigProblem> problems = new ArrayList<>();
     LayeredConfig layers = new LayeredConfig(sources.machine(), problems);
@@ -39,7 +41,7 @@ public final class ConfigReader {
         new Config(layers.values(), providers, pool, warnings, sources.machine()));
   }
 
-  /** Looks at what is right alone and wrong beside something else. */
+  /** Checks settings that are valid individually but not in combination. */
   private static void checkTogether(Config config, KnownProviders names, LayeredConfig layers) {
     ValueOrigin given = config.origin(ConfigKeys.PROVIDER);
     names.resolve(config.get(ConfigKeys.PROVIDER), given, ConfigKeys.PROVIDER.name());
@@ -58,7 +60,7 @@ public final class ConfigReader {
   private static List<String> warnings(Config config, ConfigInput sources) {
     List<String> warnings = new ArrayList<>();
     if (config.get(ConfigKeys.ALLOW_PROCESS) && config.get(ConfigKeys.FLOOR) != Isolation.PROCESS) {
-      warnings.add("allow_process does nothing unless floor is process");
+      warnings.add("allow_process has no effect unless floor is process");
     }
     String provider = config.get(ConfigKeys.PROVIDER);
     if (!provider.equals(ProviderNames.AUTO)

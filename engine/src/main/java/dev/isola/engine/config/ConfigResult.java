@@ -4,11 +4,11 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.List;
 
-/** What came of reading a configuration. */
+/** The result of reading a configuration. */
 public sealed interface ConfigResult {
   record Valid(Config config) implements ConfigResult {}
 
-  /** Everything that is wrong with it, in the order of the sources. */
+  /** All problems, in the order of the inputs. */
   record Invalid(List<ConfigProblem> problems) implements ConfigResult {
     public Invalid {
       problems = List.copyOf(problems);
@@ -18,7 +18,8 @@ public sealed interface ConfigResult {
   /**
    * Returns the configuration.
    *
-   * @throws dev.isola.spi.error.InvalidRequest naming everything that is wrong
+   * @throws dev.isola.spi.error.InvalidRequest listing all problems, if the configuration is
+   *     invalid
    */
   default Config orThrow() {
     return switch (this) {

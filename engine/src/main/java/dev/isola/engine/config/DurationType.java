@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A time: {@code 500ms}, {@code 30s}, {@code 1h30m}, or a plain number of seconds. */
+/** A duration: {@code 500ms}, {@code 30s}, {@code 1h30m}, or a plain number of seconds. */
 record DurationType(Duration min, Duration max) implements ValueType<Duration> {
   private static final Pattern PART = Pattern.compile("(\\d{1,9}(?:\\.\\d{1,9})?)(ms|s|m|h|d)");
   private static final Pattern WHOLE = Pattern.compile("(?:" + PART + ")+");

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** One of the constants of an enumeration, in lower case, with dashes. */
+/** A constant of an enumeration, written in lower case with dashes. */
 record EnumType<E extends Enum<E>>(Class<E> type) implements ValueType<E> {
   @Override
   public E read(Object raw) throws InvalidValueException {

@@ -13,14 +13,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Takes values out of the environment. An empty variable is as good as none. A variable that begins
- * with {@code ISOLA_} and is not known is only warned of: others set variables too, as Kubernetes
- * does for a service of that name.
+ * Reads values from the environment. An empty variable counts as unset. An unknown variable that
+ * starts with {@code ISOLA_} causes only a warning, because other software sets such variables too:
+ * Kubernetes does for a service of that name.
  */
 final class EnvironmentLayer {
   private static final String PROVIDERS = "ISOLA_PROVIDERS_";
 
-  /** They are ours, and not for here. */
+  /** Variables of Isola that are not configuration keys. */
   private static final Set<String> NOT_CONFIG =
       Set.of(
           "ISOLA_API_KEY",
@@ -60,7 +60,7 @@ final class EnvironmentLayer {
         });
   }
 
-  /** Reads the variable of another tool that sets a provider. */
+  /** Reads a provider setting from a variable that another tool defines. */
   private void read(String provider, ProviderSetting setting) {
     setting
         .variable()
@@ -84,7 +84,7 @@ final class EnvironmentLayer {
     }
   }
 
-  /** The document that named this variable says: on, when not {@code false}. */
+  /** The specification of this variable enables the setting for every value but {@code false}. */
   private static String normalized(String variable, String text) {
     return variable.equals("LOCAL_MICROVM_FALLBACK_TO_REMOTE")
         ? String.valueOf(!text.strip().equalsIgnoreCase("false"))
@@ -113,7 +113,7 @@ final class EnvironmentLayer {
     return provider.toUpperCase(Locale.ROOT).replace('-', '_') + "_";
   }
 
-  /** Returns sentences about variables that look like ours and are not. */
+  /** Returns warnings about unknown variables that resemble known ones. */
   List<String> warnings() {
     TreeSet<String> known = new TreeSet<>();
     ConfigKeys.ALL.forEach(key -> known.addAll(key.variables()));
@@ -126,8 +126,7 @@ final class EnvironmentLayer {
         Suggestion.closest(variable, known)
             .ifPresent(
                 near ->
-                    warnings.add(
-                        variable + " is not known and ignored, did you mean " + near + "?"));
+                    warnings.add(variable + " is unknown and ignored, did you mean " + near + "?"));
       }
     }
     return warnings;

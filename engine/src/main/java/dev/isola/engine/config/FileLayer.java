@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Takes values out of the file. An empty value is as good as none. */
+/** Reads values from the configuration file. An empty value counts as unset. */
 final class FileLayer {
   private final YamlFile file;
   private final LayeredConfig layers;
@@ -65,24 +65,24 @@ final class FileLayer {
   }
 
   private void provider(String written, @Nullable Object settings) {
-    String place = "providers." + written;
-    Optional<String> type = file.text(place + ".type");
+    String keyPath = "providers." + written;
+    Optional<String> type = file.text(keyPath + ".type");
     Optional<String> name =
         names.resolveConfigured(
-            written, type, file.originOf(type.isPresent() ? place + ".type" : place));
+            written, type, file.originOf(type.isPresent() ? keyPath + ".type" : keyPath));
     if (settings == null) {
       return;
     }
     if (!(settings instanceof Map<?, ?> section)) {
       layers.reject(
-          file.originOf(place),
-          place,
+          file.originOf(keyPath),
+          keyPath,
           "must be a section with settings, not " + ValueType.typeName(settings));
       return;
     }
     section.forEach(
         (setting, value) -> {
-          String at = place + "." + setting;
+          String at = keyPath + "." + setting;
           Optional<String> text = file.text(at);
           if (value != null && text.isEmpty()) {
             layers.reject(
@@ -107,7 +107,7 @@ final class FileLayer {
         : String.join(", ", children(section + "."));
   }
 
-  /** Returns the names that may stand right beneath {@code prefix}. */
+  /** Returns the names that are valid directly below {@code prefix}. */
   private static Set<String> children(String prefix) {
     Set<String> names = new TreeSet<>();
     for (ConfigKey<?> key : ConfigKeys.ALL) {

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Takes values out of flags. The last one wins. */
+/** Reads values from command-line flags. The last occurrence of a flag wins. */
 final class FlagLayer {
   private static final Pattern PROVIDER = Pattern.compile("providers\\.([^.]+)\\.([^.]+)");
 
@@ -34,7 +34,7 @@ final class FlagLayer {
             .resolveConfigured(provider.group(1), type, origin)
             .ifPresent(name -> layers.put(name, provider.group(2), flag.value(), origin));
       } else if (flag.key().equals("pool") || flag.key().startsWith("pool[")) {
-        layers.reject(origin, "pool", "stands in the file only");
+        layers.reject(origin, "pool", "can be set only in the configuration file");
       } else {
         List<String> all = ConfigKeys.ALL.stream().map(ConfigKey::name).toList();
         layers.reject(origin, flag.key(), "is not a key" + Suggestion.hint(flag.key(), all));

@@ -1,6 +1,6 @@
 package dev.isola.engine.config;
 
-/** Says what a value must be, as the end of a sentence that begins with its key. */
+/** An invalid value. The message completes a sentence that starts with the key. */
 final class InvalidValueException extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -8,9 +8,11 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
-/** The providers that a configuration may name: those installed, and instances of them. */
+/**
+ * The providers that a configuration may name: the installed types and the configured instances.
+ */
 final class KnownProviders {
-  /** It becomes the name of a folder, a metric label and a part of variables. */
+  /** An instance name is also a folder name, a metric label and part of environment variables. */
   private static final Pattern INSTANCE = Pattern.compile("[a-z][a-z0-9]*(-[a-z0-9]+)*");
 
   private static final int MAX_LENGTH = 40;
@@ -30,7 +32,7 @@ final class KnownProviders {
     return Collections.unmodifiableSet(known);
   }
 
-  /** Returns the provider's own name; refuses one that is not known. */
+  /** Returns the canonical name of a provider; rejects an unknown name. */
   Optional<String> resolve(String written, ValueOrigin origin, String key) {
     String name = ProviderNames.canonical(written);
     if (known.contains(name) || (name.equals(ProviderNames.AUTO) && !key.equals("providers"))) {
@@ -43,7 +45,7 @@ final class KnownProviders {
     return Optional.empty();
   }
 
-  /** Makes the name of an instance known, before what may name it is read. */
+  /** Registers the name of an instance before settings that refer to it are read. */
   void declareInstance(String name, String type) {
     if (types.contains(type) && isInstance(name)) {
       known.add(name);
@@ -57,10 +59,10 @@ final class KnownProviders {
   }
 
   /**
-   * Returns the name of a provider that has settings; refuses one that is neither a type nor an
-   * instance of a type.
+   * Returns the canonical name of a provider that has settings; rejects a name that is neither a
+   * type nor an instance of a type.
    *
-   * @param type the type that is set for it, if any
+   * @param type the configured type, if any
    */
   Optional<String> resolveConfigured(String written, Optional<String> type, ValueOrigin origin) {
     String name = ProviderNames.canonical(written);
@@ -68,7 +70,7 @@ final class KnownProviders {
     if (types.contains(name)) {
       if (type.isPresent() && !type.get().equals(name)) {
         layers.reject(
-            origin, key, "is a type of provider itself; choose another name for an instance");
+            origin, key, "is the name of a provider type; choose another name for the instance");
         return Optional.empty();
       }
       return Optional.of(name);
@@ -80,10 +82,10 @@ final class KnownProviders {
       layers.reject(
           origin,
           key + ".type",
-          "is not a type of provider: "
+          "is not a provider type: "
               + ValueType.truncated(type.get())
               + Suggestion.hint(type.get(), types)
-              + "; there are "
+              + "; known types: "
               + String.join(", ", types));
       return Optional.empty();
     }
@@ -91,7 +93,7 @@ final class KnownProviders {
       layers.reject(
           origin,
           key,
-          "is not a name for an instance: use at most "
+          "is not a valid instance name: use at most "
               + MAX_LENGTH
               + " lower-case letters, digits and dashes, such as docker-east");
       return Optional.empty();
@@ -107,7 +109,7 @@ final class KnownProviders {
         "names no provider: "
             + ValueType.truncated(written)
             + Suggestion.hint(written, types)
-            + "; an instance with a name of its own needs a type");
+            + "; to define an instance with this name, set its type");
     return Optional.empty();
   }
 }

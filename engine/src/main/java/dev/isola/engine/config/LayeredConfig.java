@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What has been given so far, the weakest source first: what is put later covers the earlier. */
+/** Collects values in order of precedence: a later value overrides an earlier one. */
 final class LayeredConfig {
   private static final ValueType<Boolean> FLAG = new ScalarTypes.Flag();
   private static final ValueType<String> REGION = new ScalarTypes.Label();
@@ -19,7 +19,7 @@ final class LayeredConfig {
   static final ValueType<Double> CPU = new ScalarTypes.Decimal(0.1, 1_000_000);
   static final ValueType<Long> MEMORY = new ScalarTypes.WholeNumber(1, 1L << 40);
 
-  /** What is being put together for one provider. */
+  /** The settings collected so far for one provider. */
   private static final class Draft {
     SourcedValue<Boolean> enabled = new SourcedValue<>(true, new ValueOrigin.Default());
     Optional<SourcedValue<String>> type = Optional.empty();
@@ -42,7 +42,7 @@ final class LayeredConfig {
                 new SourcedValue<>(key.defaultValue().apply(machine), new ValueOrigin.Default())));
   }
 
-  /** Puts a value, or the reason why it is none. */
+  /** Sets a value, or records a problem if it is invalid. */
   void put(ConfigKey<?> key, Object raw, ValueOrigin origin) {
     try {
       values.put(key, new SourcedValue<>(key.type().read(raw), origin));
@@ -51,7 +51,7 @@ final class LayeredConfig {
     }
   }
 
-  /** Puts what is set for a provider: keys that every provider has, and settings of its own. */
+  /** Sets a value of a provider: a setting common to all providers, or one of its own. */
   void put(String provider, String setting, String text, ValueOrigin origin) {
     Draft draft = providers.computeIfAbsent(provider, name -> new Draft());
     try {
@@ -79,13 +79,13 @@ final class LayeredConfig {
   }
 
   /**
-   * @param declared what providers declare of their settings, by their types
+   * @param declared the settings that providers declare, by provider type
    */
   Map<String, ProviderSettings> providers(Map<String, List<ProviderSetting>> declared) {
-    Map<String, ProviderSettings> made = new TreeMap<>();
+    Map<String, ProviderSettings> result = new TreeMap<>();
     providers.forEach(
         (name, draft) ->
-            made.put(
+            result.put(
                 name,
                 new ProviderSettings(
                     name,
@@ -98,7 +98,7 @@ final class LayeredConfig {
                     secrets(
                         declared.getOrDefault(
                             draft.type.map(SourcedValue::value).orElse(name), List.of())))));
-    return made;
+    return result;
   }
 
   private static Set<String> secrets(List<ProviderSetting> declared) {

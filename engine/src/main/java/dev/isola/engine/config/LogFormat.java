@@ -1,13 +1,13 @@
 package dev.isola.engine.config;
 
-/** How a server writes its log. */
+/** The format of the server log. */
 public enum LogFormat {
-  /** Text on a terminal, JSON elsewhere. */
+  /** Text on a terminal, JSON otherwise. */
   AUTO,
 
-  /** Lines for people. */
+  /** Human-readable lines. */
   TEXT,
 
-  /** One JSON object a line. */
+  /** One JSON object per line. */
   JSON
 }

@@ -4,12 +4,12 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 
 /**
- * What the defaults depend on.
+ * The properties of the machine that defaults depend on.
  *
- * @param data where state is kept unless somebody says otherwise
+ * @param dataFolder the default data folder
  */
 public record MachineInfo(long memoryMb, int processors, Path dataFolder) {
-  /** Looks at this machine, or at the part of it that the JVM's container may use. */
+  /** Detects the resources of this machine, or of the container that the JVM runs in. */
   public static MachineInfo detect(Path data) {
     long bytes =
         ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)

@@ -4,19 +4,19 @@ import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
 
 /**
- * Sandboxes to keep ready.
+ * The configuration of one group of warm sandboxes.
  *
- * @param request for each; the id of its spec stands for nothing
+ * @param request the request that each sandbox is created with; the id of its spec is ignored
  */
 public record PoolConfig(CreateRequest request, int size, ValueOrigin origin) {
-  /** Returns the name of its provider, or auto. */
+  /** Returns the name of the provider, or auto. */
   public String provider() {
     return request.placement().provider() instanceof ProviderPreference.Named(String name)
         ? name
         : "auto";
   }
 
-  /** The spec's environment may hold secrets. */
+  /** Omits the spec, whose environment may contain secrets. */
   @Override
   public String toString() {
     return size + " of " + provider() + " from " + origin.description();

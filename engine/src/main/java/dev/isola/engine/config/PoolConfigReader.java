@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the list of sandboxes to keep ready. */
+/** Reads the configuration of the warm pool. */
 final class PoolConfigReader {
   private static final Set<String> FIELDS = Set.of("spec", "provider", "size");
   private static final ValueType<Long> SIZE = new ScalarTypes.WholeNumber(0, 10_000);
@@ -45,62 +45,63 @@ final class PoolConfigReader {
     return read;
   }
 
-  private Optional<PoolConfig> entry(String place, @Nullable Object value) {
+  private Optional<PoolConfig> entry(String keyPath, @Nullable Object value) {
     if (!(value instanceof Map<?, ?> fields)) {
-      layers.reject(file.originOf(place), place, "must be a section with spec, provider and size");
+      layers.reject(
+          file.originOf(keyPath), keyPath, "must be a section with spec, provider and size");
       return Optional.empty();
     }
     for (Object field : fields.keySet()) {
       if (!(field instanceof String name) || !FIELDS.contains(name)) {
-        String at = place + "." + field;
+        String at = keyPath + "." + field;
         layers.reject(
             file.originOf(at), at, "is not a key" + Suggestion.hint(String.valueOf(field), FIELDS));
       }
     }
-    Optional<Long> size = read(place + ".size", fields.get("size"), SIZE);
+    Optional<Long> size = read(keyPath + ".size", fields.get("size"), SIZE);
     if (fields.get("size") == null) {
-      layers.reject(file.originOf(place), place + ".size", "is missing");
+      layers.reject(file.originOf(keyPath), keyPath + ".size", "is missing");
     }
     Optional<String> provider =
         fields.get("provider") == null
             ? Optional.of(ProviderNames.AUTO)
-            : read(place + ".provider", fields.get("provider"), PROVIDER)
+            : read(keyPath + ".provider", fields.get("provider"), PROVIDER)
                 .flatMap(
                     name ->
                         names.resolve(
-                            name, file.originOf(place + ".provider"), place + ".provider"));
-    Optional<CreateRequest> request = request(place + ".spec", fields.get("spec"));
+                            name, file.originOf(keyPath + ".provider"), keyPath + ".provider"));
+    Optional<CreateRequest> request = request(keyPath + ".spec", fields.get("spec"));
     return size.flatMap(
         count ->
             provider.flatMap(
                 name ->
                     request.map(
-                        wanted ->
+                        created ->
                             new PoolConfig(
-                                wanted.withProvider(ProviderNames.canonical(name)),
+                                created.withProvider(ProviderNames.canonical(name)),
                                 count.intValue(),
-                                file.originOf(place)))));
+                                file.originOf(keyPath)))));
   }
 
-  private <T> Optional<T> read(String place, @Nullable Object value, ValueType<T> kind) {
+  private <T> Optional<T> read(String keyPath, @Nullable Object value, ValueType<T> kind) {
     if (value == null) {
       return Optional.empty();
     }
     try {
       return Optional.of(kind.read(value));
     } catch (InvalidValueException e) {
-      layers.reject(file.originOf(place), place, e.problem());
+      layers.reject(file.originOf(keyPath), keyPath, e.problem());
       return Optional.empty();
     }
   }
 
-  private Optional<CreateRequest> request(String place, @Nullable Object value) {
+  private Optional<CreateRequest> request(String keyPath, @Nullable Object value) {
     Map<String, Object> document = new LinkedHashMap<>();
     if (value instanceof Map<?, ?> fields) {
       fields.forEach((name, content) -> document.put(String.valueOf(name), content));
     } else if (value != null) {
       layers.reject(
-          file.originOf(place), place, "must be a section, not " + ValueType.typeName(value));
+          file.originOf(keyPath), keyPath, "must be a section, not " + ValueType.typeName(value));
       return Optional.empty();
     }
     try {
@@ -109,7 +110,8 @@ final class PoolConfigReader {
       e.context()
           .forEach(
               (field, problem) ->
-                  layers.reject(file.originOf(place + "." + field), place + "." + field, problem));
+                  layers.reject(
+                      file.originOf(keyPath + "." + field), keyPath + "." + field, problem));
       return Optional.empty();
     }
   }

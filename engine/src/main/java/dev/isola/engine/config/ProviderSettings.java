@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * What is configured for one provider. All settings are kept as secrets. Those can be shown that
- * the provider does not declare as secret and whose names do not sound so.
+ * The settings of one provider. All values are held as secrets. A value is displayed only if the
+ * provider does not declare it secret and its name does not suggest a secret.
  */
 public final class ProviderSettings {
   private static final Pattern SECRET =
@@ -48,7 +48,7 @@ public final class ProviderSettings {
     this.secrets = Set.copyOf(secrets);
   }
 
-  /** A provider that nothing is configured for. */
+  /** Returns the settings of a provider that is not configured. */
   public static ProviderSettings defaults(String name) {
     return new ProviderSettings(
         name,
@@ -69,17 +69,17 @@ public final class ProviderSettings {
     return enabled.value();
   }
 
-  /** Returns the type of provider that this is an instance of: its name, unless it says another. */
+  /** Returns the provider type; the name if no type is configured. */
   public String type() {
     return type.map(SourcedValue::value).orElse(name);
   }
 
-  /** Returns the label by which requests ask for this instance, and others of the same region. */
+  /** Returns the region label that requests select this instance by. */
   public Optional<String> region() {
     return region.map(SourcedValue::value);
   }
 
-  /** Returns what may be promised to its sandboxes; empty where it shares the installation's. */
+  /** Returns the dedicated capacity; empty if the provider shares that of the installation. */
   public Optional<Resources> capacity() {
     if (capacityCpu.isEmpty() && capacityMemoryMb.isEmpty()) {
       return Optional.empty();
@@ -116,14 +116,14 @@ public final class ProviderSettings {
     return settings;
   }
 
-  /** Returns what the provider is given; secrets are open in it. */
+  /** Returns the settings to pass to the provider, with secrets in plain text. */
   public ProviderConfig config() {
     Map<String, String> open = new LinkedHashMap<>();
     settings.forEach((setting, given) -> open.put(setting, reveal(given.value())));
     return new ProviderConfig(open);
   }
 
-  /** Returns a setting as it may be shown. */
+  /** Returns a setting for display. */
   Optional<String> displayValue(String setting) {
     return Optional.ofNullable(settings.get(setting))
         .map(given -> isSecret(setting) ? "***" : reveal(given.value()));

@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The plain kinds: text, flags, numbers, paths, URLs. */
+/** Types of scalar values: text, flags, numbers, paths and URLs. */
 final class ScalarTypes {
   private ScalarTypes() {}
 
@@ -27,7 +27,7 @@ final class ScalarTypes {
             : "must be text, not " + ValueType.typeName(raw));
   }
 
-  /** The name of a provider, by any of its names; {@link Reader} knows which there are. */
+  /** A provider name or alias. {@link KnownProviders} checks that it exists. */
   record ProviderName() implements ValueType<String> {
     @Override
     public String read(Object raw) throws InvalidValueException {
@@ -40,7 +40,7 @@ final class ScalarTypes {
     }
   }
 
-  /** A label that requests ask for, such as a region. */
+  /** A label that requests select by, such as a region. */
   record Label() implements ValueType<String> {
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
 
@@ -126,13 +126,13 @@ final class ScalarTypes {
     }
   }
 
-  /** An address or a name to listen on. */
+  /** An address or host name to listen on. */
   record HostName() implements ValueType<String> {
     @Override
     public String read(Object raw) throws InvalidValueException {
       String name = text(raw);
       if (!name.matches("[A-Za-z0-9.:_-]{1,253}")) {
-        throw new InvalidValueException("is not an address or a name of this machine");
+        throw new InvalidValueException("is not an address or host name of this machine");
       }
       return name;
     }
@@ -143,14 +143,14 @@ final class ScalarTypes {
     }
   }
 
-  /** Where snapshots are kept. */
+  /** The location of the snapshot store. */
   record SnapshotLocation() implements ValueType<String> {
     @Override
     public String read(Object raw) throws InvalidValueException {
       String place = text(raw);
       if (!place.matches("/.*|s3://[^@\\s]+")) {
         throw new InvalidValueException(
-            "is neither the whole path of a folder nor s3://BUCKET/PREFIX");
+            "is neither the absolute path of a folder nor s3://BUCKET/PREFIX");
       }
       return place;
     }
@@ -166,7 +166,7 @@ final class ScalarTypes {
     }
   }
 
-  /** Names of this server, with commas between them or as a list. */
+  /** Host names of this server, as a list or separated by commas. */
   record DomainNames() implements ValueType<List<String>> {
     @Override
     public List<String> read(Object raw) throws InvalidValueException {
@@ -176,7 +176,7 @@ final class ScalarTypes {
         String name = text(part).toLowerCase(Locale.ROOT);
         if (!name.matches("[a-z0-9.-]{1,253}|\\[[0-9a-f:.]{2,45}]")) {
           throw new InvalidValueException(
-              "must be names without scheme and port: " + ValueType.truncated(part));
+              "must be host names without scheme and port: " + ValueType.truncated(part));
         }
         names.add(name);
       }
@@ -227,7 +227,7 @@ final class ScalarTypes {
     }
   }
 
-  /** A URL may hold a password, so it is a secret and its problems do not quote it. */
+  /** A database URL. It may contain a password, so it is a secret and problems do not quote it. */
   record StoreUrl() implements ValueType<Optional<Secret>> {
     private static final Pattern FORM = Pattern.compile("(jdbc:)?(sqlite|postgres|postgresql):.+");
     private static final Pattern USER_INFO = Pattern.compile("//[^@]*@");
@@ -258,7 +258,7 @@ final class ScalarTypes {
     }
   }
 
-  /** Where something listens by HTTP. One with a password in it is refused, not shown. */
+  /** An HTTP endpoint. A URL with a password is rejected, because it would be displayed. */
   record WebUrl() implements ValueType<Optional<URI>> {
     @Override
     public Optional<URI> read(Object raw) throws InvalidValueException {
@@ -275,7 +275,7 @@ final class ScalarTypes {
         throw new InvalidValueException("names no host");
       }
       if (url.getUserInfo() != null) {
-        throw new InvalidValueException("must not have a user or password in it");
+        throw new InvalidValueException("must not contain a user or password");
       }
       return Optional.of(url);
     }

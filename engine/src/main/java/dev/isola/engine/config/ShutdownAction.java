@@ -1,9 +1,9 @@
 package dev.isola.engine.config;
 
-/** What becomes of sandboxes when the server ends. */
+/** What happens to sandboxes when the server shuts down. */
 public enum ShutdownAction {
-  /** They are destroyed, after what runs in them has ended or the time is up. */
+  /** Sandboxes are destroyed after their executions end or the timeout expires. */
   DRAIN,
-  /** They go on, and the next server finds them. */
+  /** Sandboxes keep running, and the next server attaches to them. */
   LEAVE
 }

@@ -1,4 +1,4 @@
 package dev.isola.engine.config;
 
-/** A value and where it came from. */
+/** A value and its origin. */
 public record SourcedValue<T>(T value, ValueOrigin origin) {}

@@ -2,7 +2,7 @@ package dev.isola.engine.config;
 
 import java.nio.file.Path;
 
-/** Where a value came from. */
+/** The origin of a configuration value. */
 public sealed interface ValueOrigin {
   record Default() implements ValueOrigin {}
 
@@ -12,7 +12,10 @@ public sealed interface ValueOrigin {
 
   record Flag(String flag) implements ValueOrigin {}
 
-  /** Returns it for a person: {@code isola.yaml:3}, {@code environment ISOLA_FLOOR}. */
+  /**
+   * Returns the origin for display, such as {@code isola.yaml:3} or {@code environment
+   * ISOLA_FLOOR}.
+   */
   default String description() {
     return switch (this) {
       case Default() -> "default";

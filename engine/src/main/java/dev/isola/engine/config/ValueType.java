@@ -1,18 +1,20 @@
 package dev.isola.engine.config;
 
-/** What values a key takes. Values from the environment and from flags always come as text. */
+/**
+ * The type of a configuration value. Values from the environment and from flags are always strings.
+ */
 interface ValueType<T> {
   T read(Object raw) throws InvalidValueException;
 
-  /** Returns the value as it may be shown: a secret in it is masked. */
+  /** Returns the value for display; secrets are masked. */
   default String show(T value) {
     return value.toString();
   }
 
-  /** Returns what is allowed, for docs: {@code true or false}. */
+  /** Returns a description of the allowed values, such as {@code true or false}. */
   String description();
 
-  /** Names the sort of thing that was written, never the thing. */
+  /** Names the type of a raw value without revealing the value. */
   static String typeName(Object raw) {
     return switch (raw) {
       case String _ -> "text";

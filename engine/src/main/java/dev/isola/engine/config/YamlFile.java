@@ -21,8 +21,8 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
- * A YAML file as a tree, with the line of every key, and every scalar as it was written: a key such
- * as {@code 0123} is no number to its provider.
+ * A parsed YAML file with the line number of each key and the literal text of each scalar. A
+ * provider needs the literal text: {@code 0123} is not a number to it.
  */
 final class YamlFile {
   private static final int MAX_BYTES = 1024 * 1024;
@@ -37,7 +37,7 @@ final class YamlFile {
     this.path = path;
   }
 
-  /** Reads {@code path}; what is wrong with it as a whole goes to {@code problems}. */
+  /** Reads {@code path}; problems with the file as a whole are added to {@code problems}. */
   static YamlFile read(Path path, List<ConfigProblem> problems) {
     YamlFile file = new YamlFile(path);
     try {
@@ -48,13 +48,15 @@ final class YamlFile {
     } catch (InvalidValueException e) {
       problems.add(new ConfigProblem(file.originOf(""), "", e.problem()));
     } catch (MarkedYamlEngineException e) {
-      // Its message quotes the file, and there are secrets in the file.
+      // The message of the exception quotes the file, which may contain secrets.
       int line = e.getProblemMark().map(mark -> mark.getLine() + 1).orElse(1);
       problems.add(
           new ConfigProblem(
-              new ValueOrigin.File(path, line), "", "is not YAML: " + e.getProblem()));
+              new ValueOrigin.File(path, line), "", "is not valid YAML: " + e.getProblem()));
     } catch (YamlEngineException e) {
-      problems.add(new ConfigProblem(file.originOf(""), "", "is not YAML, or not plain enough"));
+      problems.add(
+          new ConfigProblem(
+              file.originOf(""), "", "is not valid YAML, or uses unsupported features"));
     } catch (NoSuchFileException e) {
       problems.add(new ConfigProblem(file.originOf(""), "", "does not exist"));
     } catch (CharacterCodingException e) {
@@ -77,30 +79,30 @@ final class YamlFile {
       tree = map;
     } else if (loaded != null) {
       throw new InvalidValueException(
-          "must hold keys and values, not " + ValueType.typeName(loaded));
+          "must contain keys and values, not " + ValueType.typeName(loaded));
     }
   }
 
   private void index(String at, Node node, int depth) throws InvalidValueException {
     if (depth > MAX_DEPTH) {
-      throw new InvalidValueException("is nested more than " + MAX_DEPTH + " deep");
+      throw new InvalidValueException("is nested deeper than " + MAX_DEPTH + " levels");
     }
     switch (node) {
       case ScalarNode scalar -> texts.put(at, scalar.getValue());
       case SequenceNode list -> {
         for (int i = 0; i < list.getValue().size(); i++) {
           Node element = list.getValue().get(i);
-          String place = at + "[" + i + "]";
-          recordLine(place, element);
-          index(place, element, depth + 1);
+          String keyPath = at + "[" + i + "]";
+          recordLine(keyPath, element);
+          index(keyPath, element, depth + 1);
         }
       }
       case MappingNode map -> {
         for (NodeTuple tuple : map.getValue()) {
           if (tuple.getKeyNode() instanceof ScalarNode key) {
-            String place = at.isEmpty() ? key.getValue() : at + "." + key.getValue();
-            recordLine(place, key);
-            index(place, tuple.getValueNode(), depth + 1);
+            String keyPath = at.isEmpty() ? key.getValue() : at + "." + key.getValue();
+            recordLine(keyPath, key);
+            index(keyPath, tuple.getValueNode(), depth + 1);
           }
         }
       }
@@ -108,21 +110,21 @@ final class YamlFile {
     }
   }
 
-  private void recordLine(String place, Node node) {
-    node.getStartMark().ifPresent(mark -> lines.put(place, mark.getLine() + 1));
+  private void recordLine(String keyPath, Node node) {
+    node.getStartMark().ifPresent(mark -> lines.put(keyPath, mark.getLine() + 1));
   }
 
   Map<?, ?> tree() {
     return tree;
   }
 
-  /** Returns where {@code place} stands in the file. */
-  ValueOrigin originOf(String place) {
-    return new ValueOrigin.File(path, lines.getOrDefault(place, 1));
+  /** Returns the position of {@code keyPath} in the file. */
+  ValueOrigin originOf(String keyPath) {
+    return new ValueOrigin.File(path, lines.getOrDefault(keyPath, 1));
   }
 
-  /** Returns the scalar at {@code place} as it was written. */
-  Optional<String> text(String place) {
-    return Optional.ofNullable(texts.get(place));
+  /** Returns the literal text of the scalar at {@code keyPath}. */
+  Optional<String> text(String keyPath) {
+    return Optional.ofNullable(texts.get(keyPath));
   }
 }

@@ -1,4 +1,7 @@
-/** The configuration: one file, the environment over it, flags over that; all errors at once. */
+/**
+ * Configuration: one file, overridden by the environment, overridden by flags. All problems are
+ * reported together.
+ */
 @NullMarked
 package dev.isola.engine.config;
 

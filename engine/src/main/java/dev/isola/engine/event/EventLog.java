@@ -17,11 +17,11 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The events of the ledger, for who follows them: a reader remembers the number of the last one it
- * saw and misses nothing, also across a restart.
+ * Reads the events of the ledger. A reader remembers the number of the last event that it processed
+ * and misses none, even across a restart.
  */
 public final class EventLog {
-  /** Events that another process wrote are noticed this late; our own at once. */
+  /** The delay after which events of other processes are noticed; own events are signalled. */
   private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
   private final Ledger ledger;
@@ -32,23 +32,26 @@ public final class EventLog {
     this.ledger = ledger;
   }
 
-  /** Returns the number of the last event; who begins to follow now begins after it. */
+  /** Returns the number of the last event. A reader that wants only new events starts after it. */
   public long lastNumber() {
     return ledger.events().last();
   }
 
-  /** Returns events with larger numbers, in order; none when there are none yet. */
+  /** Returns the events after {@code number}, in order; empty if there are none yet. */
   public List<EventView> after(long number, int limit) {
     return ledger.events().after(number, limit).stream().map(LedgerViews::of).toList();
   }
 
-  /** Like {@link #after}, but waits up to {@code patience} for the first. */
-  public List<EventView> await(long number, int limit, Duration patience)
+  /**
+   * Returns the events after {@code number} like {@link #after}, waiting up to {@code timeout} for
+   * the first one.
+   */
+  public List<EventView> await(long number, int limit, Duration timeout)
       throws InterruptedException {
-    long until = System.nanoTime() + patience.toNanos();
+    long deadline = System.nanoTime() + timeout.toNanos();
     while (true) {
       List<EventView> events = after(number, limit);
-      long left = until - System.nanoTime();
+      long left = deadline - System.nanoTime();
       if (!events.isEmpty() || left <= 0) {
         return events;
       }
@@ -57,14 +60,14 @@ public final class EventLog {
   }
 
   /**
-   * Waits until a sandbox is in one of these states.
+   * Waits until a sandbox is in one of the given states.
    *
-   * @throws dev.isola.spi.error.NotFound when there is no such sandbox
-   * @throws dev.isola.spi.error.DeadlineExceeded when it is not within {@code patience}
+   * @throws dev.isola.spi.error.NotFound if there is no such sandbox
+   * @throws dev.isola.spi.error.DeadlineExceeded if it does not reach one within {@code timeout}
    */
-  public SandboxEntry waitForState(SandboxId id, Set<SandboxState> states, Duration patience)
+  public SandboxEntry waitForState(SandboxId id, Set<SandboxState> states, Duration timeout)
       throws InterruptedException {
-    long until = System.nanoTime() + patience.toNanos();
+    long deadline = System.nanoTime() + timeout.toNanos();
     while (true) {
       long seen = lastNumber();
       SandboxEntry entry =
@@ -82,12 +85,17 @@ public final class EventLog {
       if (states.contains(entry.state())) {
         return entry;
       }
-      long left = until - System.nanoTime();
+      long left = deadline - System.nanoTime();
       if (left <= 0) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "sandbox " + id + " is " + entry.state() + " and not yet one of " + states,
-                "wait longer, or look at its events")
+                "sandbox "
+                    + id
+                    + " is "
+                    + entry.state()
+                    + " and did not reach one of the states "
+                    + states,
+                "wait longer, or check its events")
             .sandbox(id)
             .exception();
       }
@@ -95,13 +103,13 @@ public final class EventLog {
     }
   }
 
-  /** Writes an event that belongs to no change of state. */
+  /** Appends an event that is not a state change. */
   public void append(NewEvent event) {
     ledger.events().append(event);
     notifyReaders();
   }
 
-  /** Wakes who waits; called when something was written. */
+  /** Wakes waiting readers. Call it after events were appended. */
   public void notifyReaders() {
     Failpoint.EVENT_SIGNALLED.reach();
     lock.lock();
@@ -115,7 +123,8 @@ public final class EventLog {
   private void awaitAppend(long nanos, long number) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      // Looked at again under the lock: what came in between has signalled nobody.
+      // Checks again while holding the lock, because an event appended before was not signalled
+      // here.
       long left = nanos;
       while (left > 0 && ledger.events().last() <= number) {
         left = appended.awaitNanos(left);

@@ -1,4 +1,4 @@
-/** What happened to sandboxes, in the order in which it was written down. */
+/** The event log: state changes of sandboxes, in the order in which they were recorded. */
 @NullMarked
 package dev.isola.engine.event;
 

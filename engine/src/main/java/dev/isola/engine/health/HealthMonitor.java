@@ -21,11 +21,13 @@ import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /**
- * Knows how every provider stands. Each is asked again and again on a thread of its own; what it
- * said last is kept, so that {@link #current()} costs nothing and never waits for a backend.
+ * Probes all providers periodically, each on its own thread, and keeps the latest results, so that
+ * {@link #current()} is cheap and never waits for a backend.
  */
 public final class HealthMonitor implements AutoCloseable {
-  /** How long after the start a request waits for a provider that is slow to answer at first. */
+  /**
+   * How long after the start a request waits for a provider that is slow to answer its first probe.
+   */
   private static final Duration STARTUP_GRACE = Duration.ofSeconds(30);
 
   private final ProbeSchedule schedule;
@@ -45,90 +47,96 @@ public final class HealthMonitor implements AutoCloseable {
   private volatile List<ProviderStatus> current;
 
   /**
-   * @param absent those that cannot be asked: broken or turned off; they stand as they are
+   * @param unavailable providers that cannot be probed, because they are broken or disabled
    */
   private HealthMonitor(
       int providers,
-      List<ProviderStatus> absent,
-      ProbeSchedule rhythm,
+      List<ProviderStatus> unavailable,
+      ProbeSchedule schedule,
       InstantSource clock,
       RandomGenerator random,
-      Sleeper pause,
+      Sleeper sleeper,
       Log log) {
-    this.schedule = rhythm;
+    this.schedule = schedule;
     this.clock = clock;
     this.random = random;
-    this.sleeper = pause;
+    this.sleeper = sleeper;
     this.log = log;
     this.firstProbes = new CountDownLatch(providers);
-    absent.forEach(one -> statuses.put(one.name(), one));
+    unavailable.forEach(one -> statuses.put(one.name(), one));
     this.current = List.copyOf(statuses.values());
   }
 
-  /** Starts to ask, and returns at once. */
+  /** Starts probing and returns immediately. */
   public static HealthMonitor start(
       Map<String, Provider> providers,
-      List<ProviderStatus> absent,
-      ProbeSchedule rhythm,
+      List<ProviderStatus> unavailable,
+      ProbeSchedule schedule,
       InstantSource clock,
       RandomGenerator random,
-      Sleeper pause,
+      Sleeper sleeper,
       Log log) {
     HealthMonitor monitor =
-        new HealthMonitor(providers.size(), absent, rhythm, clock, random, pause, log);
-    providers.forEach(monitor::watch);
+        new HealthMonitor(providers.size(), unavailable, schedule, clock, random, sleeper, log);
+    providers.forEach(monitor::startProbing);
     return monitor;
   }
 
-  /** Starts to ask in real time. */
+  /** Starts probing with the system timer and random source. */
   public static HealthMonitor start(
       Map<String, Provider> providers,
-      List<ProviderStatus> absent,
-      ProbeSchedule rhythm,
+      List<ProviderStatus> unavailable,
+      ProbeSchedule schedule,
       InstantSource clock,
       Log log) {
     return start(
-        providers, absent, rhythm, clock, RandomGenerator.getDefault(), Sleeper.SYSTEM, log);
+        providers, unavailable, schedule, clock, RandomGenerator.getDefault(), Sleeper.SYSTEM, log);
   }
 
-  /** Returns how providers stood when they were last asked, by name. Does not wait. */
+  /** Returns the latest statuses, sorted by provider name. Does not block. */
   public List<ProviderStatus> current() {
     return current;
   }
 
   /**
-   * Returns {@link #current()} as soon as every provider has been asked once. Takes no longer than
-   * the patience with one of them.
+   * Returns {@link #current()} once every provider has been probed. Blocks no longer than one probe
+   * timeout.
    */
   public List<ProviderStatus> awaitFirstProbes() {
     try {
       firstProbes.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "interrupted while providers were asked", "ask again")
+      throw Fault.of(
+              ErrorCode.CANCELLED,
+              "interrupted while waiting for the first health probes",
+              "retry the request")
           .exception(e);
     }
     return current;
   }
 
   /**
-   * Returns {@link #awaitFirstProbes()}, or what is known later when that is not enough and the
-   * first question to a provider is still open: on a machine that has just booted, one that works
-   * may need longer than its patience. A while after the start this no longer waits.
+   * Returns {@link #awaitFirstProbes()}. If the result is not sufficient and the first probe of a
+   * provider is still pending, waits for it: on a machine that has just booted, a working provider
+   * may exceed its timeout. Does not wait once the startup grace period is over.
    *
-   * @param enough whether the caller can work with what is known
+   * @param sufficient tests whether the caller can work with the statuses
    */
-  public List<ProviderStatus> awaitFirstProbes(Predicate<List<ProviderStatus>> enough) {
+  public List<ProviderStatus> awaitFirstProbes(Predicate<List<ProviderStatus>> sufficient) {
     awaitFirstProbes();
     lock.lock();
     try {
       long left = STARTUP_GRACE.toNanos() - (System.nanoTime() - startNanos);
-      while (left > 0 && !slow.isEmpty() && !enough.test(current)) {
+      while (left > 0 && !slow.isEmpty() && !sufficient.test(current)) {
         left = changed.awaitNanos(left);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "interrupted while providers were asked", "ask again")
+      throw Fault.of(
+              ErrorCode.CANCELLED,
+              "interrupted while waiting for the first health probes",
+              "retry the request")
           .exception(e);
     } finally {
       lock.unlock();
@@ -136,43 +144,44 @@ public final class HealthMonitor implements AutoCloseable {
     return current;
   }
 
-  private void watch(String name, Provider provider) {
-    ProviderProbe watch = new ProviderProbe(name, provider, schedule.timeout(), clock);
-    threads.add(Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> watch(watch)));
+  private void startProbing(String name, Provider provider) {
+    ProviderProbe probe = new ProviderProbe(name, provider, schedule.timeout(), clock);
+    threads.add(
+        Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> probeForever(probe)));
   }
 
-  private void watch(ProviderProbe watch) {
+  private void probeForever(ProviderProbe probe) {
     try {
-      probe(watch, true);
+      runProbe(probe, true);
       firstProbes.countDown();
-      if (watch.isPending()) {
-        watch.awaitPending(STARTUP_GRACE);
-        probe(watch, false);
-        markSlow(watch.name(), false);
+      if (probe.isPending()) {
+        probe.awaitPending(STARTUP_GRACE);
+        runProbe(probe, false);
+        markSlow(probe.name(), false);
       }
       while (true) {
         sleeper.sleep(schedule.nextDelay(random));
-        probe(watch, false);
+        runProbe(probe, false);
       }
     } catch (InterruptedException e) {
-      // Closed; whoever still waits for the first answers must not wait for ever.
+      // The monitor was closed; release callers that still wait for the first probes.
       firstProbes.countDown();
-      markSlow(watch.name(), false);
+      markSlow(probe.name(), false);
     } finally {
-      watch.stop();
+      probe.stop();
     }
   }
 
-  /** Asks once. Nothing that goes wrong ends the watch over a provider. */
-  private void probe(ProviderProbe watch, boolean start) throws InterruptedException {
+  /** Probes once. No failure ends the probing of a provider. */
+  private void runProbe(ProviderProbe probe, boolean start) throws InterruptedException {
     try {
-      ProviderStatus answer = watch.probe();
-      if (start && watch.isPending()) {
-        markSlow(watch.name(), true);
+      ProviderStatus answer = probe.run();
+      if (start && probe.isPending()) {
+        markSlow(probe.name(), true);
       }
       record(answer);
     } catch (RuntimeException | Error e) {
-      log.warning("the health of a provider could not be recorded: " + e);
+      log.warning("the result of a health probe could not be recorded: " + e);
     }
   }
 
@@ -191,8 +200,9 @@ public final class HealthMonitor implements AutoCloseable {
   }
 
   /**
-   * A provider that was healthy and fell is a warning. One that never was is none: most machines
-   * lack most backends, and {@code isola doctor} says which and why.
+   * Records a status. A provider that becomes unhealthy is logged as a warning. One that never was
+   * healthy is not: most machines lack most backends, and {@code isola doctor} reports which and
+   * why.
    */
   private void record(ProviderStatus now) {
     lock.lock();
@@ -203,12 +213,16 @@ public final class HealthMonitor implements AutoCloseable {
       switch (now.health()) {
         case Health.Unhealthy(String reason, String fix) -> {
           if (before != null && before.usable()) {
-            warn(now.name(), "is unhealthy and not chosen any more", reason, fix);
+            warn(now.name(), "is unhealthy and will not be chosen", reason, fix);
           }
         }
         case Health.Degraded(String reason, String fix) -> {
           if (before != null && before.healthy()) {
-            warn(now.name(), "is degraded and chosen after all healthy ones", reason, fix);
+            warn(
+                now.name(),
+                "is degraded and will be chosen only after all healthy providers",
+                reason,
+                fix);
           }
         }
         case Health.Healthy _ -> {
@@ -229,14 +243,14 @@ public final class HealthMonitor implements AutoCloseable {
         "provider " + provider + " " + what + ": " + reason + (fix.isEmpty() ? "" : "; " + fix));
   }
 
-  /** Stops asking, and waits for questions that are open, for as long as they may take. */
+  /** Stops probing and waits for pending probes to end, up to their timeout. */
   @Override
   public void close() {
     threads.forEach(Thread::interrupt);
-    Duration most = schedule.timeout().multipliedBy(3);
+    Duration max = schedule.timeout().multipliedBy(3);
     try {
       for (Thread thread : threads) {
-        boolean _ = thread.join(most);
+        boolean _ = thread.join(max);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

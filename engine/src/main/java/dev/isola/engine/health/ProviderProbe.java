@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks one provider. The question is put on a thread of its own, so that one that hangs costs the
- * asker its patience and no more; while it hangs no further question is put. One thread uses this.
+ * Probes one provider. Each probe runs on its own thread, so that a hanging provider delays the
+ * caller by at most the timeout; while a probe is pending, no further one starts. Not thread-safe.
  */
 final class ProviderProbe {
   private final String name;
@@ -24,10 +24,10 @@ final class ProviderProbe {
   private Optional<ProviderInfo> lastInfo = Optional.empty();
   private @Nullable Thread pending;
 
-  ProviderProbe(String name, Provider provider, Duration patience, InstantSource clock) {
+  ProviderProbe(String name, Provider provider, Duration timeout, InstantSource clock) {
     this.name = name;
     this.provider = provider;
-    this.timeout = patience;
+    this.timeout = timeout;
     this.clock = clock;
   }
 
@@ -35,49 +35,49 @@ final class ProviderProbe {
     return name;
   }
 
-  /** Tells whether the last question was not answered in time. */
+  /** Returns whether the last probe timed out and is still pending. */
   boolean isPending() {
     return pending != null;
   }
 
-  /** Waits until the open question is answered, or that long. */
-  void awaitPending(Duration most) throws InterruptedException {
+  /** Waits until the pending probe ends, up to the given time. */
+  void awaitPending(Duration max) throws InterruptedException {
     Thread open = pending;
     if (open != null) {
-      boolean _ = open.join(most);
+      boolean _ = open.join(max);
     }
   }
 
-  ProviderStatus probe() throws InterruptedException {
+  ProviderStatus run() throws InterruptedException {
     Thread before = pending;
     if (before != null && before.isAlive()) {
       return timedOut();
     }
-    // A late answer is thrown away: it tells how things were when the question was put.
+    // A late result is discarded, because it describes the state at the start of the probe.
     pending = null;
-    AtomicReference<@Nullable ProviderStatus> answer = new AtomicReference<>();
-    Thread question =
-        Thread.ofVirtual().name("isola-health-" + name).start(() -> answer.set(check()));
+    AtomicReference<@Nullable ProviderStatus> result = new AtomicReference<>();
+    Thread thread =
+        Thread.ofVirtual().name("isola-health-" + name).start(() -> result.set(check()));
     try {
-      if (!question.join(timeout)) {
-        pending = question;
+      if (!thread.join(timeout)) {
+        pending = thread;
         return timedOut();
       }
     } catch (InterruptedException e) {
-      pending = question;
+      pending = thread;
       throw e;
     }
-    ProviderStatus said = answer.get();
-    if (said == null) {
-      return unhealthy("its health check died", "see the log");
+    ProviderStatus status = result.get();
+    if (status == null) {
+      return unhealthy("its health check ended without a result", "see the log");
     }
-    lastInfo = said.info().or(() -> lastInfo);
-    return said;
+    lastInfo = status.info().or(() -> lastInfo);
+    return status;
   }
 
   /**
-   * Ends a question that is still open. It has the usual time to end by itself: what a provider
-   * made to try itself, such as a sandbox, would be left behind otherwise.
+   * Stops a pending probe. It first gets the usual timeout to end by itself, because an interrupted
+   * probe may leave resources behind, such as a sandbox that it created.
    */
   void stop() {
     Thread open = pending;
@@ -85,7 +85,7 @@ final class ProviderProbe {
       try {
         if (!open.join(timeout)) {
           open.interrupt();
-          boolean _ = open.join(timeout); // it may have to clean up
+          boolean _ = open.join(timeout); // lets the probe clean up
         }
       } catch (InterruptedException e) {
         open.interrupt();
@@ -98,7 +98,8 @@ final class ProviderProbe {
     try {
       ProviderInfo info = provider.info();
       if (!info.name().equals(name)) {
-        return unhealthy("it calls itself " + info.name(), "this is a bug of the provider");
+        return unhealthy(
+            "it reports a different name: " + info.name(), "this is a bug in the provider");
       }
       Health health = provider.health();
       return new ProviderStatus(
@@ -106,11 +107,11 @@ final class ProviderProbe {
     } catch (SandboxException e) {
       return unhealthy(e.fault().problem(), e.fault().remedy());
     } catch (RuntimeException | Error e) {
-      return unhealthy("its health check failed: " + e, "this is a bug of the provider");
+      return unhealthy("its health check failed: " + e, "this is a bug in the provider");
     }
   }
 
-  /** A provider that fails to tell what its machine has is no less healthy. */
+  /** Returns the resources of the provider. Failing to report them does not affect its health. */
   private Optional<HostResources> resources(Health health) {
     try {
       return health.usable() ? provider.resources() : Optional.empty();
@@ -121,7 +122,7 @@ final class ProviderProbe {
 
   private ProviderStatus timedOut() {
     return unhealthy(
-        "did not answer in " + seconds(timeout) + " s", "see whether its backend hangs");
+        "did not answer within " + seconds(timeout) + " s", "check whether its backend hangs");
   }
 
   private ProviderStatus unhealthy(String reason, String fix) {

@@ -2,7 +2,7 @@ package dev.isola.engine.health;
 
 import java.time.Duration;
 
-/** Waits; given, so that a test decides when time has passed. */
+/** Sleeps. Injected, so that tests control time. */
 @FunctionalInterface
 public interface Sleeper {
   Sleeper SYSTEM = Thread::sleep;

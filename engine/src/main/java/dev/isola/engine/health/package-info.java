@@ -1,4 +1,4 @@
-/** Asks providers how they are, and remembers the answers. */
+/** Health monitoring: probes providers and keeps the latest results. */
 @NullMarked
 package dev.isola.engine.health;
 

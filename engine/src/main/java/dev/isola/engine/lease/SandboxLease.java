@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A lease that this process holds. It lasts as long as the process, which needs not renew it: the
- * kernel ends it with the process, however that ends.
+ * A lease that this process holds. It needs no renewal and ends with the process, however that
+ * ends, because it is a file lock.
  */
 public final class SandboxLease implements AutoCloseable {
   private final SandboxId id;
@@ -27,12 +27,12 @@ public final class SandboxLease implements AutoCloseable {
   }
 
   /**
-   * Ends the lease and removes its file. Called when the sandbox is destroyed. A sandbox whose
-   * destruction failed is removed by the next reconciliation.
+   * Ends the lease and deletes its file. Call it after the sandbox was destroyed. A sandbox that
+   * could not be destroyed is removed by the next reconciliation.
    */
   @Override
   public void close() {
-    // Removed while it is locked: a file without a lock is a lease whose holder died.
+    // Delete while locked: an unlocked file is the lease of a process that died.
     try (channel) {
       Files.deleteIfExists(file);
     } catch (IOException e) {

@@ -28,18 +28,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The leases of an installation: one file for each sandbox that a process made without a server,
- * such as {@code isola run}. The holder keeps the file locked. Reconciliation leaves a sandbox
- * alone while its lease is held, and removes it when the holder has died.
+ * The leases of an installation: one file for each sandbox that a process creates without a server,
+ * as {@code isola run} does. The holder keeps the file locked. Reconciliation ignores a sandbox
+ * while its lease is held and removes the sandbox when the holder has died.
  *
- * <p>All users of a data folder share the leases. The folder belongs to the owner of the data
- * folder, and a file can be read by every user who may enter it, so that each of them can tell
- * whether a lease of another user is held.
+ * <p>All users of a data folder share its leases. The folder belongs to the owner of the data
+ * folder, and its files are readable by every user with access to it, so that each of them can
+ * check whether a lease of another user is held.
  */
 public final class SandboxLeases {
   /**
-   * The leases of this process. Their files must not be opened a second time: closing a channel
-   * ends every lock that the process has on its file.
+   * The leases of this process. Their files must not be opened again, because closing a channel
+   * releases all locks that the process holds on the file.
    */
   static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
@@ -67,10 +67,10 @@ public final class SandboxLeases {
   }
 
   /**
-   * Takes the lease of a sandbox that this process is about to create.
+   * Acquires the lease of a sandbox that this process is about to create.
    *
-   * @param provider the provider that creates it; {@link #recover} tells it to the next process
-   * @throws dev.isola.spi.error.ProviderUnavailable when the data folder cannot hold a lease
+   * @param provider the provider that creates it; {@link #recover} passes it on to the next process
+   * @throws dev.isola.spi.error.ProviderUnavailable if the data folder cannot hold a lease
    */
   public SandboxLease acquire(SandboxId id, String provider) {
     Path file = folder.resolve(id.value());
@@ -85,7 +85,7 @@ public final class SandboxLeases {
           throw new IOException(temporary + " is locked by another process");
         }
         channel.write(UTF_8.encode(provider + "\n"));
-        // Locked before it has its name: a file of that name without a lock has no holder.
+        // Lock the file before renaming it: an unlocked file with the final name has no holder.
         Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
         taken = true;
         return new SandboxLease(id, file, channel);
@@ -104,7 +104,7 @@ public final class SandboxLeases {
     }
   }
 
-  /** Tells whether a process that is alive holds the lease of this sandbox. */
+  /** Returns whether a live process holds the lease of this sandbox. */
   public boolean held(SandboxId id) {
     return held(folder.resolve(id.value()));
   }
@@ -118,11 +118,11 @@ public final class SandboxLeases {
     } catch (NoSuchFileException e) {
       return false;
     } catch (IOException unknown) {
-      return true; // What cannot be told apart from a sandbox in use is not removed.
+      return true; // If in doubt, assume that the sandbox is in use.
     }
   }
 
-  /** Returns the sandboxes whose leases are held. */
+  /** Returns the sandboxes with a held lease. */
   public Set<SandboxId> held() {
     Set<SandboxId> held = new HashSet<>();
     forEachLease(
@@ -134,19 +134,19 @@ public final class SandboxLeases {
     return held;
   }
 
-  /** A lease whose holder died before it had destroyed the sandbox. */
+  /** A lease whose holder died before it destroyed the sandbox. */
   public record LapsedLease(SandboxId id, String provider) {}
 
-  /** Removes what a process left that died. */
+  /** Removes the sandbox of a process that died. */
   @FunctionalInterface
   public interface Removal {
-    /** Returns true when nothing of the sandbox is left, so that its lease can go too. */
+    /** Returns true if nothing of the sandbox is left, so that the lease can be deleted. */
     boolean remove(LapsedLease lease);
   }
 
   /**
-   * Gives every lease whose holder died to {@code removal}, one process at a time, and removes
-   * those of which nothing is left.
+   * Passes every lapsed lease to {@code removal}, in one process at a time, and deletes the leases
+   * whose sandboxes are gone.
    */
   public void recover(Removal removal) {
     forEachLease(file -> recover(file, removal));
@@ -165,7 +165,7 @@ public final class SandboxLeases {
         Files.deleteIfExists(file);
       }
     } catch (IOException othersOrGone) {
-      // A lease of another user, or one that was removed meanwhile.
+      // The lease belongs to another user or was removed meanwhile.
     }
   }
 
@@ -181,13 +181,16 @@ public final class SandboxLeases {
             folder, file -> SandboxId.isValid(file.getFileName().toString()))) {
       files.forEach(action);
     } catch (NoSuchFileException noLease) {
-      // No process ever took one.
+      // No process has acquired a lease yet.
     } catch (IOException e) {
       throw unusable(e);
     }
   }
 
-  /** Root that uses the folder of another user must not shut that user out. */
+  /**
+   * Creates the folder. If root creates it in the data folder of another user, that user becomes
+   * the owner and keeps access.
+   */
   private void createFolder() throws IOException {
     if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
       return;
@@ -210,8 +213,8 @@ public final class SandboxLeases {
   private SandboxException unusable(IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the leases of sandboxes in " + folder + " cannot be used: " + e,
-            "check the rights of the data folder, or choose another with --data")
+            "the sandbox leases in " + folder + " cannot be used: " + e,
+            "check the permissions of the data folder, or choose another one with --data")
         .exception(e);
   }
 }

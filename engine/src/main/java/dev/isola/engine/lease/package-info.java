@@ -1,4 +1,4 @@
-/** Leases: which sandboxes belong to a living process other than the server. */
+/** Leases: mark the sandboxes that belong to live processes other than the server. */
 @NullMarked
 package dev.isola.engine.lease;
 

@@ -5,7 +5,7 @@ import dev.isola.store.Ledger;
 import java.util.Map;
 import java.util.Optional;
 
-/** Settings that the ledger keeps. */
+/** Settings stored in the ledger. */
 public record LedgerSettingsStore(Ledger ledger) implements SettingsStore {
   @Override
   public Optional<String> get(String scope, String name) {

@@ -7,7 +7,7 @@ import dev.isola.engine.api.SandboxView;
 import dev.isola.store.SandboxEntry;
 import java.util.Optional;
 
-/** Translates between the ledger's records and what the engine's callers see. */
+/** Converts between ledger records and the values of {@code engine.api}. */
 public final class LedgerViews {
   private LedgerViews() {}
 
@@ -41,7 +41,7 @@ public final class LedgerViews {
     return new SandboxCount(count.provider(), count.state(), count.pooled(), count.count());
   }
 
-  /** Returns the ledger's own filter. */
+  /** Returns the equivalent filter of the ledger. */
   public static dev.isola.store.EntryFilter of(SandboxListFilter filter) {
     return new dev.isola.store.EntryFilter(
         Optional.empty(),

@@ -1,4 +1,4 @@
-/** The ledger's records as the values of {@code engine.api}. */
+/** Converts ledger records to the values of {@code engine.api}. */
 @NullMarked
 package dev.isola.engine.ledger;
 

@@ -8,13 +8,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Who is at work with a sandbox right now: a call is under way, or somebody holds what it opened, a
- * command, a terminal, a connection, content. Such a sandbox is not idle, however silent it is.
+ * Tracks which sandboxes clients are using: a call is in progress, or a client holds an open
+ * execution, terminal, connection or content stream. Such a sandbox is not idle even without I/O.
  */
 public final class ActivityTracker {
   private final Map<SandboxId, Integer> counts = new ConcurrentHashMap<>();
 
-  /** One use. */
+  /** One use of a sandbox. */
   public final class Activity implements AutoCloseable {
     private final SandboxId id;
     private final AtomicBoolean ended = new AtomicBoolean();
@@ -23,7 +23,7 @@ public final class ActivityTracker {
       this.id = id;
     }
 
-    /** Ends it; once it is over, nothing. */
+    /** Ends the use. Repeated calls do nothing. */
     @Override
     public void close() {
       if (ended.compareAndSet(false, true)) {
@@ -37,7 +37,7 @@ public final class ActivityTracker {
     return new Activity(id);
   }
 
-  /** Returns the sandboxes that are in use now; the set follows what begins and ends. */
+  /** Returns a live view of the sandboxes in use. */
   Set<SandboxId> activeSandboxes() {
     return Collections.unmodifiableSet(counts.keySet());
   }

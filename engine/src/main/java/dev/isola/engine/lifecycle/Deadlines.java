@@ -9,18 +9,19 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 
 /**
- * When a sandbox ends by itself, for who never comes back. One that is to be kept when its time is
- * up must live to see that.
+ * Computes the deadline that a provider enforces by itself if the server never returns. A sandbox
+ * that is suspended on expiry gets a grace period, so that it still exists when the server suspends
+ * it.
  */
 public final class Deadlines {
   private static final Duration GRACE = Duration.ofHours(1);
 
-  /** How long one that rests may do so when nobody looks after it. */
+  /** The deadline of a suspended sandbox. */
   static final Duration WHILE_SUSPENDED = Duration.ofDays(3650);
 
   private Deadlines() {}
 
-  /** Returns the spec that a provider is given: that of the request, with a deadline. */
+  /** Returns the spec of the request with the deadline for the provider. */
   public static SandboxSpec forProvider(CreateRequest request) {
     Lifecycle lifecycle = request.lifecycle();
     return lifecycle
@@ -29,7 +30,7 @@ public final class Deadlines {
         .orElse(request.spec());
   }
 
-  /** Returns what the sandbox itself is told when it may live for {@code time}. */
+  /** Returns the deadline for the provider of a sandbox with the given TTL. */
   public static Duration forProvider(Lifecycle lifecycle, Duration time) {
     if (lifecycle.whenExpired() == ExpiryAction.DESTROY
         || time.compareTo(WHILE_SUSPENDED.minus(GRACE)) > 0) {
@@ -38,7 +39,7 @@ public final class Deadlines {
     return time.plus(GRACE);
   }
 
-  /** Tells a sandbox, if it can be told, for how long it may live from now on. */
+  /** Sets the deadline of a sandbox to {@code time} from now, if its provider supports renewal. */
   public static void renew(Sandbox sandbox, Duration time) {
     sandbox.as(Renewing.class).ifPresent(one -> one.renew(time));
   }

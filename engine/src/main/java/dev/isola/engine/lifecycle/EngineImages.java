@@ -3,9 +3,12 @@ package dev.isola.engine.lifecycle;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.spec.SandboxSpec;
 
-/** Images that no provider knows: a sandbox is made from what they stand on, and then filled. */
+/**
+ * Images that the engine resolves itself. A sandbox with such an image is created from its base
+ * image and then populated.
+ */
 public interface EngineImages {
-  /** For an engine without any. */
+  /** For an engine without such images. */
   EngineImages NONE =
       new EngineImages() {
         @Override
@@ -22,17 +25,17 @@ public interface EngineImages {
         public void populate(SandboxSpec spec, Sandbox sandbox, String provider) {}
       };
 
-  /** Tells whether a spec names one. */
+  /** Returns whether the image of a spec is one that the engine resolves. */
   boolean handles(SandboxSpec spec);
 
   /**
-   * Returns the spec a provider is given.
+   * Returns the spec with the base image, for the provider.
    *
-   * @throws dev.isola.spi.error.NotFound when there is no such image
-   * @throws dev.isola.spi.error.Unsupported when it does not fit here
+   * @throws dev.isola.spi.error.NotFound if there is no such image
+   * @throws dev.isola.spi.error.Unsupported if this machine cannot run the image
    */
   SandboxSpec baseSpec(SandboxSpec spec);
 
-  /** Brings the files into a sandbox that was made from {@link #baseSpec}. */
+  /** Populates a sandbox that was created from {@link #baseSpec} with the files of the image. */
   void populate(SandboxSpec spec, Sandbox sandbox, String provider);
 }

@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What an event of a sandbox says. */
+/** Builds the type and JSON document of sandbox events. */
 final class EventDocument {
 
   private EventDocument() {}
@@ -26,16 +26,16 @@ final class EventDocument {
   static String of(SandboxEntry entry, @Nullable SandboxState from) {
     Map<String, Object> data = new LinkedHashMap<>();
     if (from != null) {
-      data.put("from", word(from));
+      data.put("from", lowerCase(from));
     }
-    data.put("to", word(entry.state()));
+    data.put("to", lowerCase(entry.state()));
     data.put("provider", entry.provider());
     data.put("isolation", entry.isolation().name().toLowerCase(Locale.ROOT));
     entry.cause().ifPresent(cause -> data.put("cause", cause));
     return Json.text(data);
   }
 
-  private static String word(SandboxState state) {
+  private static String lowerCase(SandboxState state) {
     return state.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Decides what becomes of sandboxes whose time is up or that were idle too long. Pure. */
+/** Decides what to do with expired and idle sandboxes. Pure. */
 final class ExpiryPlanner {
   private ExpiryPlanner() {}
 
   /**
-   * Returns a step for each sandbox that is due.
+   * Returns one step for each due sandbox.
    *
-   * @param inUse the sandboxes that a client works with: they are not idle, however silent they are
+   * @param inUse the sandboxes that a client is using; they are not idle even without I/O
    */
   static List<ExpiryStep> plan(List<SandboxEntry> entries, Instant now, Set<SandboxId> inUse) {
     return entries.stream()

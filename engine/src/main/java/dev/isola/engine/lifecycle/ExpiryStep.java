@@ -5,7 +5,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.store.SandboxEntry;
 import dev.isola.store.Suspension.Reason;
 
-/** One thing to do about a sandbox that is due. */
+/** A step for one due sandbox. */
 sealed interface ExpiryStep {
   SandboxEntry entry();
 
@@ -15,22 +15,22 @@ sealed interface ExpiryStep {
     return entry().id();
   }
 
-  /** Returns the cause that the ledger records. */
+  /** Returns the cause to record in the ledger. */
   default String cause() {
     return reason() == Reason.EXPIRED
-        ? "its time was up"
+        ? "it expired"
         : "it was idle for " + entry().idleTimeout().orElseThrow();
   }
 
-  /** Record activity: a client works with it. */
+  /** Records activity, because a client is using the sandbox. */
   record Touch(SandboxEntry entry, Reason reason) implements ExpiryStep {}
 
-  /** Destroy it. */
+  /** Destroys the sandbox. */
   record Destroy(SandboxEntry entry, Reason reason) implements ExpiryStep {}
 
-  /** Record that it is suspended: it is paused or stopped already. */
+  /** Records a sandbox that is already paused or stopped as suspended. */
   record MarkSuspended(SandboxEntry entry, Reason reason) implements ExpiryStep {}
 
-  /** Suspend it as {@code action} says. */
+  /** Suspends the sandbox as {@code action} specifies. */
   record Suspend(SandboxEntry entry, Reason reason, ExpiryAction action) implements ExpiryStep {}
 }

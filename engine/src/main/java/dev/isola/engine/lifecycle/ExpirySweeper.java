@@ -21,17 +21,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Destroys or suspends sandboxes whose time is up or that were idle too long, as {@link
- * ExpiryPlanner} says. A renewal at the same moment and this both write the entry, and only one of
- * them can.
+ * Destroys or suspends expired and idle sandboxes as {@link ExpiryPlanner} decides. If a client
+ * renews a sandbox at the same time, compare-and-set lets only one of the two changes succeed.
  */
 public final class ExpirySweeper {
   private static final int BATCH_SIZE = 100;
   private static final int PARALLELISM = 8;
 
   private final Ledger ledger;
-  private final SandboxRecorder book;
-  private final SandboxDestroyer ender;
+  private final SandboxRecorder recorder;
+  private final SandboxDestroyer destroyer;
   private final Suspender suspender;
   private final ActivityTracker activity;
   private final Quarantine quarantine;
@@ -41,32 +40,32 @@ public final class ExpirySweeper {
 
   public ExpirySweeper(
       Ledger ledger,
-      SandboxRecorder book,
-      SandboxDestroyer ender,
+      SandboxRecorder recorder,
+      SandboxDestroyer destroyer,
       Suspender suspender,
-      ActivityTracker uses,
+      ActivityTracker activity,
       Quarantine quarantine,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
-    this.book = book;
-    this.ender = ender;
+    this.recorder = recorder;
+    this.destroyer = destroyer;
     this.suspender = suspender;
-    this.activity = uses;
+    this.activity = activity;
     this.quarantine = quarantine;
     this.clock = clock;
     this.log = log;
   }
 
-  /** Notes that a sandbox is in use; written with the next sweep. */
+  /** Records activity of a sandbox in memory; the next sweep writes it to the ledger. */
   public void touch(SandboxId id) {
     touched.put(id, clock.instant());
   }
 
-  /** Does what is due now; returns how many sandboxes were destroyed. */
+  /** Handles all due sandboxes and returns how many were destroyed. */
   public int sweep() {
     flushActivity();
-    // Those in quarantine stay due, and must not keep the others from being found.
+    // Quarantined sandboxes stay due; raise the limit so that they do not hide others.
     int most = Math.min(SandboxEntries.MAX_LIMIT, BATCH_SIZE + quarantine.size());
     Instant now = clock.instant();
     List<SandboxEntry> due =
@@ -77,7 +76,9 @@ public final class ExpirySweeper {
     return steps.isEmpty() ? 0 : execute(steps);
   }
 
-  /** Several at a time: a provider that hangs does not keep the sandboxes of others alive. */
+  /**
+   * Executes several steps in parallel, so that a hanging provider does not delay other sandboxes.
+   */
   private int execute(List<ExpiryStep> steps) {
     AtomicInteger destroyed = new AtomicInteger();
     try (ExecutorService workers =
@@ -96,24 +97,24 @@ public final class ExpirySweeper {
     return destroyed.get();
   }
 
-  /** A failure with one sandbox does not keep the others alive. */
+  /** Executes one step; a failure does not affect other sandboxes. */
   private boolean attempt(ExpiryStep step) {
     try {
       Failpoint.EXPIRY_FOUND.reach();
       return execute(isUsedSince(step) ? new ExpiryStep.Touch(step.entry(), step.reason()) : step);
     } catch (RuntimeException e) {
-      log.warning("sandbox " + step.id() + " is due and was not taken down: " + e);
+      log.warning("sandbox " + step.id() + " is due but was neither destroyed nor suspended: " + e);
       return false;
     }
   }
 
-  /** Tells whether a client used an idle sandbox since the plan was made. */
+  /** Returns whether a client used the idle sandbox after the plan was made. */
   private boolean isUsedSince(ExpiryStep step) {
     return step.reason() == Suspension.Reason.IDLE
         && (touched.containsKey(step.id()) || activity.activeSandboxes().contains(step.id()));
   }
 
-  /** Returns whether the sandbox was destroyed. */
+  /** Executes a step and returns whether the sandbox was destroyed. */
   private boolean execute(ExpiryStep step) {
     return switch (step) {
       case ExpiryStep.Touch touch -> {
@@ -121,7 +122,7 @@ public final class ExpirySweeper {
         yield false;
       }
       case ExpiryStep.MarkSuspended(SandboxEntry entry, Suspension.Reason reason) -> {
-        book.update(entry, SuspensionState.suspended(entry, reason));
+        recorder.update(entry, SuspensionState.suspended(entry, reason));
         yield false;
       }
       case ExpiryStep.Suspend suspend -> !suspender.suspend(suspend) && destroy(suspend);
@@ -130,32 +131,33 @@ public final class ExpirySweeper {
   }
 
   private boolean destroy(ExpiryStep step) {
-    return book.update(
-            step.entry(), book.withState(step.entry(), SandboxState.TERMINATING, step.cause()))
+    return recorder
+        .update(
+            step.entry(), recorder.withState(step.entry(), SandboxState.TERMINATING, step.cause()))
         .map(this::finish)
         .orElse(false);
   }
 
   private void flushActivity() {
-    Map<SandboxId, Instant> noted = new HashMap<>(touched);
-    if (!noted.isEmpty()) {
-      ledger.sandboxes().touch(noted);
+    Map<SandboxId, Instant> flushed = new HashMap<>(touched);
+    if (!flushed.isEmpty()) {
+      ledger.sandboxes().touch(flushed);
       Failpoint.EXPIRY_ACTIVITY_WRITTEN.reach();
-      noted.forEach(touched::remove); // only what has not been noted anew
+      flushed.forEach(touched::remove); // keeps entries that were touched again meanwhile
     }
   }
 
   private boolean finish(SandboxEntry terminating) {
     try {
       Failpoint.EXPIRY_CLAIMED.reach();
-      ender.finishDestroy(terminating, DestroyOptions.FORCE);
+      destroyer.finishDestroy(terminating, DestroyOptions.FORCE);
       Failpoint.EXPIRY_ENDED.reach();
       return true;
     } catch (SandboxException e) {
       log.warning(
           "sandbox "
               + terminating.id()
-              + " expired and cannot be destroyed yet: "
+              + " has expired but cannot be destroyed yet: "
               + e.fault().problem());
       return false;
     }

@@ -5,9 +5,9 @@ import dev.isola.spi.capability.Sandbox;
 import java.util.function.Consumer;
 
 /**
- * The files that a fork begins with.
+ * The files that a fork starts with.
  *
- * @param workspace shared with its source
- * @param rest brings what the source wrote elsewhere into a fork that was made
+ * @param workspace the workspace, shared with the source
+ * @param nonWorkspaceFiles copies the other files that the source wrote into a new fork
  */
 public record ForkSource(Forking.ForkPoint workspace, Consumer<Sandbox> nonWorkspaceFiles) {}

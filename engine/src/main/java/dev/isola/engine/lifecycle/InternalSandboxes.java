@@ -4,9 +4,9 @@ import dev.isola.engine.api.SandboxView;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 
-/** The engine's own calls, for sandboxes that it makes for itself. */
+/** Creates and destroys the sandboxes that the engine uses internally. */
 public interface InternalSandboxes {
-  SandboxView create(SandboxRequest order);
+  SandboxView create(SandboxRequest request);
 
   Sandbox sandbox(SandboxId id);
 

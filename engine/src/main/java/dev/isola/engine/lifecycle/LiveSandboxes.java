@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The sandboxes this process has in its hands: their channels, and what was promised to them. */
+/** The sandboxes that this process is attached to, and their reservations. */
 public final class LiveSandboxes {
   private final ProviderRegistry registry;
   private final AdmissionControl admission;
@@ -35,7 +35,9 @@ public final class LiveSandboxes {
     this.admission = admission;
   }
 
-  /** Says that a sandbox is being made, by us: nobody else is to clean it up. */
+  /**
+   * Marks a sandbox that this process is creating or suspending, so that reconciliation ignores it.
+   */
   void beginTransition(SandboxId id) {
     inTransition.add(id);
   }
@@ -44,7 +46,7 @@ public final class LiveSandboxes {
     inTransition.remove(id);
   }
 
-  /** Tells whether this process is making it now. */
+  /** Returns whether this process is creating or suspending the sandbox. */
   public boolean isInTransition(SandboxId id) {
     return inTransition.contains(id);
   }
@@ -53,15 +55,15 @@ public final class LiveSandboxes {
     sandboxes.put(sandbox.id(), sandbox);
   }
 
-  public void put(SandboxId id, Reservation grant) {
-    grant.markStarted();
-    Reservation before = reservations.put(id, grant);
+  public void put(SandboxId id, Reservation reservation) {
+    reservation.markStarted();
+    Reservation before = reservations.put(id, reservation);
     if (before != null) {
       before.close();
     }
   }
 
-  /** Returns those that this process can talk to now. */
+  /** Returns the sandboxes that this process is attached to. */
   public List<Sandbox> all() {
     return List.copyOf(sandboxes.values());
   }
@@ -70,38 +72,39 @@ public final class LiveSandboxes {
     return sandboxes.containsKey(id);
   }
 
-  /** Says that what is written of a sandbox has to be read before anybody uses it. */
+  /** Drops the cached provider of a sandbox, so that its next use reads the ledger. */
   void invalidate(SandboxId id) {
     providers.remove(id);
   }
 
-  /** Says that a sandbox was booted again, and that nothing of what ran in it is left. */
+  /** Records that a sandbox was booted again and its earlier processes are gone. */
   public void markRebooted(SandboxId id) {
     bootGenerations.put(id, nextGeneration.incrementAndGet());
   }
 
-  /** Returns a number that is another one after each {@link #nextGeneration}. */
+  /** Returns a number that changes with every {@link #markRebooted}. */
   public long bootGeneration(SandboxId id) {
     return bootGenerations.getOrDefault(id, 0L);
   }
 
-  /** Lets go of a sandbox that is gone, and of what was promised to it. */
+  /** Removes a destroyed sandbox and releases its reservation. */
   public void remove(SandboxId id) {
     sandboxes.remove(id);
     providers.remove(id);
     bootGenerations.remove(id);
-    Reservation grant = reservations.remove(id);
-    if (grant != null) {
-      grant.close();
+    Reservation reservation = reservations.remove(id);
+    if (reservation != null) {
+      reservation.close();
     }
   }
 
-  /** A sandbox and who made it. */
+  /** A sandbox and its provider. */
   public record LiveSandbox(Sandbox sandbox, String provider) {}
 
   /**
-   * Returns a sandbox that was asked for before and is still there. The ledger need not be read for
-   * it: nobody else writes what becomes of our sandboxes, and who ends one drops it here.
+   * Returns a sandbox that was used before and still exists, without reading the ledger. This is
+   * safe, because only this process changes the state of its sandboxes, and it removes the ones it
+   * destroys.
    */
   public Optional<LiveSandbox> find(SandboxId id) {
     Sandbox known = sandboxes.get(id);
@@ -112,9 +115,9 @@ public final class LiveSandboxes {
   }
 
   /**
-   * Returns a sandbox that can be talked to; attaches when this process has not yet.
+   * Returns a sandbox, attaching to it if necessary.
    *
-   * @throws dev.isola.spi.error.Gone when it is not there any more
+   * @throws dev.isola.spi.error.Gone if it no longer exists
    */
   public Sandbox get(SandboxEntry entry) {
     SandboxId id = entry.id();
@@ -123,7 +126,7 @@ public final class LiveSandboxes {
       if (entry.state() == SandboxState.RUNNING) {
         providers.put(id, entry.provider());
         if (!sandboxes.containsKey(id)) {
-          providers.remove(id); // it ended meanwhile
+          providers.remove(id); // it was removed concurrently
         }
       }
       return known;
@@ -139,7 +142,7 @@ public final class LiveSandboxes {
     }
     Failpoint.ATTACH_DONE.reach();
     sandboxes.put(id, found);
-    // It holds what it was promised by whoever made it.
+    // Another process created it; count its resources here, too.
     reservations.computeIfAbsent(
         id,
         any ->

@@ -16,9 +16,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The sandboxes whose records cannot be read. The engine leaves them as they are: they are not
- * expired, suspended, attached to or removed as unknown, they are shown in state {@code error}, and
- * an operator can destroy them. Each is reported once by an event, a line in the log and a metric.
+ * The sandboxes whose records are unreadable. The engine does not expire, suspend, attach to or
+ * remove them. They are shown in state {@code error}, and an operator can destroy them. Each is
+ * reported once by an event, a log line and a metric.
  */
 public final class Quarantine {
 
@@ -33,14 +33,14 @@ public final class Quarantine {
     this.log = log;
   }
 
-  /** Tells whether the record of a sandbox cannot be read, and reports that the first time. */
+  /** Returns whether the record of a sandbox is unreadable, and reports it the first time. */
   public boolean holds(SandboxEntry entry) {
     Optional<String> why = reason(entry);
     why.ifPresent(text -> report(entry.id(), text));
     return why.isPresent();
   }
 
-  /** Returns an entry as it is shown. */
+  /** Returns the entry to show: in state {@code error} if it is unreadable, unchanged otherwise. */
   public SandboxEntry asError(SandboxEntry entry) {
     return reason(entry)
         .map(
@@ -56,12 +56,12 @@ public final class Quarantine {
         .orElse(entry);
   }
 
-  /** Forgets those that are not among the open ones any more. */
+  /** Forgets the sandboxes that are not in {@code open}. */
   public void retain(Collection<SandboxId> open) {
     held.retainAll(Set.copyOf(open));
   }
 
-  /** Returns how many there are. */
+  /** Returns the number of quarantined sandboxes. */
   public int size() {
     return held.size();
   }
@@ -82,12 +82,13 @@ public final class Quarantine {
     if (!held.add(id)) {
       return;
     }
-    log.warning("sandbox " + id + " is quarantined: " + why + "; destroy it to remove it");
+    log.warning(
+        "sandbox " + id + " is quarantined: " + why + "; destroy the sandbox to remove its record");
     try {
       events.append(
           NewEvent.of(id, "quarantine", Json.text(Map.of("cause", why)), clock.instant()));
     } catch (SandboxException e) {
-      held.remove(id); // reported the next time
+      held.remove(id); // the next check reports it
     }
   }
 }

@@ -5,7 +5,7 @@ import dev.isola.spi.error.Fault;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The tags that callers cannot set, because the server has its own among them. */
+/** The tags that the server reserves for its own use. */
 public final class ReservedTags {
   public static final String PREFIX = "isola.";
 
@@ -16,9 +16,9 @@ public final class ReservedTags {
   }
 
   /**
-   * Refuses the tags of a caller if one of them is reserved.
+   * Rejects tags of a client if one of them is reserved.
    *
-   * @throws dev.isola.spi.error.InvalidRequest naming the first of them
+   * @throws dev.isola.spi.error.InvalidRequest naming the first reserved tag
    */
   public static void reject(Map<String, String> tags) {
     for (String name : new TreeMap<>(tags).keySet()) {

@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.time.InstantSource;
 
 /**
- * Forgets sandboxes that ended longer ago than the operator keeps their records, with all that is
- * stored of them: spec, history, events and idempotency keys.
+ * Purges the records of sandboxes that were destroyed longer ago than the retention period: spec,
+ * history, events and idempotency keys.
  *
- * @param kept how long after its end a sandbox is remembered
+ * @param maxAge how long the records of a destroyed sandbox are kept
  */
 public record Retention(
     Ledger ledger, SecretEnvStore secrets, Duration maxAge, InstantSource clock) {
 
-  /** Returns how many sandboxes were forgotten. */
+  /** Purges old records and returns the number of sandboxes removed. */
   public int purge() {
     secrets.removeOrphans();
     return ledger.sandboxes().purge(clock.instant().minus(maxAge));

@@ -18,9 +18,9 @@ import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.util.Optional;
 
-/** One sandbox being made. Before a provider is tried it is written who that is. */
+/** The creation of one sandbox. Records the provider before trying it. */
 final class SandboxCreation {
-  private final SandboxRecorder book;
+  private final SandboxRecorder recorder;
   private final ProviderRegistry registry;
   private final CreateRequest request;
   private final SandboxSpec spec;
@@ -32,19 +32,19 @@ final class SandboxCreation {
 
   SandboxCreation(
       SandboxEntry entry,
-      SandboxRecorder book,
+      SandboxRecorder recorder,
       ProviderRegistry registry,
-      SandboxRequest order,
+      SandboxRequest sandboxRequest,
       EngineImages images) {
     this.entry = entry;
-    this.book = book;
+    this.recorder = recorder;
     this.registry = registry;
-    this.request = order.request();
+    this.request = sandboxRequest.request();
     this.spec = request.spec();
-    this.forkSource = order.forkSource();
+    this.forkSource = sandboxRequest.forkSource();
     this.images = images;
-    this.defaultTtl = order.defaultTtl();
-    this.startup = order.startup();
+    this.defaultTtl = sandboxRequest.defaultTtl();
+    this.startup = sandboxRequest.startup();
   }
 
   SandboxSpec spec() {
@@ -64,7 +64,8 @@ final class SandboxCreation {
     if (!entry.provider().equals(name)) {
       ProviderInfo info = provider.info();
       entry =
-          book.update(entry, entry.toBuilder().provider(name, info.isolation()).build())
+          recorder
+              .update(entry, entry.toBuilder().provider(name, info.isolation()).build())
               .orElseThrow(() -> destroyedDuringCreate(spec.id()));
       Failpoint.CREATE_MOVED_ON.reach();
     }
@@ -81,12 +82,14 @@ final class SandboxCreation {
       }
       return sandbox;
     } catch (SandboxException e) {
-      provider.destroy(spec.id(), DestroyOptions.FORCE); // who makes it next begins anew
+      provider.destroy(spec.id(), DestroyOptions.FORCE); // the next attempt starts from scratch
       throw e;
     }
   }
 
-  /** Where the backend refuses a ttl that the client never asked for, it gets what is allowed. */
+  /**
+   * Creates the sandbox. If the backend rejects the default TTL, uses the maximum that it allows.
+   */
   private Sandbox create(Provider provider) {
     SandboxSpec given = Deadlines.forProvider(request.with(images.baseSpec(spec)));
     try {
@@ -98,7 +101,8 @@ final class SandboxCreation {
       }
       Duration ttl = Duration.ofSeconds(Long.parseLong(most));
       entry =
-          book.update(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
+          recorder
+              .update(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
               .orElseThrow(() -> destroyedDuringCreate(spec.id()));
       return provider.create(given.toBuilder().deadline(ttl).build());
     }
@@ -107,7 +111,7 @@ final class SandboxCreation {
   static SandboxException destroyedDuringCreate(SandboxId id) {
     return Fault.of(
             ErrorCode.SANDBOX_DESTROYED,
-            "sandbox " + id + " was destroyed while it was made",
+            "sandbox " + id + " was destroyed while it was being created",
             "create a new sandbox")
         .sandbox(id)
         .exception();

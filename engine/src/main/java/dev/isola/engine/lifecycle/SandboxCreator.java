@@ -32,9 +32,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes sandboxes. The order never changes: the intent is written, then the sandbox is made and its
- * startup runs, then it is written that it runs, and only then is it handed out. A server that dies
- * in between leaves something that is written down, and so can be found and removed.
+ * Creates sandboxes, always in this order: record the intent, create the sandbox and run its
+ * startup, record that it is running, return it to the client. Whatever a server that crashes in
+ * between leaves behind is therefore recorded and can be found and removed.
  */
 public final class SandboxCreator {
   private static final Set<SandboxState> SETTLED =
@@ -43,64 +43,64 @@ public final class SandboxCreator {
   private final SandboxPlacer placer;
   private final AdmissionControl admission;
   private final ProviderRegistry registry;
-  private final SandboxRecorder book;
-  private final SandboxDestroyer ender;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final SandboxDestroyer destroyer;
+  private final LiveSandboxes liveSandboxes;
   private final EventLog events;
   private final SecretEnvStore secrets;
   private final InstantSource clock;
 
   public SandboxCreator(
-      SandboxPlacer choosing,
+      SandboxPlacer placer,
       AdmissionControl admission,
       ProviderRegistry registry,
-      SandboxRecorder book,
-      SandboxDestroyer ender,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      SandboxDestroyer destroyer,
+      LiveSandboxes liveSandboxes,
       EventLog events,
       SecretEnvStore secrets,
       InstantSource clock) {
-    this.placer = choosing;
+    this.placer = placer;
     this.admission = admission;
     this.registry = registry;
-    this.book = book;
-    this.ender = ender;
-    this.living = living;
+    this.recorder = recorder;
+    this.destroyer = destroyer;
+    this.liveSandboxes = liveSandboxes;
     this.events = events;
     this.secrets = secrets;
     this.clock = clock;
   }
 
   /**
-   * Makes a sandbox, or takes a warm one.
+   * Creates a sandbox, or claims one from the warm pool.
    *
-   * @throws SandboxException when no provider may or can; nothing is left then
+   * @throws SandboxException if no provider is eligible or can create it; nothing is left behind
    */
-  public CreateResult create(SandboxRequest order, WarmSandboxes warm) {
-    Selection selection = placer.select(order.request());
+  public CreateResult create(SandboxRequest request, WarmSandboxes warm) {
+    Selection selection = placer.select(request.request());
     Failpoint.CREATE_SELECTED.reach();
-    if (!order.fixedId() && order.startup().isEmpty()) {
-      Optional<SandboxRecorder.IntentResult> claimed = warm.claim(order, selection);
+    if (!request.fixedId() && request.startup().isEmpty()) {
+      Optional<SandboxRecorder.IntentResult> claimed = warm.claim(request, selection);
       if (claimed.isPresent()) {
-        return handOut(order, claimed.get());
+        return handOut(request, claimed.get());
       }
     }
-    return create(order, selection, false);
+    return create(request, selection, false);
   }
 
-  /** Makes a sandbox for the pool, which belongs to nobody yet. */
-  public CreateResult createPooled(SandboxRequest order) {
-    return create(order, placer.select(order.request()), true);
+  /** Creates a sandbox for the warm pool, not yet assigned to a client. */
+  public CreateResult createPooled(SandboxRequest request) {
+    return create(request, placer.select(request.request()), true);
   }
 
-  /** Returns the provider that would make a sandbox now; empty when none may. */
-  public Optional<String> providerFor(SandboxRequest order) {
-    return placer.select(order.request()).best().map(ProviderInfo::name);
+  /** Returns the provider that the engine would choose now; empty if none is eligible. */
+  public Optional<String> providerFor(SandboxRequest request) {
+    return placer.select(request.request()).best().map(ProviderInfo::name);
   }
 
   /**
-   * Returns the hash by which a sandbox in the warm pool is found. It includes the image itself: a
-   * name may stand for another one by tomorrow.
+   * Returns the hash that identifies matching sandboxes in the warm pool. It covers the digest of
+   * the image, because an image name can point to a different image later.
    */
   public String poolHash(CreateRequest request, String provider) {
     SandboxSpec spec = request.spec();
@@ -109,14 +109,14 @@ public final class SandboxCreator {
         spec.image().isEmpty() ? Optional.empty() : registry.get(provider).imageDigest(spec));
   }
 
-  private CreateResult handOut(SandboxRequest order, SandboxRecorder.IntentResult opened) {
+  private CreateResult handOut(SandboxRequest request, SandboxRecorder.IntentResult opened) {
     return switch (opened) {
-      case SandboxRecorder.IntentResult.Existing(SandboxId id, boolean same) ->
-          awaitExisting(order, id, same);
+      case SandboxRecorder.IntentResult.Existing(SandboxId id, boolean sameRequest) ->
+          awaitExisting(request, id, sameRequest);
       case SandboxRecorder.IntentResult.New(SandboxEntry entry) -> {
         Failpoint.CREATE_HANDED_OUT.reach();
-        Sandbox sandbox = living.get(entry);
-        Lifecycle lifecycle = order.request().lifecycle();
+        Sandbox sandbox = liveSandboxes.get(entry);
+        Lifecycle lifecycle = request.request().lifecycle();
         lifecycle
             .ttl()
             .map(ttl -> Deadlines.forProvider(lifecycle, ttl))
@@ -126,85 +126,95 @@ public final class SandboxCreator {
     };
   }
 
-  private CreateResult create(SandboxRequest order, Selection selection, boolean pooled) {
+  private CreateResult create(SandboxRequest request, Selection selection, boolean pooled) {
     Optional<ProviderInfo> best = selection.best();
     if (best.isEmpty()) {
-      // Nobody is tried; it says why nobody may.
-      return unreachable(placer.place(selection, name -> registry.get(name).create(spec(order))));
+      // Throws the error that lists the reason of each provider, because there is no candidate.
+      return unreachable(placer.place(selection, name -> registry.get(name).create(spec(request))));
     }
-    Resources asked = Resources.of(spec(order).limits());
-    // Who asked for a sandbox comes before who might.
+    Resources requested = Resources.of(spec(request).limits());
+    // Requests of clients may wait for capacity; the pool only uses what is free.
     List<String> names = selection.candidates().stream().map(ProviderInfo::name).toList();
-    Reservation grant = pooled ? admission.admitNow(names, asked) : admission.admit(names, asked);
+    Reservation reservation =
+        pooled ? admission.admitNow(names, requested) : admission.admit(names, requested);
     Failpoint.CREATE_ADMITTED.reach();
     boolean kept = false;
-    living.beginTransition(spec(order).id());
+    liveSandboxes.beginTransition(spec(request).id());
     try {
       SandboxRecorder.IntentResult opened =
-          book.recordIntent(intent(order, best.get(), pooled), order.idempotencyKey());
-      if (opened instanceof SandboxRecorder.IntentResult.Existing(SandboxId id, boolean same)) {
-        grant.close(); // nothing is promised to a client that only waits
-        return awaitExisting(order, id, same);
+          recorder.recordIntent(intent(request, best.get(), pooled), request.idempotencyKey());
+      if (opened
+          instanceof SandboxRecorder.IntentResult.Existing(SandboxId id, boolean sameRequest)) {
+        reservation.close(); // a repeated request only waits and needs no reservation
+        return awaitExisting(request, id, sameRequest);
       }
       SandboxEntry entry = ((SandboxRecorder.IntentResult.New) opened).entry();
       Failpoint.CREATE_WRITTEN.reach();
       CreateResult delivery =
           create(
-              new SandboxCreation(entry, book, registry, order, placer.images()), selection, grant);
-      living.put(delivery.view().id(), grant);
+              new SandboxCreation(entry, recorder, registry, request, placer.images()),
+              selection,
+              reservation);
+      liveSandboxes.put(delivery.view().id(), reservation);
       kept = true;
       Failpoint.CREATE_DELIVERED.reach();
       return delivery;
     } finally {
-      living.endTransition(spec(order).id());
+      liveSandboxes.endTransition(spec(request).id());
       if (!kept) {
-        grant.close();
+        reservation.close();
       }
     }
   }
 
-  private CreateResult create(SandboxCreation making, Selection selection, Reservation grant) {
+  private CreateResult create(
+      SandboxCreation creation, Selection selection, Reservation reservation) {
     try {
-      secrets.put(making.spec().id(), making.spec().secretEnv());
-      PlacementResult placement = placer.place(selection, name -> createAt(name, making, grant));
-      grant.markStarted();
+      secrets.put(creation.spec().id(), creation.spec().secretEnv());
+      PlacementResult placement =
+          placer.place(selection, name -> createAt(name, creation, reservation));
+      reservation.markStarted();
       Failpoint.CREATE_MADE.reach();
-      runStartup(placement.sandbox(), making);
-      Instant now = clock.instant(); // from which on it may be idle
+      runStartup(placement.sandbox(), creation);
+      Instant now = clock.instant(); // the idle timeout starts now
       SandboxEntry.Builder running =
-          making.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(now).lastActivity(now);
+          creation.entry().toBuilder().state(SandboxState.RUNNING).updatedAt(now).lastActivity(now);
       placement
           .attempts()
           .forEach(
               one -> running.attempt(new FailedAttempt(one.provider(), one.reason(), one.at())));
-      Optional<SandboxEntry> stored = book.update(making.entry(), running.build());
+      Optional<SandboxEntry> stored = recorder.update(creation.entry(), running.build());
       if (stored.isEmpty()) {
-        throw SandboxCreation.destroyedDuringCreate(making.entry().id());
+        throw SandboxCreation.destroyedDuringCreate(creation.entry().id());
       }
       Failpoint.CREATE_RUNNING.reach();
-      living.put(placement.sandbox());
+      liveSandboxes.put(placement.sandbox());
       return new CreateResult(LedgerViews.of(stored.get()), placement.sandbox(), false);
     } catch (SandboxException e) {
-      cleanUp(making.entry().id(), e);
+      cleanUp(creation.entry().id(), e);
       throw e;
     }
   }
 
-  private Sandbox createAt(String provider, SandboxCreation making, Reservation grant) {
-    admission.move(grant, provider);
-    return making.createAt(provider);
+  private Sandbox createAt(String provider, SandboxCreation creation, Reservation reservation) {
+    admission.move(reservation, provider);
+    return creation.createAt(provider);
   }
 
-  /** Runs the startup. It is the client's: when it fails, no other provider is tried. */
-  private void runStartup(Sandbox sandbox, SandboxCreation making) {
-    if (making.startup().isEmpty()) {
+  /**
+   * Runs the startup. Its commands come from the client, so a failure does not fall back to another
+   * provider.
+   */
+  private void runStartup(Sandbox sandbox, SandboxCreation creation) {
+    if (creation.startup().isEmpty()) {
       return;
     }
     try {
-      new StartupSequence(sandbox, making.spec().volumes(), making.startup()).run();
+      new StartupSequence(sandbox, creation.spec().volumes(), creation.startup()).run();
     } catch (SandboxException e) {
-      SandboxId id = making.entry().id();
-      if (e.code() == ErrorCode.CANCELLED || book.require(id).state() == SandboxState.CREATING) {
+      SandboxId id = creation.entry().id();
+      if (e.code() == ErrorCode.CANCELLED
+          || recorder.require(id).state() == SandboxState.CREATING) {
         throw e;
       }
       SandboxException destroyed = SandboxCreation.destroyedDuringCreate(id);
@@ -213,73 +223,76 @@ public final class SandboxCreator {
     }
   }
 
-  /** The same order once more: its sandbox is waited for, not made a second time. */
-  private CreateResult awaitExisting(SandboxRequest order, SandboxId id, boolean same) {
-    if (!same) {
+  /** Handles a repeated request: waits for the sandbox of the first one. */
+  private CreateResult awaitExisting(SandboxRequest request, SandboxId id, boolean sameRequest) {
+    if (!sameRequest) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the idempotency key was used before, for another request",
+              "the idempotency key was already used for a different request",
               "use a new key for a new request")
           .sandbox(id)
           .exception();
     }
     try {
       Failpoint.CREATE_REPEATED.reach();
-      SandboxEntry entry = events.waitForState(id, SETTLED, order.createTimeout());
+      SandboxEntry entry = events.waitForState(id, SETTLED, request.createTimeout());
       if (entry.state() == SandboxState.ERROR) {
         throw failedDuringCreate(entry);
       }
-      return new CreateResult(LedgerViews.of(entry), living.get(entry), true);
+      return new CreateResult(LedgerViews.of(entry), liveSandboxes.get(entry), true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "interrupted while sandbox " + id + " was made", "")
+      throw Fault.of(
+              ErrorCode.CANCELLED, "interrupted while sandbox " + id + " was being created", "")
           .sandbox(id)
           .exception(e);
     }
   }
 
-  private SandboxEntry intent(SandboxRequest order, ProviderInfo best, boolean pooled) {
+  private SandboxEntry intent(SandboxRequest request, ProviderInfo best, boolean pooled) {
     Instant now = clock.instant();
-    SandboxSpec spec = spec(order);
-    Lifecycle lifecycle = order.request().lifecycle();
+    SandboxSpec spec = spec(request);
+    Lifecycle lifecycle = request.request().lifecycle();
     SandboxEntry.Builder intent =
         SandboxEntry.intent(
                 spec.id(),
-                SpecCodec.encode(order.request()),
-                pooled ? poolHash(order.request(), best.name()) : SpecCodec.hash(order.request()),
+                SpecCodec.encode(request.request()),
+                pooled
+                    ? poolHash(request.request(), best.name())
+                    : SpecCodec.hash(request.request()),
                 best.name(),
                 best.isolation(),
                 now)
-            .tenant(order.tenant())
-            .labels(order.labels())
-            .expiresAt(order.expiresAt(now).orElse(null))
+            .tenant(request.tenant())
+            .labels(request.labels())
+            .expiresAt(request.expiresAt(now).orElse(null))
             .idleTimeout(lifecycle.idleTimeout().orElse(null))
             .whenIdle(lifecycle.whenIdle())
             .whenExpired(lifecycle.whenExpired())
             .pooled(pooled);
     if (placer.images().handles(spec)) {
-      // Written down because it is true longer than the snapshot may be there.
+      // Record the base image, because the snapshot may be removed before the sandbox is.
       intent.baseImage(placer.images().baseSpec(spec).image().orElse(""));
     }
     return intent.build();
   }
 
-  /** Removes what is left of a sandbox, also when the client waits no longer. */
-  private void cleanUp(SandboxId id, SandboxException because) {
+  /** Destroys a sandbox that could not be created, even if the calling thread was interrupted. */
+  private void cleanUp(SandboxId id, SandboxException failure) {
     boolean interrupted = Thread.interrupted();
     try {
-      String why = because.fault().problem();
+      String why = failure.fault().problem();
       Failpoint.CREATE_FAILED.reach();
-      book.modify(
+      recorder.modify(
           id,
           current ->
               current.state() == SandboxState.CREATING
-                  ? book.withState(current, SandboxState.ERROR, why)
+                  ? recorder.withState(current, SandboxState.ERROR, why)
                   : current);
       Failpoint.CREATE_FAILURE_WRITTEN.reach();
-      ender.destroy(id, DestroyOptions.FORCE, why);
+      destroyer.destroy(id, DestroyOptions.FORCE, why);
     } catch (SandboxException left) {
-      because.addSuppressed(left); // It is written down, and tried again later.
+      failure.addSuppressed(left); // The failure is recorded, and reconciliation retries.
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -296,11 +309,11 @@ public final class SandboxCreator {
         .exception();
   }
 
-  private static SandboxSpec spec(SandboxRequest order) {
-    return order.request().spec();
+  private static SandboxSpec spec(SandboxRequest request) {
+    return request.request().spec();
   }
 
   private static CreateResult unreachable(PlacementResult placement) {
-    throw new IllegalStateException("made by nobody: " + placement);
+    throw new IllegalStateException("placement without candidates succeeded: " + placement);
   }
 }

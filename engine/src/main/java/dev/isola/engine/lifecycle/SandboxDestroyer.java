@@ -14,50 +14,50 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Takes sandboxes down. That it is being done is written first: whatever happens then, somebody
- * finishes it.
+ * Destroys sandboxes. The destruction is recorded before it starts, so that reconciliation can
+ * finish one that was interrupted.
  */
 public final class SandboxDestroyer {
-  private final SandboxRecorder book;
+  private final SandboxRecorder recorder;
   private final ProviderRegistry registry;
-  private final LiveSandboxes living;
+  private final LiveSandboxes liveSandboxes;
   private final SuspensionStorage suspensions;
   private final SecretEnvStore secrets;
   private final Log log;
 
   public SandboxDestroyer(
-      SandboxRecorder book,
+      SandboxRecorder recorder,
       ProviderRegistry registry,
-      LiveSandboxes living,
+      LiveSandboxes liveSandboxes,
       SuspensionStorage suspensions,
       SecretEnvStore secrets,
       Log log) {
-    this.book = book;
+    this.recorder = recorder;
     this.registry = registry;
-    this.living = living;
+    this.liveSandboxes = liveSandboxes;
     this.suspensions = suspensions;
     this.secrets = secrets;
     this.log = log;
   }
 
   /**
-   * Destroys a sandbox and returns when nothing is left of it. Does nothing to one that is gone.
+   * Destroys a sandbox and returns when nothing of it is left. Does nothing if it is already gone.
    *
-   * @param why what the ledger remembers
-   * @throws dev.isola.spi.error.NotFound when there never was one
+   * @param why the cause to record in the ledger
+   * @throws dev.isola.spi.error.NotFound if no such sandbox was ever created
    */
-  public void destroy(SandboxId id, DestroyOptions how, String why) {
-    destroyIf(id, any -> true, how, why);
+  public void destroy(SandboxId id, DestroyOptions options, String why) {
+    destroyIf(id, any -> true, options, why);
   }
 
-  /** Ends a sandbox if it is, at that moment, still what it was taken for. */
+  /** Destroys a sandbox if its current entry still satisfies a condition. */
   public void destroyIf(
-      SandboxId id, Predicate<SandboxEntry> still, DestroyOptions how, String why) {
+      SandboxId id, Predicate<SandboxEntry> still, DestroyOptions options, String why) {
     Failpoint.END_BEGUN.reach();
     SandboxEntry entry =
-        book.modify(id, current -> still.test(current) ? terminating(current, why) : current);
+        recorder.modify(id, current -> still.test(current) ? terminating(current, why) : current);
     if (entry.state() == SandboxState.TERMINATING) {
-      finishDestroy(entry, how);
+      finishDestroy(entry, options);
     }
   }
 
@@ -65,43 +65,43 @@ public final class SandboxDestroyer {
     return switch (current.state()) {
       case DESTROYED, TERMINATING -> current;
       case CREATING, RUNNING, PAUSED, STOPPED, ERROR ->
-          book.withState(current, SandboxState.TERMINATING, why);
+          recorder.withState(current, SandboxState.TERMINATING, why);
     };
   }
 
-  /** Destroys what is written down as terminating, and writes that it is done. */
-  public void finishDestroy(SandboxEntry terminating, DestroyOptions how) {
+  /** Destroys a sandbox that is recorded as terminating, and records it as destroyed. */
+  public void finishDestroy(SandboxEntry terminating, DestroyOptions options) {
     SandboxId id = terminating.id();
     Failpoint.END_WRITTEN.reach();
-    Optional<String> remains = destroyAtProvider(terminating, how);
+    Optional<String> remains = destroyAtProvider(terminating, options);
     Failpoint.END_DESTROYED.reach();
-    living.remove(id);
+    liveSandboxes.remove(id);
     Failpoint.END_DROPPED.reach();
     SuspensionState.snapshot(terminating).ifPresent(suspensions::delete);
-    book.modify(
+    recorder.modify(
         id,
         current ->
             current.state() == SandboxState.TERMINATING
-                ? book.withState(current, SandboxState.DESTROYED, remains.orElse(null))
+                ? recorder.withState(current, SandboxState.DESTROYED, remains.orElse(null))
                 : current);
     secrets.remove(id);
     Failpoint.END_FINISHED.reach();
   }
 
   /**
-   * Destroys a sandbox at its provider. When that fails and yet no process is left, what remains is
-   * files: the sandbox is gone for its client and holds no memory or processors. The reconciler
-   * finds the remains in the provider's inventory and destroys them until nothing is left.
+   * Destroys a sandbox at its provider. If that fails but no process is left, only files remain:
+   * for the client the sandbox is gone, and its resources are free. The reconciler finds the
+   * remains in the inventory of the provider and retries until they are removed.
    *
    * @return why something remains
    */
-  private Optional<String> destroyAtProvider(SandboxEntry terminating, DestroyOptions how) {
+  private Optional<String> destroyAtProvider(SandboxEntry terminating, DestroyOptions options) {
     if (terminating.provider().isEmpty()) {
-      return Optional.empty(); // a record that could not be read; no provider is known to have it
+      return Optional.empty(); // an unreadable record, for which no provider is known
     }
     Provider provider = registry.get(terminating.provider());
     try {
-      provider.destroy(terminating.id(), how);
+      provider.destroy(terminating.id(), options);
       return Optional.empty();
     } catch (SandboxException e) {
       if (e.code() == ErrorCode.UNSAVED_WORK || isRunning(provider, terminating.id(), e)) {
@@ -109,14 +109,16 @@ public final class SandboxDestroyer {
       }
       String why =
           terminating.cause().map(cause -> cause + "; ").orElse("")
-              + "files remain and are removed later: "
+              + "its remaining files will be removed later: "
               + e.fault().problem();
-      log.warning("sandbox " + terminating.id() + " has no process left; " + why);
+      log.warning("sandbox " + terminating.id() + " has no processes left; " + why);
       return Optional.of(why);
     }
   }
 
-  /** A provider attaches to whatever still runs; of what it does not answer nothing is known. */
+  /**
+   * Returns whether the sandbox still runs. Assumes that it does if the provider does not answer.
+   */
   private static boolean isRunning(Provider provider, SandboxId id, SandboxException failure) {
     try {
       return provider.attach(id).isPresent();

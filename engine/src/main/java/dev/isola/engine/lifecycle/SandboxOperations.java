@@ -14,29 +14,32 @@ import java.time.InstantSource;
 
 /** Renews, pauses and resumes sandboxes for clients. */
 public final class SandboxOperations {
-  private final SandboxRecorder book;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final LiveSandboxes liveSandboxes;
   private final SnapshotSuspension snapshots;
   private final Suspender suspender;
   private final InstantSource clock;
 
   public SandboxOperations(
-      SandboxRecorder book,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      LiveSandboxes liveSandboxes,
       SnapshotSuspension snapshots,
       Suspender suspender,
       InstantSource clock) {
-    this.book = book;
-    this.living = living;
+    this.recorder = recorder;
+    this.liveSandboxes = liveSandboxes;
     this.snapshots = snapshots;
     this.suspender = suspender;
     this.clock = clock;
   }
 
-  /** Lets a sandbox live for {@code fromNow}. What is written decides; then the sandbox is told. */
+  /**
+   * Sets the expiry of a sandbox to {@code fromNow} from the current time. The ledger is
+   * authoritative; the provider is informed afterwards.
+   */
   public SandboxEntry renew(SandboxId id, Duration fromNow) {
     SandboxEntry entry =
-        book.modify(
+        recorder.modify(
             id,
             current -> {
               refuseUnlessAlive(current);
@@ -49,7 +52,7 @@ public final class SandboxOperations {
     if (entry.state() == SandboxState.RUNNING) {
       Duration given =
           Deadlines.forProvider(SpecCodec.decode(entry.spec(), id).lifecycle(), fromNow);
-      Deadlines.renew(living.get(entry), given);
+      Deadlines.renew(liveSandboxes.get(entry), given);
     }
     Failpoint.RENEW_APPLIED.reach();
     return entry;
@@ -60,38 +63,39 @@ public final class SandboxOperations {
     pausing(id).pause(kind);
     Failpoint.PAUSE_DONE.reach();
     SandboxEntry paused =
-        book.modify(
+        recorder.modify(
             id,
-            current -> current.state() == state ? current : book.withState(current, state, null));
+            current ->
+                current.state() == state ? current : recorder.withState(current, state, null));
     Failpoint.PAUSE_WRITTEN.reach();
     return paused;
   }
 
-  /** Resumes a sandbox that is paused or suspended. */
+  /** Resumes a paused or suspended sandbox. */
   public SandboxEntry resume(SandboxId id) {
-    SandboxEntry before = book.require(id);
+    SandboxEntry before = recorder.require(id);
     if (SuspensionState.isSuspended(before)
         && snapshots.resume(id).state() == SandboxState.RUNNING) {
-      living.markRebooted(id);
-      return book.require(id);
+      liveSandboxes.markRebooted(id);
+      return recorder.require(id);
     }
     pausing(id).resume();
     if (before.state() == SandboxState.STOPPED) {
-      living.markRebooted(id);
+      liveSandboxes.markRebooted(id);
     }
     Failpoint.RESUME_DONE.reach();
     SandboxEntry resumed =
-        book.modify(
+        recorder.modify(
             id,
             current ->
                 current.state() == SandboxState.RUNNING ? current : suspender.resumed(current));
     Failpoint.RESUME_WRITTEN.reach();
-    suspender.renewDeadline(before, resumed, living.get(resumed));
+    suspender.renewDeadline(before, resumed, liveSandboxes.get(resumed));
     return resumed;
   }
 
   private Pausing pausing(SandboxId id) {
-    SandboxEntry entry = book.require(id);
+    SandboxEntry entry = recorder.require(id);
     if (entry.state() == SandboxState.CREATING) {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
@@ -100,7 +104,7 @@ public final class SandboxOperations {
           .sandbox(id)
           .exception();
     }
-    return living
+    return liveSandboxes
         .get(entry)
         .as(Pausing.class)
         .orElseThrow(() -> Capability.unsupported(entry.provider(), "pausing"));

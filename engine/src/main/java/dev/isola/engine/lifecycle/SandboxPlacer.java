@@ -14,11 +14,11 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Who makes a sandbox: those that may, and of these the first that can.
+ * Selects the eligible providers for a request and creates the sandbox at the first one that can.
  *
- * @param standings how providers stand now; while some are asked for the first time it may wait
- *     until that is enough
- * @param images that no provider knows
+ * @param statuses returns provider statuses; it may block until its argument accepts them or all
+ *     providers have been probed once
+ * @param images the images that the engine resolves itself
  */
 public record SandboxPlacer(
     ProviderSelector selector,
@@ -27,12 +27,12 @@ public record SandboxPlacer(
     EngineImages images) {
 
   public Selection select(CreateRequest request) {
-    CreateRequest asked = providerRequest(request);
+    CreateRequest requested = providerRequest(request);
     return selector.select(
-        asked, statuses.apply(known -> selector.select(asked, known).best().isPresent()));
+        requested, statuses.apply(known -> selector.select(requested, known).best().isPresent()));
   }
 
-  /** What a provider is asked for in place of an image that it does not know. */
+  /** Replaces an image that the engine resolves itself by its base image, which providers know. */
   private CreateRequest providerRequest(CreateRequest request) {
     if (!images.handles(request.spec())) {
       return request;

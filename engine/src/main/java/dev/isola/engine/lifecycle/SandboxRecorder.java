@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** Writes what happens to sandboxes into the ledger, each change with its event, as one. */
+/** Records changes of sandboxes in the ledger. Each change and its event are one transaction. */
 public final class SandboxRecorder {
   private final Ledger ledger;
   private final EventLog events;
@@ -32,20 +32,20 @@ public final class SandboxRecorder {
   }
 
   /**
-   * A key by which a caller marks a request, so that a repeated one makes no second sandbox.
+   * An idempotency key. A repeated request with the same key does not create a second sandbox.
    *
-   * @param requestHash tells a repeated request from another one with the same key
+   * @param requestHash distinguishes a repeated request from a different one with the same key
    */
   public record IdempotencyKey(String key, String requestHash) {}
 
-  /** What came of writing an intent: a new entry, or the sandbox that the key is bound to. */
+  /** The result of recording an intent: a new entry, or the sandbox that the key is bound to. */
   public sealed interface IntentResult {
     record New(SandboxEntry entry) implements IntentResult {}
 
     record Existing(SandboxId id, boolean sameRequest) implements IntentResult {}
   }
 
-  /** Leaves a transaction whose key is bound already; nothing of it is written. */
+  /** Rolls back a transaction because the key is already bound. */
   private static final class KeyBoundException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -57,7 +57,7 @@ public final class SandboxRecorder {
     }
   }
 
-  /** Writes the intent, and binds the key to it. */
+  /** Records the intent to create a sandbox and binds the key to it. */
   IntentResult recordIntent(SandboxEntry intent, Optional<IdempotencyKey> key) {
     try {
       SandboxEntry stored = ledger.atomically(parts -> insert(parts, intent, key));
@@ -68,17 +68,17 @@ public final class SandboxRecorder {
     }
   }
 
-  /** Takes a sandbox from the warm pool, and binds the key to it; empty when none fits. */
+  /** Claims a sandbox from the warm pool and binds the key to it; empty if none matches. */
   public Optional<IntentResult> claimPooled(PoolClaim claim, Optional<IdempotencyKey> key) {
     try {
-      Optional<SandboxEntry> taken =
+      Optional<SandboxEntry> claimed =
           ledger.atomically(
               parts -> {
                 Optional<SandboxEntry> entry = parts.sandboxes().claimPooled(claim);
                 entry.ifPresent(one -> bind(parts, one, key, claim.now()));
                 return entry;
               });
-      return taken.map(IntentResult.New::new);
+      return claimed.map(IntentResult.New::new);
     } catch (KeyBoundException bound) {
       return Optional.of(
           new IntentResult.Existing(bound.existing.sandbox(), bound.existing.sameRequest()));
@@ -107,10 +107,10 @@ public final class SandboxRecorder {
   }
 
   /**
-   * Writes a change, if nobody has written since {@code entry} was read. One that was being made
-   * and now never will be gives its key back.
+   * Writes a changed entry if the stored one has not changed since {@code before} was read
+   * (compare-and-set). Releases the idempotency key of a sandbox whose creation failed.
    *
-   * @return what is stored now; empty when somebody was first
+   * @return the stored entry; empty if another writer was first
    */
   public Optional<SandboxEntry> update(SandboxEntry before, SandboxEntry after) {
     UpdateResult update =
@@ -136,19 +136,19 @@ public final class SandboxRecorder {
   }
 
   /**
-   * Changes an entry, whoever else does so meanwhile: what {@code change} returns for the newest is
-   * written. It returns the entry itself when there is nothing to change.
+   * Applies a change to the current entry and retries while other writers interfere. {@code change}
+   * returns its argument if there is nothing to change.
    *
-   * @throws dev.isola.spi.error.NotFound when there is no such sandbox
+   * @throws dev.isola.spi.error.NotFound if there is no such sandbox
    */
   public SandboxEntry modify(SandboxId id, UnaryOperator<SandboxEntry> change) {
     while (true) {
       SandboxEntry current = require(id);
-      SandboxEntry wanted = change.apply(current);
-      if (wanted.equals(current)) {
+      SandboxEntry changed = change.apply(current);
+      if (changed.equals(current)) {
         return current;
       }
-      Optional<SandboxEntry> stored = update(current, wanted);
+      Optional<SandboxEntry> stored = update(current, changed);
       if (stored.isPresent()) {
         return stored.get();
       }
@@ -168,7 +168,9 @@ public final class SandboxRecorder {
   }
 
   /**
-   * @throws dev.isola.spi.error.NotFound when there is no such sandbox
+   * Returns the entry of a sandbox.
+   *
+   * @throws dev.isola.spi.error.NotFound if there is no such sandbox
    */
   public SandboxEntry require(SandboxId id) {
     return find(id)

@@ -8,15 +8,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A create request with what the server knows beside it.
+ * A create request with the context that the server adds.
  *
- * @param tenant the tenant that it is for; empty text where there are no tenants
- * @param labels of the sandbox in the ledger: the tags of the request, unless the server has others
- * @param fixedId whether the client chose the id of the spec; one from the warm pool has its own
- * @param origin the files it begins with; those of its spec otherwise
- * @param hostAccess whether the client may ask for the network or folders of the host
- * @param defaultTtl whether the ttl is the server's default: a backend that allows less gets less
- * @param startup what runs in the sandbox before it is handed out
+ * @param tenant the tenant of the client; empty if the installation has no tenants
+ * @param labels the labels of the sandbox in the ledger: the tags of the request, unless the server
+ *     sets others
+ * @param fixedId whether the client chose the id, which rules out the warm pool
+ * @param forkSource the files to start with, for a fork
+ * @param hostAccess whether the client is allowed the network and folders of the host
+ * @param defaultTtl whether the TTL is the default of the server; a backend that allows less then
+ *     gets its maximum
+ * @param startup the commands to run before the sandbox is returned
  */
 public record SandboxRequest(
     CreateRequest request,
@@ -64,45 +66,50 @@ public record SandboxRequest(
         request, tenant, labels, true, forkSource, hostAccess, defaultTtl, startup);
   }
 
-  /** No other sandbox has those files, so none of the warm pool does. */
+  /** Sets the files to start with. Rules out the warm pool, whose sandboxes do not have them. */
   public SandboxRequest withForkSource(ForkSource files) {
     return new SandboxRequest(
         request, tenant, labels, true, Optional.of(files), hostAccess, defaultTtl, startup);
   }
 
-  /** Says that the client has the scope to ask for the network or folders of the host. */
+  /** Allows the network and folders of the host, because the client has the scope for them. */
   public SandboxRequest withHostAccess() {
     return new SandboxRequest(
         request, tenant, labels, fixedId, forkSource, true, defaultTtl, startup);
   }
 
-  /** Says that the client named no ttl, and that of the request is the server's default. */
+  /**
+   * Marks the TTL of the request as the default of the server, because the client requested none.
+   */
   public SandboxRequest withDefaultTtl() {
     return new SandboxRequest(
         request, tenant, labels, fixedId, forkSource, hostAccess, true, startup);
   }
 
   /**
-   * Has commands run before the sandbox is handed out. Such a sandbox is not taken from the warm
-   * pool, unless there is nothing to run.
+   * Sets the commands to run before the sandbox is returned. Unless empty, they rule out the warm
+   * pool.
    */
   public SandboxRequest withStartup(Startup commands) {
     return new SandboxRequest(
         request, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, commands);
   }
 
-  /** Returns when it expires if it begins now. */
+  /** Returns when a sandbox created now expires. */
   Optional<Instant> expiresAt(Instant now) {
     return request.lifecycle().ttl().map(now::plus);
   }
 
-  /** Returns how long a create of it may take. */
+  /** Returns how long creation may take. */
   Duration createTimeout() {
     Duration made = request.spec().startupTimeout();
     return startup.isEmpty() ? made : made.plus(startup.timeout());
   }
 
-  /** Returns the key with what tells this order from others; the id may be a fresh one. */
+  /**
+   * Returns the idempotency key with the hash of the request. The hash does not cover the id, which
+   * may be generated.
+   */
   public Optional<SandboxRecorder.IdempotencyKey> idempotencyKey() {
     return request
         .idempotencyKey()

@@ -32,9 +32,9 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The values of secret variables, for as long as their sandbox may have to be made once more: a
- * fork has them, and one that wakes from a snapshot. In the ledger they are encrypted, with a key
- * that is in a file beside it and not in it, and bound to their sandbox.
+ * Stores the values of secret variables for as long as the sandbox may have to be created again, by
+ * a fork or a restore. The ledger holds them encrypted and bound to the id of the sandbox; the key
+ * is in a separate file.
  */
 public final class SecretEnvStore {
   private static final String SCOPE = "secret-env";
@@ -48,7 +48,7 @@ public final class SecretEnvStore {
   private final Path keyFile;
 
   /**
-   * @param folder of the data, where the key is made when it is first needed
+   * @param folder the data folder, where the key is created on first use
    */
   public SecretEnvStore(Ledger ledger, Path folder) {
     this.ledger = ledger;
@@ -59,7 +59,7 @@ public final class SecretEnvStore {
     return ledger.settings();
   }
 
-  /** Keeps the values of a sandbox whose intent is written, before it is made. */
+  /** Stores the secrets of a sandbox after its intent was recorded and before it is created. */
   void put(SandboxId id, Map<String, Secret> values) {
     if (values.isEmpty()) {
       return;
@@ -75,9 +75,9 @@ public final class SecretEnvStore {
   }
 
   /**
-   * Returns the values of a sandbox; none when it has none.
+   * Returns the secrets of a sandbox; empty if it has none.
    *
-   * @throws dev.isola.spi.error.Internal when they cannot be decrypted
+   * @throws dev.isola.spi.error.Internal if they cannot be decrypted
    */
   public Map<String, Secret> get(SandboxId id) {
     Optional<String> stored = settings().get(SCOPE, id.value());
@@ -95,12 +95,12 @@ public final class SecretEnvStore {
     return values;
   }
 
-  /** Forgets the values of a sandbox that is gone. */
+  /** Removes the secrets of a destroyed sandbox. */
   void remove(SandboxId id) {
     settings().remove(SCOPE, id.value());
   }
 
-  /** Forgets what a crash left: values of sandboxes that never came to be, or are gone. */
+  /** Removes secrets that a crash left behind, whose sandboxes do not exist. */
   public void removeOrphans() {
     for (String name : settings().all(SCOPE).keySet()) {
       Optional<SandboxEntry> entry = ledger.sandboxes().find(new SandboxId(name));
@@ -120,7 +120,7 @@ public final class SecretEnvStore {
       cipher.updateAAD(id.value().getBytes(StandardCharsets.US_ASCII));
       return cipher.doFinal(content);
     } catch (GeneralSecurityException e) {
-      throw unreadable(id, "they do not belong to the key in " + keyFile);
+      throw unreadable(id, "they were not encrypted with the key in " + keyFile);
     } catch (NoSuchFileException e) {
       throw unreadable(id, keyFile + " is missing");
     } catch (IOException e) {
@@ -131,8 +131,8 @@ public final class SecretEnvStore {
   private SandboxException unreadable(SandboxId id, String why) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            "the secret variables of sandbox " + id + " cannot be read or kept: " + why,
-            "restore that file, or make a new sandbox")
+            "the secret variables of sandbox " + id + " cannot be read or stored: " + why,
+            "restore that file, or create a new sandbox")
         .sandbox(id)
         .exception();
   }
@@ -141,8 +141,8 @@ public final class SecretEnvStore {
     try {
       return readKey();
     } catch (NoSuchFileException absent) {
-      byte[] fresh = new byte[KEY_BYTES];
-      RANDOM.nextBytes(fresh);
+      byte[] newKey = new byte[KEY_BYTES];
+      RANDOM.nextBytes(newKey);
       Files.createDirectories(keyFile.toAbsolutePath().getParent());
       Path part =
           Files.createTempFile(
@@ -153,10 +153,10 @@ public final class SecretEnvStore {
       try {
         try (SeekableByteChannel out =
             Files.newByteChannel(part, Set.of(StandardOpenOption.WRITE))) {
-          out.write(ByteBuffer.wrap(fresh));
+          out.write(ByteBuffer.wrap(newKey));
         }
-        Files.createLink(keyFile, part); // whole or not at all, and never over another
-        return fresh;
+        Files.createLink(keyFile, part); // atomic, and never replaces an existing key
+        return newKey;
       } catch (FileAlreadyExistsException first) {
         return readKey();
       } finally {

@@ -21,20 +21,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * Suspends sandboxes without leaving anything at their provider. The suspension is written first,
- * so that a request for the sandbox waits; then its files are saved; then the snapshot is written;
- * and only then is it destroyed. It is resumed in the opposite order. After a crash in between, the
- * sandbox either still runs or is in the snapshot.
+ * Suspends sandboxes by snapshot, without leaving anything at their provider. The order is: record
+ * the suspension, so that requests wait; save the files; record the snapshot; destroy the sandbox.
+ * Resuming reverses it. After a crash in between, the sandbox either still runs or is in the
+ * snapshot.
  */
 public final class SnapshotSuspension {
-  /** Two sandboxes that have the same lock wait for each other now and then. */
+  /** The number of lock stripes; sandboxes that share one occasionally wait for each other. */
   private static final int LOCKS = 256;
 
-  /** When a sandbox whose time is up is tried again after its suspension failed. */
+  /** How long after a failed suspension an expired sandbox is suspended again. */
   static final Duration RETRY = Duration.ofMinutes(1);
 
-  private final SandboxRecorder book;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final LiveSandboxes liveSandboxes;
   private final ProviderRegistry registry;
   private final AdmissionControl admission;
   private final SuspensionStorage storage;
@@ -44,15 +44,15 @@ public final class SnapshotSuspension {
       Stream.generate(ReentrantLock::new).limit(LOCKS).toList();
 
   public SnapshotSuspension(
-      SandboxRecorder book,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      LiveSandboxes liveSandboxes,
       ProviderRegistry registry,
       AdmissionControl admission,
       SuspensionStorage storage,
       InstantSource clock,
       Log log) {
-    this.book = book;
-    this.living = living;
+    this.recorder = recorder;
+    this.liveSandboxes = liveSandboxes;
     this.registry = registry;
     this.admission = admission;
     this.storage = storage;
@@ -65,22 +65,23 @@ public final class SnapshotSuspension {
   }
 
   /**
-   * Suspends a sandbox, unless its entry was changed meanwhile. Returns once that is written; the
-   * snapshot is taken in the background.
+   * Suspends a sandbox unless its entry has changed. Returns once the suspension is recorded; a
+   * background thread takes the snapshot.
    */
   void suspend(ExpiryStep.Suspend step) {
     SandboxId id = step.id();
-    living.beginTransition(id); // reconciliation leaves it alone until the snapshot is finished
+    liveSandboxes.beginTransition(id); // reconciliation ignores it until the snapshot is complete
     Optional<SandboxEntry> suspended =
-        book.update(
+        recorder.update(
             step.entry(),
             SuspensionState.suspended(
-                book.withState(step.entry(), SandboxState.STOPPED, step.cause()), step.reason()));
+                recorder.withState(step.entry(), SandboxState.STOPPED, step.cause()),
+                step.reason()));
     if (suspended.isEmpty()) {
-      living.endTransition(id);
+      liveSandboxes.endTransition(id);
       return;
     }
-    living.invalidate(id);
+    liveSandboxes.invalidate(id);
     Thread.ofVirtual()
         .name("isola-suspend-" + id)
         .start(
@@ -90,7 +91,7 @@ public final class SnapshotSuspension {
               try {
                 save(suspended.get());
               } finally {
-                living.endTransition(id);
+                liveSandboxes.endTransition(id);
                 lock.unlock();
               }
             });
@@ -100,45 +101,50 @@ public final class SnapshotSuspension {
     SandboxId id = suspended.id();
     try {
       String snapshot = storage.save(suspended);
-      book.modify(
+      recorder.modify(
           id,
           current ->
               SuspensionState.isSuspended(current)
                   ? SuspensionState.withSnapshot(current, snapshot)
                   : current);
       registry.get(suspended.provider()).destroy(id, DestroyOptions.FORCE);
-      living.remove(id);
+      liveSandboxes.remove(id);
     } catch (RuntimeException e) {
       keepRunning(suspended);
-      log.warning("sandbox " + id + " is not kept and goes on: " + e.getMessage());
+      log.warning("sandbox " + id + " could not be suspended and keeps running: " + e.getMessage());
     }
   }
 
-  /** Writes that a sandbox whose suspension failed runs. */
+  /** Records a sandbox whose suspension failed as running. */
   void keepRunning(SandboxEntry suspended) {
     try {
-      book.modify(
+      recorder.modify(
           suspended.id(),
           current ->
               SuspensionState.isSuspended(current) && SuspensionState.snapshot(current).isEmpty()
                   ? SuspensionState.failed(
-                      book.withState(current, SandboxState.RUNNING, null), clock.instant(), RETRY)
+                      recorder.withState(current, SandboxState.RUNNING, null),
+                      clock.instant(),
+                      RETRY)
                   : current);
     } catch (SandboxException gone) {
-      log.warning("what became of sandbox " + suspended.id() + " is not known yet");
+      log.warning(
+          "the state of sandbox "
+              + suspended.id()
+              + " after its failed suspension could not be recorded");
     }
   }
 
   /**
-   * Restores a sandbox that is not at its provider; waits first while its snapshot is taken.
+   * Restores a sandbox that is suspended by snapshot; waits if the snapshot is still being taken.
    *
-   * @return the entry of one that runs, or is paused or stopped at its provider
+   * @return the entry of a sandbox that is running, or paused or stopped at its provider
    */
   public SandboxEntry resume(SandboxId id) {
     ReentrantLock lock = lock(id);
     lock.lock();
     try {
-      SandboxEntry entry = book.require(id);
+      SandboxEntry entry = recorder.require(id);
       Optional<String> snapshot = SuspensionState.snapshot(entry);
       return entry.state() == SandboxState.STOPPED && snapshot.isPresent()
           ? restore(entry, snapshot.get())
@@ -149,16 +155,16 @@ public final class SnapshotSuspension {
   }
 
   /**
-   * Removes what a provider still has of a sandbox that is in a snapshot. Removes nothing while a
-   * request resumes the sandbox: the restored sandbox is not what was left.
+   * Destroys what a provider still holds of a sandbox that is suspended by snapshot. Does nothing
+   * while a request resumes the sandbox, because the provider then holds the restored one.
    */
   public void discard(SandboxId id) {
     ReentrantLock lock = lock(id);
     if (!lock.tryLock()) {
-      return; // the next reconciliation looks again
+      return; // the next reconciliation retries
     }
     try {
-      SandboxEntry entry = book.require(id);
+      SandboxEntry entry = recorder.require(id);
       if (entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()) {
         registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
       }
@@ -169,39 +175,38 @@ public final class SnapshotSuspension {
 
   private SandboxEntry restore(SandboxEntry entry, String snapshot) {
     SandboxId id = entry.id();
-    Reservation grant =
+    Reservation reservation =
         admission.admit(
             List.of(entry.provider()),
             Resources.of(SpecCodec.decode(entry.spec(), id).spec().limits()));
     boolean made = false;
-    living.beginTransition(id);
+    liveSandboxes.beginTransition(id);
     try {
-      registry
-          .get(entry.provider())
-          .destroy(id, DestroyOptions.FORCE); // what a crash may have left
+      // Removes what a crash may have left.
+      registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
       Sandbox sandbox = storage.restore(entry, snapshot);
       SandboxEntry running =
           SuspensionState.resumed(
-              book.withState(entry, SandboxState.RUNNING, null), clock.instant());
-      Optional<SandboxEntry> stored = book.update(entry, running);
+              recorder.withState(entry, SandboxState.RUNNING, null), clock.instant());
+      Optional<SandboxEntry> stored = recorder.update(entry, running);
       if (stored.isEmpty()) {
         registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "something else became of sandbox " + id + " while it was resumed",
-                "see its state, and try again")
+                "sandbox " + id + " changed while it was being resumed",
+                "check its state and retry")
             .sandbox(id)
             .exception();
       }
-      living.put(sandbox);
-      living.put(id, grant);
+      liveSandboxes.put(sandbox);
+      liveSandboxes.put(id, reservation);
       made = true;
       storage.delete(snapshot);
       return stored.get();
     } finally {
-      living.endTransition(id);
+      liveSandboxes.endTransition(id);
       if (!made) {
-        grant.close();
+        reservation.close();
       }
     }
   }

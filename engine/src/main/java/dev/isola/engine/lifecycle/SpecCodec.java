@@ -17,12 +17,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** A request as the ledger keeps it: its document, as text. */
+/** Encodes and decodes requests as the ledger stores them: JSON documents. */
 public final class SpecCodec {
 
   /**
-   * What one sandbox has and another one of the same kind has not. What is required decides who
-   * makes it, and that is compared beside the hash.
+   * The fields that differ between interchangeable sandboxes. Requirements only affect the choice
+   * of the provider, which is compared separately.
    */
   private static final List<String> PER_SANDBOX_FIELDS =
       List.of("id", "tags", "ttlSeconds", "require");
@@ -32,8 +32,8 @@ public final class SpecCodec {
   private SpecCodec() {}
 
   /**
-   * Returns the text of a request. Of secret variables it has the names; {@link SecretEnvStore} has
-   * them.
+   * Returns the stored form of a request. It contains only the names of secret variables; {@link
+   * SecretEnvStore} stores their values.
    */
   public static String encode(CreateRequest request) {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
@@ -45,22 +45,22 @@ public final class SpecCodec {
   }
 
   /**
-   * Reads the request of a record, without the values of its secret variables.
+   * Decodes the request of a record, without the values of its secret variables.
    *
-   * @throws dev.isola.spi.error.Conflict when it cannot be read: it is damaged, or this version
-   *     refuses what an earlier one has stored
+   * @throws dev.isola.spi.error.Conflict if it is damaged, or this version rejects what an earlier
+   *     one stored
    */
   public static CreateRequest decode(String text, SandboxId id) {
     try {
       Map<String, Object> document = Json.parseObject(text);
       document.remove(SECRET);
       return SpecDocument.fromMap(document, () -> id);
-    } catch (RuntimeException e) { // of JSON, of records, and refusals of the document
+    } catch (RuntimeException e) { // malformed JSON, record constructors, rejected documents
       String why = e instanceof SandboxException known ? known.fault().problem() : e.toString();
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "the stored spec of sandbox " + id + " cannot be read: " + why,
-              "destroy the sandbox, or use the version of Isola that made it")
+              "destroy the sandbox, or use the version of Isola that created it")
           .sandbox(id)
           .exception(e);
     }
@@ -73,15 +73,15 @@ public final class SpecCodec {
         : List.of();
   }
 
-  /** Returns the hash of what a request says that makes two sandboxes interchangeable. */
+  /** Returns a hash that is equal for interchangeable sandboxes. */
   public static String hash(CreateRequest request) {
     return hash(request, Optional.empty());
   }
 
   /**
-   * Returns the hash of what makes two sandboxes interchangeable.
+   * Returns a hash that is equal for interchangeable sandboxes.
    *
-   * @param imageDigest of the image that the name in the spec stands for
+   * @param imageDigest the digest that the image name in the spec currently resolves to
    */
   public static String hash(CreateRequest request, Optional<String> imageDigest) {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request));
@@ -91,8 +91,8 @@ public final class SpecCodec {
   }
 
   /**
-   * Returns the hash of all that a caller asked for, but for the id. What a template has may change
-   * until a request is repeated; the request is the same.
+   * Returns the hash of everything that the client requested except the id. It covers the request
+   * as sent, because its template may change before the request is repeated.
    */
   static String requestHash(CreateRequest request) {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request.withRequestedSpec()));
@@ -102,7 +102,8 @@ public final class SpecCodec {
     request.placement().region().ifPresent(region -> document.put("region", region));
     Map<String, Secret> secrets = request.spec().secretEnv();
     if (!secrets.isEmpty()) {
-      document.put(SECRET, List.copyOf(secrets.keySet())); // no hash tells a value
+      // Names only, so that the hash reveals no value.
+      document.put(SECRET, List.copyOf(secrets.keySet()));
     }
     return sha256(Json.canonical(document));
   }
@@ -113,7 +114,7 @@ public final class SpecCodec {
           MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(hash);
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("every Java platform supports SHA-256", e);
     }
   }
 }

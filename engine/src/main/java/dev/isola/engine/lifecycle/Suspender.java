@@ -15,35 +15,35 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Set;
 
-/** Suspends sandboxes instead of destroying them, where their entry says so. */
+/** Suspends due sandboxes whose entry specifies suspension instead of destruction. */
 public final class Suspender {
-  private final SandboxRecorder book;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final LiveSandboxes liveSandboxes;
   private final SnapshotSuspension snapshots;
   private final InstantSource clock;
   private final Log log;
 
   public Suspender(
-      SandboxRecorder book,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      LiveSandboxes liveSandboxes,
       SnapshotSuspension snapshots,
       InstantSource clock,
       Log log) {
-    this.book = book;
-    this.living = living;
+    this.recorder = recorder;
+    this.liveSandboxes = liveSandboxes;
     this.snapshots = snapshots;
     this.clock = clock;
     this.log = log;
   }
 
   /**
-   * Suspends a sandbox. One that cannot be asked now keeps running and is tried again later.
+   * Suspends a sandbox. If it does not respond, it keeps running and is suspended later.
    *
-   * @return false when it is gone or has no way to be suspended, and is to be destroyed
+   * @return false if it is gone or cannot be suspended, and must be destroyed
    */
   boolean suspend(ExpiryStep.Suspend step) {
     try {
-      Sandbox sandbox = living.get(step.entry());
+      Sandbox sandbox = liveSandboxes.get(step.entry());
       Optional<Pausing> pausing = sandbox.as(Pausing.class);
       Optional<SuspensionMethod> method =
           SuspensionMethod.of(
@@ -60,47 +60,56 @@ public final class Suspender {
           });
       return method.isPresent();
     } catch (Gone e) {
-      log.warning("sandbox " + step.id() + " cannot be suspended and ends: " + e.getMessage());
+      log.warning(
+          "sandbox " + step.id() + " cannot be suspended and will be destroyed: " + e.getMessage());
       return false;
     } catch (RuntimeException e) {
-      book.update(
+      recorder.update(
           step.entry(),
           SuspensionState.failed(
               SuspensionState.suspended(step.entry(), step.reason()),
               clock.instant(),
               SnapshotSuspension.RETRY));
-      log.warning("sandbox " + step.id() + " cannot be suspended and goes on: " + e.getMessage());
+      log.warning(
+          "sandbox " + step.id() + " could not be suspended and keeps running: " + e.getMessage());
       return true;
     }
   }
 
-  /** Written first: to resume a sandbox that is written as paused and is not does no harm. */
+  /**
+   * Records the pause before pausing, because resuming a sandbox that is not paused is harmless.
+   */
   private void pause(
       ExpiryStep.Suspend step, SuspensionMethod method, Sandbox sandbox, PauseKind kind) {
-    SandboxEntry paused = book.withState(step.entry(), method.state(), step.cause());
-    book.update(step.entry(), SuspensionState.suspended(paused, step.reason()))
+    SandboxEntry paused = recorder.withState(step.entry(), method.state(), step.cause());
+    recorder
+        .update(step.entry(), SuspensionState.suspended(paused, step.reason()))
         .ifPresent(suspended -> pause(suspended, step.reason(), sandbox, kind));
   }
 
   private void pause(SandboxEntry suspended, Reason reason, Sandbox sandbox, PauseKind kind) {
     try {
-      if (reason == Reason.EXPIRED) { // a frozen one would end as soon as it goes on
+      if (reason == Reason.EXPIRED) { // otherwise a frozen sandbox would end when it is resumed
         Deadlines.renew(sandbox, Deadlines.WHILE_SUSPENDED);
       }
       sandbox.as(Pausing.class).orElseThrow().pause(kind);
     } catch (RuntimeException e) {
       snapshots.keepRunning(suspended);
-      log.warning("sandbox " + suspended.id() + " cannot be paused and goes on: " + e.getMessage());
+      log.warning(
+          "sandbox "
+              + suspended.id()
+              + " could not be paused and keeps running: "
+              + e.getMessage());
     }
   }
 
-  /** Returns an entry as it is once the sandbox runs. */
+  /** Returns the entry of a resumed sandbox. */
   public SandboxEntry resumed(SandboxEntry entry) {
     return SuspensionState.resumed(
-        book.withState(entry, SandboxState.RUNNING, null), clock.instant());
+        recorder.withState(entry, SandboxState.RUNNING, null), clock.instant());
   }
 
-  /** Tells a sandbox that was resumed how long it may live now. */
+  /** Renews the deadline of a resumed sandbox at its provider. */
   public void renewDeadline(SandboxEntry before, SandboxEntry resumed, Sandbox sandbox) {
     Lifecycle lifecycle = SpecCodec.decode(resumed.spec(), resumed.id()).lifecycle();
     if (SuspensionState.isSuspended(before)

@@ -6,20 +6,20 @@ import dev.isola.spi.capability.Pausing.PauseKind;
 import java.util.Optional;
 import java.util.Set;
 
-/** How a sandbox is suspended. */
+/** The method of suspending a sandbox. */
 enum SuspensionMethod {
-  /** Its memory is frozen at its provider. */
+  /** The provider freezes its memory. */
   PAUSE_MEMORY,
-  /** Its processes end, and its provider keeps its files. */
+  /** Its processes end; the provider keeps its files. */
   PAUSE_FILESYSTEM,
-  /** A snapshot keeps its files, and it is destroyed at its provider. */
+  /** Its files are saved in a snapshot, and it is destroyed at the provider. */
   SNAPSHOT;
 
   /**
-   * Returns the method for an action; empty when the sandbox has none of them. Pure.
+   * Returns the method for an action; empty if the sandbox supports none. Pure.
    *
-   * @param snapshots whether snapshots can be taken of the sandbox
-   * @param kinds how the sandbox can be paused
+   * @param snapshots whether the sandbox supports snapshots
+   * @param kinds the kinds of pause that the sandbox supports
    */
   static Optional<SuspensionMethod> of(
       ExpiryAction action, boolean snapshots, Set<PauseKind> kinds) {
@@ -33,7 +33,7 @@ enum SuspensionMethod {
     };
   }
 
-  /** Returns the state of a sandbox that is suspended this way. */
+  /** Returns the state of a sandbox suspended by this method. */
   SandboxState state() {
     return this == PAUSE_MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
   }

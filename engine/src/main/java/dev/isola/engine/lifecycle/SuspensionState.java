@@ -8,30 +8,30 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Reads and changes the suspension of an entry. While a sandbox is suspended its idle timeout is
- * not in effect, nor its expiry when that was the reason: it is suspended with no expiry.
+ * Reads and changes the suspension of a ledger entry. The idle timeout of a suspended sandbox is
+ * inactive. A sandbox that was suspended because it expired has no expiry.
  */
 public final class SuspensionState {
   private SuspensionState() {}
 
-  /** Tells whether a sandbox is suspended. */
+  /** Returns whether a sandbox is suspended. */
   public static boolean isSuspended(SandboxEntry entry) {
     return entry.suspension().isPresent();
   }
 
-  /** Tells whether any request resumes a suspended sandbox; {@code resume} does in any case. */
+  /** Returns whether any request resumes the sandbox. An explicit {@code resume} always does. */
   public static boolean resumesOnRequest(SandboxEntry entry) {
     return entry.suspension().isPresent()
         && (entry.suspension().get().reason() == Suspension.Reason.IDLE
             || SpecCodec.decode(entry.spec(), entry.id()).lifecycle().autoResume());
   }
 
-  /** Returns the snapshot with the files of a sandbox that is not at its provider. */
+  /** Returns the snapshot with the files of a sandbox that is suspended by snapshot. */
   public static Optional<String> snapshot(SandboxEntry entry) {
     return entry.suspension().flatMap(Suspension::snapshot);
   }
 
-  /** Returns the entry of a sandbox that becomes suspended. */
+  /** Returns the entry with a suspension added. */
   static SandboxEntry suspended(SandboxEntry entry, Suspension.Reason reason) {
     SandboxEntry.Builder suspended =
         entry.toBuilder()
@@ -46,8 +46,8 @@ public final class SuspensionState {
   }
 
   /**
-   * Returns the entry of a sandbox whose suspension failed: it keeps running, and is due again
-   * after another idle timeout, or after {@code retry} when its time is up.
+   * Returns the entry of a sandbox whose suspension failed. It keeps running and is due again after
+   * its idle timeout, or after {@code retry} if it has expired.
    */
   static SandboxEntry failed(SandboxEntry entry, Instant now, Duration retry) {
     boolean expired =
@@ -60,14 +60,14 @@ public final class SuspensionState {
     return entry.suspension().flatMap(Suspension::idleTimeout);
   }
 
-  /** Returns the entry of a suspended sandbox whose files are in a snapshot. */
+  /** Returns the entry of a suspended sandbox with its snapshot. */
   static SandboxEntry withSnapshot(SandboxEntry entry, String snapshot) {
     return entry.toBuilder()
         .suspension(entry.suspension().orElseThrow().withSnapshot(snapshot))
         .build();
   }
 
-  /** Returns the entry of a sandbox that was suspended and runs again. */
+  /** Returns the entry of a suspended sandbox that was resumed. */
   public static SandboxEntry resumed(SandboxEntry entry, Instant now) {
     if (entry.suspension().isEmpty()) {
       return entry;

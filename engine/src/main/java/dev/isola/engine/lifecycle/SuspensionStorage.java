@@ -3,18 +3,18 @@ package dev.isola.engine.lifecycle;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.store.SandboxEntry;
 
-/** Stores the files of sandboxes that are suspended without being at their provider. */
+/** Stores the files of sandboxes that are suspended by snapshot. */
 public interface SuspensionStorage {
   /**
-   * Stores the files of a running sandbox.
+   * Saves the files of a running sandbox.
    *
-   * @return the id of the snapshot that has them
+   * @return the id of the snapshot
    */
   String save(SandboxEntry entry);
 
-  /** Makes a sandbox with the same id from a snapshot. When this throws there is none. */
+  /** Creates a sandbox with the same id from a snapshot. If this throws, no sandbox is left. */
   Sandbox restore(SandboxEntry entry, String snapshot);
 
-  /** Deletes a snapshot. May be repeated. */
+  /** Deletes a snapshot. Idempotent. */
   void delete(String snapshot);
 }

@@ -3,11 +3,11 @@ package dev.isola.engine.lifecycle;
 import dev.isola.engine.selection.Selection;
 import java.util.Optional;
 
-/** Sandboxes that were made before anybody asked for them. */
+/** Sandboxes created ahead of requests. */
 @FunctionalInterface
 public interface WarmSandboxes {
-  WarmSandboxes NONE = (order, selection) -> Optional.empty();
+  WarmSandboxes NONE = (request, selection) -> Optional.empty();
 
-  /** Hands one out that is what the order would get, to nobody else; empty when there is none. */
-  Optional<SandboxRecorder.IntentResult> claim(SandboxRequest order, Selection selection);
+  /** Claims a sandbox that matches the request exclusively; empty if there is none. */
+  Optional<SandboxRecorder.IntentResult> claim(SandboxRequest request, Selection selection);
 }

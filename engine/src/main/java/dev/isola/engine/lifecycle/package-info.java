@@ -1,4 +1,7 @@
-/** From the intent to the end of a sandbox: what is done, and what is written down before it. */
+/**
+ * The lifecycle of a sandbox: creation, expiry, suspension and destruction. Every change is
+ * recorded in the ledger before it is made.
+ */
 @NullMarked
 package dev.isola.engine.lifecycle;
 

@@ -2,7 +2,7 @@ package dev.isola.engine.metrics;
 
 import java.util.Locale;
 
-/** What bytes belong to. */
+/** The category of transferred bytes. */
 public enum ByteCategory {
   FILE,
   TREE,

@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers what was seen for a moment: a hundred gauges are one look at the ledger. */
+/** Caches a value for a short time, so that a scrape of many gauges reads the ledger once. */
 final class CachedSupplier<T> implements Supplier<T> {
   private final Supplier<T> source;
   private final Duration maxAge;

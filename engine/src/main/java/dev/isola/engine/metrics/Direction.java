@@ -2,7 +2,7 @@ package dev.isola.engine.metrics;
 
 import java.util.Locale;
 
-/** Which way bytes go, as the sandbox sees it. */
+/** The direction of a transfer, from the perspective of the sandbox. */
 public enum Direction {
   IN,
   OUT;

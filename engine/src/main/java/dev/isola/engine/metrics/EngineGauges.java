@@ -15,18 +15,18 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Meters of how things stand. All of them are there from the beginning, at zero: what appears only
- * once something went wrong cannot be watched.
+ * Registers the gauges and counters that are computed from the state of the engine. All of them
+ * exist from the start with value zero, so that alerts can refer to them.
  */
 final class EngineGauges {
   private static final double BYTES_PER_MB = 1 << 20;
 
   private final MeterRegistry registry;
-  private final Supplier<GaugeValues> levels;
+  private final Supplier<GaugeValues> values;
 
-  EngineGauges(MeterRegistry registry, Supplier<GaugeValues> levels) {
+  EngineGauges(MeterRegistry registry, Supplier<GaugeValues> values) {
     this.registry = registry;
-    this.levels = levels;
+    this.values = values;
   }
 
   void register(Collection<String> providers) {
@@ -36,7 +36,7 @@ final class EngineGauges {
         if (state != SandboxState.DESTROYED) {
           gauge(
               "isola.sandboxes",
-              "Sandboxes that are not destroyed, those of the pool included",
+              "Sandboxes that are not destroyed, including the warm pool",
               tags.and("state", state.name().toLowerCase(Locale.ROOT)),
               now -> sandboxes(now, provider, state));
         }
@@ -44,33 +44,33 @@ final class EngineGauges {
       gauge("isola.pool.ready", "Warm sandboxes", tags, now -> ready(now, provider));
       gauge(
           "isola.usage.memory.bytes",
-          "Memory that running sandboxes used when they were last looked at",
+          "Memory used by running sandboxes in the latest sample",
           tags,
           now -> (double) used(now, provider).memoryBytes());
       gauge(
           "isola.usage.processes",
-          "Processes that running sandboxes had when they were last looked at",
+          "Processes of running sandboxes in the latest sample",
           tags,
           now -> (double) used(now, provider).processes());
       gauge(
           "isola.provider.healthy",
-          "1 where the provider could make a sandbox now, 0 where not",
+          "1 if the provider can create sandboxes, 0 if not",
           tags,
           now -> healthy(now, provider));
       gauge(
           "isola.provider.memory.promised.bytes",
-          "Memory promised to the provider's sandboxes",
+          "Memory reserved for the sandboxes of the provider",
           tags,
           now -> promised(now, provider).memoryMb() * BYTES_PER_MB);
       gauge(
           "isola.provider.cpu.promised",
-          "Processors promised to the provider's sandboxes",
+          "CPUs reserved for the sandboxes of the provider",
           tags,
           now -> promised(now, provider).milliCpu() / 1000.0);
     }
     gauge(
         "isola.sandboxes.quarantined",
-        "Sandboxes whose records cannot be read",
+        "Sandboxes with unreadable records",
         Tags.empty(),
         GaugeValues::quarantined);
     pool();
@@ -78,28 +78,30 @@ final class EngineGauges {
   }
 
   private void pool() {
-    gauge("isola.pool.size", "Warm sandboxes to keep", Tags.empty(), GaugeValues::poolSize);
-    counter("isola.pool.hits", "Orders that got a warm sandbox", Tags.empty(), EngineGauges::hits);
+    gauge(
+        "isola.pool.size", "Configured size of the warm pool", Tags.empty(), GaugeValues::poolSize);
+    counter(
+        "isola.pool.hits", "Requests that got a warm sandbox", Tags.empty(), EngineGauges::hits);
     for (String reason : WarmPool.MISS_REASONS) {
       counter(
           "isola.pool.misses",
-          "Orders that got none, and why",
+          "Requests that got no warm sandbox, by reason",
           Tags.of("reason", reason.replace(' ', '_')),
           now -> (double) now.poolStats().misses().getOrDefault(reason, 0L));
     }
     gauge(
         "isola.pool.hit.ratio",
-        "Part of the orders that got a warm sandbox since the start; 0 before the first",
+        "Share of requests that got a warm sandbox since the start; 0 before the first request",
         Tags.empty(),
         EngineGauges::hitRatio);
   }
 
   private void admission() {
-    promised("promised", "Promised to sandboxes", now -> now.admission().reserved());
-    promised("capacity", "What may be promised", now -> now.admission().capacity());
+    promised("promised", "Reserved for sandboxes", now -> now.admission().reserved());
+    promised("capacity", "Capacity for sandboxes", now -> now.admission().capacity());
     gauge(
         "isola.admission.waiting",
-        "Orders that wait for room",
+        "Requests waiting for capacity",
         Tags.empty(),
         now -> now.admission().waiting());
   }
@@ -108,15 +110,15 @@ final class EngineGauges {
     Resources of(GaugeValues now);
   }
 
-  private void promised(String what, String words, ResourceGauge room) {
+  private void promised(String what, String description, ResourceGauge room) {
     gauge(
         "isola.admission.memory." + what + ".bytes",
-        words,
+        description,
         Tags.empty(),
         now -> limited(room.of(now).memoryMb()) * BYTES_PER_MB);
     gauge(
         "isola.admission.cpu." + what,
-        words,
+        description,
         Tags.empty(),
         now -> limited(room.of(now).milliCpu()) / 1000);
   }
@@ -167,22 +169,24 @@ final class EngineGauges {
     return all == 0 ? 0 : hits / all;
   }
 
-  private void gauge(String name, String words, Tags tags, ToDoubleFunction<GaugeValues> value) {
-    Gauge.builder(name, levels, source -> read(source, value))
-        .description(words)
+  private void gauge(
+      String name, String description, Tags tags, ToDoubleFunction<GaugeValues> value) {
+    Gauge.builder(name, values, source -> read(source, value))
+        .description(description)
         .tags(tags)
         .strongReference(true)
         .register(registry);
   }
 
-  private void counter(String name, String words, Tags tags, ToDoubleFunction<GaugeValues> value) {
-    FunctionCounter.builder(name, levels, source -> read(source, value))
-        .description(words)
+  private void counter(
+      String name, String description, Tags tags, ToDoubleFunction<GaugeValues> value) {
+    FunctionCounter.builder(name, values, source -> read(source, value))
+        .description(description)
         .tags(tags)
         .register(registry);
   }
 
-  /** A ledger that does not answer has no value; the meters of everything else go on. */
+  /** Reads a value. Returns NaN if the ledger fails, which leaves other meters unaffected. */
   private static double read(Supplier<GaugeValues> source, ToDoubleFunction<GaugeValues> value) {
     try {
       return value.applyAsDouble(source.get());

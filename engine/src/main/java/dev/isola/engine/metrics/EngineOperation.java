@@ -2,7 +2,7 @@ package dev.isola.engine.metrics;
 
 import java.util.Locale;
 
-/** Something the engine does and times. */
+/** An operation that the engine measures. */
 public enum EngineOperation {
   SPAWN,
   DESTROY,
@@ -13,7 +13,7 @@ public enum EngineOperation {
   EXECUTION,
   FILES;
 
-  /** Returns its name in a label. */
+  /** Returns the metric label. */
   String label() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -3,7 +3,7 @@ package dev.isola.engine.metrics;
 import dev.isola.spi.exec.Exit;
 import java.util.Locale;
 
-/** How a command ended, without its code: a label has few values. */
+/** The outcome of a command, without its exit code: a metric label must have few values. */
 public enum ExecutionOutcome {
   OK,
   NONZERO,

@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How things stand at one moment.
+ * The values of all gauges at one point in time.
  *
- * @param sandboxes how many there are
- * @param admission of the providers without a capacity of their own
- * @param promised to the sandboxes of each provider
- * @param poolSize how many are to be ready
- * @param used by the sandboxes of each provider, when they were last looked at
- * @param quarantined the sandboxes whose records cannot be read
+ * @param sandboxes the number of sandboxes by provider and state
+ * @param admission the usage of the shared capacity
+ * @param reserved the resources reserved for the sandboxes of each provider
+ * @param poolSize the configured size of the warm pool
+ * @param usage the usage of the sandboxes of each provider in the latest sample
+ * @param quarantined the number of sandboxes with unreadable records
  */
 public record GaugeValues(
     List<EntryCount> sandboxes,

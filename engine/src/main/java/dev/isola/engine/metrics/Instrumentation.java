@@ -6,42 +6,43 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;
 
-/** Does what the engine is asked for, and records how it went and who is at work. */
+/** Executes operations and records their metrics and the activity of sandboxes. */
 public record Instrumentation(
     MetricsRecorder recorder, ActivityTracker activity, OpenExecutions executions) {
-  public Instrumentation(MetricsRecorder recorder, ActivityTracker uses) {
-    this(recorder, uses, new OpenExecutions(recorder));
+  public Instrumentation(MetricsRecorder recorder, ActivityTracker activity) {
+    this(recorder, activity, new OpenExecutions(recorder));
   }
 
   /**
-   * Has a sandbox made.
+   * Creates a sandbox and records the duration and outcome.
    *
-   * @param wanted the provider that is asked for, for when nobody makes it
+   * @param requested the requested provider, used as label if creation fails
    */
-  public CreateResult measureCreate(String wanted, Supplier<CreateResult> work) {
+  public CreateResult measureCreate(String requested, Supplier<CreateResult> work) {
     long start = System.nanoTime();
     try {
-      CreateResult made = work.get();
-      String provider = made.view().provider();
-      if (!made.repeated()) {
-        recorder.recordCreate(provider, made.view().warm(), true, System.nanoTime() - start);
+      CreateResult created = work.get();
+      String provider = created.view().provider();
+      if (!created.repeated()) {
+        recorder.recordCreate(provider, created.view().warm(), true, System.nanoTime() - start);
       }
-      return new CreateResult(made.view(), sandbox(made.sandbox(), provider), made.repeated());
+      return new CreateResult(
+          created.view(), sandbox(created.sandbox(), provider), created.repeated());
     } catch (SandboxException e) {
-      recorder.recordCreate(wanted, false, false, System.nanoTime() - start);
+      recorder.recordCreate(requested, false, false, System.nanoTime() - start);
       recorder.recordError(EngineOperation.SPAWN, e.code());
       throw e;
     }
   }
 
-  /** Returns a sandbox whose commands and files are measured. */
+  /** Returns a sandbox that records metrics of its commands and files. */
   public Sandbox sandbox(Sandbox sandbox, String provider) {
     return new MeasuredSandbox(sandbox, provider, recorder, activity, executions);
   }
 
-  public void measure(EngineOperation deed, String provider, Runnable work) {
+  public void measure(EngineOperation operation, String provider, Runnable work) {
     measure(
-        deed,
+        operation,
         provider,
         () -> {
           work.run();
@@ -49,16 +50,16 @@ public record Instrumentation(
         });
   }
 
-  /** Does something to a sandbox as a whole. */
-  public <T> T measure(EngineOperation deed, String provider, Supplier<T> work) {
+  /** Executes an operation on a sandbox and records its duration and outcome. */
+  public <T> T measure(EngineOperation operation, String provider, Supplier<T> work) {
     long start = System.nanoTime();
     try {
       T result = work.get();
-      recorder.recordOperation(deed, provider, true, System.nanoTime() - start);
+      recorder.recordOperation(operation, provider, true, System.nanoTime() - start);
       return result;
     } catch (SandboxException e) {
-      recorder.recordOperation(deed, provider, false, System.nanoTime() - start);
-      recorder.recordError(deed, e.code());
+      recorder.recordOperation(operation, provider, false, System.nanoTime() - start);
+      recorder.recordError(operation, e.code());
       throw e;
     }
   }

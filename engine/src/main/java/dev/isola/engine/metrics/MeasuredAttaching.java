@@ -10,8 +10,8 @@ import dev.isola.spi.exec.Terminal;
 import java.util.List;
 
 /**
- * A client that attaches to an execution uses its sandbox. The execution was counted when it was
- * started, and is timed if its end was not seen yet.
+ * Tracks clients that attach to an execution as activity. The execution was counted when it
+ * started; its duration is recorded unless another observer has done so.
  */
 record MeasuredAttaching(
     Attaching inner, SandboxId sandbox, ActivityTracker activity, OpenExecutions open)

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
-/** Counts what a command writes and reads, and times it once its end is seen. */
+/** Counts the input and output of a command and records its duration when its end is observed. */
 class MeasuredExecution implements Execution {
   private final Execution inner;
   private final String provider;
@@ -60,27 +60,27 @@ class MeasuredExecution implements Execution {
 
   @Override
   public Optional<Output> read() {
-    Optional<Output> piece = watched(inner::read);
-    if (piece.isEmpty()) {
+    Optional<Output> chunk = recordingErrors(inner::read);
+    if (chunk.isEmpty()) {
       use.close();
     }
-    if (piece.isPresent() && piece.get() instanceof Output.Data data) {
+    if (chunk.isPresent() && chunk.get() instanceof Output.Data data) {
       recorder.recordBytes(provider, ByteCategory.STREAM, Direction.OUT, data.bytes().size());
     }
-    return piece;
+    return chunk;
   }
 
   @Override
   public Exit await() {
-    return seen(watched(inner::await));
+    return recordEnd(recordingErrors(inner::await));
   }
 
   @Override
-  public Optional<Exit> await(Duration patience) {
-    return watched(() -> inner.await(patience)).map(this::seen);
+  public Optional<Exit> await(Duration timeout) {
+    return recordingErrors(() -> inner.await(timeout)).map(this::recordEnd);
   }
 
-  private Exit seen(Exit exit) {
+  private Exit recordEnd(Exit exit) {
     use.close();
     if (ended.compareAndSet(false, true)) {
       open.ended(sandbox, inner.id(), exit, inner.duration());
@@ -88,7 +88,7 @@ class MeasuredExecution implements Execution {
     return exit;
   }
 
-  private <T> T watched(Supplier<T> work) {
+  private <T> T recordingErrors(Supplier<T> work) {
     try {
       return work.get();
     } catch (SandboxException e) {

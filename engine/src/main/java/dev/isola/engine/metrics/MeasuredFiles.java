@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Times what moves content and counts its bytes. Content that is written is handed on as it is:
- * whoever reads it may know a quicker way for a file than reading it.
+ * Records duration and bytes of file transfers. Content to write is passed on unwrapped, because
+ * the receiver may have a faster way to copy a file than reading the stream.
  */
 record MeasuredFiles(
     FileSystem inner,
@@ -43,17 +43,17 @@ record MeasuredFiles(
     return out(ByteCategory.TREE, () -> inner.exportTree(path, excludes));
   }
 
-  private InputStream out(ByteCategory cargo, Supplier<InputStream> opening) {
+  private InputStream out(ByteCategory category, Supplier<InputStream> opening) {
     long start = System.nanoTime();
     try {
       InputStream content = opening.get();
       ActivityTracker.Activity use = activity.get();
       return new MeteredInputStream(
           content,
-          (bytes, good) -> {
+          (bytes, succeeded) -> {
             use.close();
-            recorder.recordBytes(provider, cargo, Direction.OUT, bytes);
-            recorder.recordTransfer(provider, Direction.OUT, good, System.nanoTime() - start);
+            recorder.recordBytes(provider, category, Direction.OUT, bytes);
+            recorder.recordTransfer(provider, Direction.OUT, succeeded, System.nanoTime() - start);
           });
     } catch (SandboxException e) {
       throw failed(Direction.OUT, start, e);
@@ -67,15 +67,15 @@ record MeasuredFiles(
       FileInfo written;
       long bytes;
       if (options.append()) {
-        // The size is not what was added.
-        MeteredInputStream counted = new MeteredInputStream(content, (count, good) -> {});
+        // When appending, the resulting size is not the number of bytes written.
+        MeteredInputStream counted = new MeteredInputStream(content, (count, succeeded) -> {});
         written = inner.write(path, counted, options);
         bytes = counted.bytes();
       } else {
         written = inner.write(path, content, options);
         bytes = written.size();
       }
-      arrived(ByteCategory.FILE, bytes, start);
+      recordImport(ByteCategory.FILE, bytes, start);
       return written;
     } catch (SandboxException e) {
       throw failed(Direction.IN, start, e);
@@ -87,15 +87,15 @@ record MeasuredFiles(
     long start = System.nanoTime();
     try (ActivityTracker.Activity _ = activity.get()) {
       TreeSummary summary = inner.importTree(path, archive, limits);
-      arrived(ByteCategory.TREE, summary.bytes(), start);
+      recordImport(ByteCategory.TREE, summary.bytes(), start);
       return summary;
     } catch (SandboxException e) {
       throw failed(Direction.IN, start, e);
     }
   }
 
-  private void arrived(ByteCategory cargo, long bytes, long start) {
-    recorder.recordBytes(provider, cargo, Direction.IN, bytes);
+  private void recordImport(ByteCategory category, long bytes, long start) {
+    recorder.recordBytes(provider, category, Direction.IN, bytes);
     recorder.recordTransfer(provider, Direction.IN, true, System.nanoTime() - start);
   }
 
@@ -105,7 +105,7 @@ record MeasuredFiles(
     return e;
   }
 
-  private <T> T watched(Supplier<T> work) {
+  private <T> T recordingErrors(Supplier<T> work) {
     try {
       return work.get();
     } catch (SandboxException e) {
@@ -114,7 +114,7 @@ record MeasuredFiles(
     }
   }
 
-  private void watchedRun(Runnable work) {
+  private void runRecordingErrors(Runnable work) {
     try {
       work.run();
     } catch (SandboxException e) {
@@ -125,10 +125,10 @@ record MeasuredFiles(
 
   @Override
   public FileInfo stat(String path, LinkOption... options) {
-    return watched(() -> inner.stat(path, options));
+    return recordingErrors(() -> inner.stat(path, options));
   }
 
-  /** Asking is no error, whatever the answer. */
+  /** Not recorded: a missing file is not an error here. */
   @Override
   public boolean exists(String path) {
     return inner.exists(path);
@@ -136,56 +136,56 @@ record MeasuredFiles(
 
   @Override
   public Stream<FileInfo> list(String path, int depth) {
-    return watched(() -> inner.list(path, depth));
+    return recordingErrors(() -> inner.list(path, depth));
   }
 
   @Override
   public Stream<FileInfo> glob(String base, String pattern) {
-    return watched(() -> inner.glob(base, pattern));
+    return recordingErrors(() -> inner.glob(base, pattern));
   }
 
   @Override
   public void makeFolder(String path, int mode) {
-    watchedRun(() -> inner.makeFolder(path, mode));
+    runRecordingErrors(() -> inner.makeFolder(path, mode));
   }
 
   @Override
   public void move(String from, String to, boolean replace) {
-    watchedRun(() -> inner.move(from, to, replace));
+    runRecordingErrors(() -> inner.move(from, to, replace));
   }
 
   @Override
   public void remove(String path, boolean recursive) {
-    watchedRun(() -> inner.remove(path, recursive));
+    runRecordingErrors(() -> inner.remove(path, recursive));
   }
 
   @Override
   public void changeMode(String path, int mode) {
-    watchedRun(() -> inner.changeMode(path, mode));
+    runRecordingErrors(() -> inner.changeMode(path, mode));
   }
 
   @Override
   public void changeOwner(String path, String owner) {
-    watchedRun(() -> inner.changeOwner(path, owner));
+    runRecordingErrors(() -> inner.changeOwner(path, owner));
   }
 
   @Override
   public void makeLink(String link, String target) {
-    watchedRun(() -> inner.makeLink(link, target));
+    runRecordingErrors(() -> inner.makeLink(link, target));
   }
 
   @Override
   public Map<String, Bytes> attributes(String path) {
-    return watched(() -> inner.attributes(path));
+    return recordingErrors(() -> inner.attributes(path));
   }
 
   @Override
   public void setAttribute(String path, String name, Bytes value) {
-    watchedRun(() -> inner.setAttribute(path, name, value));
+    runRecordingErrors(() -> inner.setAttribute(path, name, value));
   }
 
   @Override
   public void removeAttribute(String path, String name) {
-    watchedRun(() -> inner.removeAttribute(path, name));
+    runRecordingErrors(() -> inner.removeAttribute(path, name));
   }
 }

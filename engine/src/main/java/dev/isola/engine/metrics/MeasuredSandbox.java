@@ -17,8 +17,8 @@ import dev.isola.spi.file.FileSystem;
 import java.util.Optional;
 
 /**
- * A sandbox whose commands and files are measured, and that is in use while they are at work. It
- * can do what the one within can, no less and no more.
+ * A sandbox that records metrics and activity of its commands and files. Supports exactly the
+ * capabilities of the wrapped sandbox.
  */
 public record MeasuredSandbox(
     Sandbox inner,
@@ -51,7 +51,9 @@ public record MeasuredSandbox(
     }
   }
 
-  /** Left to the one within, which may know a shorter way than starting and reading. */
+  /**
+   * Delegates, because the wrapped sandbox may implement this faster than by starting and reading.
+   */
   @Override
   public ExecResult run(Command command, OutputLimit limit) {
     try (ActivityTracker.Activity _ = activity.begin(id())) {

@@ -5,7 +5,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 
-/** A command on a terminal, measured as any other. */
+/** A command on a terminal, measured like any other execution. */
 final class MeasuredTerminal extends MeasuredExecution implements Terminal {
   private final Terminal inner;
 

@@ -8,7 +8,7 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Terminal;
 import dev.isola.spi.exec.TerminalSize;
 
-/** Terminals are executions, too. */
+/** Measures terminals as executions. */
 record MeasuredTerminals(
     Terminals inner,
     SandboxId sandbox,

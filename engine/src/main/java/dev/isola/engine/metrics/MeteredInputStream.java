@@ -5,16 +5,16 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/** Counts what is read, and tells once, when it is closed, whether reading went well. */
+/** Counts the bytes read. On the first close, reports the count and whether all reads succeeded. */
 final class MeteredInputStream extends FilterInputStream {
-  /** Is told at the end. */
+  /** Receives the result when the stream is closed. */
   interface CloseListener {
-    void closed(long bytes, boolean good);
+    void closed(long bytes, boolean succeeded);
   }
 
   private final CloseListener end;
   private long bytes;
-  private boolean good = true;
+  private boolean succeeded = true;
   private boolean closed;
 
   MeteredInputStream(InputStream inner, CloseListener end) {
@@ -34,7 +34,7 @@ final class MeteredInputStream extends FilterInputStream {
       done = true;
       return count;
     } finally {
-      good &= done;
+      succeeded &= done;
     }
   }
 
@@ -54,7 +54,7 @@ final class MeteredInputStream extends FilterInputStream {
     return in.skip(count);
   }
 
-  /** What the stream itself can pass on without copying it here stays that way. */
+  /** Delegates, so that the stream can transfer without copying through this one. */
   @Override
   public long transferTo(OutputStream out) throws IOException {
     return counted(() -> in.transferTo(out));
@@ -67,7 +67,7 @@ final class MeteredInputStream extends FilterInputStream {
     } finally {
       if (!closed) {
         closed = true;
-        end.closed(bytes, good);
+        end.closed(bytes, succeeded);
       }
     }
   }

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.function.LongConsumer;
 
-/** Tells how many bytes were taken. */
+/** Reports the number of bytes written. */
 final class MeteredOutputStream extends FilterOutputStream {
   private final LongConsumer count;
 
@@ -26,7 +26,7 @@ final class MeteredOutputStream extends FilterOutputStream {
     count.accept(length);
   }
 
-  /** The inherited one would flush first, and hide what comes of it. */
+  /** Closes without the flush of the inherited method, which hides errors. */
   @Override
   public void close() throws IOException {
     out.close();

@@ -13,9 +13,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/** The metrics of one engine: what is recorded, what is looked at, and who gets to see it. */
+/** The metrics of one engine and their exporters. */
 public final class Metrics implements AutoCloseable {
-  /** Whoever fetches metrics more often sees the same levels again. */
+  /** How long gauge values are cached between scrapes. */
   private static final Duration GAUGE_MAX_AGE = Duration.ofSeconds(1);
 
   private final List<MeterRegistry> registries;
@@ -29,7 +29,7 @@ public final class Metrics implements AutoCloseable {
     recorder = registries.isEmpty() ? MetricsRecorder.NOOP : new MicrometerRecorder(all);
   }
 
-  /** Opens the exporters that config wants; without one nothing is recorded. */
+  /** Opens the configured exporters. Without any, nothing is recorded. */
   public static Metrics open(Config config) {
     return new Metrics(
         MetricsExporter.ALL.stream()
@@ -43,22 +43,24 @@ public final class Metrics implements AutoCloseable {
   }
 
   /**
-   * Begins to show levels.
+   * Registers the gauges.
    *
-   * @param providers all there are; a level of another one is not shown
+   * @param providers all provider names; gauges exist only for these
    */
-  public void registerGauges(Supplier<GaugeValues> levels, Collection<String> providers) {
-    new EngineGauges(all, new CachedSupplier<>(levels, GAUGE_MAX_AGE, System::nanoTime))
+  public void registerGauges(Supplier<GaugeValues> values, Collection<String> providers) {
+    new EngineGauges(all, new CachedSupplier<>(values, GAUGE_MAX_AGE, System::nanoTime))
         .register(providers);
   }
 
-  /** Shows a count that somebody else keeps. */
-  public void registerCounter(String name, String words, LongSupplier count) {
-    counters.add(count); // a meter alone does not keep it
-    FunctionCounter.builder(name, count, LongSupplier::getAsLong).description(words).register(all);
+  /** Registers a counter whose value is maintained elsewhere. */
+  public void registerCounter(String name, String description, LongSupplier count) {
+    counters.add(count); // a meter holds only a weak reference
+    FunctionCounter.builder(name, count, LongSupplier::getAsLong)
+        .description(description)
+        .register(all);
   }
 
-  /** Returns everything in the text format of Prometheus; empty text when config turned it off. */
+  /** Returns all metrics in the Prometheus text format; empty if the configuration disables it. */
   public String scrape() {
     return registries.stream()
         .filter(PrometheusMeterRegistry.class::isInstance)
@@ -68,7 +70,7 @@ public final class Metrics implements AutoCloseable {
         .orElse("");
   }
 
-  /** Sends what was not sent yet, and forgets everything. */
+  /** Exports pending metrics and closes the registries. */
   @Override
   public void close() {
     registries.forEach(MeterRegistry::close);

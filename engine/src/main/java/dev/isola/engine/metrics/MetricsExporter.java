@@ -5,10 +5,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
 import java.util.Optional;
 
-/** A way for metrics to leave this process; config says whether it is taken. */
+/** Exports metrics if the configuration enables it. */
 interface MetricsExporter {
   List<MetricsExporter> ALL = List.of(new PrometheusExporter(), new OtlpExporter());
 
-  /** Returns where to record for it; empty when config does not want it. */
+  /** Returns a new registry to record into; empty if the configuration disables this exporter. */
   Optional<MeterRegistry> open(Config config);
 }

@@ -3,52 +3,52 @@ package dev.isola.engine.metrics;
 import dev.isola.spi.error.ErrorCode;
 
 /**
- * Is told what happened, by whoever did it. Called on the way of every command: it never waits,
- * never throws and costs no more than a microsecond. What it takes has few values; an id or a text
- * from a sandbox is none of them.
+ * Records metrics. Implementations are called on the hot path of every command: they never block,
+ * never throw and take at most a microsecond. Arguments become labels and must have few distinct
+ * values; ids and text from sandboxes are not allowed.
  *
- * <p>Providers are named as the registry names them, or {@link #NO_PROVIDER}.
+ * <p>Provider arguments are names from the registry, or {@link #NO_PROVIDER}.
  */
 public interface MetricsRecorder {
-  /** The provider of what nobody did. */
+  /** The provider label of an operation that reached no provider. */
   String NO_PROVIDER = "none";
 
-  /** Throws everything away. */
+  /** Discards everything. */
   MetricsRecorder NOOP = new NoopMetricsRecorder();
 
-  /** A sandbox was asked for and made, taken from the pool, or not made. */
-  void recordCreate(String provider, boolean warm, boolean good, long nanos);
+  /** Records the creation of a sandbox, a claim from the warm pool, or a failure to create one. */
+  void recordCreate(String provider, boolean warm, boolean succeeded, long nanos);
 
-  /** Something else was done to a sandbox, or not. */
-  void recordOperation(EngineOperation deed, String provider, boolean good, long nanos);
+  /** Records another operation on a sandbox and its outcome. */
+  void recordOperation(EngineOperation operation, String provider, boolean succeeded, long nanos);
 
-  /** A command was started. */
+  /** Records the start of a command. */
   void recordExecutionStart(String provider);
 
-  /** A command has ended. */
-  void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos);
+  /** Records the end of a command. */
+  void recordExecutionEnd(String provider, ExecutionOutcome outcome, long nanos);
 
-  /** A file or a tree was moved, or not. */
-  void recordTransfer(String provider, Direction direction, boolean good, long nanos);
+  /** Records a transfer of a file or tree and its outcome. */
+  void recordTransfer(String provider, Direction direction, boolean succeeded, long nanos);
 
-  void recordBytes(String provider, ByteCategory cargo, Direction direction, long bytes);
+  void recordBytes(String provider, ByteCategory category, Direction direction, long bytes);
 
   /**
-   * A request over HTTP was answered.
+   * Records an HTTP request.
    *
-   * @param route its template, never its path
+   * @param route the route template, never the path
    */
   void recordHttpRequest(String method, String route, int status, long nanos);
 
   /**
-   * A snapshot was taken.
+   * Records a snapshot.
    *
-   * @param bytes of the files
-   * @param newBytes that the store did not have
-   * @param storedBytes that those take
+   * @param bytes the total size of its files
+   * @param newBytes the bytes that the store did not have
+   * @param storedBytes the bytes that these occupy in the store
    */
   void recordSnapshot(String provider, long bytes, long newBytes, long storedBytes);
 
-  /** A caller got an error. */
-  void recordError(EngineOperation deed, ErrorCode code);
+  /** Records an error that was returned to a client. */
+  void recordError(EngineOperation operation, ErrorCode code);
 }

@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
-/** Records into meters. They are looked up by small keys, which is cheaper than by their tags. */
+/** Records into Micrometer meters. Looks them up by small keys, which is cheaper than by tags. */
 final class MicrometerRecorder implements MetricsRecorder {
-  /** From a warm sandbox to a build, in milliseconds. */
+  /** The histogram buckets in milliseconds, from a warm start to a template build. */
   private static final Duration[] BOUNDS =
       LongStream.of(
               1, 2, 3, 5, 10, 15, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000,
@@ -31,43 +31,44 @@ final class MicrometerRecorder implements MetricsRecorder {
     this.registry = registry;
   }
 
-  private record SpawnKey(String provider, boolean warm, boolean good) {}
+  private record SpawnKey(String provider, boolean warm, boolean succeeded) {}
 
-  private record OperationKey(EngineOperation deed, String provider, boolean good) {}
+  private record OperationKey(EngineOperation operation, String provider, boolean succeeded) {}
 
   private record StartKey(String provider) {}
 
-  private record EndKey(String provider, ExecutionOutcome how) {}
+  private record EndKey(String provider, ExecutionOutcome outcome) {}
 
   private record OomKey(String provider) {}
 
-  private record TransferKey(String provider, Direction direction, boolean good) {}
+  private record TransferKey(String provider, Direction direction, boolean succeeded) {}
 
-  private record BytesKey(String provider, ByteCategory cargo, Direction direction) {}
+  private record BytesKey(String provider, ByteCategory category, Direction direction) {}
 
   private record SnapshotBytesKey(String provider, String kind) {}
 
   private record HttpRequestKey(String method, String route, int hundreds) {}
 
-  private record ErrorKey(EngineOperation deed, ErrorCode code) {}
+  private record ErrorKey(EngineOperation operation, ErrorCode code) {}
 
   @Override
-  public void recordCreate(String provider, boolean warm, boolean good, long nanos) {
+  public void recordCreate(String provider, boolean warm, boolean succeeded, long nanos) {
     timer(
-            new SpawnKey(provider, warm, good),
+            new SpawnKey(provider, warm, succeeded),
             "isola.spawn",
-            "From the order of a sandbox to the answer",
-            () -> provider(provider).and("start", warm ? "warm" : "cold").and(outcome(good)))
+            "Time to create a sandbox or claim a warm one",
+            () -> provider(provider).and("start", warm ? "warm" : "cold").and(outcome(succeeded)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 
   @Override
-  public void recordOperation(EngineOperation deed, String provider, boolean good, long nanos) {
+  public void recordOperation(
+      EngineOperation operation, String provider, boolean succeeded, long nanos) {
     timer(
-            new OperationKey(deed, provider, good),
-            "isola." + deed.label(),
-            "What was done to a sandbox as a whole",
-            () -> provider(provider).and(outcome(good)))
+            new OperationKey(operation, provider, succeeded),
+            "isola." + operation.label(),
+            "Operations on sandboxes",
+            () -> provider(provider).and(outcome(succeeded)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 
@@ -76,47 +77,48 @@ final class MicrometerRecorder implements MetricsRecorder {
     counter(
             new StartKey(provider),
             "isola.executions",
-            "Commands that were started",
+            "Commands started",
             () -> provider(provider))
         .increment();
   }
 
   @Override
-  public void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos) {
+  public void recordExecutionEnd(String provider, ExecutionOutcome outcome, long nanos) {
     timer(
-            new EndKey(provider, how),
+            new EndKey(provider, outcome),
             "isola.execution",
-            "Commands that ended",
-            () -> provider(provider).and("outcome", how.label()))
+            "Duration of commands",
+            () -> provider(provider).and("outcome", outcome.label()))
         .record(nanos, TimeUnit.NANOSECONDS);
-    if (how == ExecutionOutcome.OUT_OF_MEMORY) {
+    if (outcome == ExecutionOutcome.OUT_OF_MEMORY) {
       counter(
               new OomKey(provider),
               "isola.oom",
-              "Commands that were killed at the memory limit",
+              "Commands killed at the memory limit",
               () -> provider(provider))
           .increment();
     }
   }
 
   @Override
-  public void recordTransfer(String provider, Direction direction, boolean good, long nanos) {
+  public void recordTransfer(String provider, Direction direction, boolean succeeded, long nanos) {
     timer(
-            new TransferKey(provider, direction, good),
+            new TransferKey(provider, direction, succeeded),
             "isola.file.transfer",
-            "Files and trees moved between the caller and a sandbox",
-            () -> provider(provider).and("direction", direction.label()).and(outcome(good)))
+            "Transfers of files and trees between clients and sandboxes",
+            () -> provider(provider).and("direction", direction.label()).and(outcome(succeeded)))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
 
   @Override
-  public void recordBytes(String provider, ByteCategory cargo, Direction direction, long bytes) {
+  public void recordBytes(String provider, ByteCategory category, Direction direction, long bytes) {
     if (bytes > 0) {
       counter(
-              new BytesKey(provider, cargo, direction),
+              new BytesKey(provider, category, direction),
               "isola.bytes",
-              "Bytes into and out of sandboxes",
-              () -> provider(provider).and("kind", cargo.label(), "direction", direction.label()))
+              "Bytes transferred into and out of sandboxes",
+              () ->
+                  provider(provider).and("kind", category.label(), "direction", direction.label()))
           .increment((double) bytes);
     }
   }
@@ -126,7 +128,7 @@ final class MicrometerRecorder implements MetricsRecorder {
     timer(
             new HttpRequestKey(method, route, status / 100),
             "isola.http.requests",
-            "Requests over HTTP, to the end of the answer",
+            "HTTP requests, including the transfer of the response",
             () -> Tags.of("method", method, "route", route, "status", status / 100 + "xx"))
         .record(nanos, TimeUnit.NANOSECONDS);
   }
@@ -142,22 +144,24 @@ final class MicrometerRecorder implements MetricsRecorder {
     counter(
             new SnapshotBytesKey(provider, kind),
             "isola.snapshot.bytes",
-            "Bytes of snapshots: taken in all, new to the store, stored of those",
+            "Bytes of snapshots: total size, new to the store, and stored after compression",
             () -> provider(provider).and("kind", kind))
         .increment((double) bytes);
   }
 
   @Override
-  public void recordError(EngineOperation deed, ErrorCode code) {
+  public void recordError(EngineOperation operation, ErrorCode code) {
     counter(
-            new ErrorKey(deed, code),
+            new ErrorKey(operation, code),
             "isola.errors",
-            "Errors that callers got",
-            () -> Tags.of("operation", deed.label(), "code", code.name().toLowerCase(Locale.ROOT)))
+            "Errors returned to clients",
+            () ->
+                Tags.of(
+                    "operation", operation.label(), "code", code.name().toLowerCase(Locale.ROOT)))
         .increment();
   }
 
-  private Timer timer(Object key, String name, String words, Supplier<Tags> tags) {
+  private Timer timer(Object key, String name, String description, Supplier<Tags> tags) {
     Timer known = timers.get(key);
     return known != null
         ? known
@@ -165,26 +169,27 @@ final class MicrometerRecorder implements MetricsRecorder {
             key,
             any ->
                 Timer.builder(name)
-                    .description(words)
+                    .description(description)
                     .tags(tags.get())
                     .serviceLevelObjectives(BOUNDS)
                     .register(registry));
   }
 
-  private Counter counter(Object key, String name, String words, Supplier<Tags> tags) {
+  private Counter counter(Object key, String name, String description, Supplier<Tags> tags) {
     Counter known = counters.get(key);
     return known != null
         ? known
         : counters.computeIfAbsent(
             key,
-            any -> Counter.builder(name).description(words).tags(tags.get()).register(registry));
+            any ->
+                Counter.builder(name).description(description).tags(tags.get()).register(registry));
   }
 
   private static Tags provider(String name) {
     return Tags.of("provider", name);
   }
 
-  private static Tags outcome(boolean good) {
-    return Tags.of("outcome", good ? "ok" : "error");
+  private static Tags outcome(boolean succeeded) {
+    return Tags.of("outcome", succeeded ? "ok" : "error");
   }
 }

@@ -19,15 +19,15 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Executions that were started and whose end was not seen yet. Each is timed once, by the first
- * that sees its end: the client that started it, a client that attached later, or {@link #sweep}
- * for executions in the background, which no client follows.
+ * Executions that were started and whose end was not yet observed. Each duration is recorded once,
+ * by the first observer of the end: the client that started the execution, a client that attached
+ * later, or {@link #sweep} for background executions that no client follows.
  */
 public final class OpenExecutions {
   private record Key(SandboxId sandbox, ExecutionId execution) {}
 
   /**
-   * @param detached whether the client that started it has let go of it
+   * @param detached whether the client that started it has closed it
    */
   private record OpenExecution(String provider, boolean detached) {}
 
@@ -50,7 +50,7 @@ public final class OpenExecutions {
     }
   }
 
-  /** Leaves an execution to {@link #sweep}, unless its end was seen. */
+  /** Leaves an execution to {@link #sweep}, unless its end was observed. */
   void detached(SandboxId sandbox, ExecutionId execution) {
     open.computeIfPresent(
         new Key(sandbox, execution), (any, known) -> new OpenExecution(known.provider(), true));
@@ -61,11 +61,11 @@ public final class OpenExecutions {
   }
 
   /**
-   * Times executions in the background that have ended. Lists the executions of their sandboxes,
-   * which counts as no activity and wakes no sandbox. Executions of a sandbox that is gone, and
-   * those that a sandbox lists no longer, are forgotten.
+   * Records the background executions that have ended. Lists the executions of their sandboxes,
+   * which neither counts as activity nor resumes a sandbox. Forgets executions whose sandbox is
+   * gone or no longer lists them.
    *
-   * @param sandboxes those that can be talked to
+   * @param sandboxes the sandboxes that this process is attached to
    */
   public void sweep(List<Sandbox> sandboxes, Log log) {
     Map<SandboxId, List<Key>> detached =
@@ -76,11 +76,11 @@ public final class OpenExecutions {
     if (detached.isEmpty()) {
       return;
     }
-    Map<SandboxId, Sandbox> there = new HashMap<>();
-    sandboxes.forEach(one -> there.put(one.id(), one));
+    Map<SandboxId, Sandbox> attached = new HashMap<>();
+    sandboxes.forEach(one -> attached.put(one.id(), one));
     detached.forEach(
         (id, keys) -> {
-          Sandbox sandbox = there.get(id);
+          Sandbox sandbox = attached.get(id);
           if (sandbox == null) {
             keys.forEach(open::remove);
           } else {
@@ -92,7 +92,7 @@ public final class OpenExecutions {
   private void sweep(Sandbox sandbox, List<Key> keys, Log log) {
     try {
       if (sandbox.state() != SandboxState.RUNNING) {
-        return; // nothing ends in there now, and asking would wake it
+        return; // nothing ends in a suspended sandbox, and listing would resume it
       }
       Map<ExecutionId, ExecutionInfo> listed =
           sandbox.as(Attaching.class).map(Attaching::executions).orElse(List.of()).stream()
@@ -108,10 +108,10 @@ public final class OpenExecutions {
         }
       }
     } catch (SandboxException e) {
-      // It cannot be asked now; the next sweep asks again.
+      // The sandbox does not respond; the next sweep retries.
     } catch (RuntimeException e) {
       keys.forEach(open::remove);
-      log.warning("executions of sandbox " + sandbox.id() + " are not timed: " + e);
+      log.warning("executions of sandbox " + sandbox.id() + " could not be recorded: " + e);
     }
   }
 }

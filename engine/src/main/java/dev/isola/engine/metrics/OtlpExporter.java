@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Sends metrics again and again, and once more at the end. */
+/** Exports metrics by OTLP at an interval, and once more on close. */
 record OtlpExporter() implements MetricsExporter {
   @Override
   public Optional<MeterRegistry> open(Config config) {
@@ -25,7 +25,7 @@ record OtlpExporter() implements MetricsExporter {
                     Clock.SYSTEM));
   }
 
-  /** What config says; nothing is taken from the environment behind its back. */
+  /** Takes all settings from the configuration and none from the environment. */
   private record OtlpSettings(URI address, Duration interval) implements OtlpConfig {
     @Override
     public @Nullable String get(String key) {

@@ -7,7 +7,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.Optional;
 
-/** Keeps metrics until somebody fetches them. */
+/** Keeps metrics for scraping by Prometheus. */
 record PrometheusExporter() implements MetricsExporter {
   @Override
   public Optional<MeterRegistry> open(Config config) {

@@ -5,7 +5,7 @@ import dev.isola.spi.capability.PortDialing.Connection;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** A connection to a port of a sandbox, which is in use until it is closed. */
+/** A connection to a port of a sandbox that counts as activity until it is closed. */
 record TrackedConnection(Connection inner, ActivityTracker.Activity use) implements Connection {
   @Override
   public void shutdownOutput() {

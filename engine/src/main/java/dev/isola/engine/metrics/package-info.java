@@ -1,4 +1,4 @@
-/** What the engine counts and times, and how that leaves the process. */
+/** Metrics of the engine and their exporters. */
 @NullMarked
 package dev.isola.engine.metrics;
 

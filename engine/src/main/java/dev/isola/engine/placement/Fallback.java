@@ -14,8 +14,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Walks the candidates until one makes the sandbox. The code of an error alone decides whether the
- * next one is tried ({@link ErrorCode#allowsFallback}).
+ * Tries the candidates in order until one creates the sandbox. Only the error code decides whether
+ * the next one is tried (see {@link ErrorCode#allowsFallback}).
  */
 public final class Fallback {
   private final InstantSource clock;
@@ -27,10 +27,10 @@ public final class Fallback {
   }
 
   /**
-   * Makes a sandbox at the first candidate that can.
+   * Creates a sandbox at the first candidate that can.
    *
-   * @throws SandboxException that of the candidate, when it does not let the next one try or there
-   *     was only this one; otherwise one that lists every provider with its reason
+   * @throws SandboxException the error of the candidate, if it does not allow fallback or the
+   *     client named the provider; otherwise an error that lists every provider with its reason
    */
   public PlacementResult place(Selection selection, SandboxFactory maker) {
     List<ProviderAttempt> attempts = new ArrayList<>();
@@ -53,9 +53,11 @@ public final class Fallback {
         log.warning(
             "provider "
                 + candidate.name()
-                + " could not make a sandbox: "
+                + " could not create a sandbox: "
                 + e.fault().problem()
-                + (candidates.hasNext() ? "; trying the next" : "; there is no other"));
+                + (candidates.hasNext()
+                    ? "; trying the next provider"
+                    : "; no other provider is left"));
       }
     }
     if (selection.explicit() && failures.size() == 1) {
@@ -64,12 +66,12 @@ public final class Fallback {
     throw PlacementFailure.error(selection, attempts, failures);
   }
 
-  /** Returns the error for a selection without candidates: it names each provider's reason. */
+  /** Returns the error for a selection without candidates, with the reason of each provider. */
   public static SandboxException refused(Selection selection) {
     return PlacementFailure.error(selection, List.of(), List.of());
   }
 
-  /** A provider that throws anything else breaks the contract, and that is a bug. */
+  /** Creates the sandbox; translates any other exception, which is a bug of the provider. */
   private static Sandbox make(String provider, SandboxFactory maker) {
     try {
       return maker.create(provider);
@@ -78,8 +80,8 @@ public final class Fallback {
     } catch (RuntimeException e) {
       throw Fault.of(
               ErrorCode.INTERNAL,
-              "provider " + provider + " failed in a way it must not: " + e,
-              "this is a bug of the provider; please report it")
+              "provider " + provider + " violated its contract: " + e,
+              "this is a bug in the provider; please report it")
           .with("provider", provider)
           .exception(e);
     }

@@ -10,27 +10,33 @@ import dev.isola.spi.error.SandboxException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The one error for when nobody is left: it names each provider, its reason and what to do. */
+/**
+ * Builds the error for a request that no provider can serve: it names each provider with its reason
+ * and remedy.
+ */
 final class PlacementFailure {
   private PlacementFailure() {}
 
   static SandboxException error(
       Selection selection, List<ProviderAttempt> attempts, List<SandboxException> failures) {
-    List<Rejection> told =
+    List<Rejection> relevant =
         selection.rejections().stream()
             .filter(one -> one.kind() != Kind.NOT_NAMED)
             .filter(one -> selection.explicit() || one.kind() != Kind.OTHER_REGION)
             .toList();
     List<String> reasons = new ArrayList<>();
     attempts.forEach(one -> reasons.add(one.toString()));
-    told.forEach(one -> reasons.add(one.provider() + ": " + one.reason()));
-    String list = reasons.isEmpty() ? "there is none" : String.join("; ", reasons);
+    relevant.forEach(one -> reasons.add(one.provider() + ": " + one.reason()));
+    String list = reasons.isEmpty() ? "no provider is installed" : String.join("; ", reasons);
     Fault fault =
-        Fault.of(code(told, failures), what(attempts) + " (" + list + ")", remedy(told, failures));
+        Fault.of(
+            code(relevant, failures),
+            what(attempts) + " (" + list + ")",
+            remedy(relevant, failures));
     for (ProviderAttempt attempt : attempts) {
       fault = fault.with("provider." + attempt.provider(), attempt.reason());
     }
-    for (Rejection rejection : told) {
+    for (Rejection rejection : relevant) {
       fault = fault.with("provider." + rejection.provider(), rejection.reason());
     }
     SandboxException error =
@@ -41,25 +47,30 @@ final class PlacementFailure {
 
   private static String what(List<ProviderAttempt> attempts) {
     return attempts.isEmpty()
-        ? "no provider may make this sandbox"
-        : "no provider could make the sandbox";
+        ? "no provider is eligible for this sandbox"
+        : "no provider could create the sandbox";
   }
 
-  /** Later may help where something failed or is ill; where nobody does it at all, it will not. */
-  private static ErrorCode code(List<Rejection> told, List<SandboxException> failures) {
+  /**
+   * Returns the error code. It is retryable if a provider failed or is unhealthy, and not if no
+   * provider supports the request.
+   */
+  private static ErrorCode code(List<Rejection> relevant, List<SandboxException> failures) {
     if (!failures.isEmpty()) {
       return failures.stream().allMatch(e -> e.category() == Category.RESOURCE)
           ? ErrorCode.RESOURCE_LIMIT
           : ErrorCode.PROVIDER_UNAVAILABLE;
     }
-    boolean ill = told.stream().anyMatch(one -> one.kind() == Kind.UNHEALTHY);
-    return ill || told.isEmpty() ? ErrorCode.PROVIDER_UNAVAILABLE : ErrorCode.NOT_IMPLEMENTED;
+    boolean unhealthy = relevant.stream().anyMatch(one -> one.kind() == Kind.UNHEALTHY);
+    return unhealthy || relevant.isEmpty()
+        ? ErrorCode.PROVIDER_UNAVAILABLE
+        : ErrorCode.NOT_IMPLEMENTED;
   }
 
-  private static String remedy(List<Rejection> told, List<SandboxException> failures) {
+  private static String remedy(List<Rejection> relevant, List<SandboxException> failures) {
     List<String> steps = new ArrayList<>();
     failures.stream().map(e -> e.fault().remedy()).forEach(steps::add);
-    told.forEach(
+    relevant.forEach(
         one -> {
           if (!one.fix().isEmpty()) {
             steps.add("for " + one.provider() + ": " + one.fix());
@@ -67,7 +78,7 @@ final class PlacementFailure {
         });
     steps.removeIf(String::isEmpty);
     return steps.isEmpty()
-        ? "see isola doctor, or ask for less"
+        ? "run isola doctor, or relax the requirements"
         : String.join("; ", steps.stream().distinct().toList());
   }
 }

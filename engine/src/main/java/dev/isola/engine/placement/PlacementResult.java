@@ -6,11 +6,11 @@ import dev.isola.spi.provider.ProviderInfo;
 import java.util.List;
 
 /**
- * A sandbox, who made it, and how it came to that.
+ * A sandbox, its provider, and how the provider was determined.
  *
- * @param provider the one really used, with its isolation; every answer names both
- * @param attempts those that failed before, in order
- * @param rejections those that were not tried
+ * @param provider the provider in use, with its isolation; every response names both
+ * @param attempts the failed attempts, in order
+ * @param rejections the providers that were not tried
  */
 public record PlacementResult(
     Sandbox sandbox,

@@ -3,7 +3,7 @@ package dev.isola.engine.placement;
 import dev.isola.spi.error.ErrorCode;
 import java.time.Instant;
 
-/** One try that failed, and why the next provider was tried, or nobody. */
+/** A failed attempt to create a sandbox at a provider. */
 public record ProviderAttempt(String provider, ErrorCode code, String reason, Instant at) {
   @Override
   public String toString() {

@@ -2,13 +2,13 @@ package dev.isola.engine.placement;
 
 import dev.isola.spi.capability.Sandbox;
 
-/** Makes the sandbox at one provider. */
+/** Creates a sandbox at a given provider. */
 @FunctionalInterface
 public interface SandboxFactory {
   /**
-   * Makes it, or leaves nothing behind.
+   * Creates the sandbox, or leaves nothing behind.
    *
-   * @throws dev.isola.spi.error.SandboxException whose category decides what happens next
+   * @throws dev.isola.spi.error.SandboxException whose code decides about fallback
    */
   Sandbox create(String provider);
 }

@@ -1,4 +1,4 @@
-/** Makes a sandbox at the first provider that can. */
+/** Placement: creates a sandbox at the first candidate that can. */
 @NullMarked
 package dev.isola.engine.placement;
 

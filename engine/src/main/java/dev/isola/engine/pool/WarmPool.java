@@ -36,10 +36,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * Keeps sandboxes ready. One is handed out only where the order would get the very same: the hash
- * of its spec, the image that the spec names and the provider that would be chosen now all match.
- * Who gets it is decided by the ledger, so nobody ever shares one; and one that was handed out
- * never comes back.
+ * Maintains the warm pool. A request gets a pooled sandbox only if it would otherwise get an
+ * identical one: the hash of the spec, the image digest and the chosen provider all match. The
+ * ledger decides which request claims a sandbox, so that no two requests share one. A claimed
+ * sandbox never returns to the pool.
  */
 public final class WarmPool implements WarmSandboxes {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -48,14 +48,14 @@ public final class WarmPool implements WarmSandboxes {
   private static final String OTHER_PROVIDER = "provider mismatch";
   private static final String EMPTY = "pool empty";
 
-  /** Why somebody may find no warm one; nothing else is counted. */
+  /** The reasons for a miss that are counted. */
   public static final List<String> MISS_REASONS = List.of(NO_POOL, OTHER_PROVIDER, EMPTY);
 
   private final List<PoolConfig> config;
   private final SandboxCreator creator;
   private final Ledger ledger;
-  private final SandboxRecorder book;
-  private final SandboxDestroyer ender;
+  private final SandboxRecorder recorder;
+  private final SandboxDestroyer destroyer;
   private final InstantSource clock;
   private final Log log;
   private final ReentrantLock refillLock = new ReentrantLock();
@@ -65,23 +65,23 @@ public final class WarmPool implements WarmSandboxes {
   private final Map<String, LongAdder> misses = new ConcurrentHashMap<>();
 
   public WarmPool(
-      List<PoolConfig> wanted,
+      List<PoolConfig> config,
       SandboxCreator creator,
       Ledger ledger,
-      SandboxRecorder book,
-      SandboxDestroyer ender,
+      SandboxRecorder recorder,
+      SandboxDestroyer destroyer,
       InstantSource clock,
       Log log) {
-    this.config = List.copyOf(wanted);
+    this.config = List.copyOf(config);
     this.creator = creator;
     this.ledger = ledger;
-    this.book = book;
-    this.ender = ender;
+    this.recorder = recorder;
+    this.destroyer = destroyer;
     this.clock = clock;
     this.log = log;
   }
 
-  /** How often somebody found a warm one, and why somebody did not. */
+  /** The number of hits, and of misses by reason. */
   public record Stats(long hits, Map<String, Long> misses) {}
 
   public Stats stats() {
@@ -90,35 +90,36 @@ public final class WarmPool implements WarmSandboxes {
     return new Stats(hits.sum(), counts);
   }
 
-  /** Returns how many are to be ready. */
+  /** Returns the configured number of warm sandboxes. */
   public int size() {
     return config.stream().mapToInt(PoolConfig::size).sum();
   }
 
   @Override
-  public Optional<SandboxRecorder.IntentResult> claim(SandboxRequest order, Selection selection) {
+  public Optional<SandboxRecorder.IntentResult> claim(SandboxRequest request, Selection selection) {
     Optional<ProviderInfo> best = selection.best();
-    boolean secret = !order.request().spec().secretEnv().isEmpty(); // which no other one has
+    // No pooled sandbox has the secrets of a request.
+    boolean secret = !request.request().spec().secretEnv().isEmpty();
     if (config.isEmpty() || best.isEmpty() || secret) {
       return Optional.empty();
     }
-    Optional<String> matching = poolHash(order, best.get().name());
+    Optional<String> matching = poolHash(request, best.get().name());
     if (matching.isEmpty()) {
       return Optional.empty();
     }
     String hash = matching.get();
     Failpoint.POOL_CLAIMING.reach();
     Optional<SandboxRecorder.IntentResult> claimed =
-        book.claimPooled(
+        recorder.claimPooled(
             new PoolClaim(
                 hash,
                 best.get().name(),
-                order.tenant(),
-                order.labels(),
-                order.request().lifecycle().ttl().map(clock.instant()::plus),
-                order.request().lifecycle().idleTimeout(),
+                request.tenant(),
+                request.labels(),
+                request.request().lifecycle().ttl().map(clock.instant()::plus),
+                request.request().lifecycle().idleTimeout(),
                 clock.instant()),
-            order.idempotencyKey());
+            request.idempotencyKey());
     if (claimed.isPresent()) {
       Failpoint.POOL_CLAIMED.reach();
       hits.increment();
@@ -126,49 +127,59 @@ public final class WarmPool implements WarmSandboxes {
     } else {
       boolean elsewhere =
           pooled(hash).stream().anyMatch(entry -> !entry.provider().equals(best.get().name()));
-      recordMiss(order, elsewhere ? OTHER_PROVIDER : EMPTY);
+      recordMiss(request, elsewhere ? OTHER_PROVIDER : EMPTY);
     }
     return claimed;
   }
 
-  /** Returns the hash of pooled sandboxes that match; empty when no pool or provider has them. */
-  private Optional<String> poolHash(SandboxRequest order, String provider) {
-    String plain = SpecCodec.hash(order.request());
+  /**
+   * Returns the hash of matching pooled sandboxes; empty if no pool is configured for the spec or
+   * the provider cannot resolve the image.
+   */
+  private Optional<String> poolHash(SandboxRequest request, String provider) {
+    String plain = SpecCodec.hash(request.request());
     if (config.stream().noneMatch(one -> SpecCodec.hash(one.request()).equals(plain))) {
-      recordMiss(order, NO_POOL);
+      recordMiss(request, NO_POOL);
       return Optional.empty();
     }
-    return hashAt(order.request(), provider);
+    return hashAt(request.request(), provider);
   }
 
-  /** Returns the hash of sandboxes that this provider would make now; empty when it cannot tell. */
+  /**
+   * Returns the hash of sandboxes that this provider would create now; empty if it cannot resolve
+   * the image.
+   */
   private Optional<String> hashAt(CreateRequest request, String provider) {
     try {
       return Optional.of(creator.poolHash(request, provider));
     } catch (SandboxException e) {
-      log.warning("the image of a pool is not known at " + provider + ": " + e.getMessage());
+      log.warning(
+          "the image of a warm pool cannot be resolved at provider "
+              + provider
+              + ": "
+              + e.getMessage());
       return Optional.empty();
     }
   }
 
-  /** Making one takes processors, which whoever was just handed one wants to use first. */
+  /** Waits before refilling, to leave the CPU to the request that just claimed a sandbox. */
   private void refillSoon() {
     try {
       Thread.sleep(REFILL_DELAY);
       refill();
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody does; the next round fills it
+      Thread.currentThread().interrupt(); // not expected; the next periodic refill makes up for it
     }
   }
 
-  private void recordMiss(SandboxRequest order, String why) {
+  private void recordMiss(SandboxRequest request, String why) {
     misses.computeIfAbsent(why, any -> new LongAdder()).increment();
-    log.info("warm pool miss for sandbox " + order.request().spec().id() + ": " + why);
+    log.info("warm pool miss for sandbox " + request.request().spec().id() + ": " + why);
   }
 
   /**
-   * Makes what is missing, and removes what is not wanted any more. One at a time does it; whoever
-   * comes meanwhile leaves word, and it is looked at once more.
+   * Creates missing sandboxes and removes obsolete ones. One thread at a time does this; a
+   * concurrent call makes that thread repeat it.
    */
   public void refill() {
     refillRequested.set(true);
@@ -178,25 +189,28 @@ public final class WarmPool implements WarmSandboxes {
         removeObsolete();
         config.forEach(this::fill);
       } catch (RuntimeException e) {
-        log.warning("the warm pool cannot be looked at: " + e.getMessage());
+        log.warning("the warm pool could not be refilled: " + e.getMessage());
       } finally {
         refillLock.unlock();
       }
     }
   }
 
-  /** Makes no more, and returns when nothing is being made. */
+  /** Stops refilling and returns when no sandbox is being created. */
   public void close() {
     closed = true;
     refillLock.lock();
     try {
-      log.info("the warm pool makes no more sandboxes");
+      log.info("the warm pool is closed");
     } finally {
       refillLock.unlock();
     }
   }
 
-  /** Makes what is missing of an entry, at the provider that a request would get now. */
+  /**
+   * Creates the missing sandboxes of one configuration, at the provider that a request would get
+   * now.
+   */
   private void fill(PoolConfig entry) {
     try {
       Optional<String> provider = providerFor(entry);
@@ -212,7 +226,7 @@ public final class WarmPool implements WarmSandboxes {
         Failpoint.POOL_MADE.reach();
       }
     } catch (RuntimeException e) {
-      log.warning("the warm pool cannot be filled: " + e.getMessage());
+      log.warning("a warm pool entry could not be filled: " + e.getMessage());
     }
   }
 
@@ -222,14 +236,14 @@ public final class WarmPool implements WarmSandboxes {
         .withLabels(Map.of());
   }
 
-  /** Returns who would make a sandbox of an entry now; empty when no provider may. */
+  /** Returns the provider that would be chosen now; empty if none is eligible. */
   private Optional<String> providerFor(PoolConfig entry) {
     return creator.providerFor(order(entry));
   }
 
   /**
-   * Ends the sandboxes that no request gets any more: their spec is not configured now, another
-   * provider would be chosen for it, or its image is another one now.
+   * Destroys the sandboxes that no request can get any more: their spec is no longer configured,
+   * another provider would be chosen, or the image has changed.
    */
   private void removeObsolete() {
     List<Predicate<SandboxEntry>> matching = config.stream().map(this::matching).toList();
@@ -238,32 +252,37 @@ public final class WarmPool implements WarmSandboxes {
           && matching.stream().noneMatch(one -> one.test(entry))) {
         try {
           Failpoint.POOL_UNWANTED.reach();
-          // Somebody may have been given it since.
-          ender.destroyIf(
+          // A request may have claimed it meanwhile.
+          destroyer.destroyIf(
               entry.id(),
               SandboxEntry::pooled,
               DestroyOptions.FORCE,
-              "the warm pool does not want it any more");
+              "it no longer matches the warm pool");
         } catch (RuntimeException e) {
-          log.warning("sandbox " + entry.id() + " stays in the pool: " + e.getMessage());
+          log.warning(
+              "sandbox "
+                  + entry.id()
+                  + " could not be removed from the warm pool: "
+                  + e.getMessage());
         }
       }
     }
   }
 
-  /** Returns which pooled sandboxes an entry of the configuration would be satisfied with now. */
-  private Predicate<SandboxEntry> matching(PoolConfig wish) {
-    Optional<String> provider = providerFor(wish);
-    Optional<String> hash = provider.flatMap(name -> hashAt(wish.request(), name));
-    if (hash.isEmpty()) { // those that are ready stay while no provider may or can tell
-      String plain = SpecCodec.hash(wish.request());
+  /** Returns a predicate for the pooled sandboxes that match a configuration now. */
+  private Predicate<SandboxEntry> matching(PoolConfig poolConfig) {
+    Optional<String> provider = providerFor(poolConfig);
+    Optional<String> hash = provider.flatMap(name -> hashAt(poolConfig.request(), name));
+    if (hash.isEmpty()) {
+      // Keeps existing sandboxes while no provider is eligible or can resolve the image.
+      String plain = SpecCodec.hash(poolConfig.request());
       return entry -> plainHash(entry).equals(Optional.of(plain));
     }
     return entry ->
         entry.specHash().equals(hash.get()) && provider.equals(Optional.of(entry.provider()));
   }
 
-  /** Returns the hash of a stored spec; empty when it cannot be read. */
+  /** Returns the hash of a stored spec; empty if it is unreadable. */
   private static Optional<String> plainHash(SandboxEntry entry) {
     try {
       return Optional.of(SpecCodec.hash(SpecCodec.decode(entry.spec(), entry.id())));

@@ -1,4 +1,4 @@
-/** Sandboxes that are made before anybody asks for them. */
+/** The warm pool: sandboxes created ahead of requests. */
 @NullMarked
 package dev.isola.engine.pool;
 

@@ -8,15 +8,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What is written down and what there is. Providers were asked between the two readings of the
- * ledger: what was alive before must be among what they have, and what they have must have been
- * written down by the time after.
+ * The input of a reconciliation. Inventories are taken between two reads of the ledger: a sandbox
+ * recorded before must appear in them, and a sandbox that appears in them must be recorded after.
  *
- * @param before what was written down before anybody was asked, without what is destroyed
- * @param seen what providers have, by their names; who did not answer is not in it
- * @param after the ids that were written down after everybody had answered, with their providers
- * @param making what this process is making just now
- * @param leased what belongs to another process that is alive, such as {@code isola run}
+ * @param recordedBefore the entries before the inventories, without destroyed ones
+ * @param inventories the inventory of each provider that answered, by name
+ * @param recordedAfter the recorded ids after the inventories, with their providers
+ * @param inTransition the sandboxes that this process is creating or suspending
+ * @param leased the sandboxes of other live processes, such as {@code isola run}
  */
 public record ReconcileInput(
     List<SandboxEntry> recordedBefore,

@@ -4,23 +4,23 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.store.SandboxEntry;
 
-/** One thing to do so that what exists and what is written down are the same. */
+/** A step that removes one difference between the ledger and a provider. */
 public sealed interface ReconcileStep {
-  /** It lives and is as written: take it into our hands. */
+  /** Attaches to a sandbox that exists as recorded. */
   record Attach(SandboxEntry entry) implements ReconcileStep {}
 
-  /** It lives, in another state than is written. */
+  /** Corrects the recorded state of a sandbox. */
   record CorrectState(SandboxEntry entry, SandboxState state) implements ReconcileStep {}
 
-  /** It was to live, or to be made, and does not: write why, and remove what is left. */
+  /** Records a missing or half-created sandbox as lost and removes what is left of it. */
   record MarkLost(SandboxEntry entry, String why) implements ReconcileStep {}
 
-  /** Somebody began to take it down and did not end. */
+  /** Finishes a destruction that was interrupted. */
   record FinishDestroy(SandboxEntry entry) implements ReconcileStep {}
 
-  /** It is kept as a snapshot, and its provider still has something of it. */
+  /** Discards what the provider still holds of a sandbox suspended by snapshot. */
   record DiscardSuspended(SandboxEntry entry) implements ReconcileStep {}
 
-  /** It is ours, and it is not written that the provider has it. */
+  /** Removes a sandbox of this installation that is not recorded. */
   record RemoveUnknown(String provider, SandboxId id) implements ReconcileStep {}
 }

@@ -35,16 +35,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Looks at what is written down and what there is, and does what it takes to make them the same.
- * Every step that writes does so only if nobody has written meanwhile; what fails is tried again
- * the next time.
+ * Compares the ledger with the inventories of the providers and corrects the differences. Every
+ * write is a compare-and-set; a failed step is retried by the next run.
  */
 public final class Reconciler {
   private final Ledger ledger;
   private final ProviderRegistry registry;
-  private final SandboxRecorder book;
-  private final SandboxDestroyer ender;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final SandboxDestroyer destroyer;
+  private final LiveSandboxes liveSandboxes;
   private final SnapshotSuspension snapshotSuspension;
   private final SandboxLeases leases;
   private final Quarantine quarantine;
@@ -53,29 +52,29 @@ public final class Reconciler {
   public Reconciler(
       Ledger ledger,
       ProviderRegistry registry,
-      SandboxRecorder book,
-      SandboxDestroyer ender,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      SandboxDestroyer destroyer,
+      LiveSandboxes liveSandboxes,
       SnapshotSuspension snapshotSuspension,
       SandboxLeases leases,
       Quarantine quarantine,
       Log log) {
     this.ledger = ledger;
     this.registry = registry;
-    this.book = book;
-    this.ender = ender;
-    this.living = living;
+    this.recorder = recorder;
+    this.destroyer = destroyer;
+    this.liveSandboxes = liveSandboxes;
     this.snapshotSuspension = snapshotSuspension;
     this.leases = leases;
     this.quarantine = quarantine;
     this.log = log;
   }
 
-  /** Looks once, and returns what it did about it. */
+  /** Reconciles once and returns the steps. */
   public List<ReconcileStep> reconcile() {
     List<SandboxEntry> before = readable(open());
     Failpoint.RECONCILE_READ.reach();
-    Map<String, List<InventoryItem>> seen = inventories(before);
+    Map<String, List<InventoryItem>> inventories = inventories(before);
     Failpoint.RECONCILE_SEEN.reach();
     Map<SandboxId, String> after = new HashMap<>();
     open().forEach(entry -> after.put(entry.id(), entry.provider()));
@@ -83,44 +82,54 @@ public final class Reconciler {
     List<ReconcileStep> steps =
         ReconcilePlanner.plan(
             new ReconcileInput(
-                before, seen, after, inTransition(before, seen), leased(seen, after)));
+                before,
+                inventories,
+                after,
+                inTransition(before, inventories),
+                leased(inventories, after)));
     Failpoint.RECONCILE_PLANNED.reach();
     steps.forEach(this::attempt);
-    recoverLeases(seen);
+    recoverLeases(inventories);
     return steps;
   }
 
-  /** A lease is taken before its sandbox exists: whatever was seen had its lease by now. */
+  /**
+   * Returns the leased sandboxes. A process acquires the lease before it creates the sandbox, so
+   * every sandbox in an inventory has its lease by now.
+   */
   private Set<SandboxId> leased(
-      Map<String, List<InventoryItem>> seen, Map<SandboxId, String> written) {
+      Map<String, List<InventoryItem>> inventories, Map<SandboxId, String> recorded) {
     Set<SandboxId> leased = new HashSet<>();
-    seen.values().forEach(list -> list.forEach(sighting -> leased.add(sighting.id())));
-    leased.removeAll(written.keySet());
+    inventories.values().forEach(list -> list.forEach(item -> leased.add(item.id())));
+    leased.removeAll(recorded.keySet());
     leased.removeIf(id -> !leases.held(id));
     return leased;
   }
 
-  private void recoverLeases(Map<String, List<InventoryItem>> seen) {
+  private void recoverLeases(Map<String, List<InventoryItem>> inventories) {
     try {
-      leases.recover(lease -> isGone(lease, seen));
+      leases.recover(lease -> isGone(lease, inventories));
     } catch (SandboxException e) {
-      log.warning("leases whose holders died are still there: " + e.fault().problem());
+      log.warning("lapsed leases could not be removed: " + e.fault().problem());
     }
   }
 
-  /** What was seen goes by a step of the plan; its lease goes the next time. */
+  /**
+   * Returns whether the sandbox is gone. If it is in an inventory, a step of this run removes it,
+   * and the next run deletes the lease.
+   */
   private static boolean isGone(
-      SandboxLeases.LapsedLease lease, Map<String, List<InventoryItem>> seen) {
-    List<InventoryItem> there = seen.get(lease.provider());
+      SandboxLeases.LapsedLease lease, Map<String, List<InventoryItem>> inventories) {
+    List<InventoryItem> there = inventories.get(lease.provider());
     return there != null && there.stream().noneMatch(one -> one.id().equals(lease.id()));
   }
 
   /**
-   * Looks once if a sandbox in our hands has ended and nobody of us ended it: a provider that
-   * listens to its backend knows that long before the next look. Costs nothing otherwise.
+   * Reconciles if a sandbox ended without the engine destroying it. A provider that receives events
+   * of its backend knows this long before the next periodic run. Costs nothing otherwise.
    */
   public void reconcileIfAnyEnded() {
-    if (living.all().stream().anyMatch(one -> one.state() == SandboxState.DESTROYED)) {
+    if (liveSandboxes.all().stream().anyMatch(one -> one.state() == SandboxState.DESTROYED)) {
       reconcile();
     }
   }
@@ -137,20 +146,20 @@ public final class Reconciler {
     return all;
   }
 
-  /** Nothing is done about a record that cannot be read; it stays known by its id. */
+  /** Returns the readable entries. Sandboxes with unreadable records are left alone. */
   private List<SandboxEntry> readable(List<SandboxEntry> entries) {
     return entries.stream().filter(entry -> !quarantine.holds(entry)).toList();
   }
 
   /**
-   * Asks all providers at once: one that hangs costs the time of one. One that cannot say what it
-   * has is worth a warning where sandboxes of it are recorded.
+   * Queries all providers in parallel, so that hanging ones cost one timeout in total. A failure is
+   * logged only if the ledger has sandboxes of that provider.
    */
   private Map<String, List<InventoryItem>> inventories(List<SandboxEntry> entries) {
     Set<String> used = new HashSet<>();
     entries.forEach(entry -> used.add(entry.provider()));
-    Map<String, List<InventoryItem>> seen = new ConcurrentHashMap<>();
-    try (ExecutorService askers =
+    Map<String, List<InventoryItem>> inventories = new ConcurrentHashMap<>();
+    try (ExecutorService executor =
         Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("isola-inventory-", 0).factory())) {
       registry
@@ -158,43 +167,52 @@ public final class Reconciler {
           .forEach(
               (name, provider) -> {
                 Future<?> _ =
-                    askers.submit(() -> inventory(name, provider, used.contains(name), seen));
+                    executor.submit(
+                        () -> inventory(name, provider, used.contains(name), inventories));
               });
     }
-    return seen;
+    return inventories;
   }
 
   private void inventory(
-      String name, Provider provider, boolean used, Map<String, List<InventoryItem>> seen) {
+      String name, Provider provider, boolean used, Map<String, List<InventoryItem>> inventories) {
     try {
-      seen.put(name, provider.inventory());
+      inventories.put(name, provider.inventory());
     } catch (SandboxException e) {
       if (used) {
-        log.warning("what " + name + " has is not known: " + e.fault().problem());
+        log.warning("the inventory of " + name + " is not available: " + e.fault().problem());
       }
     }
   }
 
   private Set<SandboxId> inTransition(
-      List<SandboxEntry> entries, Map<String, List<InventoryItem>> seen) {
-    Set<SandboxId> making = new HashSet<>();
-    entries.forEach(entry -> making.add(entry.id()));
-    seen.values().forEach(list -> list.forEach(sighting -> making.add(sighting.id())));
-    making.removeIf(id -> !living.isInTransition(id));
-    return making;
+      List<SandboxEntry> entries, Map<String, List<InventoryItem>> inventories) {
+    Set<SandboxId> inTransition = new HashSet<>();
+    entries.forEach(entry -> inTransition.add(entry.id()));
+    inventories.values().forEach(list -> list.forEach(item -> inTransition.add(item.id())));
+    inTransition.removeIf(id -> !liveSandboxes.isInTransition(id));
+    return inTransition;
   }
 
   private void attempt(ReconcileStep step) {
     try {
       execute(step);
     } catch (SandboxException e) {
-      log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e.fault().problem());
-    } catch (RuntimeException e) { // one step that fails badly does not keep the others from it
-      log.warning("not done yet: " + step.getClass().getSimpleName() + ": " + e);
+      log.warning(
+          "reconciliation step failed and will be retried: "
+              + step.getClass().getSimpleName()
+              + ": "
+              + e.fault().problem());
+    } catch (RuntimeException e) { // a failing step must not prevent the others
+      log.warning(
+          "reconciliation step failed and will be retried: "
+              + step.getClass().getSimpleName()
+              + ": "
+              + e);
     }
   }
 
-  private boolean isWritten(String provider, SandboxId id) {
+  private boolean isRecorded(String provider, SandboxId id) {
     return ledger
         .sandboxes()
         .find(id)
@@ -203,7 +221,7 @@ public final class Reconciler {
         .isPresent();
   }
 
-  private static boolean isOver(SandboxEntry entry, Instant now) {
+  private static boolean isExpired(SandboxEntry entry, Instant now) {
     return entry.expiresAt().filter(end -> !end.isAfter(now)).isPresent()
         && entry.whenExpired() == ExpiryAction.DESTROY;
   }
@@ -211,13 +229,13 @@ public final class Reconciler {
   private void execute(ReconcileStep step) {
     switch (step) {
       case ReconcileStep.Attach(SandboxEntry entry) -> {
-        if (!living.contains(entry.id()) && entry.state() == SandboxState.RUNNING) {
-          living.get(entry);
+        if (!liveSandboxes.contains(entry.id()) && entry.state() == SandboxState.RUNNING) {
+          liveSandboxes.get(entry);
         }
       }
       case ReconcileStep.CorrectState(SandboxEntry entry, SandboxState state) -> {
-        SandboxEntry corrected = book.withState(entry, state, null);
-        book.update(
+        SandboxEntry corrected = recorder.withState(entry, state, null);
+        recorder.update(
             entry,
             state == SandboxState.RUNNING
                 ? SuspensionState.resumed(corrected, corrected.updatedAt())
@@ -225,20 +243,22 @@ public final class Reconciler {
         Failpoint.RECONCILE_CORRECTED.reach();
       }
       case ReconcileStep.MarkLost(SandboxEntry entry, String why) -> {
-        SandboxEntry lost = book.withState(entry, SandboxState.ERROR, why);
-        if (entry.state() != SandboxState.CREATING && isOver(entry, lost.updatedAt())) {
-          return; // it ended by itself a moment before the expiry does the rest
+        SandboxEntry lost = recorder.withState(entry, SandboxState.ERROR, why);
+        if (entry.state() != SandboxState.CREATING && isExpired(entry, lost.updatedAt())) {
+          return; // it reached its deadline; expiry handles it
         }
-        if (book.update(entry, lost).isPresent()) {
+        if (recorder.update(entry, lost).isPresent()) {
           Failpoint.RECONCILE_LOST.reach();
           log.warning("sandbox " + entry.id() + ": " + why);
-          ender.destroy(entry.id(), DestroyOptions.FORCE, why);
+          destroyer.destroy(entry.id(), DestroyOptions.FORCE, why);
         }
       }
       case ReconcileStep.FinishDestroy(SandboxEntry entry) -> {
         Failpoint.RECONCILE_FINISHING.reach();
-        ender.destroy(
-            entry.id(), DestroyOptions.FORCE, entry.cause().orElse("it was being destroyed"));
+        destroyer.destroy(
+            entry.id(),
+            DestroyOptions.FORCE,
+            entry.cause().orElse("its destruction was interrupted"));
       }
       case ReconcileStep.DiscardSuspended(SandboxEntry entry) -> {
         Failpoint.RECONCILE_REMOVING.reach();
@@ -246,10 +266,11 @@ public final class Reconciler {
         Failpoint.RECONCILE_REMOVED.reach();
       }
       case ReconcileStep.RemoveUnknown(String provider, SandboxId id) -> {
-        if (living.isInTransition(id) || isWritten(provider, id)) {
-          return; // it was made since the provider was asked
+        if (liveSandboxes.isInTransition(id) || isRecorded(provider, id)) {
+          return; // it was created after the inventory was taken
         }
-        log.warning("sandbox " + id + " of " + provider + " is not written down; removing it");
+        log.warning(
+            "sandbox " + id + " of " + provider + " is not recorded in the ledger; removing it");
         Failpoint.RECONCILE_REMOVING.reach();
         registry.get(provider).destroy(id, DestroyOptions.FORCE);
         Failpoint.RECONCILE_REMOVED.reach();

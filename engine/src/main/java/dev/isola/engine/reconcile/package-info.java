@@ -1,4 +1,4 @@
-/** Makes what exists and what is written down the same again. */
+/** Reconciliation: makes the ledger and the providers agree. */
 @NullMarked
 package dev.isola.engine.reconcile;
 

@@ -16,17 +16,17 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** A provider that can be made: a type on the class path with the settings of one instance. */
+/** A provider type on the class path with the settings of one instance. */
 public record ConfiguredProvider(
     ProviderInstance instance, ProviderFactory factory, ProviderSettings settings) {
-  /** The folder of instances beside the types, whose names no instance can take. */
+  /** The parent folder of named instances; no type can have this name. */
   private static final String FOLDER = "instances/";
 
   /**
-   * Returns an instance of each type, and those that the settings add, by name.
+   * Returns the default instance of each type and the configured instances, by name.
    *
-   * @param factories by the name of their type
-   * @param settings by the name of the instance; those of unknown types are left out
+   * @param factories by type name
+   * @param settings by instance name; settings of unknown types are ignored
    */
   public static Map<String, ConfiguredProvider> all(
       Map<String, ProviderFactory> factories, Map<String, ProviderSettings> settings) {
@@ -52,7 +52,7 @@ public record ConfiguredProvider(
         settings);
   }
 
-  /** A type that fails already here may still be made. */
+  /** Returns the declared profile. A factory that fails here may still create a provider. */
   private static ProviderProfile profile(ProviderFactory factory) {
     try {
       return factory.profile();
@@ -62,10 +62,10 @@ public record ConfiguredProvider(
   }
 
   /**
-   * Makes the provider. An instance with a name of its own has its own folder, and an id of its own
-   * for what it makes: two instances at one backend do not take sandboxes of each other for theirs.
+   * Creates the provider. A named instance has its own folder and its own instance id, so that two
+   * instances at one backend do not claim the sandboxes of each other.
    *
-   * @param contexts asked for the context with the folder of the given name
+   * @param contexts returns the context with the folder of the given name
    */
   public Provider create(Function<String, ProviderContext> contexts) {
     String name = instance.name();
@@ -89,7 +89,7 @@ public record ConfiguredProvider(
       int length = Math.max(8, installation.value().length());
       return new InstanceId(HexFormat.of().formatHex(hash).substring(0, length));
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("every Java platform supports SHA-256", e);
     }
   }
 }

@@ -18,12 +18,12 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A provider behind its {@link ProviderGuard}, which hands out sandboxes behind a {@link
- * SandboxGuard}. The registry hands out no other, so that no caller in the engine can meet an
- * exception that is not of the contract, or wait for ever.
+ * A provider behind a {@link ProviderGuard}, whose sandboxes are behind a {@link SandboxGuard}. The
+ * registry returns only guarded providers, so that no caller in the engine sees an undeclared
+ * exception or blocks forever.
  */
 final class GuardedProvider implements Provider {
-  /** What a call may take beyond its own timeout, which the provider is to keep itself. */
+  /** The time that a call may take beyond its own timeout, which the provider enforces. */
   private static final Duration GRACE = Duration.ofMinutes(1);
 
   private final Provider provider;
@@ -54,12 +54,12 @@ final class GuardedProvider implements Provider {
     return guard.call("resources", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, provider::resources);
   }
 
-  /** After a create that does not end nothing is known, so that no other provider is tried. */
+  /** Creates a sandbox. The outcome of a timeout is unknown, which rules out fallback. */
   @Override
   public Sandbox create(SandboxSpec spec) {
-    Duration most = spec.startupTimeout().multipliedBy(2).plus(GRACE);
+    Duration timeout = spec.startupTimeout().multipliedBy(2).plus(GRACE);
     return sandboxes.wrap(
-        guard.call("create", most, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec)));
+        guard.call("create", timeout, ErrorCode.OUTCOME_UNKNOWN, () -> provider.create(spec)));
   }
 
   @Override
@@ -82,14 +82,14 @@ final class GuardedProvider implements Provider {
         .map(found -> new GuardedVolumes(found, guard));
   }
 
-  /** Asked again and again: while one call hangs, no second one is started. */
+  /** Returns the inventory. While a call hangs, further calls fail immediately. */
   @Override
   public List<InventoryItem> inventory() {
     if (!listing.compareAndSet(false, true)) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "provider " + guard.provider() + " has not answered an earlier inventory yet",
-              "see whether its backend hangs")
+              "provider " + guard.provider() + " has not answered an earlier inventory request yet",
+              "check whether its backend hangs")
           .with("provider", guard.provider())
           .exception();
     }

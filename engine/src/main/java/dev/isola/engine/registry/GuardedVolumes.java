@@ -9,7 +9,7 @@ import java.util.List;
 record GuardedVolumes(Volumes volumes, ProviderGuard guard) implements Volumes {
   private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
-  /** Removing the files of a volume takes as long as there are many. */
+  /** Longer, because deleting many files takes time. */
   private static final Duration DESTROY_TIMEOUT = Duration.ofMinutes(5);
 
   @Override

@@ -12,14 +12,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The factories on the class path. One that cannot be loaded, or cannot even say its name, is
- * listed by the name of its class, and the others are still found.
+ * The provider factories on the class path. A factory that cannot be loaded, or cannot return its
+ * name, is listed by its class name and does not affect the others.
  */
 final class ProviderFactories {
-  /** What ServiceLoader says; there is no other way to the class that failed. */
+  /** Matches the message of ServiceLoader, the only source for the name of the failed class. */
   private static final Pattern CLASS = Pattern.compile("Provider ([\\w.$]+)");
 
-  /** A loader that fails for ever must not be asked for ever. */
+  /** Bounds the loop, in case the iterator fails forever. */
   private static final int MOST_BROKEN = 100;
 
   final Map<String, ProviderFactory> factories = new LinkedHashMap<>();
@@ -40,7 +40,10 @@ final class ProviderFactories {
         broken.put(
             name,
             ProviderStatus.unavailable(
-                name, "could not be loaded: " + cause(e), "remove it, or report it", now));
+                name,
+                "could not be loaded: " + cause(e),
+                "remove it from the class path, or report the problem",
+                now));
       }
     }
   }

@@ -12,35 +12,34 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the calls of one provider. A call takes bounded time, and only {@link SandboxException}
- * comes out: whatever else a provider throws, errors of the JVM and null included, is a breach of
- * the contract and becomes {@code INTERNAL}. A call that does not end in time is interrupted and
- * abandoned.
+ * Runs the calls of one provider. Each call has a timeout and throws only {@link SandboxException}:
+ * anything else, including JVM errors and null results, violates the contract and becomes {@code
+ * INTERNAL}. A call that exceeds its timeout is interrupted and abandoned.
  *
- * @param provider the name, for messages
+ * @param provider the provider name, for messages
  */
 record ProviderGuard(String provider) {
-  /** How long an interrupted call has to clean up before it is abandoned. */
+  /** How long an interrupted call may clean up before it is abandoned. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(30);
 
   /**
-   * Returns what the call returns.
+   * Runs a call and returns its result.
    *
-   * @param what the call, as the start of a sentence: {@code "create"}
-   * @param most how long it may take
-   * @param late the code of the error when it takes longer
+   * @param what the name of the call, which starts messages, such as {@code "create"}
+   * @param timeout how long it may take
+   * @param timeoutCode the error code of a timeout
    */
-  <T> T call(String what, Duration most, ErrorCode late, Supplier<@Nullable T> call) {
+  <T> T call(String what, Duration timeout, ErrorCode timeoutCode, Supplier<@Nullable T> call) {
     FutureTask<@Nullable T> task = new FutureTask<>(call::get);
     Thread worker = Thread.ofVirtual().name("isola-provider-" + provider + "-" + what).start(task);
     boolean interrupted = false;
-    long end = System.nanoTime() + most.toNanos();
+    long end = System.nanoTime() + timeout.toNanos();
     try {
       while (true) {
         try {
           T result = task.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
           if (result == null) {
-            throw contractViolation(what, "it returned nothing", null);
+            throw contractViolation(what, "it returned null", null);
           }
           return result;
         } catch (InterruptedException e) {
@@ -49,7 +48,7 @@ record ProviderGuard(String provider) {
           end = Math.min(end, System.nanoTime() + CLEAN_UP.toNanos());
         } catch (TimeoutException e) {
           worker.interrupt();
-          throw timedOut(what, most, interrupted ? ErrorCode.CANCELLED : late);
+          throw timedOut(what, timeout, interrupted ? ErrorCode.CANCELLED : timeoutCode);
         }
       }
     } catch (ExecutionException e) {
@@ -64,34 +63,35 @@ record ProviderGuard(String provider) {
     }
   }
 
-  /** Runs a call that returns nothing. */
-  void run(String what, Duration most, ErrorCode late, Runnable call) {
+  /** Runs a call without a result. */
+  void run(String what, Duration timeout, ErrorCode timeoutCode, Runnable call) {
     boolean _ =
         call(
             what,
-            most,
-            late,
+            timeout,
+            timeoutCode,
             () -> {
               call.run();
               return true;
             });
   }
 
-  private SandboxException timedOut(String what, Duration most, ErrorCode code) {
+  private SandboxException timedOut(String what, Duration timeout, ErrorCode code) {
     return Fault.of(
             code,
-            what + " of provider " + provider + " did not end within " + most.toSeconds() + " s",
-            "see whether its backend hangs; what is left is removed when it answers again")
+            what + " of provider " + provider + " timed out after " + timeout.toSeconds() + " s",
+            "check whether its backend hangs; anything left behind is removed when it answers"
+                + " again")
         .with("provider", provider)
         .exception();
   }
 
-  /** Returns the exception for what a provider must not throw or return. */
+  /** Returns the exception for a violation of the contract. */
   SandboxException contractViolation(String what, String how, @Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INTERNAL,
-            what + " of provider " + provider + " failed in a way it must not: " + how,
-            "this is a bug of the provider; please report it")
+            what + " of provider " + provider + " violated its contract: " + how,
+            "this is a bug in the provider; please report it")
         .with("provider", provider)
         .exception(cause);
   }

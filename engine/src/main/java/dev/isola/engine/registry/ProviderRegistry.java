@@ -24,8 +24,8 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * The providers of this installation, each made once. One that cannot be made is listed with its
- * reason and takes nobody down.
+ * The providers of this installation, each created once. A provider that cannot be created is
+ * listed as unavailable with the reason and does not affect the others.
  */
 public final class ProviderRegistry implements AutoCloseable {
   private final Map<String, Provider> providers = new TreeMap<>();
@@ -37,7 +37,7 @@ public final class ProviderRegistry implements AutoCloseable {
     this.log = log;
   }
 
-  /** Makes all providers on the class path. */
+  /** Creates all providers on the class path. */
   public static ProviderRegistry open(
       Map<String, ProviderSettings> settings,
       Function<String, ProviderContext> contexts,
@@ -47,10 +47,10 @@ public final class ProviderRegistry implements AutoCloseable {
   }
 
   /**
-   * Makes the providers of these factories, and the instances of them that the settings add.
+   * Creates the providers of these factories and the configured instances.
    *
-   * @param settings by the provider's name; none for the others
-   * @param contexts asked for the context of each, by the name of its folder, when it is made
+   * @param settings by provider name; other providers use defaults
+   * @param contexts returns the context of a provider, by folder name
    */
   public static ProviderRegistry open(
       Iterable<ProviderFactory> factories,
@@ -67,7 +67,7 @@ public final class ProviderRegistry implements AutoCloseable {
     registry
         .unavailable
         .values()
-        .forEach(one -> log.info("provider " + one.name() + " is not used: " + reason(one)));
+        .forEach(one -> log.info("provider " + one.name() + " is unavailable: " + reason(one)));
     for (String name : settings.keySet()) {
       if (!registry.names().contains(name)) {
         log.warning(
@@ -86,15 +86,20 @@ public final class ProviderRegistry implements AutoCloseable {
     instances.put(name, one.instance());
     if (!one.settings().enabled()) {
       markUnavailable(
-          name, "is turned off by config", "set providers." + name + ".enabled: true", clock);
+          name,
+          "is disabled by the configuration",
+          "set providers." + name + ".enabled: true",
+          clock);
       return;
     }
     try {
       providers.put(name, new GuardedProvider(name, one.create(contexts)));
     } catch (SandboxException e) {
-      markUnavailable(name, "could not be made: " + e.fault().problem(), e.fault().remedy(), clock);
+      markUnavailable(
+          name, "could not be created: " + e.fault().problem(), e.fault().remedy(), clock);
     } catch (RuntimeException | Error e) {
-      markUnavailable(name, "could not be made: " + e, "check its settings, or turn it off", clock);
+      markUnavailable(
+          name, "could not be created: " + e, "check its settings, or disable it", clock);
     }
   }
 
@@ -102,34 +107,33 @@ public final class ProviderRegistry implements AutoCloseable {
     unavailable.put(name, ProviderStatus.unavailable(name, reason, fix, clock.instant()));
   }
 
-  /** Returns the names of all, also of those that could not be made. */
+  /** Returns all provider names, including unavailable ones. */
   public List<String> names() {
     TreeSet<String> names = new TreeSet<>(providers.keySet());
     names.addAll(unavailable.keySet());
     return List.copyOf(names);
   }
 
-  /** Returns those that could be made, by name. */
+  /** Returns the available providers, by name. */
   public Map<String, Provider> providers() {
     return Collections.unmodifiableMap(providers);
   }
 
-  /** Returns what is declared of all, by name. */
+  /** Returns all instances, including unavailable ones, by name. */
   public Map<String, ProviderInstance> instances() {
     return Collections.unmodifiableMap(instances);
   }
 
-  /** Returns those that could not be made or are turned off. */
+  /** Returns the providers that could not be created or are disabled. */
   public List<ProviderStatus> unavailable() {
     return List.copyOf(unavailable.values());
   }
 
   /**
-   * Returns the provider of that name, or of that other name.
+   * Returns a provider by name or alias.
    *
-   * @throws dev.isola.spi.error.NotFound when there is none; the message says who was probably
-   *     meant
-   * @throws dev.isola.spi.error.ProviderUnavailable when it could not be made or is turned off
+   * @throws dev.isola.spi.error.NotFound if there is none; the message suggests a similar name
+   * @throws dev.isola.spi.error.ProviderUnavailable if it could not be created or is disabled
    */
   public Provider get(String anyName) {
     String name = ProviderNames.canonical(anyName);
@@ -148,11 +152,11 @@ public final class ProviderRegistry implements AutoCloseable {
         .exception();
   }
 
-  private static String reason(ProviderStatus standing) {
-    return standing.health() instanceof Health.Unhealthy(String reason, String _) ? reason : "";
+  private static String reason(ProviderStatus status) {
+    return status.health() instanceof Health.Unhealthy(String reason, String _) ? reason : "";
   }
 
-  /** Lets go of all providers; sandboxes go on. */
+  /** Closes all providers; sandboxes keep running. */
   @Override
   public void close() {
     for (Map.Entry<String, Provider> entry : new ArrayList<>(providers.entrySet())) {

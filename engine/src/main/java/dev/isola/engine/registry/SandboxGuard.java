@@ -23,16 +23,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wraps the sandboxes of a provider, and what they hand out: capabilities, files, executions,
- * connections. Only exceptions of the contract come out of their methods. Those that wait for the
- * backend and have no deadline of their own take bounded time; the others, of commands and files
- * above all, run on the thread of their caller.
+ * Wraps the sandboxes of a provider and the objects that they return: capabilities, files,
+ * executions, connections. Their methods throw only exceptions of the contract. Methods that wait
+ * for the backend and have no deadline of their own get a timeout; all others, mainly of commands
+ * and files, run on the thread of the caller.
  *
- * <p>A wrapped object implements the interfaces of the contract that the one within implements. A
- * new capability needs nothing here.
+ * <p>A wrapper implements the contract interfaces of the wrapped object, so a new capability needs
+ * no code here.
  *
- * @param bounds interfaces whose methods wait for the backend without a deadline, and how long they
- *     may; one that makes a sandbox may take its startup timeout twice besides
+ * @param bounds timeouts of interfaces whose methods wait for the backend without a deadline; a
+ *     method that creates a sandbox additionally gets twice its startup timeout
  */
 record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
   private static final String CONTRACT = SandboxId.class.getPackageName();
@@ -45,7 +45,9 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           Forking.ForkPoint.class, Duration.ofMinutes(1),
           UsageReporting.class, Duration.ofMinutes(1));
 
-  /** The interfaces of the contract that a class implements; those of values are sealed. */
+  /**
+   * The contract interfaces that a class implements. Sealed interfaces are values and not wrapped.
+   */
   private static final ClassValue<Class<?>[]> INTERFACES =
       new ClassValue<>() {
         @Override
@@ -88,7 +90,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
             Sandbox.class.getClassLoader(), interfaces, new GuardHandler(value, this));
   }
 
-  /** One wrapped object. */
+  /** Handles the calls of one wrapped object. */
   private record GuardHandler(Object inner, SandboxGuard wrapper) implements InvocationHandler {
     @Override
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
@@ -96,18 +98,19 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
       if (method.getDeclaringClass() == Object.class) {
         return ofObject(proxy, method, arguments);
       }
-      Duration most = wrapper.bounds.get(method.getDeclaringClass());
-      Object result = most == null ? direct(method, arguments) : bounded(method, arguments, most);
+      Duration timeout = wrapper.bounds.get(method.getDeclaringClass());
+      Object result =
+          timeout == null ? direct(method, arguments) : bounded(method, arguments, timeout);
       if (result != null) {
         return wrapper.wrapped(result);
       }
       if (method.getReturnType() != void.class) {
-        throw wrapper.guard.contractViolation(method.getName(), "it returned nothing", null);
+        throw wrapper.guard.contractViolation(method.getName(), "it returned null", null);
       }
       return null;
     }
 
-    @SuppressWarnings("ReferenceEquality") // each wrapper is equal to itself alone
+    @SuppressWarnings("ReferenceEquality") // identity is intended
     private Object ofObject(Object proxy, Method method, Object @Nullable [] arguments) {
       return switch (method.getName()) {
         case "equals" -> arguments != null && proxy == arguments[0];
@@ -132,25 +135,29 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           || Arrays.stream(method.getExceptionTypes()).anyMatch(type -> type.isInstance(thrown));
     }
 
-    private @Nullable Object bounded(Method method, Object @Nullable [] arguments, Duration usual) {
+    private @Nullable Object bounded(Method method, Object @Nullable [] arguments, Duration bound) {
       Optional<SandboxSpec> spec =
           Stream.ofNullable(arguments)
               .flatMap(Arrays::stream)
               .filter(SandboxSpec.class::isInstance)
               .map(SandboxSpec.class::cast)
               .findFirst();
-      // After a create that does not end nothing is known.
-      ErrorCode late = spec.isPresent() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.DEADLINE_EXCEEDED;
-      Duration most =
-          spec.map(one -> one.startupTimeout().multipliedBy(2).plus(usual)).orElse(usual);
+      // The outcome of a create that timed out is unknown.
+      ErrorCode timeoutCode =
+          spec.isPresent() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.DEADLINE_EXCEEDED;
+      Duration timeout =
+          spec.map(one -> one.startupTimeout().multipliedBy(2).plus(bound)).orElse(bound);
       return wrapper
           .guard
           .<Optional<Object>>call(
-              method.getName(), most, late, () -> Optional.ofNullable(unchecked(method, arguments)))
+              method.getName(),
+              timeout,
+              timeoutCode,
+              () -> Optional.ofNullable(unchecked(method, arguments)))
           .orElse(null);
     }
 
-    /** The guard that this runs in translates what is not of the contract. */
+    /** Invokes a method; the surrounding guard translates undeclared exceptions. */
     private @Nullable Object unchecked(Method method, Object @Nullable [] arguments) {
       try {
         return direct(method, arguments);

@@ -1,4 +1,4 @@
-/** The providers there are, and those that could not be made. */
+/** The provider registry: the available providers, and those that could not be created. */
 @NullMarked
 package dev.isola.engine.registry;
 

@@ -2,14 +2,14 @@ package dev.isola.engine.selection;
 
 import java.util.Locale;
 
-/** Whose machines sandboxes are on unless somebody says otherwise. */
+/** Where sandboxes run by default. */
 public enum DeploymentMode {
-  /** Here. A cloud is used only when it is named. */
+  /** On this machine. Remote providers are used only if a request names them. */
   SELF_HOSTED,
-  /** At a remote provider where one is healthy, otherwise here. */
+  /** At a remote provider if one is healthy, otherwise on this machine. */
   MANAGED;
 
-  /** Returns the name in config and answers: {@code self-hosted}. */
+  /** Returns the name in configuration and responses, such as {@code self-hosted}. */
   public String wireName() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

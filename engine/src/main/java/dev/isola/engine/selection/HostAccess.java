@@ -8,16 +8,16 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 
 /**
- * What of the host itself a sandbox is given. It widens the wall around the sandbox, so that both
- * the operator, in the configuration, and the credential of the client have to allow it.
+ * Access of a sandbox to the host. It weakens the isolation, so both the operator (in the
+ * configuration) and the credential of the client must allow it.
  *
- * @param network the network of the host, with every service on its loopback
- * @param folders folders of the host, as workspace or as a volume of type bind
+ * @param network the host network, including every service on its loopback interface
+ * @param folders host folders, as workspace or as bind volumes
  */
 public record HostAccess(boolean network, boolean folders) {
   public static final HostAccess NONE = new HostAccess(false, false);
 
-  /** Returns what a spec asks for. */
+  /** Returns the host access that a spec requests. */
   public static HostAccess of(SandboxSpec spec) {
     return new HostAccess(
         spec.network().mode().filter(mode -> mode == NetworkMode.HOST).isPresent(),
@@ -30,21 +30,21 @@ public record HostAccess(boolean network, boolean folders) {
   }
 
   /**
-   * Refuses a spec that asks for more than the operator allows, which this is, or that comes from a
-   * client without the scope for it.
+   * Rejects a spec that requests more than the operator allows (this value), or that comes from a
+   * client without the required scope.
    *
-   * @param granted whether the client may ask for the host at all
-   * @throws dev.isola.spi.error.Forbidden naming what was asked for and who can allow it
+   * @param granted whether the credential of the client allows host access
+   * @throws dev.isola.spi.error.Forbidden naming the access and how to allow it
    */
   public void check(SandboxSpec spec, boolean granted) {
-    HostAccess asked = of(spec);
-    if (asked.network()) {
-      check("network mode host", "the network of the host", granted, network, "allow_host_network");
+    HostAccess requested = of(spec);
+    if (requested.network()) {
+      check("network mode host", "the host network", granted, network, "allow_host_network");
     }
-    if (asked.folders()) {
+    if (requested.folders()) {
       check(
           "workspacePath or a volume of type bind",
-          "folders of the host",
+          "host folders",
           granted,
           folders,
           "allow_host_folders");
@@ -55,12 +55,12 @@ public record HostAccess(boolean network, boolean folders) {
       String field, String what, boolean granted, boolean allowed, String key) {
     if (!granted) {
       throw refused(
-          field + " opens " + what + ", which this credential may not",
-          "use a key with scope admin, or leave it out");
+          field + " gives access to " + what + ", which this credential does not allow",
+          "use a key with scope admin, or omit it");
     }
     if (!allowed) {
       throw refused(
-          field + " opens " + what + ", which this server does not allow",
+          field + " gives access to " + what + ", which this server does not allow",
           "the operator can allow it with " + key + ": true in the configuration");
     }
   }

@@ -7,25 +7,25 @@ import dev.isola.spi.provider.ProviderProfile;
 import java.util.Comparator;
 
 /**
- * The order in which providers are taken, made of what they declare and how they are, never of
- * their names. It is the same for a server and for {@code isola run}.
+ * Ranks providers by what they declare and by their health, never by name. A server and {@code
+ * isola run} use the same ranking:
  *
  * <ol>
- *   <li>A provider without isolation comes after all that have some.
- *   <li>A degraded provider comes after all healthy ones.
- *   <li>Where sandboxes are managed, the cloud comes first.
- *   <li>What the sandbox is for: a server of tools prefers a kernel in user space.
- *   <li>The stronger isolation.
- *   <li>What needs less to run: no daemon, then a daemon, then a cloud.
- *   <li>What costs nothing.
- *   <li>What starts faster; then the name, so that the answer is always the same.
+ *   <li>Providers with isolation before providers without.
+ *   <li>Healthy providers before degraded ones.
+ *   <li>In managed mode, remote providers first.
+ *   <li>For MCP servers, a user-space kernel first.
+ *   <li>Stronger isolation first.
+ *   <li>Fewer dependencies first: no daemon, then a daemon, then a remote service.
+ *   <li>Free providers first.
+ *   <li>Faster startup first; ties are broken by name, so that the result is deterministic.
  * </ol>
  */
 final class ProviderRanking {
   /**
-   * What the order is made of.
+   * The inputs of the ranking.
    *
-   * @param degraded whether it knows of a defect of its own
+   * @param degraded whether the provider reports a defect
    */
   record RankedProvider(String name, ProviderProfile profile, boolean degraded) {}
 

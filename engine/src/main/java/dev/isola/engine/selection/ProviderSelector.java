@@ -31,16 +31,16 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Chooses providers for a request. A pure function: the same request, standings and policy give the
- * same answer, and every provider is either a candidate or rejected with a reason.
+ * Selects providers for a request. A pure function of request, statuses and policy; every provider
+ * is either a candidate or rejected with a reason.
  */
 public final class ProviderSelector {
   private final SelectionPolicy policy;
   private final Map<String, ProviderInstance> instances;
 
   /**
-   * @param instances what is declared of each provider, by name; one that is missing here is judged
-   *     by what it says of itself
+   * @param instances the declared instances, by name; a provider without one is judged by what it
+   *     reports
    */
   public ProviderSelector(SelectionPolicy policy, Map<String, ProviderInstance> instances) {
     this.policy = policy;
@@ -52,32 +52,31 @@ public final class ProviderSelector {
     return known == null ? ProviderInstance.ofType(name, ProviderProfile.UNKNOWN) : known;
   }
 
-  private ProviderProfile profile(ProviderStatus standing) {
-    return instance(standing.name()).effectiveProfile(standing.info());
+  private ProviderProfile profile(ProviderStatus status) {
+    return instance(status.name()).effectiveProfile(status.info());
   }
 
   /**
-   * Returns who may make the sandbox.
+   * Returns the candidates for a request.
    *
-   * @throws dev.isola.spi.error.NotFound when a provider is named that is not among the standings
+   * @throws dev.isola.spi.error.NotFound if the request names a provider that has no status
    */
-  public Selection select(CreateRequest request, Collection<ProviderStatus> standings) {
+  public Selection select(CreateRequest request, Collection<ProviderStatus> statuses) {
     List<ProviderInfo> candidates = new ArrayList<>();
     List<Rejection> rejections = new ArrayList<>();
     List<ProviderStatus> all =
-        standings.stream().sorted(Comparator.comparing(ProviderStatus::name)).toList();
-    if (request.placement().provider() instanceof ProviderPreference.Named(String wanted)
-        && all.stream().noneMatch(one -> one.name().equals(wanted))) {
-      throw ProviderNames.unknown(wanted, all.stream().map(ProviderStatus::name).toList());
+        statuses.stream().sorted(Comparator.comparing(ProviderStatus::name)).toList();
+    if (request.placement().provider() instanceof ProviderPreference.Named(String named)
+        && all.stream().noneMatch(one -> one.name().equals(named))) {
+      throw ProviderNames.unknown(named, all.stream().map(ProviderStatus::name).toList());
     }
     refuseUnknownRegion(request);
     Map<String, RankedProvider> ranked = new HashMap<>();
-    for (ProviderStatus standing : all) {
-      boolean degraded = standing.health() instanceof Health.Degraded;
-      ranked.put(standing.name(), new RankedProvider(standing.name(), profile(standing), degraded));
-      Optional<Rejection> rejection = rejection(request, standing);
-      rejection.ifPresentOrElse(
-          rejections::add, () -> candidates.add(standing.info().orElseThrow()));
+    for (ProviderStatus status : all) {
+      boolean degraded = status.health() instanceof Health.Degraded;
+      ranked.put(status.name(), new RankedProvider(status.name(), profile(status), degraded));
+      Optional<Rejection> rejection = rejection(request, status);
+      rejection.ifPresentOrElse(rejections::add, () -> candidates.add(status.info().orElseThrow()));
     }
     candidates.sort(
         Comparator.comparing(
@@ -87,8 +86,8 @@ public final class ProviderSelector {
   }
 
   /**
-   * Returns the names of these providers, the one to ask first at the front: as long as it is
-   * healthy and fit for the request, none of those behind it would be chosen.
+   * Returns the provider names in the order in which to probe them: if one is healthy and suitable,
+   * no later one would be chosen.
    */
   public List<String> order(CreateRequest request, Map<String, ProviderProfile> profiles) {
     return profiles.entrySet().stream()
@@ -100,63 +99,66 @@ public final class ProviderSelector {
 
   private Comparator<RankedProvider> order(CreateRequest request) {
     Comparator<RankedProvider> best = ProviderRanking.of(policy, request.placement().workload());
-    return request.placement().provider() instanceof ProviderPreference.Named(String wanted)
-        ? Comparator.comparing((RankedProvider one) -> !one.name().equals(wanted))
+    return request.placement().provider() instanceof ProviderPreference.Named(String named)
+        ? Comparator.comparing((RankedProvider one) -> !one.name().equals(named))
             .thenComparing(best)
         : best;
   }
 
   /**
-   * Returns why a provider is not to be asked at all; empty when its answers decide.
+   * Returns why a provider need not be probed; empty if the result of a probe decides.
    *
-   * @param profile what is known of it without asking
+   * @param profile what is known about it without a probe
    */
   public Optional<Rejection> rejection(
       CreateRequest request, String name, ProviderProfile profile) {
     Optional<Rejection> unwanted =
         switch (request.placement().provider()) {
           case ProviderPreference.Auto() -> notForAuto(name, profile);
-          case ProviderPreference.Named(String wanted) -> notNamed(wanted, request, name, profile);
+          case ProviderPreference.Named(String named) -> notNamed(named, request, name, profile);
         };
     return unwanted
         .or(() -> wrongRegion(request, name))
         .or(() -> tooWeak(request, name, profile.isolation()));
   }
 
-  /** The caller's own words come first: who asked for another need not hear of a missing binary. */
-  private Optional<Rejection> rejection(CreateRequest request, ProviderStatus standing) {
+  /**
+   * Checks a named provider first: a client that named another provider does not need to know why
+   * this one is unhealthy.
+   */
+  private Optional<Rejection> rejection(CreateRequest request, ProviderStatus status) {
     return switch (request.placement().provider()) {
       case ProviderPreference.Auto() ->
-          unfit(request, standing).or(() -> notForAuto(standing.name(), profile(standing)));
-      case ProviderPreference.Named(String wanted) ->
-          notNamed(wanted, request, standing.name(), profile(standing))
-              .or(() -> unfit(request, standing));
+          unfit(request, status).or(() -> notForAuto(status.name(), profile(status)));
+      case ProviderPreference.Named(String named) ->
+          notNamed(named, request, status.name(), profile(status)).or(() -> unfit(request, status));
     };
   }
 
   private Optional<Rejection> notNamed(
-      String wanted, CreateRequest request, String name, ProviderProfile profile) {
-    if (name.equals(wanted)) {
+      String named, CreateRequest request, String name, ProviderProfile profile) {
+    if (name.equals(named)) {
       return Optional.empty();
     }
-    if (!wanted.equals(MICROVM) || profile.hosting() != Hosting.REMOTE) {
-      return reject(name, Kind.NOT_NAMED, "is not " + wanted + ", which was asked for", "");
+    if (!named.equals(MICROVM) || profile.hosting() != Hosting.REMOTE) {
+      return reject(name, Kind.NOT_NAMED, "is not " + named + ", which the request names", "");
     }
     if (request.placement().strictNoFallback()) {
-      return reject(name, Kind.NOT_NAMED, "the caller wants no fallback (strict_no_fallback)", "");
+      return reject(
+          name, Kind.NOT_NAMED, "the request allows no fallback (strict_no_fallback)", "");
     }
     if (!policy.microvmToRemote()) {
       return reject(
           name,
           Kind.NOT_NAMED,
-          "falling back from " + MICROVM + " is turned off",
+          "fallback from " + MICROVM + " is disabled",
           "set local_microvm_fallback_to_remote: true");
     }
     return Optional.empty();
   }
 
   /**
-   * @throws dev.isola.spi.error.InvalidRequest when no provider has the region that is asked for
+   * @throws dev.isola.spi.error.InvalidRequest if no provider is in the requested region
    */
   private void refuseUnknownRegion(CreateRequest request) {
     Set<String> regions = new TreeSet<>();
@@ -174,7 +176,7 @@ public final class ProviderSelector {
                           + "'"
                           + Suggestion.hint(region, regions),
                       regions.isEmpty()
-                          ? "leave the region out: the configuration names none"
+                          ? "omit the region: the configuration defines none"
                           : "choose one of " + String.join(", ", regions))
                   .with("field", "region")
                   .exception();
@@ -182,27 +184,27 @@ public final class ProviderSelector {
   }
 
   private Optional<Rejection> wrongRegion(CreateRequest request, String name) {
-    Optional<String> asked = request.placement().region();
-    return asked.isEmpty() || asked.equals(instance(name).region())
+    Optional<String> requested = request.placement().region();
+    return requested.isEmpty() || requested.equals(instance(name).region())
         ? Optional.empty()
-        : reject(name, Kind.OTHER_REGION, "is not in region " + asked.get(), "");
+        : reject(name, Kind.OTHER_REGION, "is not in region " + requested.get(), "");
   }
 
-  /** Says what speaks against it whether it was named or not. */
-  private Optional<Rejection> unfit(CreateRequest request, ProviderStatus standing) {
-    String name = standing.name();
+  /** Returns the rejection that applies whether the provider is named or not. */
+  private Optional<Rejection> unfit(CreateRequest request, ProviderStatus status) {
+    String name = status.name();
     Optional<Rejection> elsewhere = wrongRegion(request, name);
     if (elsewhere.isPresent()) {
       return elsewhere;
     }
-    List<String> never = undeclared(request, standing);
-    if (!never.isEmpty()) { // healthy or not
-      return unsupported(name, never);
+    List<String> unsupported = undeclared(request, status);
+    if (!unsupported.isEmpty()) { // regardless of health
+      return unsupported(name, unsupported);
     }
-    if (standing.health() instanceof Health.Unhealthy(String reason, String fix)) {
+    if (status.health() instanceof Health.Unhealthy(String reason, String fix)) {
       return reject(name, Kind.UNHEALTHY, reason, fix);
     }
-    ProviderInfo info = standing.info().orElseThrow();
+    ProviderInfo info = status.info().orElseThrow();
     Optional<Rejection> weak = tooWeak(request, name, info.isolation());
     if (weak.isPresent()) {
       return weak;
@@ -211,8 +213,8 @@ public final class ProviderSelector {
     return missing.isEmpty() ? Optional.empty() : unsupported(name, missing);
   }
 
-  private static List<String> undeclared(CreateRequest request, ProviderStatus standing) {
-    return standing.info().stream()
+  private static List<String> undeclared(CreateRequest request, ProviderStatus status) {
+    return status.info().stream()
         .flatMap(info -> info.support().unsupportedFeatures(request.spec()).stream())
         .map(SpecFeature::displayName)
         .toList();
@@ -227,21 +229,21 @@ public final class ProviderSelector {
     if (isolation.isAtLeast(floor)) {
       return Optional.empty();
     }
-    boolean asked = floor != policy.floor();
+    boolean requested = floor != policy.floor();
     return reject(
         name,
         Kind.TOO_WEAK,
         "isolation "
-            + word(isolation)
+            + lowerCase(isolation)
             + " is weaker than "
-            + word(floor)
-            + (asked ? ", which the request requires" : ", the floor of this installation"),
-        asked ? "require less" : "set floor: " + word(isolation));
+            + lowerCase(floor)
+            + (requested ? ", which the request requires" : ", the floor of this installation"),
+        requested ? "lower the required isolation" : "set floor: " + lowerCase(isolation));
   }
 
   private Optional<Rejection> notForAuto(String name, ProviderProfile profile) {
     if (profile.onlyWhenNamed()) {
-      return reject(name, Kind.ONLY_WHEN_NAMED, "is used only when it is named", "");
+      return reject(name, Kind.ONLY_WHEN_NAMED, "is used only if a request names it", "");
     }
     return profile.hosting() == Hosting.REMOTE
         ? remoteNotForAuto(name)
@@ -253,7 +255,7 @@ public final class ProviderSelector {
       return reject(
           name,
           Kind.ONLY_WHEN_NAMED,
-          "is a cloud, which a self-hosted installation uses only when it is named",
+          "is a remote provider, which a self-hosted installation uses only if a request names it",
           "set deployment_mode: managed");
     }
     return Optional.empty();
@@ -264,8 +266,8 @@ public final class ProviderSelector {
         ? reject(
             name,
             Kind.TOO_WEAK,
-            "has no isolation, and falling to that is not allowed",
-            "set allow_process: true, or name it")
+            "has no isolation, which requests must name explicitly",
+            "set allow_process: true, or name the provider")
         : Optional.empty();
   }
 
@@ -273,13 +275,15 @@ public final class ProviderSelector {
     return Optional.of(new Rejection(name, ground, reason, fix));
   }
 
-  /** Returns the stronger of what the request and the installation want. */
+  /**
+   * Returns the stronger of the isolation that the request requires and the floor of the policy.
+   */
   private Isolation floor(CreateRequest request) {
-    Isolation asked = request.placement().requirements().isolation();
-    return asked.isAtLeast(policy.floor()) ? asked : policy.floor();
+    Isolation requested = request.placement().requirements().isolation();
+    return requested.isAtLeast(policy.floor()) ? requested : policy.floor();
   }
 
-  private static String word(Isolation isolation) {
+  private static String lowerCase(Isolation isolation) {
     return isolation.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -3,23 +3,23 @@ package dev.isola.engine.selection;
 /**
  * Why a provider is not a candidate.
  *
- * @param reason what stands in the way, as the end of a sentence about the provider
- * @param fix what somebody does about it; empty when there is nothing to do
+ * @param reason completes a sentence that starts with the provider name
+ * @param fix how to resolve it; empty if nothing can be done
  */
 public record Rejection(String provider, Kind kind, String reason, String fix) {
-  /** What kind of reason it is; it decides what the caller is told when nobody is left. */
+  /** The kind of reason; determines the error if no candidate is left. */
   public enum Kind {
-    /** It does not work now, and may later. */
+    /** The provider is unhealthy, which may be temporary. */
     UNHEALTHY,
-    /** It is too weak for the request or for this installation. */
+    /** The isolation is too weak for the request or the policy. */
     TOO_WEAK,
-    /** It does not do something the request needs. */
+    /** The provider does not support something that the request requires. */
     UNSUPPORTED,
-    /** It works and would do, but is used only when it is named. */
+    /** The provider is usable but chosen only if a request names it. */
     ONLY_WHEN_NAMED,
-    /** It is not in the region that was asked for. */
+    /** The provider is not in the requested region. */
     OTHER_REGION,
-    /** Another one was named. */
+    /** The request names another provider. */
     NOT_NAMED
   }
 

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Who may make the sandbox, best first, and why everybody else may not.
+ * The candidates for a request, best first, and the reason why each other provider was rejected.
  *
- * @param explicit whether the caller named the provider
+ * @param explicit whether the request names the provider
  */
 public record Selection(
     List<ProviderInfo> candidates, List<Rejection> rejections, boolean explicit) {

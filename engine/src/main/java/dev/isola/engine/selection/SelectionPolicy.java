@@ -3,11 +3,10 @@ package dev.isola.engine.selection;
 import dev.isola.spi.Isolation;
 
 /**
- * What the installation allows, whatever is asked for.
+ * The policy of the installation, which applies to every request.
  *
- * @param floor the least isolation; nothing weaker is ever used
- * @param allowProcess whether a request that names no provider may fall to isolation {@code
- *     process}
+ * @param floor the minimum isolation
+ * @param allowProcess whether requests that name no provider may get isolation {@code process}
  * @param microvmToRemote whether a request for the local microVM may fall back to a remote provider
  */
 public record SelectionPolicy(

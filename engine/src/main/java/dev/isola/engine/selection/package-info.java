@@ -1,4 +1,4 @@
-/** Who may make a sandbox, in which order, and why the others may not. Pure. */
+/** Provider selection: candidates in order, and a reason for every other provider. Pure. */
 @NullMarked
 package dev.isola.engine.selection;
 

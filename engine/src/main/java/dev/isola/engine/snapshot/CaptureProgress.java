@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.LongConsumer;
 
-/** Tells now and then how many bytes have come from a sandbox. */
+/** Reports periodically how many bytes were read from a sandbox. */
 final class CaptureProgress {
   private static final long INTERVAL_NANOS = 1_000_000_000;
 

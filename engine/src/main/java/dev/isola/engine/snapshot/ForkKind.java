@@ -8,14 +8,14 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
 
-/** What of a sandbox its forks begin with. */
+/** What a fork copies from a sandbox. */
 public enum ForkKind {
-  /** Its files. Processes, clocks and random numbers begin anew. */
+  /** Its files. Processes, clocks and random number generators start afresh. */
   FILESYSTEM,
-  /** Its processes too, as they are at the moment. No provider can; see docs/adr/0028. */
+  /** Its running processes, too. No provider supports this; see docs/adr/0028. */
   MEMORY;
 
-  /** Returns the kinds that sandboxes of a provider can be forked by. */
+  /** Returns the kinds of fork that a provider supports. */
   public static Set<ForkKind> of(ProviderInfo provider) {
     Set<Class<? extends Capability>> can = provider.capabilities();
     return can.contains(Forking.class) || can.contains(Snapshotting.class)
@@ -23,7 +23,7 @@ public enum ForkKind {
         : EnumSet.noneOf(ForkKind.class);
   }
 
-  /** Returns its name in requests and answers. */
+  /** Returns the name in requests and responses. */
   public String wireName() {
     return name().toLowerCase(Locale.ROOT);
   }

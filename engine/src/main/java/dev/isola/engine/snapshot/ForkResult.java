@@ -3,19 +3,19 @@ package dev.isola.engine.snapshot;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.spi.error.SandboxException;
 
-/** What came of one fork. */
+/** The result of one fork. */
 public sealed interface ForkResult {
-  /** How its files came. */
+  /** How the fork got its files. */
   enum Method {
-    /** They are shared, as long as nobody writes to them. */
+    /** They are shared copy-on-write. */
     MOUNT,
-    /** They were taken and made once more. */
+    /** They were restored from a snapshot. */
     RESTORE
   }
 
-  /** A sandbox. */
+  /** The fork was created. */
   record Created(SandboxView view, Method method) implements ForkResult {}
 
-  /** No sandbox, and why. */
+  /** The fork could not be created. */
   record Failed(SandboxException why) implements ForkResult {}
 }

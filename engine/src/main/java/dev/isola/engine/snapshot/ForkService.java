@@ -33,17 +33,17 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Makes several sandboxes with the files that one has now: by sharing those where the provider can
- * and nobody in the sandbox uses them, else by a snapshot. Then one sandbox is filled from it,
- * which nobody uses yet, and the others share that one's. Their processes, clocks and random
- * numbers are their own: they begin anew.
+ * Creates several sandboxes with the files of one sandbox. If the provider supports it and no
+ * process in the sandbox uses the files, the forks share them. Otherwise the engine takes a
+ * snapshot, restores it into one fork, and lets the other forks share the files of that one.
+ * Processes, clocks and random number generators of forks start afresh.
  *
- * @param use returns a sandbox and counts as its use
- * @param create makes what is ordered
- * @param startup what runs in each of them before it is ready
+ * @param use returns a sandbox and records activity
+ * @param create creates a sandbox
+ * @param startup the commands to run in each fork before it is ready
  */
 public record ForkService(
-    SandboxRecorder book,
+    SandboxRecorder recorder,
     SnapshotService snapshots,
     SecretEnvStore secrets,
     Function<SandboxId, Sandbox> use,
@@ -54,26 +54,31 @@ public record ForkService(
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** What a fork has already because its files are there, or may not share. */
+  /**
+   * Spec fields that forks do not inherit: their effect is already in the files, or cannot be
+   * shared.
+   */
   private static final List<String> NOT_INHERITED =
       List.of("id", "seedFiles", "init", "workspacePath", "image");
 
   /**
-   * @return as many results as were asked for
+   * Forks a sandbox.
+   *
+   * @return {@code count} results
    */
   public List<ForkResult> fork(SandboxId id, int count, ForkKind kind) {
     if (count < 1 || count > MAX_FORKS) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              count + " forks cannot be made at once",
-              "ask for 1 to " + MAX_FORKS)
+              count + " forks exceed the allowed number",
+              "request 1 to " + MAX_FORKS)
           .sandbox(id)
           .exception();
     }
-    refuseUnlessFiles(book.require(id), kind); // before it is woken
+    refuseUnlessFiles(recorder.require(id), kind); // before the sandbox is resumed
     Map<String, Secret> secretEnv = secrets.get(id);
     Sandbox sandbox = use.apply(id);
-    SandboxEntry source = book.require(id);
+    SandboxEntry source = recorder.require(id);
     try (SharedFiles shared = shared(sandbox, source.spec())) {
       return shared.origin().isPresent()
           ? mounted(source, secretEnv, shared.origin().get(), count)
@@ -89,8 +94,8 @@ public record ForkService(
                   + source.id()
                   + " cannot be forked: provider "
                   + source.provider()
-                  + " copies files only, and not processes that run",
-              "ask for kind filesystem: forks have its files, and processes begin anew"
+                  + " copies files, but not running processes",
+              "request kind filesystem: forks get its files, and processes start afresh"
                   + " (docs/snapshots.md, Forks)")
           .sandbox(source.id())
           .with("provider", source.provider())
@@ -99,7 +104,7 @@ public record ForkService(
     }
   }
 
-  /** The files of a sandbox, where those of its workspace can be shared. */
+  /** The files of a sandbox, if its workspace can be shared. */
   private record SharedFiles(Optional<ForkSource> origin, Runnable release)
       implements AutoCloseable {
     static final SharedFiles NOTHING = new SharedFiles(Optional.empty(), () -> {});
@@ -118,13 +123,13 @@ public record ForkService(
     try {
       Forking.ForkPoint workspace = forking.get().createForkPoint();
       try {
-        NonWorkspaceFiles rest =
+        NonWorkspaceFiles otherFiles =
             NonWorkspaceFiles.of(
                 sandbox, SpecCodec.decode(spec, sandbox.id()).spec(), snapshots.scratchFolder());
         return new SharedFiles(
-            Optional.of(new ForkSource(workspace, rest::applyTo)),
+            Optional.of(new ForkSource(workspace, otherFiles::applyTo)),
             () -> {
-              rest.close();
+              otherFiles.close();
               workspace.close();
             });
       } catch (SandboxException e) {
@@ -132,7 +137,11 @@ public record ForkService(
         throw e;
       }
     } catch (SandboxException e) {
-      log.info("the forks of " + sandbox.id() + " have copies: " + e.fault().problem());
+      log.info(
+          "the forks of "
+              + sandbox.id()
+              + " cannot share its files and get copies: "
+              + e.fault().problem());
       return SharedFiles.NOTHING;
     }
   }
@@ -173,7 +182,10 @@ public record ForkService(
     }
   }
 
-  /** The files of the first are shared only where no startup has changed them. */
+  /**
+   * Creates the remaining forks. They share the files of the first one unless a startup has changed
+   * them.
+   */
   private List<ForkResult> forkOthers(
       SandboxEntry source,
       Map<String, Secret> secretEnv,
@@ -206,7 +218,7 @@ public record ForkService(
     return results;
   }
 
-  /** What was begun is waited for, so that nobody is left with sandboxes that they do not know. */
+  /** Waits even if interrupted, so that no fork is created without its client learning the id. */
   private static void await(Thread thread) {
     boolean interrupted = false;
     while (true) {
@@ -222,28 +234,27 @@ public record ForkService(
     }
   }
 
-  private ForkResult forkOne(SandboxEntry source, SandboxRequest order, ForkResult.Method by) {
+  private ForkResult forkOne(SandboxEntry source, SandboxRequest request, ForkResult.Method by) {
     try {
-      SandboxRequest started = order.withStartup(startup);
-      CreateResult made =
+      SandboxRequest started = request.withStartup(startup);
+      CreateResult result =
           create.apply(source.idleTimeout().map(started::withIdleTimeout).orElse(started));
-      return new ForkResult.Created(made.view(), by);
+      return new ForkResult.Created(result.view(), by);
     } catch (SandboxException e) {
       return new ForkResult.Failed(e);
     } catch (RuntimeException e) {
       return new ForkResult.Failed(
-          Fault.of(ErrorCode.INTERNAL, "a fork failed: " + e, "look into the server's log")
-              .exception(e));
+          Fault.of(ErrorCode.INTERNAL, "a fork failed: " + e, "check the server log").exception(e));
     }
   }
 
   private static SandboxRequest order(
       SandboxEntry source, Map<String, Secret> secretEnv, Optional<String> image) {
-    CreateRequest asked = SpecCodec.decode(source.spec(), source.id());
-    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(asked));
+    CreateRequest requested = SpecCodec.decode(source.spec(), source.id());
+    Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(requested));
     NOT_INHERITED.forEach(document::remove);
     image.ifPresent(name -> document.put("image", name));
-    if (document.get("tags") instanceof Map<?, ?> tags) { // an earlier version took any name
+    if (document.get("tags") instanceof Map<?, ?> tags) { // earlier versions accepted reserved tags
       Map<?, ?> allowed = new LinkedHashMap<>(tags);
       allowed.keySet().removeIf(name -> ReservedTags.contains(String.valueOf(name)));
       document.put("tags", allowed);

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The store of snapshots, opened when it is first needed: most engines never are asked for one. */
+/** The snapshot store, opened on first use, because most engines never need it. */
 public final class LazySnapshotStore implements AutoCloseable {
   private final Path folder;
   private final String place;
@@ -23,9 +23,9 @@ public final class LazySnapshotStore implements AutoCloseable {
   private boolean closed;
 
   /**
-   * @param folder for everything that has to do with snapshots
-   * @param place where the store itself is; empty for the folder
-   * @param endpoint of a bucket that is not Amazon's; its keys come from the environment
+   * @param folder the folder for all snapshot data
+   * @param place the location of the store; empty for the folder
+   * @param endpoint the endpoint of an S3-compatible service; credentials come from the environment
    */
   public LazySnapshotStore(Path folder, String place, Optional<URI> endpoint) {
     this.folder = folder;
@@ -47,8 +47,8 @@ public final class LazySnapshotStore implements AutoCloseable {
       if (closed) {
         throw Fault.of(
                 ErrorCode.PROVIDER_UNAVAILABLE,
-                "this Isola is shutting down",
-                "try again in a moment, or elsewhere")
+                "the server is shutting down",
+                "retry after it has restarted, or use another server")
             .exception();
       }
       SnapshotStore open = store;

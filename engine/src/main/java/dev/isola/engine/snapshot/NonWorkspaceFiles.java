@@ -19,19 +19,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a sandbox wrote outside of its workspace, for forks whose workspace is shared. It is read
- * once and unpacked in each fork; mostly it is small, or nothing.
+ * The files that a sandbox wrote outside its workspace, for forks that share the workspace. They
+ * are read once and unpacked into each fork; usually there are few.
  */
 final class NonWorkspaceFiles implements AutoCloseable {
   private static final long MEGABYTE = 1 << 20;
 
-  /** Archives have heads, and a file may be in one more than once. */
+  /** Allows for tar headers and files that an archive contains more than once. */
   private static final int SLACK = 2;
 
   /**
    * One archive.
    *
-   * @param folder that it is of; empty for changes of the image
+   * @param folder the folder that it contains; empty for changes to the image
    */
   private record Part(Optional<String> folder, Spool archive) {}
 
@@ -40,54 +40,57 @@ final class NonWorkspaceFiles implements AutoCloseable {
   private NonWorkspaceFiles() {}
 
   /**
-   * Reads it.
+   * Reads the files of a sandbox.
    *
-   * @param scratch a folder for what does not fit into memory
+   * @param scratch a folder for archives that do not fit into memory
    */
   static NonWorkspaceFiles of(Sandbox source, SandboxSpec spec, Path scratch) {
-    NonWorkspaceFiles rest = new NonWorkspaceFiles();
-    Optional<Snapshotting> pictures = source.as(Snapshotting.class);
-    Optional<Coverage> coverage = pictures.flatMap(Snapshotting::coverage);
+    NonWorkspaceFiles files = new NonWorkspaceFiles();
+    Optional<Snapshotting> snapshotting = source.as(Snapshotting.class);
+    Optional<Coverage> coverage = snapshotting.flatMap(Snapshotting::coverage);
     if (coverage.isEmpty()) {
-      return rest;
+      return files;
     }
-    long most = SLACK * (spec.limits().diskMb() + 1L) * MEGABYTE;
+    long max = SLACK * (spec.limits().diskMb() + 1L) * MEGABYTE;
     try {
       if (coverage.get().image().isPresent()) {
         Coverage changes = new Coverage(coverage.get().image(), List.of());
-        rest.add(
+        files.add(
             Optional.empty(),
-            pictures.get().capture(CaptureRequest.written(changes).frozen()),
+            snapshotting.get().capture(CaptureRequest.written(changes).frozen()),
             scratch,
-            most);
+            max);
       }
       for (String folder : coverage.get().withoutFolder(spec.workspaceMount()).folders()) {
         Coverage whole = new Coverage(Optional.empty(), List.of(folder));
-        rest.add(
+        files.add(
             Optional.of(folder),
-            pictures.get().capture(CaptureRequest.written(whole).frozen()),
+            snapshotting.get().capture(CaptureRequest.written(whole).frozen()),
             scratch,
-            most);
+            max);
       }
-      return rest;
+      return files;
     } catch (IOException e) {
-      rest.close();
+      files.close();
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "what sandbox " + source.id() + " wrote cannot be read: " + e.getMessage(),
-              "look at the space on the server's disk, or take a snapshot")
+              "the files that sandbox "
+                  + source.id()
+                  + " wrote outside its workspace cannot be read: "
+                  + e.getMessage(),
+              "check the free disk space of the server, or take a snapshot")
           .sandbox(source.id())
           .exception(e);
     } catch (SandboxException e) {
-      rest.close();
+      files.close();
       throw e;
     }
   }
 
-  private void add(Optional<String> folder, Capture picture, Path scratch, long most)
+  private void add(Optional<String> folder, Capture capture, Path scratch, long max)
       throws IOException {
-    try (picture) {
-      Spool archive = Spool.of(picture.archive(), scratch, most);
+    try (capture) {
+      Spool archive = Spool.of(capture.archive(), scratch, max);
       if (isEmpty(folder, archive)) {
         archive.close();
       } else {
@@ -96,24 +99,24 @@ final class NonWorkspaceFiles implements AutoCloseable {
     }
   }
 
-  /** Tells whether there is nothing but the folder itself. */
+  /** Returns whether the archive contains nothing but the folder itself. */
   private static boolean isEmpty(Optional<String> folder, Spool archive) throws IOException {
     try (InputStream in = archive.read()) {
       return SnapshotArchives.isEmpty(in, folder.orElse(""));
     }
   }
 
-  /** Makes it in a fork. May be called by several threads at once. */
+  /** Unpacks the files into a fork. Thread-safe. */
   void applyTo(Sandbox fork) {
     if (parts.isEmpty()) {
       return;
     }
-    Snapshotting pictures = fork.as(Snapshotting.class).orElseThrow();
+    Snapshotting snapshotting = fork.as(Snapshotting.class).orElseThrow();
     for (Part part : parts) {
       if (part.folder().isEmpty()) {
-        pictures.restoreChanges(part.archive().read(), TreeLimits.DEFAULT);
+        snapshotting.restoreChanges(part.archive().read(), TreeLimits.DEFAULT);
       } else {
-        pictures.restore("/", part.archive().read(), TreeLimits.DEFAULT);
+        snapshotting.restore("/", part.archive().read(), TreeLimits.DEFAULT);
       }
     }
   }

@@ -18,11 +18,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the next snapshot of a sandbox begins from: the one before, and by which marks its files are
- * known again. Only a shortcut: what cannot be read is as good as nothing.
+ * The base of the next incremental snapshot of a sandbox: the previous snapshot and the change
+ * markers of its files. Only an optimization: an unreadable base is ignored.
  *
- * @param moment after which a change must have been seen by the one before
- * @param marks of each of its files, in their order
+ * @param moment the time after which the previous snapshot may have missed changes
+ * @param marks the change marker of each file, in the order of the snapshot
  */
 record SnapshotBase(
     String snapshot,
@@ -31,7 +31,7 @@ record SnapshotBase(
     List<String> includes,
     List<String> excludes,
     List<String> marks) {
-  /** Only the server looks into it. */
+  /** Accessible by the server only. */
   private static final FileAttribute<Set<PosixFilePermission>> OWN =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
@@ -48,7 +48,7 @@ record SnapshotBase(
     return folder.resolve(id.value());
   }
 
-  /** Writes it in place of the one before. */
+  /** Writes the base, replacing the previous one. */
   void write(Path folder, SandboxId id) throws IOException {
     Files.createDirectories(folder, OWN);
     Path temporary = Files.createTempFile(folder, "new", ".tmp");
@@ -94,7 +94,7 @@ record SnapshotBase(
   private static List<String> texts(DataInputStream in) throws IOException {
     int count = in.readInt();
     if (count < 0 || count > MOST) {
-      throw new IOException("a list of " + count);
+      throw new IOException("invalid list size: " + count);
     }
     List<String> all = new ArrayList<>(Math.min(count, 1 << 16));
     for (int i = 0; i < count; i++) {

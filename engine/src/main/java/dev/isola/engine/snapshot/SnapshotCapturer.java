@@ -15,25 +15,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Takes the files of one sandbox. Where commands run, everything is read once while they go on, and
- * then, while they are held, what has changed meanwhile: they are held for a look at the tree and
- * not for the reading of it.
+ * Captures the files of one sandbox. If commands are running, it first reads everything while they
+ * run, then freezes them and reads what has changed. Commands are thus frozen only while the tree
+ * is scanned, not while its content is read.
  */
 final class SnapshotCapturer {
   private final Snapshotting snapshotting;
   private final Sandbox sandbox;
   private final CaptureProgress progress;
 
-  SnapshotCapturer(Sandbox sandbox, Snapshotting pictures, CaptureProgress progress) {
+  SnapshotCapturer(Sandbox sandbox, Snapshotting snapshotting, CaptureProgress progress) {
     this.sandbox = sandbox;
-    this.snapshotting = pictures;
+    this.snapshotting = snapshotting;
     this.progress = progress;
   }
 
   /**
-   * What came of it.
+   * The result of a capture.
    *
-   * @param moment for the next one
+   * @param moment the starting point of the next incremental capture
    */
   record Result(
       SnapshotArchives.ArchiveContents files,
@@ -42,60 +42,69 @@ final class SnapshotCapturer {
       boolean incremental,
       long readBytes) {}
 
-  /** Stores the content of all files in {@code taking}, and adds nothing to it. */
+  /**
+   * Stores the content of all files in the snapshot writer, without adding entries to the snapshot.
+   */
   Result capture(
-      CaptureRequest wanted, SnapshotWriter taking, Map<String, SnapshotWriter.StagedFile> before) {
-    if (before.isEmpty()) {
-      return captureConsistently(wanted.since(0), taking, Map.of());
+      CaptureRequest request,
+      SnapshotWriter writer,
+      Map<String, SnapshotWriter.StagedFile> previous) {
+    if (previous.isEmpty()) {
+      return captureConsistently(request.since(0), writer, Map.of());
     }
     try {
-      return captureConsistently(wanted, taking, before);
+      return captureConsistently(request, writer, previous);
     } catch (SnapshotArchives.UnknownMarkException moved) {
-      // Something came into the folder that is older than the last picture.
-      return captureConsistently(wanted.since(0), taking, Map.of());
+      // A file that is older than the previous snapshot was moved into the folder.
+      return captureConsistently(request.since(0), writer, Map.of());
     }
   }
 
   private Result captureConsistently(
-      CaptureRequest wanted, SnapshotWriter taking, Map<String, SnapshotWriter.StagedFile> before) {
+      CaptureRequest request,
+      SnapshotWriter writer,
+      Map<String, SnapshotWriter.StagedFile> previous) {
     if (!hasRunningExecutions()) {
-      return captureOnce(wanted.frozen(), taking, before, 0);
+      return captureOnce(request.frozen(), writer, previous, 0);
     }
-    Result first = captureOnce(wanted, taking, before, 0);
+    Result first = captureOnce(request, writer, previous, 0);
     if (first.moment() == 0) {
-      return captureOnce(wanted.frozen(), taking, Map.of(), first.readBytes());
+      return captureOnce(request.frozen(), writer, Map.of(), first.readBytes());
     }
-    Map<String, SnapshotWriter.StagedFile> known = new HashMap<>(before);
-    known.putAll(first.files().byMark());
+    Map<String, SnapshotWriter.StagedFile> staged = new HashMap<>(previous);
+    staged.putAll(first.files().byMark());
     try {
       Result second =
-          captureOnce(wanted.since(first.moment()).frozen(), taking, known, first.readBytes());
+          captureOnce(request.since(first.moment()).frozen(), writer, staged, first.readBytes());
       return new Result(
-          second.files(), second.moment(), second.held(), !before.isEmpty(), second.readBytes());
+          second.files(), second.moment(), second.held(), !previous.isEmpty(), second.readBytes());
     } catch (SnapshotArchives.UnknownMarkException moved) {
-      return captureOnce(wanted.since(0).frozen(), taking, Map.of(), first.readBytes());
+      return captureOnce(request.since(0).frozen(), writer, Map.of(), first.readBytes());
     }
   }
 
   private Result captureOnce(
-      CaptureRequest wanted,
-      SnapshotWriter taking,
-      Map<String, SnapshotWriter.StagedFile> before,
+      CaptureRequest request,
+      SnapshotWriter writer,
+      Map<String, SnapshotWriter.StagedFile> previous,
       long readBefore) {
-    try (Capture picture = snapshotting.capture(wanted)) {
+    try (Capture capture = snapshotting.capture(request)) {
       SnapshotArchives.ArchiveContents read =
-          SnapshotArchives.readArchive(progress.wrap(picture.archive()), taking, before);
-      CaptureResult taken = picture.result();
+          SnapshotArchives.readArchive(progress.wrap(capture.archive()), writer, previous);
+      CaptureResult result = capture.result();
       return new Result(
           read,
-          taken.capturedAt(),
-          taken.frozenFor(),
-          !before.isEmpty(),
+          result.capturedAt(),
+          result.frozenFor(),
+          !previous.isEmpty(),
           readBefore + read.bytes());
     }
   }
 
-  /** What runs on its own after its command ended is not seen here; it is held all the same. */
+  /**
+   * Returns whether executions are running. Background processes of ended commands are not listed,
+   * but they are frozen all the same.
+   */
   private boolean hasRunningExecutions() {
     List<ExecutionInfo> all =
         sandbox.as(Attaching.class).map(Attaching::executions).orElse(List.of());

@@ -13,23 +13,23 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Optional;
 
-/** Snapshots as images: {@code snapshot:ID} in a spec. */
+/** Snapshots as images, written {@code snapshot:ID} in a spec. */
 public final class SnapshotImages implements EngineImages {
-  /** What the name of such an image begins with. */
+  /** The prefix of the image name. */
   public static final String PREFIX = "snapshot:";
 
-  /** Behind the id: the image beneath may be another than it was. */
+  /** The suffix that allows a base image other than the original one. */
   private static final String FORCE = "+force";
 
   private final LazySnapshotStore store;
-  private final Instrumentation measured;
+  private final Instrumentation instrumentation;
 
-  public SnapshotImages(LazySnapshotStore store, Instrumentation measured) {
+  public SnapshotImages(LazySnapshotStore store, Instrumentation instrumentation) {
     this.store = store;
-    this.measured = measured;
+    this.instrumentation = instrumentation;
   }
 
-  /** Returns what a spec names to be made from a snapshot. */
+  /** Returns the image name of a snapshot. */
   public static String imageName(String snapshot) {
     return PREFIX + snapshot;
   }
@@ -65,7 +65,7 @@ public final class SnapshotImages implements EngineImages {
     return base.build();
   }
 
-  /** A list of files fits everywhere but where its programs cannot run. */
+  /** Rejects a snapshot of another kind or CPU architecture. */
   private static void refuseUnfit(Snapshot snapshot) {
     if (snapshot.kind() != Snapshot.Kind.FILESYSTEM) {
       throw Capability.unsupported(snapshot.provider(), "restoring a snapshot of memory");
@@ -76,11 +76,11 @@ public final class SnapshotImages implements EngineImages {
               ErrorCode.NOT_IMPLEMENTED,
               "snapshot "
                   + snapshot.id()
-                  + " is of a sandbox on "
+                  + " was taken on architecture "
                   + snapshot.architecture()
-                  + ", and this machine is "
+                  + ", but this machine is "
                   + here,
-              "restore it on a machine of that architecture")
+              "restore it on a machine with that architecture")
           .with("snapshot", snapshot.id())
           .with("architecture", snapshot.architecture())
           .exception();
@@ -91,19 +91,19 @@ public final class SnapshotImages implements EngineImages {
   public void populate(SandboxSpec spec, Sandbox sandbox, String provider) {
     Optional<String> id = id(spec);
     if (id.isPresent()) {
-      measured.measure(
+      instrumentation.measure(
           EngineOperation.RESTORE, provider, () -> restore(id.get(), spec, sandbox, provider));
     }
   }
 
   private void restore(String id, SandboxSpec spec, Sandbox sandbox, String provider) {
     boolean force = spec.image().filter(SnapshotImages::isForced).isPresent();
-    Snapshotting pictures =
+    Snapshotting snapshotting =
         sandbox
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(provider, "snapshotting"));
-    try (SnapshotReader opened = store.get().open(id)) {
-      new SnapshotRestore(opened, spec, sandbox, pictures).run(force);
+    try (SnapshotReader reader = store.get().open(id)) {
+      new SnapshotRestore(reader, spec, sandbox, snapshotting).run(force);
     }
   }
 }

@@ -4,11 +4,11 @@ import dev.isola.snapshot.manifest.Snapshot;
 import java.time.Duration;
 
 /**
- * A snapshot that was taken, and how.
+ * A snapshot and statistics of taking it.
  *
- * @param held how long the sandbox's commands were held
- * @param incremental whether only what changed since the one before was read
- * @param readBytes of content that were read from the sandbox
+ * @param held how long the commands of the sandbox were frozen
+ * @param incremental whether only changes since the previous snapshot were read
+ * @param readBytes the bytes of content read from the sandbox
  */
 public record SnapshotReport(
     Snapshot snapshot, Duration held, boolean incremental, long readBytes) {}

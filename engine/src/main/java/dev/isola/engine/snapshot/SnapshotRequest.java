@@ -5,12 +5,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A snapshot that somebody wants.
+ * A request to take a snapshot.
  *
- * @param scope everything that the sandbox wrote, or a folder
- * @param path the folder inside the sandbox; its workspace when empty
- * @param includes patterns of what is in the folder; everything when empty
- * @param excludes patterns of what is left out of that
+ * @param scope everything that the sandbox wrote, or one folder
+ * @param path the folder inside the sandbox; empty for its workspace
+ * @param includes patterns of files to include; empty for all
+ * @param excludes patterns of files to exclude from these
  */
 public record SnapshotRequest(
     Map<String, String> tags,
@@ -19,18 +19,18 @@ public record SnapshotRequest(
     List<String> includes,
     List<String> excludes) {
 
-  /** How much of a sandbox is in a snapshot. */
+  /** The scope of a snapshot. */
   public enum Scope {
     /**
-     * Everything that the sandbox wrote and that is its own, as far as its provider can tell; its
-     * workspace where it can tell nothing else.
+     * Everything that the sandbox wrote, as far as the provider can tell; the workspace if it
+     * cannot.
      */
     EVERYTHING,
     /** One folder. */
     FOLDER
   }
 
-  /** All of the workspace. */
+  /** The whole workspace. */
   public static final SnapshotRequest WORKSPACE =
       new SnapshotRequest(Map.of(), Scope.FOLDER, Optional.empty(), List.of(), List.of());
 
@@ -38,7 +38,7 @@ public record SnapshotRequest(
   public static final SnapshotRequest EVERYTHING =
       new SnapshotRequest(Map.of(), Scope.EVERYTHING, Optional.empty(), List.of(), List.of());
 
-  /** A folder. */
+  /** Creates a request for one folder. */
   public SnapshotRequest(
       Map<String, String> tags,
       Optional<String> path,

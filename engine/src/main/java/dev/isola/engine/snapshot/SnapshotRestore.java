@@ -16,29 +16,31 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Brings the files of a snapshot into a sandbox that was just made. */
+/** Restores the files of a snapshot into a new sandbox. */
 record SnapshotRestore(
-    SnapshotReader opened, SandboxSpec spec, Sandbox sandbox, Snapshotting snapshotting) {
+    SnapshotReader reader, SandboxSpec spec, Sandbox sandbox, Snapshotting snapshotting) {
 
   /**
-   * @param force whether the image may be another than the one that the changes are of
+   * Restores the files.
+   *
+   * @param force whether to allow an image other than the one that the changes are based on
    */
   void run(boolean force) {
-    Optional<Snapshot.SnapshotCoverage> written = opened.snapshot().coverage();
-    if (written.isEmpty()) {
-      empty(sandbox.files(), opened.snapshot().root());
+    Optional<Snapshot.SnapshotCoverage> coverage = reader.snapshot().coverage();
+    if (coverage.isEmpty()) {
+      empty(sandbox.files(), reader.snapshot().root());
       snapshotting.restore(
-          opened.snapshot().root(), SnapshotArchives.archive(opened), TreeLimits.DEFAULT);
+          reader.snapshot().root(), SnapshotArchives.archive(reader), TreeLimits.DEFAULT);
       return;
     }
-    List<String> folders = written.get().folders();
-    if (written.get().imageDigest().isPresent()) {
+    List<String> folders = coverage.get().folders();
+    if (coverage.get().imageDigest().isPresent()) {
       if (!force) {
-        refuseUnlessSameImage(written.get().imageDigest().get());
+        refuseUnlessSameImage(coverage.get().imageDigest().get());
       }
       snapshotting.restoreChanges(
           SnapshotArchives.archiveExcluding(
-              opened, folders.stream().map(SnapshotRestore::inside).toList()),
+              reader, folders.stream().map(SnapshotRestore::inside).toList()),
           TreeLimits.DEFAULT);
     }
     folders.stream().filter(this::isWanted).forEach(this::restore);
@@ -48,33 +50,36 @@ record SnapshotRestore(
     return folder.substring(1);
   }
 
-  /** Changes mean something only over what they are changes of. */
+  /** Rejects a different image, because changes only apply to the image that they are based on. */
   private void refuseUnlessSameImage(String digest) {
     Optional<String> here = snapshotting.coverage().flatMap(Coverage::image);
     if (here.equals(Optional.of(digest))) {
       return;
     }
-    String image = opened.snapshot().image().orElse("");
+    String image = reader.snapshot().image().orElse("");
     throw Fault.of(
             ErrorCode.CONFLICT,
             "snapshot "
-                + opened.snapshot().id()
-                + " has changes of image "
+                + reader.snapshot().id()
+                + " contains changes to image "
                 + image
                 + " with digest "
                 + digest
-                + ", and the sandbox has "
-                + here.map(other -> "digest " + other).orElse("none that its provider can tell"),
-            "bring that image back, or restore over what is there with image snapshot:"
-                + opened.snapshot().id()
+                + ", but the sandbox has "
+                + here.map(other -> "digest " + other).orElse("an image whose digest is unknown"),
+            "restore that image, or apply the changes to the current image with image snapshot:"
+                + reader.snapshot().id()
                 + "+force")
         .sandbox(sandbox.id())
-        .with("snapshot", opened.snapshot().id())
+        .with("snapshot", reader.snapshot().id())
         .with("digest", digest)
         .exception();
   }
 
-  /** A volume keeps what it has; a folder in which nothing was need not be there. */
+  /**
+   * Returns whether to restore a folder. Volumes keep their content, and a folder that was empty is
+   * restored only if it belongs to the sandbox.
+   */
   private boolean isWanted(String folder) {
     boolean volume =
         spec.volumes().stream()
@@ -84,16 +89,16 @@ record SnapshotRestore(
     boolean own =
         folder.equals(spec.workspaceMount())
             || snapshotting.coverage().filter(all -> all.folders().contains(folder)).isPresent();
-    return !volume && (own || SnapshotArchives.hasEntriesIn(opened, inside(folder)));
+    return !volume && (own || SnapshotArchives.hasEntriesIn(reader, inside(folder)));
   }
 
   private void restore(String folder) {
     empty(sandbox.files(), folder);
     snapshotting.restore(
-        folder, SnapshotArchives.archiveFolder(opened, inside(folder)), TreeLimits.DEFAULT);
+        folder, SnapshotArchives.archiveFolder(reader, inside(folder)), TreeLimits.DEFAULT);
   }
 
-  /** The image may have brought files that the snapshot has not. */
+  /** Removes files that come from the image and are not in the snapshot. */
   private static void empty(FileSystem files, String folder) {
     if (files.exists(folder)) {
       try (Stream<FileInfo> brought = files.list(folder, 1)) {

@@ -41,53 +41,54 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Takes snapshots of sandboxes, and keeps them. All methods may be called from any thread. */
+/** Takes, lists and removes snapshots of sandboxes. Thread-safe. */
 public final class SnapshotService {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final LazySnapshotStore store;
-  private final SandboxRecorder book;
-  private final LiveSandboxes living;
+  private final SandboxRecorder recorder;
+  private final LiveSandboxes liveSandboxes;
   private final EventLog events;
-  private final Instrumentation measured;
+  private final Instrumentation instrumentation;
   private final InstantSource clock;
   private final Log log;
 
   public SnapshotService(
       LazySnapshotStore store,
-      SandboxRecorder book,
-      LiveSandboxes living,
+      SandboxRecorder recorder,
+      LiveSandboxes liveSandboxes,
       EventLog events,
-      Instrumentation measured,
+      Instrumentation instrumentation,
       InstantSource clock,
       Log log) {
     this.store = store;
-    this.book = book;
-    this.living = living;
+    this.recorder = recorder;
+    this.liveSandboxes = liveSandboxes;
     this.events = events;
-    this.measured = measured;
+    this.instrumentation = instrumentation;
     this.clock = clock;
     this.log = log;
   }
 
   /**
-   * Takes a snapshot of a running sandbox. When this throws there is none, and the sandbox goes on.
+   * Takes a snapshot of a running sandbox. If this throws, there is no snapshot, and the sandbox
+   * keeps running.
    *
-   * @throws dev.isola.spi.error.LimitExceeded with {@code DISK_FULL} when the store has no room
+   * @throws dev.isola.spi.error.LimitExceeded with {@code DISK_FULL} if the store is full
    */
-  public SnapshotReport create(SandboxId id, SnapshotRequest order) {
-    SandboxEntry entry = book.require(id);
-    return measured.measure(
+  public SnapshotReport create(SandboxId id, SnapshotRequest request) {
+    SandboxEntry entry = recorder.require(id);
+    return instrumentation.measure(
         EngineOperation.SNAPSHOT,
         entry.provider(),
         () -> {
-          try (ActivityTracker.Activity _ = measured.activity().begin(id)) {
-            SnapshotReport report = capture(entry, order);
-            Snapshot made = report.snapshot();
-            measured
+          try (ActivityTracker.Activity _ = instrumentation.activity().begin(id)) {
+            SnapshotReport report = capture(entry, request);
+            Snapshot created = report.snapshot();
+            instrumentation
                 .recorder()
                 .recordSnapshot(
-                    entry.provider(), made.bytes(), made.newBytes(), made.storedBytes());
+                    entry.provider(), created.bytes(), created.newBytes(), created.storedBytes());
             appendEvent(id, "snapshot", created(report));
             return report;
           } catch (SandboxException e) {
@@ -98,40 +99,42 @@ public final class SnapshotService {
         });
   }
 
-  private SnapshotReport capture(SandboxEntry entry, SnapshotRequest order) {
-    Sandbox sandbox = living.get(entry);
-    Snapshotting pictures =
+  private SnapshotReport capture(SandboxEntry entry, SnapshotRequest request) {
+    Sandbox sandbox = liveSandboxes.get(entry);
+    Snapshotting snapshotting =
         sandbox
             .as(Snapshotting.class)
             .orElseThrow(() -> Capability.unsupported(entry.provider(), "snapshotting"));
     SandboxSpec spec = SpecCodec.decode(entry.spec(), entry.id()).spec();
-    Optional<Coverage> written =
-        order.scope() == SnapshotRequest.Scope.EVERYTHING ? pictures.coverage() : Optional.empty();
-    String root = written.isPresent() ? "/" : order.path().orElse(spec.workspaceMount());
-    try (SnapshotWriter taking = store.get().newWriter()) {
-      Optional<SnapshotBase> line =
+    Optional<Coverage> coverage =
+        request.scope() == SnapshotRequest.Scope.EVERYTHING
+            ? snapshotting.coverage()
+            : Optional.empty();
+    String root = coverage.isPresent() ? "/" : request.path().orElse(spec.workspaceMount());
+    try (SnapshotWriter writer = store.get().newWriter()) {
+      Optional<SnapshotBase> base =
           SnapshotBase.read(store.basesFolder(), entry.id())
-              .filter(one -> continues(one, root, order));
-      Map<String, SnapshotWriter.StagedFile> known =
-          line.map(one -> heldByMark(one, taking)).orElse(Map.of());
+              .filter(one -> isBaseFor(one, root, request));
+      Map<String, SnapshotWriter.StagedFile> staged =
+          base.map(one -> heldByMark(one, writer)).orElse(Map.of());
       CaptureProgress progress =
           new CaptureProgress(
               bytes -> appendEvent(entry.id(), "snapshotProgress", Map.of("bytes", bytes)));
       SnapshotCapturer.Result result =
-          new SnapshotCapturer(sandbox, pictures, progress)
+          new SnapshotCapturer(sandbox, snapshotting, progress)
               .capture(
                   new CaptureRequest(
                       root,
-                      order.includes(),
-                      order.excludes(),
-                      line.map(SnapshotBase::moment).orElse(0L),
+                      request.includes(),
+                      request.excludes(),
+                      base.map(SnapshotBase::moment).orElse(0L),
                       false,
-                      written),
-                  taking,
-                  known);
-      result.files().entries().forEach(taking::add);
-      Snapshot made =
-          taking.finish(
+                      coverage),
+                  writer,
+                  staged);
+      result.files().entries().forEach(writer::add);
+      Snapshot created =
+          writer.finish(
               counts ->
                   new Snapshot(
                       newId(),
@@ -140,11 +143,11 @@ public final class SnapshotService {
                       entry.provider(),
                       IsolaVersion.current(),
                       System.getProperty("os.arch"),
-                      order.tags(),
-                      known.isEmpty() ? Optional.empty() : line.map(SnapshotBase::snapshot),
+                      request.tags(),
+                      staged.isEmpty() ? Optional.empty() : base.map(SnapshotBase::snapshot),
                       root,
-                      order.includes(),
-                      order.excludes(),
+                      request.includes(),
+                      request.excludes(),
                       counts.files(),
                       counts.bytes(),
                       counts.newBytes(),
@@ -152,32 +155,35 @@ public final class SnapshotService {
                       counts.checksum(),
                       Snapshot.Kind.FILESYSTEM,
                       baseImage(entry),
-                      written.map(
+                      coverage.map(
                           all -> new Snapshot.SnapshotCoverage(all.image(), all.folders()))));
-      saveBase(entry.id(), made, result);
-      return new SnapshotReport(made, result.held(), result.incremental(), result.readBytes());
+      saveBase(entry.id(), created, result);
+      return new SnapshotReport(created, result.held(), result.incremental(), result.readBytes());
     }
   }
 
-  private static boolean continues(SnapshotBase line, String root, SnapshotRequest order) {
-    return line.moment() > 0
-        && line.root().equals(root)
-        && line.includes().equals(order.includes())
-        && line.excludes().equals(order.excludes());
+  private static boolean isBaseFor(SnapshotBase base, String root, SnapshotRequest request) {
+    return base.moment() > 0
+        && base.root().equals(root)
+        && base.includes().equals(request.includes())
+        && base.excludes().equals(request.excludes());
   }
 
-  /** Called while a snapshot is being taken, so that nobody collects what the one before needs. */
+  /**
+   * Returns the files of the previous snapshot by change marker. Call it with an open writer, which
+   * protects them from garbage collection.
+   */
   private Map<String, SnapshotWriter.StagedFile> heldByMark(
-      SnapshotBase line, SnapshotWriter taking) {
+      SnapshotBase base, SnapshotWriter writer) {
     try {
-      List<SnapshotEntry> entries = store.get().entries(line.snapshot());
-      if (entries.size() != line.marks().size()) {
+      List<SnapshotEntry> entries = store.get().entries(base.snapshot());
+      if (entries.size() != base.marks().size()) {
         return Map.of();
       }
       Map<String, SnapshotWriter.StagedFile> byMark = new java.util.HashMap<>();
       for (int i = 0; i < entries.size(); i++) {
-        if (!line.marks().get(i).isEmpty()) {
-          byMark.put(line.marks().get(i), taking.stage(entries.get(i)));
+        if (!base.marks().get(i).isEmpty()) {
+          byMark.put(base.marks().get(i), writer.stage(entries.get(i)));
         }
       }
       return byMark;
@@ -186,27 +192,27 @@ public final class SnapshotService {
     }
   }
 
-  /** What a restored sandbox stands on: what the snapshot it came from stood on. */
+  /** Returns the base image of a sandbox; for a restored one, that of its snapshot. */
   Optional<String> baseImage(SandboxEntry entry) {
     return entry.baseImage().isEmpty()
-        ? new SnapshotImages(store, measured)
+        ? new SnapshotImages(store, instrumentation)
             .baseSpec(SpecCodec.decode(entry.spec(), entry.id()).spec())
             .image()
         : entry.baseImage().filter(image -> !image.isEmpty());
   }
 
-  private void saveBase(SandboxId id, Snapshot made, SnapshotCapturer.Result result) {
+  private void saveBase(SandboxId id, Snapshot created, SnapshotCapturer.Result result) {
     try {
       new SnapshotBase(
-              made.id(),
+              created.id(),
               result.moment(),
-              made.root(),
-              made.includes(),
-              made.excludes(),
+              created.root(),
+              created.includes(),
+              created.excludes(),
               result.files().marks())
           .write(store.basesFolder(), id);
     } catch (IOException e) {
-      log.warning("the next snapshot of " + id + " reads everything: " + e.getMessage());
+      log.warning("the next snapshot of " + id + " will not be incremental: " + e.getMessage());
     }
   }
 
@@ -231,7 +237,7 @@ public final class SnapshotService {
     events.append(NewEvent.of(id, type, Json.text(data), clock.instant()));
   }
 
-  /** Returns a folder for what is not kept. */
+  /** Returns the folder for temporary files. */
   Path scratchFolder() {
     return store.scratchFolder();
   }
@@ -242,40 +248,42 @@ public final class SnapshotService {
   }
 
   /**
-   * @throws NotFound when there is none
+   * Returns a snapshot.
+   *
+   * @throws NotFound if there is no such snapshot
    */
   public Snapshot get(String id) {
     return store.get().get(id);
   }
 
-  /** Returns what became of the files from one snapshot to another. */
+  /** Returns the differences between the files of two snapshots. */
   public SnapshotDiff difference(String from, String to) {
     SnapshotStore open = store.get();
     return SnapshotDiff.between(open.entries(from), open.entries(to));
   }
 
-  /** Removes a snapshot; its space comes back with {@link #collect}. */
+  /** Removes a snapshot. {@link #collect} frees its space. */
   public void remove(String id) {
     store.get().remove(id);
   }
 
-  /** Gives back what no snapshot needs. */
+  /** Frees the space that no snapshot uses. */
   public GarbageStats collect() {
     removeStaleBases();
     removeStaleSuspensions();
     return store.get().collectGarbage();
   }
 
-  /** What a crash left of sandboxes that rested and run again, or never did. */
+  /** Removes suspension snapshots that a crash left behind: their sandboxes are not suspended. */
   private void removeStaleSuspensions() {
     for (Snapshot one : list()) {
       String name = one.tags().get(SnapshotSuspensionStorage.TAG);
       if (name == null
           || !name.equals(one.sandbox())
-          || living.isInTransition(new SandboxId(name))) {
+          || liveSandboxes.isInTransition(new SandboxId(name))) {
         continue;
       }
-      Optional<String> kept = book.find(new SandboxId(name)).flatMap(SuspensionState::snapshot);
+      Optional<String> kept = recorder.find(new SandboxId(name)).flatMap(SuspensionState::snapshot);
       if (!kept.equals(Optional.of(one.id()))) {
         remove(one.id());
       }
@@ -290,13 +298,13 @@ public final class SnapshotService {
       for (Path file : files.toList()) {
         String name = String.valueOf(file.getFileName());
         Optional<SandboxEntry> entry =
-            name.matches("[a-z0-9]{1,32}") ? book.find(new SandboxId(name)) : Optional.empty();
+            name.matches("[a-z0-9]{1,32}") ? recorder.find(new SandboxId(name)) : Optional.empty();
         if (entry.filter(one -> one.state() != SandboxState.DESTROYED).isEmpty()) {
           Files.deleteIfExists(file);
         }
       }
     } catch (IOException | SandboxException e) {
-      log.warning("what is known of snapshots of former sandboxes stays: " + e.getMessage());
+      log.warning("snapshot bases of destroyed sandboxes could not be removed: " + e.getMessage());
     }
   }
 }

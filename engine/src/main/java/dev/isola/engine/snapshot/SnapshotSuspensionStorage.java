@@ -25,7 +25,7 @@ public record SnapshotSuspensionStorage(
     SecretEnvStore secrets,
     Log log)
     implements SuspensionStorage {
-  /** The tag of such a snapshot, which has the sandbox's id. */
+  /** The tag of such a snapshot; its value is the sandbox id. */
   public static final String TAG = "isola.rest";
 
   @Override
@@ -62,10 +62,13 @@ public record SnapshotSuspensionStorage(
     try {
       snapshots.remove(snapshot);
     } catch (NotFound already) {
-      // as it should be
+      // already deleted
     } catch (SandboxException e) {
       log.warning(
-          "the snapshot " + snapshot + " of a suspended sandbox stays: " + e.fault().problem());
+          "the snapshot "
+              + snapshot
+              + " of a suspended sandbox could not be deleted: "
+              + e.fault().problem());
     }
   }
 }

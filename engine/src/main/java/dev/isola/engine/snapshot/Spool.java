@@ -13,8 +13,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * Bytes that are read once and given out several times: in memory while they are few, else in a
- * file without a name, which is gone with the process.
+ * Data that is read once and replayed several times: small data in memory, large data in an
+ * unlinked file, which disappears with the process.
  */
 final class Spool implements AutoCloseable {
   static final int IN_MEMORY = 1 << 20;
@@ -30,11 +30,11 @@ final class Spool implements AutoCloseable {
   }
 
   /**
-   * Reads to the end.
+   * Reads a stream to its end.
    *
-   * @throws dev.isola.spi.error.LimitExceeded when there are more than {@code most} bytes
+   * @throws dev.isola.spi.error.LimitExceeded if there are more than {@code max} bytes
    */
-  static Spool of(InputStream in, Path scratch, long most) throws IOException {
+  static Spool of(InputStream in, Path scratch, long max) throws IOException {
     byte[] head = in.readNBytes(IN_MEMORY);
     if (head.length < IN_MEMORY) {
       return new Spool(head, Optional.empty());
@@ -54,10 +54,10 @@ final class Spool implements AutoCloseable {
         while (next.hasRemaining()) {
           file.write(next);
         }
-        if (file.position() > most) {
+        if (file.position() > max) {
           throw Fault.of(
                   ErrorCode.RESOURCE_LIMIT,
-                  "the sandbox gave out more than " + most + " bytes",
+                  "the files of the sandbox exceed " + max + " bytes",
                   "raise its disk limit, or take a snapshot")
               .exception();
         }
@@ -69,13 +69,13 @@ final class Spool implements AutoCloseable {
     }
   }
 
-  /** Returns all of it, from the beginning. */
+  /** Returns a stream of all data. */
   InputStream read() {
     return file.<InputStream>map(PositionedInputStream::new)
         .orElseGet(() -> new ByteArrayInputStream(head));
   }
 
-  /** A file that several read at once, each at its own place. */
+  /** Reads a file at its own position, independently of other readers. */
   private static final class PositionedInputStream extends InputStream {
     private final FileChannel file;
     private long at;
@@ -107,7 +107,7 @@ final class Spool implements AutoCloseable {
       try {
         file.get().close();
       } catch (IOException gone) {
-        // It has no name, so nothing is left of it.
+        // The file is already unlinked.
       }
     }
   }

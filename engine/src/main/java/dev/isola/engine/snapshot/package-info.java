@@ -1,4 +1,4 @@
-/** Snapshots of sandboxes: taken, restored into new ones, forked. */
+/** Snapshots of sandboxes: capture, restore and fork. */
 @NullMarked
 package dev.isola.engine.snapshot;
 

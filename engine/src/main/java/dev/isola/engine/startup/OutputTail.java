@@ -3,9 +3,9 @@ package dev.isola.engine.startup;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Keeps the last bytes that a command wrote, for an error message. */
+/** Keeps the last bytes of the output of a command, for error messages. */
 final class OutputTail {
-  /** How many bytes are kept. */
+  /** The number of bytes kept. */
   static final int MAX_BYTES = 2048;
 
   private byte[] kept = new byte[0];

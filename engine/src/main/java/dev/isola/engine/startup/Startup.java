@@ -5,16 +5,16 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What runs in a new sandbox before it is ready: volumes are given to their owner, the start
- * command is started, and the ready command is repeated until it succeeds. The ledger does not keep
- * it, for it is never run again: a sandbox whose startup did not end is destroyed.
+ * The startup of a new sandbox, which runs before it is ready: change the owner of volumes, start
+ * the start command, and repeat the ready command until it succeeds. The ledger does not store it,
+ * because it never runs again: a sandbox whose startup did not finish is destroyed.
  *
- * @param start is started once, with the tag {@link StartupSequence#TAG}, and goes on when the
+ * @param start started once with the tag {@link StartupSequence#TAG}; keeps running when the
  *     sandbox is ready
- * @param ready is repeated until its exit code is 0; without one the sandbox is ready as soon as
- *     the start command was started
- * @param timeout of all of it
- * @param volumeOwner the user that gets the writable volumes that still belong to root
+ * @param ready repeated until its exit code is 0; without it the sandbox is ready as soon as the
+ *     start command was started
+ * @param timeout the timeout of the whole startup
+ * @param volumeOwner the user that becomes the owner of writable volumes that belong to root
  */
 public record Startup(
     Optional<Command> start,
@@ -23,7 +23,7 @@ public record Startup(
     Optional<String> volumeOwner) {
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(60);
 
-  /** Nothing runs. */
+  /** An empty startup. */
   public static final Startup NONE =
       new Startup(Optional.empty(), Optional.empty(), DEFAULT_TIMEOUT, Optional.empty());
 

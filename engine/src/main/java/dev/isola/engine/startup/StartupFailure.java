@@ -12,15 +12,15 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The errors of a startup. The commands are the client's, so the code is {@code INIT_FAILED} and no
- * other provider is tried. Commands and their output may hold secrets: they are in the context,
- * which the client gets, and not in the sentence, which the ledger keeps.
+ * Builds the errors of a startup. The commands come from the client, so the code is {@code
+ * INIT_FAILED} and no other provider is tried. Commands and their output may contain secrets: they
+ * are in the context, which only the client gets, and not in the message, which the ledger stores.
  */
 record StartupFailure(SandboxId sandbox) {
   private static final int MAX_COMMAND = 500;
   private static final String REMEDY = "correct the command; its output is in the error's context";
 
-  /** Returns the error for a start command that ended before the sandbox was ready. */
+  /** Returns the error for a start command that failed before the sandbox was ready. */
   SandboxException startCommandFailed(Command command, Exit exit, String output) {
     return fault(
             "the start command failed with exit code "
@@ -36,8 +36,8 @@ record StartupFailure(SandboxId sandbox) {
   /**
    * Returns the error for a ready command that did not succeed in time.
    *
-   * @param last its last run that ended
-   * @param startOutput what the start command wrote last
+   * @param last its last completed run
+   * @param startOutput the last output of the start command
    */
   SandboxException notReady(
       Command command, Duration timeout, Optional<ExecResult> last, String startOutput) {
@@ -47,7 +47,7 @@ record StartupFailure(SandboxId sandbox) {
                 + timeout.toSeconds()
                 + " s"
                 + last.map(run -> "; its last exit code was " + run.exitCode()).orElse(""),
-            "try the start and the ready command in a sandbox without them",
+            "run the start and ready commands by hand in a sandbox without a startup",
             command);
     if (last.isPresent()) {
       ExecResult run = last.get();
@@ -59,24 +59,24 @@ record StartupFailure(SandboxId sandbox) {
     return fault.with("startOutput", startOutput).exception();
   }
 
-  /** Returns the error for a sandbox that does not answer before its ready command runs. */
+  /** Returns the error for a sandbox that did not respond before its ready command ran. */
   SandboxException timedOut(Duration timeout) {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            "the sandbox did not answer within "
+            "the sandbox did not respond within "
                 + timeout.toSeconds()
                 + " s when its startup began",
-            "try again, or look at the load of the machine")
+            "retry, or check the load of the machine")
         .sandbox(sandbox)
         .exception();
   }
 
-  /** Returns the error to report when a command cannot be run. */
+  /** Returns the error for a command that could not run. */
   SandboxException of(String name, Command command, SandboxException e) {
     if (e.code() == ErrorCode.OUTCOME_UNKNOWN || e.code() == ErrorCode.SANDBOX_DESTROYED) {
       return fault(
               "the sandbox ended while the " + name + " command ran: " + e.fault().problem(),
-              "see whether the command needs more memory than the sandbox has",
+              "check whether the command needs more memory than the sandbox has",
               command)
           .exception(e);
     }

@@ -29,11 +29,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the startup of one sandbox, once. It ends when the ready command succeeds, when the start
- * command fails, when the sandbox is gone, on interruption and at its timeout, whatever the sandbox
- * does: everything that waits for the sandbox runs on threads of its own. Output is read while the
- * ready command is waited for, so that it does not hold the start command back, and only its end is
- * kept.
+ * Runs the startup of one sandbox. It ends when the ready command succeeds, the start command
+ * fails, the sandbox is gone, the thread is interrupted, or the timeout expires. Everything that
+ * waits for the sandbox runs on separate threads, so that a hanging sandbox cannot delay this. The
+ * output of the start command is drained meanwhile, so that the command does not block, and only
+ * its tail is kept.
  */
 public final class StartupSequence {
   /** The tag of the start command in the list of executions. */
@@ -42,7 +42,7 @@ public final class StartupSequence {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
 
-  /** How long an interrupted task has to let go before it is abandoned. */
+  /** How long an interrupted task may take to end before it is abandoned. */
   private static final Duration RELEASE_TIMEOUT = Duration.ofSeconds(5);
 
   private static final OutputLimit READY_OUTPUT = new OutputLimit(0, OutputTail.MAX_BYTES);
@@ -59,7 +59,7 @@ public final class StartupSequence {
   private volatile @Nullable ExecResult lastRun;
 
   /**
-   * @param volumes of the sandbox
+   * @param volumes the volumes of the sandbox
    */
   public StartupSequence(Sandbox sandbox, List<VolumeMount> volumes, Startup startup) {
     this.sandbox = sandbox;
@@ -74,10 +74,10 @@ public final class StartupSequence {
   }
 
   /**
-   * Returns when the sandbox is ready; the start command goes on.
+   * Runs the startup and returns when the sandbox is ready; the start command keeps running.
    *
-   * @throws dev.isola.spi.error.InvalidRequest with {@code INIT_FAILED} when a command fails
-   * @throws SandboxException when the sandbox does not answer, or the thread is interrupted
+   * @throws dev.isola.spi.error.InvalidRequest with {@code INIT_FAILED} if a command fails
+   * @throws SandboxException if the sandbox does not respond, or the thread is interrupted
    */
   public void run() {
     try {
@@ -110,7 +110,7 @@ public final class StartupSequence {
     }
   }
 
-  /** A volume that no sandbox has used yet belongs to root. */
+  /** Changes the owner of new volumes, which belong to root. */
   private void chownVolumes(String user) {
     FileSystem all = sandbox.files().as(FileUser.rootFor(user));
     for (VolumeMount volume : volumes) {
@@ -121,13 +121,13 @@ public final class StartupSequence {
     }
   }
 
-  /** Reads the output of the start command; returns when it succeeded. */
+  /** Drains the output of the start command; returns when it has succeeded. */
   private void watch(Execution running) {
     Command command = startup.start().orElseThrow();
     Exit exit;
     try {
-      for (Optional<Output> piece = running.read(); piece.isPresent(); piece = running.read()) {
-        if (piece.get() instanceof Output.Data data) {
+      for (Optional<Output> chunk = running.read(); chunk.isPresent(); chunk = running.read()) {
+        if (chunk.get() instanceof Output.Data data) {
           output.add(data.bytes().toArray());
         }
       }
@@ -159,13 +159,15 @@ public final class StartupSequence {
     }
   }
 
-  /** Returns how long the ready command may run: its own timeout, or what is left. */
+  /**
+   * Returns the timeout of the ready command: its own, or the remaining time if that is shorter.
+   */
   private Duration time(Command ready) {
     Duration left = Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime()));
     return ready.timeout().filter(own -> own.compareTo(left) < 0).orElse(left);
   }
 
-  /** Waits for a task whose result is true; one that fails before it fails the startup. */
+  /** Waits for a task that returns true. A task that throws before fails the startup. */
   private void awaitDone() {
     try {
       boolean done = false;
@@ -190,7 +192,7 @@ public final class StartupSequence {
           : Fault.of(
                   ErrorCode.INTERNAL,
                   "the startup of sandbox " + sandbox.id() + " failed: " + e.getCause(),
-                  "look into the server's log")
+                  "check the server log")
               .sandbox(sandbox.id())
               .exception(e);
     }
@@ -204,7 +206,7 @@ public final class StartupSequence {
         : failure.timedOut(startup.timeout());
   }
 
-  /** Ends the threads and lets go of the start command, which goes on. */
+  /** Ends the threads and detaches from the start command, which keeps running. */
   private void release() {
     threads.shutdownNow();
     try {

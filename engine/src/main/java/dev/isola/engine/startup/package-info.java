@@ -1,4 +1,4 @@
-/** Runs the start and ready command of a sandbox before it is handed out. */
+/** Runs the start and ready commands of a sandbox before it is returned to the client. */
 @NullMarked
 package dev.isola.engine.startup;
 

@@ -4,9 +4,9 @@ import dev.isola.document.recipe.Recipe;
 import java.util.Optional;
 
 /**
- * What a build begins with, once it is there.
+ * The resolved base of a build.
  *
- * @param image as a spec names it; empty for the root of the provider
- * @param key of what is cached; empty where nothing is
+ * @param image the image reference; empty for the root file system of the provider
+ * @param key the cache key; empty if nothing is cached
  */
 record BuildBase(Optional<String> image, Recipe.Defaults defaults, Optional<String> key) {}

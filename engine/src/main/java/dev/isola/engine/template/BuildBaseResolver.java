@@ -10,13 +10,13 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Finds what a recipe begins with.
+ * Resolves the base of a recipe.
  *
- * @param templates returns a template that was built
+ * @param templates returns a built template
  */
 record BuildBaseResolver(TemplateImages images, Function<String, TemplateView> templates) {
 
-  /** Returns the base, which is pulled where it is not there. */
+  /** Returns the base, pulling its image if necessary. */
   BuildBase resolve(Recipe.Base base, Consumer<String> progress) {
     return switch (base) {
       case Recipe.Base.Host(Recipe.Defaults defaults) ->
@@ -49,7 +49,7 @@ record BuildBaseResolver(TemplateImages images, Function<String, TemplateView> t
         Optional.of(image), defaults, Optional.of(BuildKeys.base(identity, defaults)));
   }
 
-  /** The image says what nothing else does: the one that is built has its files alone. */
+  /** Adds the defaults of the image, because the built image keeps only its files. */
   private static Recipe.Defaults merged(TemplateImages.StoredImage image, Recipe.Defaults own) {
     Map<String, String> env = new TreeMap<>(image.env());
     env.putAll(own.env());

@@ -21,28 +21,28 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The file systems after steps of earlier builds: snapshots, each with its key as a tag. When one
- * was used last is the time of a file that is called like it.
+ * Caches the file system after each build step, as snapshots tagged with the key of the step. The
+ * modification time of a file named after the snapshot records its last use.
  *
- * @param folder of those files
+ * @param folder the folder of these files
  */
 record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
   static final String TAG = "isola.build.key";
 
   /**
-   * What a build can begin with.
+   * A cached state to start a build from.
    *
-   * @param steps how many of its steps are done
+   * @param steps the number of steps that are already done
    */
   record Hit(String snapshot, int steps) {}
 
-  /** Returns the snapshot after the most of the steps with these keys. */
+  /** Returns the cached state that covers the most steps with these keys. */
   Optional<Hit> find(List<String> keys) {
-    List<Snapshot> kept = kept().toList();
+    List<Snapshot> cached = cached().toList();
     for (int steps = keys.size(); steps > 0; steps--) {
       String key = keys.get(steps - 1);
       Optional<Snapshot> found =
-          kept.reversed().stream().filter(one -> key.equals(one.tags().get(TAG))).findFirst();
+          cached.reversed().stream().filter(one -> key.equals(one.tags().get(TAG))).findFirst();
       if (found.isPresent()) {
         touch(found.get().id());
         return Optional.of(new Hit(found.get().id(), steps));
@@ -51,12 +51,12 @@ record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
     return Optional.empty();
   }
 
-  /** Returns whether a provider tells all that a sandbox wrote. */
+  /** Returns whether the provider can report everything that a sandbox wrote. */
   static boolean canSave(Sandbox sandbox) {
     return sandbox.as(Snapshotting.class).flatMap(Snapshotting::coverage).isPresent();
   }
 
-  /** Keeps what a sandbox has now. */
+  /** Saves the current files of a sandbox. */
   void save(SandboxId sandbox, String key) {
     touch(
         snapshots
@@ -78,10 +78,10 @@ record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
     }
   }
 
-  /** Removes what no build used since; returns how many. */
+  /** Removes the snapshots that no build has used since {@code moment}; returns their number. */
   int removeUnusedSince(Instant moment) {
     List<String> unused =
-        kept().filter(one -> used(one).isBefore(moment)).map(Snapshot::id).toList();
+        cached().filter(one -> lastUsed(one).isBefore(moment)).map(Snapshot::id).toList();
     unused.forEach(this::remove);
     if (!unused.isEmpty()) {
       GarbageStats _ = snapshots.collect();
@@ -89,11 +89,11 @@ record BuildCache(SnapshotService snapshots, Path folder, InstantSource clock) {
     return unused.size();
   }
 
-  private Stream<Snapshot> kept() {
+  private Stream<Snapshot> cached() {
     return snapshots.list().stream().filter(one -> one.tags().containsKey(TAG));
   }
 
-  private Instant used(Snapshot snapshot) {
+  private Instant lastUsed(Snapshot snapshot) {
     try {
       return Files.getLastModifiedTime(folder.resolve(snapshot.id())).toInstant();
     } catch (IOException unknown) {

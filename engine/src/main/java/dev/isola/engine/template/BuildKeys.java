@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The keys of what builds leave: two builds whose steps have the same key have the same files. The
- * key of a step is the hash of the key before it, of the step itself and, for COPY, of its archive.
+ * Computes cache keys: steps of two builds with the same key produce the same files. The key of a
+ * step is a hash of the previous key, the step and, for COPY, its archive.
  */
 final class BuildKeys {
   private BuildKeys() {}
@@ -22,7 +22,7 @@ final class BuildKeys {
   /**
    * Returns the key of a base.
    *
-   * @param identity its digest, or its name where it has no digest
+   * @param identity its digest, or its name if it has no digest
    */
   static String base(String identity, Recipe.Defaults defaults) {
     List<String> fields = new ArrayList<>(List.of("base", identity));
@@ -31,7 +31,7 @@ final class BuildKeys {
     return hash(fields);
   }
 
-  /** Returns the keys after each of the steps. */
+  /** Returns the key after each step. */
   static List<String> of(String base, List<BuildStep> steps) {
     List<String> keys = new ArrayList<>();
     String key = base;
@@ -70,7 +70,7 @@ final class BuildKeys {
     fields.add(Integer.toString(variables.size()));
   }
 
-  /** Each field with its length, so that no two lists have the same bytes. */
+  /** Hashes each field with its length, so that different lists never have the same bytes. */
   private static String hash(List<String> fields) {
     MessageDigest digest = Uploads.sha256();
     for (String field : fields) {

@@ -10,8 +10,8 @@ import java.time.InstantSource;
 import java.util.Optional;
 
 /**
- * The log of a build that goes on. It is bounded, since commands write it; the line that says how
- * the build ended is always kept.
+ * The log of a running build. Its size is bounded, because commands write to it; the line that
+ * reports the result of the build is always kept.
  */
 final class BuildLog implements AutoCloseable {
   static final int MOST_LINES = 100_000;
@@ -23,10 +23,10 @@ final class BuildLog implements AutoCloseable {
   private long lines;
   private long bytes;
   private boolean full;
-  private boolean over;
+  private boolean closed;
 
   /**
-   * @param out the file; each line is written to it at once
+   * @param out the file; each line is written immediately
    */
   BuildLog(OutputStream out, InstantSource clock) {
     this.out = out;
@@ -43,21 +43,21 @@ final class BuildLog implements AutoCloseable {
     }
     if (lines >= MOST_LINES || bytes >= MOST_BYTES) {
       full = true;
-      write(Level.WARN, "the log is full: further lines are not kept", Optional.empty());
+      write(Level.WARN, "the log is full; further lines are discarded", Optional.empty());
     } else {
       write(level, message, step);
     }
   }
 
-  /** Writes the last line, whatever was written before. */
+  /** Writes the last line, even if the log is full. */
   synchronized void end(Level level, String message, Optional<Integer> step) {
-    if (!over) {
+    if (!closed) {
       write(level, message, step);
     }
   }
 
   private void write(Level level, String message, Optional<Integer> step) {
-    if (over) {
+    if (closed) {
       return;
     }
     String bounded =
@@ -73,15 +73,15 @@ final class BuildLog implements AutoCloseable {
     notifyAll();
   }
 
-  /** Returns how many lines are written whole. */
+  /** Returns the number of complete lines. */
   synchronized long lines() {
     return lines;
   }
 
-  /** Waits until there is a line with a number, from 0 on, or no more will come. */
-  synchronized boolean await(long number, Duration most) throws InterruptedException {
-    long until = System.nanoTime() + most.toNanos();
-    while (lines <= number && !over) {
+  /** Waits until line {@code number}, starting at 0, exists or the log is closed. */
+  synchronized boolean await(long number, Duration timeout) throws InterruptedException {
+    long until = System.nanoTime() + timeout.toNanos();
+    while (lines <= number && !closed) {
       long left = (until - System.nanoTime()) / 1_000_000;
       if (left <= 0) {
         return false;
@@ -91,10 +91,10 @@ final class BuildLog implements AutoCloseable {
     return true;
   }
 
-  /** Says that no line follows. */
+  /** Closes the log; no line follows. */
   @Override
   public synchronized void close() throws IOException {
-    over = true;
+    closed = true;
     notifyAll();
     out.close();
   }

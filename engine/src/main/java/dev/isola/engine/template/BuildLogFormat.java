@@ -7,8 +7,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A line in the file of a log: the time in milliseconds, the level, the number of the step or 0,
- * and the message, with a tab between them.
+ * The format of a line in a log file: time in milliseconds, level, step number or 0, and message,
+ * separated by tabs.
  */
 final class BuildLogFormat {
   private BuildLogFormat() {}
@@ -26,7 +26,7 @@ final class BuildLogFormat {
     return text.getBytes(UTF_8);
   }
 
-  /** Reads a line; one that was cut off by a crash is a message as it is. */
+  /** Parses a line. A line that a crash cut off is returned as a plain message. */
   static BuildLogEntry read(String text) {
     String[] fields = text.split("\t", 4);
     try {
@@ -39,7 +39,7 @@ final class BuildLogFormat {
             fields[3]);
       }
     } catch (IllegalArgumentException damaged) {
-      // shown as it is
+      // return the line as is
     }
     return new BuildLogEntry(Instant.EPOCH, BuildLogEntry.Level.WARN, Optional.empty(), text);
   }

@@ -4,10 +4,10 @@ import dev.isola.engine.api.BuildLogEntry;
 import java.util.List;
 
 /**
- * A part of the log of a build.
+ * One page of a build log.
  *
- * @param next the number of the line after the last of these, for the next call
- * @param last whether no line will follow: the build is over, and these are the last
+ * @param next the number of the line after this page, for the next call
+ * @param last whether no line follows: the build has ended and this is the last page
  */
 public record BuildLogPage(List<BuildLogEntry> lines, long next, boolean last) {
   public BuildLogPage {

@@ -24,11 +24,11 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Makes an image by a recipe: its steps run in a sandbox, and the file system of that becomes the
- * image. The sandbox is gone when this returns.
+ * Builds an image from a recipe: runs its steps in a sandbox and exports the file system of the
+ * sandbox. Destroys the sandbox before it returns.
  *
- * @param uploads opens the archive with a SHA-256
- * @param usual the provider of builds that name none
+ * @param uploads opens the archive with a given SHA-256
+ * @param defaultProvider the provider of builds that name none
  */
 record BuildRunner(
     InternalSandboxes sandboxes,
@@ -37,42 +37,42 @@ record BuildRunner(
     BuildCache cache,
     Function<String, InputStream> uploads,
     String defaultProvider) {
-  /** On the sandbox of a build: the id of the build. */
+  /** The label on the sandbox of a build; its value is the build id. */
   static final String LABEL = "isola.build";
 
-  /** On the sandboxes of all builds, with the same value. */
+  /** The label on the sandboxes of all builds; its value is {@link #KIND}. */
   static final String KIND_LABEL = "isola.kind";
 
   static final String KIND = "build";
 
-  /** In the context of an error: the number of the step that failed. */
+  /** The key in the context of an error: the number of the failed step. */
   static final String STEP = "step";
 
   private static final Duration LONGEST = Duration.ofHours(1);
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** What belongs to the sandbox and not to the image. */
+  /** Paths that belong to the sandbox and not to the image. */
   private static final List<String> NOT_IN_IMAGE =
       List.of("proc/**", "sys/**", "dev/**", "tmp/**", "run/**", "workspace/**", ".isola/**");
 
-  /** A build that is to be run. */
+  /** The inputs of a build. */
   record Plan(String build, String image, Recipe recipe, BuildSettings settings) {}
 
-  /** A sandbox in which the first steps are done. */
+  /** A sandbox in which the first steps are already done. */
   private record StartedBuild(SandboxId id, int steps) {}
 
-  /** Makes the image; returns what sandboxes that are made from it begin with. */
+  /** Builds the image and returns the defaults of sandboxes created from it. */
   Recipe.Defaults build(Plan plan, BuildLog log) throws IOException {
     BuildBase base =
         bases.resolve(plan.recipe().base(), words -> log.info(words, Optional.empty()));
     List<String> keys =
         base.key().map(key -> BuildKeys.of(key, plan.recipe().steps())).orElse(List.of());
-    StartedBuild begun = begin(plan, base, keys, log);
+    StartedBuild started = begin(plan, base, keys, log);
     try {
-      Sandbox sandbox = sandboxes.sandbox(begun.id());
+      Sandbox sandbox = sandboxes.sandbox(started.id());
       BuildStepRunner steps = new BuildStepRunner(sandbox, base.defaults(), log, uploads);
-      run(plan.recipe().steps(), begun, steps, keeper(sandbox, keys, log));
-      log.info("keeping the file system as an image", Optional.empty());
+      run(plan.recipe().steps(), started, steps, keeper(sandbox, keys, log));
+      log.info("storing the file system as an image", Optional.empty());
       try (InputStream root = sandbox.files().exportTree("/", NOT_IN_IMAGE)) {
         images.add(plan.image(), root);
       }
@@ -83,20 +83,20 @@ record BuildRunner(
           plan.recipe().start().or(base.defaults()::start),
           plan.recipe().ready().or(base.defaults()::ready));
     } finally {
-      destroy(begun.id(), log);
+      destroy(started.id(), log);
     }
   }
 
-  /** Keeps the file system after a step, by the step's index. */
+  /** Caches the file system after a step. */
   private interface StepCache {
     void keep(int index);
   }
 
   private static void run(
-      List<BuildStep> all, StartedBuild begun, BuildStepRunner steps, StepCache keeper) {
+      List<BuildStep> all, StartedBuild started, BuildStepRunner steps, StepCache keeper) {
     for (int index = 0; index < all.size(); index++) {
       BuildStep step = all.get(index);
-      if (index < begun.steps()) {
+      if (index < started.steps()) {
         steps.skip(step, index + 1);
         continue;
       }
@@ -120,12 +120,14 @@ record BuildRunner(
         cache.save(sandbox.id(), keys.get(index));
       } catch (SandboxException e) {
         log.line(
-            Level.WARN, "the step is not cached: " + e.fault().problem(), Optional.of(index + 1));
+            Level.WARN,
+            "the step could not be cached: " + e.fault().problem(),
+            Optional.of(index + 1));
       }
     };
   }
 
-  /** Begins with what is cached; where that cannot be used, with the base. */
+  /** Starts from the cache, or from the base if the cache cannot be used. */
   private StartedBuild begin(Plan plan, BuildBase base, List<String> keys, BuildLog log) {
     Optional<BuildCache.Hit> hit = keys.isEmpty() ? Optional.empty() : cached(keys, log);
     if (hit.isPresent()) {
@@ -136,7 +138,7 @@ record BuildRunner(
       } catch (SandboxException e) {
         log.line(
             Level.WARN,
-            "the cache cannot be used, and the build goes on without it: " + e.fault().problem(),
+            "the build continues without the cache, which cannot be used: " + e.fault().problem(),
             Optional.empty());
         if (!e.code().isRetryable()) {
           forget(snapshot, log);
@@ -155,14 +157,20 @@ record BuildRunner(
     }
   }
 
-  /** What is damaged or stands on an image that is gone never works again. */
+  /**
+   * Removes a cached snapshot that is damaged or whose base image is gone, because it can never be
+   * used.
+   */
   private void forget(String snapshot, BuildLog log) {
     try {
       cache.remove(snapshot);
     } catch (SandboxException e) {
       log.line(
           Level.WARN,
-          "the snapshot " + snapshot + " of the cache stays: " + e.fault().problem(),
+          "the snapshot "
+              + snapshot
+              + " could not be removed from the cache: "
+              + e.fault().problem(),
           Optional.empty());
     }
   }
@@ -184,12 +192,12 @@ record BuildRunner(
                             ProviderNames.canonical(
                                 provider.isEmpty() ? defaultProvider : provider))
                         .withTtl(LONGEST))
-                .withHostAccess() // templates are built with a key of scope admin
+                .withHostAccess() // building templates requires scope admin
                 .withLabels(Map.of(LABEL, plan.build(), KIND_LABEL, KIND)))
         .id();
   }
 
-  /** A build that was cancelled does not leave its sandbox. */
+  /** Destroys the sandbox even if the build was cancelled. */
   private void destroy(SandboxId id, BuildLog log) {
     boolean interrupted = Thread.interrupted();
     try {
@@ -197,7 +205,7 @@ record BuildRunner(
     } catch (SandboxException e) {
       log.line(
           Level.WARN,
-          "the sandbox of the build is destroyed later: " + e.fault().problem(),
+          "the sandbox of the build will be destroyed later: " + e.fault().problem(),
           Optional.empty());
     } finally {
       if (interrupted) {

@@ -21,24 +21,24 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 
 /**
- * Runs builds, two at a time, each on a thread of its own. A build is written down before it runs,
- * and its image takes the place of the earlier one together with the word that it is ready.
+ * Runs builds, two at a time, each on its own thread. A build is recorded before it runs. The
+ * template gets the new image in the same transaction that marks the build as ready.
  */
 final class BuildScheduler implements AutoCloseable {
   private static final int AT_ONCE = 2;
   private static final int MOST = 100;
   private static final int LONGEST_REASON = 4096;
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(30);
 
   private final Ledger ledger;
   private final BuildRunner runner;
   private final BuildLogs logs;
   private final InstantSource clock;
   private final Log log;
-  private final Semaphore room = new Semaphore(AT_ONCE, true);
+  private final Semaphore slots = new Semaphore(AT_ONCE, true);
   private final Map<String, Running> running = new ConcurrentHashMap<>();
 
-  /** A build of this process that is not over. */
+  /** A build of this process that has not ended. */
   private record Running(String template, Thread thread, BuildLog log) {}
 
   BuildScheduler(Ledger ledger, BuildRunner runner, BuildLogs logs, InstantSource clock, Log log) {
@@ -49,25 +49,27 @@ final class BuildScheduler implements AutoCloseable {
     this.log = log;
   }
 
-  /** Returns whether a build goes on in this process. */
+  /** Returns whether a build is running in this process. */
   boolean isRunning(String build) {
     return running.containsKey(build);
   }
 
-  /** Returns the log of a build that goes on. */
+  /** Returns the log of a running build. */
   Optional<BuildLog> log(String build) {
     return Optional.ofNullable(running.get(build)).map(Running::log);
   }
 
   /**
-   * Writes a build down and begins it; it goes on by itself.
+   * Records a build and starts it in the background.
    *
-   * @throws dev.isola.spi.error.Conflict when it was begun already
+   * @throws dev.isola.spi.error.Conflict if it was already started
    */
   void start(BuildEntry entry, Recipe recipe, BuildSettings settings) {
     if (running.size() >= MOST) {
       throw Fault.of(
-              ErrorCode.RESOURCE_LIMIT, MOST + " builds wait already", "try again in a minute")
+              ErrorCode.RESOURCE_LIMIT,
+              MOST + " builds are already waiting or running",
+              "retry in a minute")
           .with("limit", Integer.toString(MOST))
           .exception();
     }
@@ -94,17 +96,17 @@ final class BuildScheduler implements AutoCloseable {
   }
 
   private static SandboxException alreadyStarted() {
-    return Fault.of(ErrorCode.CONFLICT, "this build has begun already", "ask for a new one")
+    return Fault.of(ErrorCode.CONFLICT, "this build was already started", "request a new build")
         .exception();
   }
 
   private void run(BuildEntry entry, BuildRunner.Plan plan, BuildLog output) {
     try {
-      room.acquire();
+      slots.acquire();
       try {
         build(entry, plan, output);
       } finally {
-        room.release();
+        slots.release();
       }
     } catch (SandboxException e) {
       fail(entry, output, words(e), step(e));
@@ -122,14 +124,14 @@ final class BuildScheduler implements AutoCloseable {
       return; // the template was removed
     }
     Failpoint.TEMPLATE_BUILD_RUNNING.reach();
-    Recipe.Defaults made = runner.build(plan, output);
+    Recipe.Defaults defaults = runner.build(plan, output);
     Failpoint.TEMPLATE_IMAGE_MADE.reach();
-    finish(entry, TemplateDocument.write(made));
+    finish(entry, TemplateDocument.write(defaults));
     Failpoint.TEMPLATE_BUILD_FINISHED.reach();
     output.end(Level.INFO, "done", Optional.empty());
   }
 
-  /** The template has the image from the moment at which the build is ready. */
+  /** Marks the build as ready and sets the image of the template, in one transaction. */
   private void finish(BuildEntry entry, String document) {
     Optional<String> refusal =
         ledger.atomically(
@@ -140,10 +142,10 @@ final class BuildScheduler implements AutoCloseable {
                       .find(entry.template())
                       .filter(one -> one.state() == TemplateEntry.State.AVAILABLE);
               if (template.isEmpty()) {
-                return Optional.of("the template was removed meanwhile");
+                return Optional.of("the template was removed during the build");
               }
               if (isOvertaken(entry, parts.templates().builds(entry.template()))) {
-                return Optional.of("a newer build of the template finished before this one");
+                return Optional.of("a newer build of the template finished first");
               }
               boolean _ =
                   parts
@@ -176,7 +178,10 @@ final class BuildScheduler implements AutoCloseable {
     return Optional.ofNullable(e.fault().context().get(BuildRunner.STEP)).map(Integer::valueOf);
   }
 
-  /** Also writes down a build that was cancelled: the ledger refuses interrupted threads. */
+  /**
+   * Records the failure. Clears the interrupt of a cancelled build first, because the ledger
+   * rejects interrupted threads.
+   */
   private void fail(BuildEntry entry, BuildLog output, String why, Optional<Integer> step) {
     boolean _ = Thread.interrupted();
     String reason = why.length() > LONGEST_REASON ? why.substring(0, LONGEST_REASON) + "..." : why;
@@ -194,25 +199,25 @@ final class BuildScheduler implements AutoCloseable {
     try {
       output.close();
     } catch (IOException e) {
-      log.warning("the log of the build " + build + " may not be whole: " + e.getMessage());
+      log.warning("the log of the build " + build + " may be incomplete: " + e.getMessage());
     } finally {
       running.remove(build);
     }
   }
 
-  /** Cancels the builds of a template; returns whether none goes on any more. */
+  /** Cancels the builds of a template and returns whether all of them have ended. */
   boolean cancel(String template) {
     return cancel(
-        running.values().stream().filter(one -> one.template().equals(template)), PATIENCE);
+        running.values().stream().filter(one -> one.template().equals(template)), CANCEL_TIMEOUT);
   }
 
-  private static boolean cancel(Stream<Running> builds, Duration patience) {
+  private static boolean cancel(Stream<Running> builds, Duration timeout) {
     List<Running> all = builds.toList();
     all.forEach(one -> one.thread().interrupt());
     boolean ended = true;
     try {
       for (Running one : all) {
-        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(patience);
+        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(timeout);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -221,11 +226,11 @@ final class BuildScheduler implements AutoCloseable {
     return ended;
   }
 
-  /** Cancels all builds; what does not end soon is put in order by the next server. */
+  /** Cancels all builds. The next server recovers those that do not end soon. */
   @Override
   public void close() {
     if (!cancel(running.values().stream(), Duration.ofSeconds(5))) {
-      log.warning("a build did not end: it is put in order when the server is started again");
+      log.warning("a build did not end in time; the next server start marks it as failed");
     }
   }
 }

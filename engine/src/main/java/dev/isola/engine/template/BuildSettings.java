@@ -3,10 +3,10 @@ package dev.isola.engine.template;
 import dev.isola.spi.spec.NetworkMode;
 
 /**
- * Where and how builds run.
+ * The provider and network of a build.
  *
- * @param provider that makes the sandbox of a build; empty text for the usual one
- * @param network that its steps have; NONE leaves it to the provider
+ * @param provider the provider that creates the sandbox; empty for the default
+ * @param network the network of its steps; NONE for the default of the provider
  */
 public record BuildSettings(String provider, NetworkMode network) {
   public static final BuildSettings DEFAULT = new BuildSettings("", NetworkMode.NONE);

@@ -23,13 +23,13 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.zip.GZIPInputStream;
 
-/** Carries out the steps of a recipe in a sandbox, one after the other. */
+/** Executes the steps of a recipe in a sandbox, in order. */
 final class BuildStepRunner {
   private static final Duration LONGEST = Duration.ofMinutes(30);
   private static final TreeLimits UPLOAD = new TreeLimits(8L << 30, 1_000_000);
   private static final String ROOT = "root";
 
-  /** Runs the last argument with bash where the image has it, with sh where not. */
+  /** Runs the last argument with bash if the image has it, otherwise with sh. */
   static final String SHELL =
       "if [ -x /bin/bash ]; then exec /bin/bash -l -c \"$1\"; else exec /bin/sh -l -c \"$1\"; fi";
 
@@ -87,8 +87,8 @@ final class BuildStepRunner {
   private String cwd;
 
   /**
-   * @param from what the first step begins with
-   * @param uploads opens the archive with a SHA-256
+   * @param from the defaults of the base
+   * @param uploads opens the archive with a given SHA-256
    */
   BuildStepRunner(
       Sandbox sandbox, Recipe.Defaults from, BuildLog log, Function<String, InputStream> uploads) {
@@ -112,16 +112,16 @@ final class BuildStepRunner {
     return cwd;
   }
 
-  /** Takes a step whose files are there already. */
+  /** Applies a step whose files are cached. */
   void skip(BuildStep step, int number) {
     log.info("CACHED " + step.text(), Optional.of(number));
     applySettings(step);
   }
 
   /**
-   * Takes a step.
+   * Executes a step.
    *
-   * @throws SandboxException with {@code BUILD_FAILED} when it fails by itself
+   * @throws SandboxException with {@code BUILD_FAILED} if the step itself fails
    */
   void run(BuildStep step, int number) {
     log.info(step.text(), Optional.of(number));
@@ -190,7 +190,7 @@ final class BuildStepRunner {
       throw failure(copy, number, "its archive cannot be read: " + e.getMessage()).exception(e);
     } catch (SandboxException e) {
       throw e.code() == ErrorCode.BAD_ARCHIVE
-          ? failure(copy, number, "its archive is refused: " + e.fault().problem()).exception(e)
+          ? failure(copy, number, "its archive was rejected: " + e.fault().problem()).exception(e)
           : e;
     }
     asRoot(
@@ -208,7 +208,7 @@ final class BuildStepRunner {
     sandbox.files().remove(place, true);
   }
 
-  /** Undoes gzip where there is some. */
+  /** Decompresses the stream if it is gzipped. */
   private static InputStream plain(InputStream in) throws IOException {
     BufferedInputStream buffered = new BufferedInputStream(in);
     buffered.mark(2);
@@ -232,7 +232,9 @@ final class BuildStepRunner {
     }
   }
 
-  /** A command that fails is the client's; one whose end was not seen is not. */
+  /**
+   * Throws if the command failed. A non-zero exit is an error of the client; a lost command is not.
+   */
   private static void check(BuildStep step, int number, Exit exit, String tail) {
     if (exit.equals(new Exit.Exited(0))) {
       return;
@@ -240,7 +242,7 @@ final class BuildStepRunner {
     if (exit instanceof Exit.Lost(String why)) {
       throw Fault.of(
               ErrorCode.OUTCOME_UNKNOWN,
-              "the sandbox of step " + number + " (" + step.text() + ") went away: " + why,
+              "the sandbox of step " + number + " (" + step.text() + ") is gone: " + why,
               "build again")
           .exception();
     }
@@ -262,7 +264,7 @@ final class BuildStepRunner {
     return Fault.of(
             ErrorCode.BUILD_FAILED,
             "step " + number + " (" + step.text() + ") failed: " + why,
-            "correct the step; the log has all of its output")
+            "correct the step; the log contains its full output")
         .with("command", step.text());
   }
 }

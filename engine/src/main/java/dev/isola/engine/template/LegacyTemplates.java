@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Takes over the templates that earlier versions kept as settings of E2B's interface. */
+/** Migrates the templates that earlier versions stored as settings of the E2B API. */
 public record LegacyTemplates(Ledger ledger, InstantSource clock, Log log) {
   static final String SCOPE = "e2b-template";
 
-  /** Moves each that is there, whole or not at all. */
+  /** Migrates each template in one transaction. */
   public void migrate() {
     ledger.settings().all(SCOPE).forEach(this::migrate);
   }
@@ -28,7 +28,7 @@ public record LegacyTemplates(Ledger ledger, InstantSource clock, Log log) {
             .filter(this::move)
             .isPresent();
     if (!adopted) {
-      log.warning("the template " + id + " of an earlier version cannot be taken over");
+      log.warning("the template " + id + " of an earlier version could not be migrated");
     }
   }
 
@@ -63,7 +63,7 @@ public record LegacyTemplates(Ledger ledger, InstantSource clock, Log log) {
         clock.instant());
   }
 
-  /** The build that made the image, so that the image is removed with it. */
+  /** Returns the build that created the image, so that removing the build removes the image. */
   private static BuildEntry build(TemplateEntry entry) {
     return new BuildEntry(
         entry.build().isEmpty() ? entry.id() : entry.build(),

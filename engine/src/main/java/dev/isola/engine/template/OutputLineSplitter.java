@@ -5,9 +5,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.ByteArrayOutputStream;
 import java.util.function.Consumer;
 
-/** Makes lines of the output of a command, and keeps its end. */
+/** Splits the output of a command into lines and keeps its tail. */
 final class OutputLineSplitter {
-  /** How many characters of the output an error carries: the last ones. */
+  /** The number of characters at the end of the output that an error includes. */
   static final int TAIL = 2048;
 
   private final Consumer<String> lines;

@@ -8,7 +8,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
-/** Folders that only the server reads. */
+/** Creates folders that only the server can access. */
 final class PrivateFolder {
   private static final FileAttribute<Set<PosixFilePermission>> OWN =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));

@@ -7,11 +7,13 @@ import dev.isola.spi.error.Fault;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Refuses recipes that no build should begin with. */
+/** Validates recipes before a build starts. */
 final class RecipeValidator {
   private static final int LONGEST_TEXT = 128 * 1024;
 
-  /** A version may follow a name. A hyphen at the end would remove the package in apt. */
+  /**
+   * A package name with an optional version. apt removes a package whose name ends with a hyphen.
+   */
   private static final Pattern PACKAGE =
       Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
 
@@ -20,7 +22,9 @@ final class RecipeValidator {
   private RecipeValidator() {}
 
   /**
-   * @throws dev.isola.spi.error.InvalidRequest naming the step
+   * Validates a recipe.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest naming the invalid step
    */
   static void check(Recipe recipe) {
     if (recipe.steps().size() > Recipe.MAX_STEPS) {
@@ -47,7 +51,7 @@ final class RecipeValidator {
           need(
               env.variables().keySet().stream().allMatch(name -> VARIABLE.matcher(name).matches()),
               field,
-              "a variable has a name without =");
+              "a variable name must not be empty or contain =");
       case BuildStep.Workdir workdir -> need(!workdir.path().isBlank(), field, "a path is missing");
       case BuildStep.User user -> need(!user.name().isBlank(), field, "a user is missing");
       case BuildStep.Packages packages -> {
@@ -62,7 +66,7 @@ final class RecipeValidator {
 
   private static void checkText(String text, String field) {
     need(text.length() <= LONGEST_TEXT, field, "it is longer than " + LONGEST_TEXT + " characters");
-    need(text.indexOf('\0') < 0, field, "it has a NUL character");
+    need(text.indexOf('\0') < 0, field, "it contains a NUL character");
   }
 
   private static void need(boolean right, String field, String why) {
@@ -73,7 +77,9 @@ final class RecipeValidator {
 
   private static RuntimeException refused(String field, String why) {
     return Fault.of(
-            ErrorCode.INVALID_REQUEST, "the recipe is wrong at " + field + ": " + why, "correct it")
+            ErrorCode.INVALID_REQUEST,
+            "the recipe is invalid at " + field + ": " + why,
+            "correct the recipe")
         .with("field", field)
         .exception();
   }

@@ -19,12 +19,12 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Removes templates, and what builds left behind: sandboxes, images, rows and logs. */
+/** Removes templates and what builds left behind: sandboxes, images, records and logs. */
 final class TemplateCleanup {
-  /** How many builds of a template are remembered. */
+  /** The number of builds kept per template. */
   private static final int BUILDS_KEPT = 20;
 
-  private static final String RESTARTED = "the server was restarted meanwhile";
+  private static final String RESTARTED = "the server was restarted during the build";
 
   private final Ledger ledger;
   private final TemplateImages images;
@@ -52,19 +52,21 @@ final class TemplateCleanup {
   }
 
   /**
-   * Removes a template that is written down as being removed.
+   * Removes a template that is recorded as being removed.
    *
-   * @throws Conflict while a sandbox stands on one of its images; it is available again then
+   * @throws Conflict if a sandbox uses one of its images; the template is then available again
    */
   void remove(TemplateEntry removing) {
     Failpoint.TEMPLATE_REMOVING.reach();
     if (!builds.cancel(removing.id())) {
-      log.warning("the template " + removing.names() + " is removed once its build has ended");
+      log.warning(
+          "the template " + removing.names() + " will be removed after its build has ended");
       return;
     }
     List<BuildEntry> all = ledger.templates().builds(removing.id());
     try {
-      // That of the template last: it is whole as long as one of them cannot be removed.
+      // Remove the image of the template last, so that it stays usable if another one cannot be
+      // removed.
       Stream.concat(
               all.stream().map(BuildEntry::image).filter(one -> !one.equals(removing.image())),
               Stream.of(removing.image()))
@@ -78,7 +80,7 @@ final class TemplateCleanup {
     all.forEach(one -> logs.remove(one.id()));
   }
 
-  /** Fails the builds that an earlier server left. */
+  /** Marks the builds that an earlier server left unfinished as failed. */
   void failInterrupted() {
     for (BuildEntry build : ledger.templates().builds()) {
       if (!build.state().isOver()) {
@@ -89,7 +91,7 @@ final class TemplateCleanup {
     }
   }
 
-  /** Removes what is not needed; what cannot be removed yet is tried again later. */
+  /** Removes what is no longer needed; retries later what cannot be removed yet. */
   void reconcile() {
     destroySandboxes();
     for (TemplateEntry entry : ledger.templates().all()) {
@@ -112,7 +114,7 @@ final class TemplateCleanup {
     try {
       work.run();
     } catch (SandboxException e) {
-      log.warning(what + " stays: " + e.fault().problem());
+      log.warning(what + " could not be removed yet: " + e.fault().problem());
     }
   }
 
@@ -132,7 +134,7 @@ final class TemplateCleanup {
     } while (!cursor.isEmpty());
   }
 
-  /** Removes the image of a build that failed or was replaced; one in use stays for now. */
+  /** Removes the image of a failed or superseded build, unless it is in use. */
   private void removeUnlessCurrent(BuildEntry build) {
     boolean current =
         ledger
@@ -147,13 +149,14 @@ final class TemplateCleanup {
       images.remove(build.image());
       boolean _ = ledger.templates().update(build.withoutImage(clock.instant()));
     } catch (Conflict inUse) {
-      // sandboxes stand on it: it is removed when they are gone
+      // in use by sandboxes; removed when they are gone
     } catch (SandboxException e) {
-      log.warning("the image " + build.image() + " stays: " + e.fault().problem());
+      log.warning(
+          "the image " + build.image() + " could not be removed yet: " + e.fault().problem());
     }
   }
 
-  /** Forgets the oldest builds of a template, except those that have an image. */
+  /** Removes the records of the oldest builds of a template, except those with an image. */
   private void forgetOldBuilds(List<BuildEntry> all) {
     for (BuildEntry build : all.subList(0, Math.max(0, all.size() - BUILDS_KEPT))) {
       if (build.state().isOver() && build.image().isEmpty()) {

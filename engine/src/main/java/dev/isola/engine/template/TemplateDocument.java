@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What sandboxes of a template begin with, as the document that the ledger has. */
+/** Reads and writes the JSON document with the defaults of a template. */
 final class TemplateDocument {
   private TemplateDocument() {}
 
@@ -22,13 +22,13 @@ final class TemplateDocument {
     return Json.text(json);
   }
 
-  /** Reads a document; one that is damaged has nothing in it. */
+  /** Reads a document; a damaged one yields no defaults. */
   static Recipe.Defaults read(String text) {
     return parse(text).map(json -> read(json, "cwd")).orElse(Recipe.Defaults.NONE);
   }
 
   /**
-   * @param cwd the name of the member that has the folder
+   * @param cwd the name of the member with the working directory
    */
   static Recipe.Defaults read(Map<String, Object> json, String cwd) {
     Map<String, String> env = new TreeMap<>();

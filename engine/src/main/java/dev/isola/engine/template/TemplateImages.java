@@ -8,10 +8,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The images of this server, which templates begin with and end as. */
+/** The image store of this server, which provides base images and stores built ones. */
 public interface TemplateImages {
 
-  /** For an engine without images. */
+  /** For an engine without an image store. */
   TemplateImages NONE =
       new TemplateImages() {
         @Override
@@ -34,7 +34,7 @@ public interface TemplateImages {
 
         private SandboxException absent() {
           return Fault.of(
-                  ErrorCode.NOT_IMPLEMENTED, "this server keeps no images", "ask another server")
+                  ErrorCode.NOT_IMPLEMENTED, "this server has no image store", "use another server")
               .exception();
         }
       };
@@ -42,10 +42,10 @@ public interface TemplateImages {
   /**
    * An image.
    *
-   * @param digest of its content; empty text where there is none
-   * @param env that it sets
-   * @param user that it names; empty text for none
-   * @param cwd that it names; empty text for none
+   * @param digest the digest of its content; empty if unknown
+   * @param env the environment that it sets
+   * @param user the user that it sets; empty for none
+   * @param cwd the working directory that it sets; empty for none
    */
   record StoredImage(String digest, Map<String, String> env, String user, String cwd) {
     public StoredImage {
@@ -53,25 +53,25 @@ public interface TemplateImages {
     }
   }
 
-  /** Returns an image by its name; empty when there is none. */
+  /** Returns an image by name; empty if there is none. */
   Optional<StoredImage> find(String name);
 
-  /** Makes an image from a tar stream of a root file system; it is there whole or not at all. */
+  /** Adds an image from a tar stream of a root file system, atomically. */
   void add(String name, InputStream archive);
 
   /**
-   * Makes an image from what a registry has, or what the server can make by itself, unless it is
-   * there already.
+   * Pulls an image from a registry, or builds one that the server has a built-in recipe for, unless
+   * it already exists.
    *
-   * @param progress is told in a few words what is being done, on any thread
+   * @param progress receives short progress messages on any thread
    * @return the name of the image
    */
   String pull(String reference, Consumer<String> progress);
 
   /**
-   * Removes an image; does nothing where there is none.
+   * Removes an image; does nothing if there is none.
    *
-   * @throws dev.isola.spi.error.Conflict while sandboxes stand on it
+   * @throws dev.isola.spi.error.Conflict if sandboxes use it
    */
   void remove(String name);
 }

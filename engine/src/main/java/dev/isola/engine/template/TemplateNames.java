@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** The names of templates: {@code NAME}, or {@code NAME:TAG}. */
+/** Template names: {@code NAME} or {@code NAME:TAG}. */
 final class TemplateNames {
   private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._/-]{0,127}");
   private static final Pattern TAG = Pattern.compile("[A-Za-z0-9._-]{1,64}");
@@ -16,14 +16,14 @@ final class TemplateNames {
 
   private TemplateNames() {}
 
-  /** Returns a name without a tag that means none. */
+  /** Returns a name without the tag {@code default} or {@code latest}, which both mean no tag. */
   static String withoutDefaultTag(String name) {
     return NO_TAG.matcher(name).replaceFirst("");
   }
 
   /**
-   * Returns the names that a template has by a name, which may have a tag, and by further tags: the
-   * name without a tag first.
+   * Returns the names of a template with a name, which may include a tag, and further tags. The
+   * name without a tag comes first.
    */
   static Set<String> of(String name, List<String> tags) {
     int colon = name.indexOf(':');

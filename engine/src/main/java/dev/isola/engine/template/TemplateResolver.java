@@ -17,38 +17,37 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Completes an order whose request names a template: what the request says itself wins.
+ * Completes a request that names a template. Values of the request take precedence.
  *
- * @param built returns a template that was built, by name
+ * @param built returns a built template by name
  */
 public record TemplateResolver(Function<String, TemplateView> built) {
 
   /**
-   * Returns the order with a spec that has the image, the variables, the user, the folder and the
-   * limits of its template, and with the start and ready command of it; the order itself when it
-   * names none.
+   * Returns the request with the image, environment, user, working directory, limits, and start and
+   * ready commands of its template; the request itself if it names none.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when it names an image too
-   * @throws dev.isola.spi.error.NotFound when there is no such template, or none that was built
+   * @throws dev.isola.spi.error.InvalidRequest if it also names an image
+   * @throws dev.isola.spi.error.NotFound if there is no such template, or it has not been built
    */
-  public SandboxRequest resolve(SandboxRequest order) {
+  public SandboxRequest resolve(SandboxRequest request) {
     Optional<TemplateReference> reference =
-        order.request().template().filter(one -> !one.isResolved());
-    return reference.isEmpty() ? order : resolve(order, reference.get());
+        request.request().template().filter(one -> !one.isResolved());
+    return reference.isEmpty() ? request : resolve(request, reference.get());
   }
 
-  private SandboxRequest resolve(SandboxRequest order, TemplateReference reference) {
-    SandboxSpec spec = order.request().spec();
+  private SandboxRequest resolve(SandboxRequest request, TemplateReference reference) {
+    SandboxSpec spec = request.request().spec();
     if (spec.image().isPresent()) {
       SpecValidation.throwIfInvalid(
           ErrorCode.INVALID_SPEC,
           "the spec",
-          List.of(new Violation("template", "is given beside image; name one of them")));
+          List.of(new Violation("template", "cannot be combined with image; use one of them")));
     }
     TemplateView template = built.apply(reference.name());
     SandboxSpec complete = complete(spec, template, reference);
-    Startup startup = startup(order.startup(), complete, template);
-    return order.withRequest(order.request().withResolvedSpec(complete)).withStartup(startup);
+    Startup startup = startup(request.startup(), complete, template);
+    return request.withRequest(request.request().withResolvedSpec(complete)).withStartup(startup);
   }
 
   private static SandboxSpec complete(
@@ -76,14 +75,14 @@ public record TemplateResolver(Function<String, TemplateView> built) {
     return startup;
   }
 
-  /** A login shell, as the steps of a build have. */
+  /** Returns a command in a login shell, like that of build steps. */
   private static Command command(SandboxSpec spec, String text) {
     Command command = Command.argv("/bin/sh", "-c", BuildStepRunner.SHELL, "startup", text);
     command = spec.user().map(command::withUser).orElse(command);
     return spec.cwd().map(command::withCwd).orElse(command);
   }
 
-  /** A secret variable of the request takes the place of one of the template. */
+  /** Merges the environments. A secret variable of the request replaces one of the template. */
   private static Map<String, String> env(SandboxSpec spec, TemplateView template) {
     Map<String, String> env = new LinkedHashMap<>(template.env());
     env.putAll(spec.env());

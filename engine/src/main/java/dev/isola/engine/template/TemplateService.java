@@ -35,14 +35,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Templates of the operator, seen by all tenants: declared, built, listed and removed. Callers
- * check that the client has the scope for it.
+ * Declares, builds, lists and removes templates. Templates belong to the operator and are visible
+ * to all tenants. Callers check that the client has the required scope.
  */
 public final class TemplateService implements AutoCloseable {
-  /** How many templates there may be. */
+  /** The maximum number of templates. */
   public static final int MAX_TEMPLATES = 10_000;
 
-  /** The label of the sandbox of a build, whose value is the build. */
+  /** The label on the sandbox of a build; its value is the build id. */
   public static final String BUILD_LABEL = BuildRunner.LABEL;
 
   private static final int MOST_LINES = 1000;
@@ -59,9 +59,9 @@ public final class TemplateService implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
-   * @param images where templates can be built
-   * @param folder for logs and uploads
-   * @param usual the provider of builds that name none
+   * @param images the image store; empty if templates cannot be built
+   * @param folder the folder for logs, uploads and the cache
+   * @param defaultProvider the provider of builds that name none
    */
   public TemplateService(
       Ledger ledger,
@@ -69,7 +69,7 @@ public final class TemplateService implements AutoCloseable {
       InternalSandboxes sandboxes,
       SnapshotService snapshots,
       Path folder,
-      String usual,
+      String defaultProvider,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
@@ -86,12 +86,12 @@ public final class TemplateService implements AutoCloseable {
             new BuildBaseResolver(stored, this::requireBuilt),
             cache,
             uploads::open,
-            usual);
+            defaultProvider);
     builds = new BuildScheduler(ledger, runner, logs, clock, log);
     remains = new TemplateCleanup(ledger, stored, sandboxes, builds, logs, clock, log);
   }
 
-  /** Returns all templates, by name. */
+  /** Returns all templates, sorted by name. */
   public List<TemplateView> list() {
     return available().stream()
         .map(TemplateViews::of)
@@ -108,7 +108,7 @@ public final class TemplateService implements AutoCloseable {
   /**
    * Finds a template, built or not.
    *
-   * @param name its id or one of its names; the tags {@code default} and {@code latest} mean none
+   * @param name its id or one of its names; the tags {@code default} and {@code latest} mean no tag
    */
   public Optional<TemplateView> find(String name) {
     return entry(name).map(TemplateViews::of);
@@ -128,24 +128,24 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /**
-   * Returns a template from which sandboxes can be made: its {@code image} is there.
+   * Returns a built template, whose {@code image} is present.
    *
-   * @throws dev.isola.spi.error.NotFound when there is none, or none that was built
+   * @throws dev.isola.spi.error.NotFound if there is no such template, or it has not been built
    */
   public TemplateView requireBuilt(String name) {
     TemplateView found = TemplateViews.of(require(name));
     if (found.image().isEmpty()) {
-      throw missing("template '" + name + "' was not built yet");
+      throw missing("template '" + name + "' has not been built yet");
     }
     return found;
   }
 
   /**
-   * Names a template that is to be built, or asks for a new build of one that has the name. {@link
+   * Declares a template to build, or requests a new build of an existing one. {@link
    * TemplateView#build} is the id of that build, for {@link #startBuild}.
    *
-   * @param name may have a tag
-   * @param tags further ones
+   * @param name may include a tag
+   * @param tags further tags
    */
   public TemplateView declare(
       String name, List<String> tags, Optional<Long> cpus, Optional<Long> memoryMb) {
@@ -185,7 +185,7 @@ public final class TemplateService implements AutoCloseable {
     if (ledger.templates().all().size() >= MAX_TEMPLATES) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "there are " + MAX_TEMPLATES + " templates already",
+              "the limit of " + MAX_TEMPLATES + " templates is reached",
               "remove some")
           .with("limit", Integer.toString(MAX_TEMPLATES))
           .exception();
@@ -196,17 +196,17 @@ public final class TemplateService implements AutoCloseable {
     if (images.isEmpty()) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
-              "templates cannot be built here: there is no store of images",
-              "build them on a server that keeps images")
+              "templates cannot be built: this server has no image store",
+              "build them on a server with an image store")
           .exception();
     }
   }
 
   /**
-   * Begins the build that {@link #declare} asked for; it goes on by itself.
+   * Starts the build that {@link #declare} requested, in the background.
    *
-   * @throws dev.isola.spi.error.Conflict when it was begun already, or a newer one was asked for
-   * @throws dev.isola.spi.error.NotFound when the base, or an archive of a COPY, is not there
+   * @throws dev.isola.spi.error.Conflict if it was already started, or a newer build was requested
+   * @throws dev.isola.spi.error.NotFound if the base, or an archive of a COPY step, does not exist
    */
   public BuildView startBuild(
       String template, String build, Recipe recipe, BuildSettings settings) {
@@ -215,7 +215,10 @@ public final class TemplateService implements AutoCloseable {
         () -> {
           TemplateEntry entry = require(template);
           if (!entry.build().equals(build)) {
-            throw Fault.of(ErrorCode.CONFLICT, "a newer build was asked for", "begin once more")
+            throw Fault.of(
+                    ErrorCode.CONFLICT,
+                    "a newer build was requested",
+                    "declare the template again and start that build")
                 .exception();
           }
           Instant now = now();
@@ -234,7 +237,7 @@ public final class TemplateService implements AutoCloseable {
         });
   }
 
-  /** Refuses a recipe that cannot be built, before anything is written. */
+  /** Rejects a recipe that cannot be built, before anything is recorded. */
   private void check(Recipe recipe) {
     refuseWithoutImages();
     RecipeValidator.check(recipe);
@@ -248,14 +251,14 @@ public final class TemplateService implements AutoCloseable {
     }
   }
 
-  /** Declares a template and begins a build of it. */
+  /** Declares a template and starts a build of it. */
   public BuildView build(String name, Recipe recipe, BuildSettings settings) {
     check(recipe);
     TemplateView declared = declare(name, List.of(), recipe.cpus(), recipe.memoryMb());
     return startBuild(declared.id(), declared.build(), recipe, settings);
   }
 
-  /** Returns the builds of a template that are remembered, newest first. */
+  /** Returns the recorded builds of a template, newest first. */
   public List<BuildView> builds(String template) {
     return ledger.templates().builds(require(template).id()).reversed().stream()
         .map(TemplateViews::of)
@@ -265,14 +268,14 @@ public final class TemplateService implements AutoCloseable {
   /**
    * Returns a build.
    *
-   * @throws dev.isola.spi.error.NotFound when the template has no such build
+   * @throws dev.isola.spi.error.NotFound if the template has no such build
    */
   public BuildView build(String template, String build) {
     return findBuild(template, build)
         .orElseThrow(() -> missing("template '" + template + "' has no build " + build));
   }
 
-  /** Returns a build; empty when it was not begun, or is forgotten. */
+  /** Returns a build; empty if it was not started, or its record was removed. */
   public Optional<BuildView> findBuild(String template, String build) {
     String id = require(template).id();
     return ledger
@@ -283,24 +286,25 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /**
-   * Returns lines of the log of a build.
+   * Returns lines of a build log.
    *
-   * @param offset how many lines to skip
-   * @param limit how many lines to return at most
+   * @param offset the number of lines to skip
+   * @param limit the maximum number of lines to return
    */
   public BuildLogPage log(String template, String build, long offset, int limit) {
     String id = build(template, build).id();
-    boolean over = !builds.isRunning(id); // before the lines are read: then they are all there
-    long whole = builds.log(id).map(BuildLog::lines).orElse(Long.MAX_VALUE);
+    // Checked before reading, so that the lines are complete if the build has ended.
+    boolean ended = !builds.isRunning(id);
+    long complete = builds.log(id).map(BuildLog::lines).orElse(Long.MAX_VALUE);
     int most = Math.clamp(limit, 1, MOST_LINES);
-    List<BuildLogEntry> lines = logs.read(id, offset, Math.clamp(whole - offset, 0, most));
-    return new BuildLogPage(lines, offset + lines.size(), over && lines.size() < most);
+    List<BuildLogEntry> lines = logs.read(id, offset, Math.clamp(complete - offset, 0, most));
+    return new BuildLogPage(lines, offset + lines.size(), ended && lines.size() < most);
   }
 
   /**
-   * Waits until the log of a build has a line with the number {@code offset}, or the build is over.
+   * Waits until the log of a build has line {@code offset}, or the build has ended.
    *
-   * @return whether that is so; false when the time was up before
+   * @return false if the wait timed out
    */
   public boolean awaitLog(String template, String build, long offset, Duration most) {
     Optional<BuildLog> running = builds.log(build(template, build).id());
@@ -312,7 +316,7 @@ public final class TemplateService implements AutoCloseable {
     }
   }
 
-  /** Gives a template further tags. */
+  /** Adds tags to a template. */
   public TemplateView tag(String name, List<String> tags) {
     return locked(
         () -> {
@@ -326,9 +330,9 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /**
-   * Removes a template with its image, its builds and their logs; ends a build that goes on.
+   * Removes a template with its image, builds and logs; cancels a running build.
    *
-   * @throws dev.isola.spi.error.Conflict while a sandbox stands on its image; it stays then
+   * @throws dev.isola.spi.error.Conflict if a sandbox uses its image; the template is then kept
    */
   public void remove(String name) {
     TemplateEntry entry =
@@ -347,17 +351,17 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /**
-   * Keeps an archive for {@link BuildStep.Copy}: a tar, with or without gzip.
+   * Stores an archive for {@link Step.Copy}: a tar, optionally gzipped.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when the content has another SHA-256
-   * @throws dev.isola.spi.error.LimitExceeded when it is larger than 4 GiB
+   * @throws dev.isola.spi.error.InvalidRequest if the SHA-256 of the content differs
+   * @throws dev.isola.spi.error.LimitExceeded if it is larger than 4 GiB
    */
   public void upload(String sha256, InputStream content) throws IOException {
     uploads.put(sha256, content);
   }
 
   /**
-   * Keeps an archive under a name that a client chose, for {@link #findArchive}.
+   * Stores an archive under a name chosen by the client, for {@link #findArchive}.
    *
    * @return its SHA-256
    */
@@ -370,19 +374,19 @@ public final class TemplateService implements AutoCloseable {
     return uploads.named(name);
   }
 
-  /** Ends the builds that a restart cut off, before others are begun. */
+  /** Marks builds that a restart interrupted as failed. Call it before new builds start. */
   public void recover() {
     remains.failInterrupted();
   }
 
-  /** Removes what a crash or a sandbox in use left: sandboxes, images and rows. */
+  /** Removes sandboxes, images and records that a crash left behind or that were in use before. */
   public void reconcile() {
     remains.reconcile();
   }
 
-  /** Removes uploads and cached steps that no build used for a while. */
-  public void removeUnused(Duration kept) {
-    Instant since = clock.instant().minus(kept);
+  /** Removes uploads and cached steps that no build has used for {@code maxAge}. */
+  public void removeUnused(Duration maxAge) {
+    Instant since = clock.instant().minus(maxAge);
     try {
       uploads.removeUnusedSince(since);
     } catch (IOException e) {
@@ -391,13 +395,13 @@ public final class TemplateService implements AutoCloseable {
     int _ = cache.removeUnusedSince(since);
   }
 
-  /** Cancels the builds that go on. */
+  /** Cancels running builds. */
   @Override
   public void close() {
     builds.close();
   }
 
-  /** Returns the time as the ledger keeps it. */
+  /** Returns the current time in the precision of the ledger. */
   private Instant now() {
     return clock.instant().truncatedTo(ChronoUnit.MICROS);
   }

@@ -7,7 +7,7 @@ import dev.isola.store.BuildEntry;
 import dev.isola.store.TemplateEntry;
 import java.util.Optional;
 
-/** What is told of rows of the ledger. */
+/** Converts ledger records of templates and builds to the values of {@code engine.api}. */
 final class TemplateViews {
   private TemplateViews() {}
 

@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Archives that clients sent for COPY, each in a file that is named by its SHA-256. A client that
- * has another name for an archive gets a file beside it that tells which it is.
+ * Archives that clients uploaded for COPY, each in a file named by its SHA-256. If a client uses
+ * its own name for an archive, a pointer file maps that name to the SHA-256.
  */
 record Uploads(Path folder, long largest, InstantSource clock) {
   static final long LARGEST = 4L << 30;
@@ -50,7 +50,9 @@ record Uploads(Path folder, long largest, InstantSource clock) {
     return isSha256(sha256) && Files.isRegularFile(archive(sha256));
   }
 
-  /** Returns the SHA-256 of the archive that a client gave a name; empty when it is not there. */
+  /**
+   * Returns the SHA-256 of the archive that a client uploaded under a name; empty if there is none.
+   */
   Optional<String> named(String name) {
     try {
       return Optional.of(Files.readString(named(checked(name), NAME), UTF_8).strip())
@@ -61,9 +63,9 @@ record Uploads(Path folder, long largest, InstantSource clock) {
   }
 
   /**
-   * Opens an archive, which is kept for longer then.
+   * Opens an archive and marks it as used.
    *
-   * @throws dev.isola.spi.error.NotFound when it is not there
+   * @throws dev.isola.spi.error.NotFound if it does not exist
    */
   InputStream open(String sha256) {
     try {
@@ -85,9 +87,9 @@ record Uploads(Path folder, long largest, InstantSource clock) {
   }
 
   /**
-   * Keeps an archive; it is there when it is whole.
+   * Stores an archive atomically.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when the content has another SHA-256
+   * @throws dev.isola.spi.error.InvalidRequest if the SHA-256 of the content differs
    */
   void put(String sha256, InputStream content) throws IOException {
     if (!isSha256(sha256)) {
@@ -96,7 +98,7 @@ record Uploads(Path folder, long largest, InstantSource clock) {
     String _ = store(content, Optional.of(sha256));
   }
 
-  /** Keeps an archive to which a client gives a name; returns its SHA-256. */
+  /** Stores an archive under a name chosen by the client; returns its SHA-256. */
   String putAs(String name, InputStream content) throws IOException {
     Path pointer = named(checked(name), NAME);
     String sha256 = store(content, Optional.empty());
@@ -120,7 +122,7 @@ record Uploads(Path folder, long largest, InstantSource clock) {
         throw Fault.of(
                 ErrorCode.INVALID_REQUEST,
                 "the archive has the SHA-256 " + found + ", not " + expected.get(),
-                "upload the archive once more")
+                "upload the archive again")
             .with("field", "sha256")
             .exception();
       }
@@ -142,8 +144,8 @@ record Uploads(Path folder, long largest, InstantSource clock) {
         if (size > largest) {
           throw Fault.of(
                   ErrorCode.RESOURCE_LIMIT,
-                  "an upload of more than " + largest + " bytes is not taken",
-                  "copy less, or leave files out with .dockerignore")
+                  "the upload exceeds " + largest + " bytes",
+                  "copy less, or exclude files with .dockerignore")
               .with("limit", Long.toString(largest))
               .exception();
         }
@@ -154,7 +156,10 @@ record Uploads(Path folder, long largest, InstantSource clock) {
     return HexFormat.of().formatHex(digest.digest());
   }
 
-  /** Removes what no build used since, and parts of uploads that a restart cut off. */
+  /**
+   * Removes archives that no build has used since {@code moment}, and partial uploads that a
+   * restart interrupted.
+   */
   void removeUnusedSince(Instant moment) throws IOException {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
       for (Path file : files) {
@@ -163,7 +168,7 @@ record Uploads(Path folder, long largest, InstantSource clock) {
         }
       }
     } catch (NoSuchFileException none) {
-      // nothing was uploaded yet, or a client was quicker
+      // nothing was uploaded yet, or a file was removed concurrently
     }
   }
 
@@ -188,7 +193,9 @@ record Uploads(Path folder, long largest, InstantSource clock) {
 
   private static RuntimeException wrongName(String name) {
     return Fault.of(
-            ErrorCode.INVALID_REQUEST, "'" + name + "' is no hash", "use letters and digits")
+            ErrorCode.INVALID_REQUEST,
+            "'" + name + "' is not a valid hash",
+            "use letters, digits, _ and -")
         .with("field", "hash")
         .exception();
   }

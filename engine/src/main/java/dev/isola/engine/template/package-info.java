@@ -1,4 +1,4 @@
-/** Templates: images that are built by recipes, with what sandboxes made from them begin with. */
+/** Templates: images built from recipes, with defaults for sandboxes created from them. */
 @NullMarked
 package dev.isola.engine.template;
 

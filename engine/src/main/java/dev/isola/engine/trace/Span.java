@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A span that has ended.
+ * A completed span.
  *
- * @param begun in nanoseconds since 1970, as {@code ended}
- * @param server whether it is a request that came from outside
+ * @param begun the start time in nanoseconds since the epoch, like {@code ended}
+ * @param server whether it represents an incoming request
  */
 record Span(
     TraceContext context,
@@ -16,13 +16,13 @@ record Span(
     boolean server,
     long begun,
     long ended,
-    boolean good,
+    boolean succeeded,
     Map<String, String> attributes) {
   private static final int INTERNAL = 1;
   private static final int SERVER = 2;
   private static final int ERROR = 2;
 
-  /** Returns it as OTLP writes it in JSON. */
+  /** Returns the span in OTLP/JSON form. */
   Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("traceId", context.traceId());
@@ -35,7 +35,7 @@ record Span(
     json.put("startTimeUnixNano", Long.toString(begun));
     json.put("endTimeUnixNano", Long.toString(ended));
     json.put("attributes", attributes(attributes));
-    json.put("status", good ? Map.of() : Map.of("code", ERROR));
+    json.put("status", succeeded ? Map.of() : Map.of("code", ERROR));
     return json;
   }
 

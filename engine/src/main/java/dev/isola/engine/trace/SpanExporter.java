@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Sends spans in batches by OTLP over HTTP, on a thread of its own. Who offers one never waits:
- * what finds no room, or cannot be delivered, is dropped and counted.
+ * Exports spans in batches by OTLP over HTTP on a background thread. Offering a span never blocks:
+ * a span that does not fit into the queue, or cannot be delivered, is dropped and counted.
  */
 final class SpanExporter implements AutoCloseable {
   private static final int QUEUE_CAPACITY = 4096;
@@ -64,7 +64,7 @@ final class SpanExporter implements AutoCloseable {
           Thread.sleep(GATHER_MS);
         }
       } catch (InterruptedException e) {
-        ending = true; // what is there is still sent
+        ending = true; // queued spans are still exported
       }
       waiting.drainTo(batch, BATCH - batch.size());
       if (!batch.isEmpty()) {
@@ -91,7 +91,7 @@ final class SpanExporter implements AutoCloseable {
     try {
       return post(Json.bytes(body)) / 100 == 2;
     } catch (IOException | RuntimeException e) {
-      return false; // it is counted, and the next batch may get through
+      return false; // the batch counts as dropped; the next one may succeed
     }
   }
 
@@ -113,7 +113,7 @@ final class SpanExporter implements AutoCloseable {
     }
   }
 
-  /** Sends what is there, for as long as a batch may take. */
+  /** Exports the queued spans, up to the timeout of one batch. */
   @Override
   public void close() {
     ending = true;

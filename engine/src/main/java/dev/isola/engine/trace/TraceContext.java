@@ -7,16 +7,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where in a trace something happens, as W3C's {@code traceparent} says it.
+ * A position in a trace, as in the W3C {@code traceparent} header.
  *
- * @param parentId the span around this one; empty for the first
- * @param sampled whether the caller wants it kept
+ * @param parentId the enclosing span; empty for the root span
+ * @param sampled whether the caller wants the trace recorded
  */
 public record TraceContext(String traceId, String spanId, String parentId, boolean sampled) {
   private static final Pattern FORM =
       Pattern.compile("(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?");
 
-  /** Goes on with the caller's trace, or begins one. What cannot be read counts as absent. */
+  /**
+   * Continues the trace of the caller, or starts a new one if the header is absent or malformed.
+   */
   static TraceContext of(Optional<String> traceparent) {
     Matcher found = FORM.matcher(traceparent.orElse(""));
     boolean known =
@@ -33,7 +35,7 @@ public record TraceContext(String traceId, String spanId, String parentId, boole
     return new TraceContext(traceId, id(), spanId, sampled);
   }
 
-  /** Ids are told apart, not kept secret. */
+  /** Returns a random id. It must be unique, not unpredictable. */
   private static String id() {
     long bits = ThreadLocalRandom.current().nextLong();
     return HexFormat.of().toHexDigits(bits == 0 ? 1 : bits);

@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A span for each request and for each thing the engine does meanwhile, where config says who
- * collects them. A request is one thread's work, so its trace is the thread's.
+ * Creates a span for each request and each operation within it, if an OTLP endpoint is configured.
+ * One thread handles a request, so the trace context is thread-local.
  */
 public final class Tracer implements AutoCloseable {
   private static final ThreadLocal<@Nullable TraceContext> CURRENT = new ThreadLocal<>();
@@ -29,21 +29,21 @@ public final class Tracer implements AutoCloseable {
     Optional<SpanExporter> sender = config.get(ConfigKeys.TRACES_OTLP_URL).map(SpanExporter::new);
     sender.ifPresent(
         one -> {
-          metrics.registerCounter("isola.spans.sent", "Spans that were delivered", one::sent);
-          metrics.registerCounter("isola.spans.dropped", "Spans that were not", one::dropped);
+          metrics.registerCounter("isola.spans.sent", "Spans exported", one::sent);
+          metrics.registerCounter("isola.spans.dropped", "Spans dropped", one::dropped);
         });
     return new Tracer(sender.orElse(null), InstantSource.system());
   }
 
-  /** Returns a recorder that makes spans of what the thread of a request does. */
+  /** Returns a recorder that also creates spans for the operations of a request. */
   public MetricsRecorder instrument(MetricsRecorder recorder) {
     return sender == null ? recorder : new TracingMetricsRecorder(recorder, this);
   }
 
   /**
-   * Begins the trace of the calling thread.
+   * Starts the trace of the calling thread.
    *
-   * @param traceparent the header of that name
+   * @param traceparent the value of the {@code traceparent} header
    */
   public void begin(Optional<String> traceparent) {
     if (sender != null) {
@@ -51,20 +51,20 @@ public final class Tracer implements AutoCloseable {
     }
   }
 
-  /** Ends what {@link #begin} began; without that nothing happens. */
-  public void end(String name, long nanos, boolean good, Map<String, String> attributes) {
+  /** Ends the trace that {@link #begin} started; does nothing without one. */
+  public void end(String name, long nanos, boolean succeeded, Map<String, String> attributes) {
     TraceContext context = CURRENT.get();
     if (context != null) {
       CURRENT.remove();
-      send(context, name, true, nanos, good, attributes);
+      send(context, name, true, nanos, succeeded, attributes);
     }
   }
 
-  /** Tells of something that the calling thread has just done within its request. */
-  void recordSpan(String name, long nanos, boolean good, Map<String, String> attributes) {
+  /** Records an operation that the calling thread has just completed within its request. */
+  void recordSpan(String name, long nanos, boolean succeeded, Map<String, String> attributes) {
     TraceContext context = CURRENT.get();
     if (context != null) {
-      send(context.child(), name, false, nanos, good, attributes);
+      send(context.child(), name, false, nanos, succeeded, attributes);
     }
   }
 
@@ -73,13 +73,13 @@ public final class Tracer implements AutoCloseable {
       String name,
       boolean server,
       long nanos,
-      boolean good,
+      boolean succeeded,
       Map<String, String> attributes) {
-    SpanExporter to = sender;
-    if (to != null && context.sampled()) {
+    SpanExporter exporter = sender;
+    if (exporter != null && context.sampled()) {
       Instant now = clock.instant();
       long ended = now.getEpochSecond() * 1_000_000_000 + now.getNano();
-      to.offer(new Span(context, name, server, ended - nanos, ended, good, attributes));
+      exporter.offer(new Span(context, name, server, ended - nanos, ended, succeeded, attributes));
     }
   }
 

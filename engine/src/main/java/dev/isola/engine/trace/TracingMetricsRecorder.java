@@ -9,19 +9,23 @@ import dev.isola.spi.error.ErrorCode;
 import java.util.Locale;
 import java.util.Map;
 
-/** Makes spans of what is recorded; it is told on the thread that did it, right afterwards. */
+/**
+ * Creates spans from recorded metrics. Calls come from the thread that performed the operation,
+ * immediately after it.
+ */
 record TracingMetricsRecorder(MetricsRecorder recorder, Tracer traces) implements MetricsRecorder {
   @Override
-  public void recordCreate(String provider, boolean warm, boolean good, long nanos) {
+  public void recordCreate(String provider, boolean warm, boolean succeeded, long nanos) {
     traces.recordSpan(
-        "spawn", nanos, good, Map.of("provider", provider, "start", warm ? "warm" : "cold"));
-    recorder.recordCreate(provider, warm, good, nanos);
+        "spawn", nanos, succeeded, Map.of("provider", provider, "start", warm ? "warm" : "cold"));
+    recorder.recordCreate(provider, warm, succeeded, nanos);
   }
 
   @Override
-  public void recordOperation(EngineOperation deed, String provider, boolean good, long nanos) {
-    traces.recordSpan(word(deed), nanos, good, Map.of("provider", provider));
-    recorder.recordOperation(deed, provider, good, nanos);
+  public void recordOperation(
+      EngineOperation operation, String provider, boolean succeeded, long nanos) {
+    traces.recordSpan(lowerCase(operation), nanos, succeeded, Map.of("provider", provider));
+    recorder.recordOperation(operation, provider, succeeded, nanos);
   }
 
   @Override
@@ -30,26 +34,29 @@ record TracingMetricsRecorder(MetricsRecorder recorder, Tracer traces) implement
   }
 
   @Override
-  public void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos) {
-    // A command that fails is a result; one that is lost is not.
+  public void recordExecutionEnd(String provider, ExecutionOutcome outcome, long nanos) {
+    // A failed command is a result, not an error of the span; a lost command is an error.
     traces.recordSpan(
         "execution",
         nanos,
-        how != ExecutionOutcome.LOST,
-        Map.of("provider", provider, "outcome", word(how)));
-    recorder.recordExecutionEnd(provider, how, nanos);
+        outcome != ExecutionOutcome.LOST,
+        Map.of("provider", provider, "outcome", lowerCase(outcome)));
+    recorder.recordExecutionEnd(provider, outcome, nanos);
   }
 
   @Override
-  public void recordTransfer(String provider, Direction direction, boolean good, long nanos) {
+  public void recordTransfer(String provider, Direction direction, boolean succeeded, long nanos) {
     traces.recordSpan(
-        "file_transfer", nanos, good, Map.of("provider", provider, "direction", word(direction)));
-    recorder.recordTransfer(provider, direction, good, nanos);
+        "file_transfer",
+        nanos,
+        succeeded,
+        Map.of("provider", provider, "direction", lowerCase(direction)));
+    recorder.recordTransfer(provider, direction, succeeded, nanos);
   }
 
   @Override
-  public void recordBytes(String provider, ByteCategory cargo, Direction direction, long bytes) {
-    recorder.recordBytes(provider, cargo, direction, bytes);
+  public void recordBytes(String provider, ByteCategory category, Direction direction, long bytes) {
+    recorder.recordBytes(provider, category, direction, bytes);
   }
 
   @Override
@@ -63,11 +70,11 @@ record TracingMetricsRecorder(MetricsRecorder recorder, Tracer traces) implement
   }
 
   @Override
-  public void recordError(EngineOperation deed, ErrorCode code) {
-    recorder.recordError(deed, code);
+  public void recordError(EngineOperation operation, ErrorCode code) {
+    recorder.recordError(operation, code);
   }
 
-  private static String word(Enum<?> value) {
+  private static String lowerCase(Enum<?> value) {
     return value.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -1,4 +1,4 @@
-/** Traces: what belongs to one request, sent to whoever collects spans. */
+/** Tracing: exports the spans of each request by OTLP. */
 @NullMarked
 package dev.isola.engine.trace;
 

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A resource of which a sandbox uses nearly all it may.
+ * A resource whose usage is close to its limit.
  *
- * @param used and {@code limit} in bytes, or in processes
+ * @param used the usage, in bytes or processes like {@code limit}
  */
 record NearLimit(LimitKind resource, long used, long limit) {
   private static final long MEGABYTE = 1 << 20;
@@ -20,7 +20,10 @@ record NearLimit(LimitKind resource, long used, long limit) {
     return (double) used / limit;
   }
 
-  /** Returns those of which at least {@code share} is used; what was not measured is not. */
+  /**
+   * Returns the resources whose usage is at least {@code share} of the limit; unmeasured ones are
+   * omitted.
+   */
   static List<NearLimit> of(Usage usage, ResourceLimits limits, double share) {
     List<NearLimit> all = new ArrayList<>();
     all.add(new NearLimit(LimitKind.MEMORY, usage.memoryBytes(), limits.memoryMb() * MEGABYTE));
@@ -33,7 +36,7 @@ record NearLimit(LimitKind resource, long used, long limit) {
     return all;
   }
 
-  /** Returns the resources. */
+  /** Returns the kinds of the given resources. */
   static Set<LimitKind> kinds(List<NearLimit> all) {
     Set<LimitKind> kinds = EnumSet.noneOf(LimitKind.class);
     all.forEach(one -> kinds.add(one.resource));

@@ -34,16 +34,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks now and then at what sandboxes use, and writes an event when it is nearly all they may:
- * once when a resource comes that far, and again only after it has been below. A few are asked at a
- * time, and one that does not answer holds up nobody.
+ * Samples the usage of sandboxes periodically and appends an event when a resource comes close to
+ * its limit; it warns again only after the usage was below the threshold. Few sandboxes are sampled
+ * in parallel, and one that does not respond does not delay the others.
  */
 public final class UsageMonitor {
   private static final int AT_ONCE = 8;
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-  private final LiveSandboxes living;
-  private final SandboxRecorder book;
+  private final LiveSandboxes liveSandboxes;
+  private final SandboxRecorder recorder;
   private final EventLog events;
   private final double share;
   private final InstantSource clock;
@@ -52,17 +52,17 @@ public final class UsageMonitor {
   private volatile Map<String, UsageTotals> last = Map.of();
 
   /**
-   * @param share of a limit from which on somebody is warned
+   * @param share the share of a limit at which to warn
    */
   public UsageMonitor(
-      LiveSandboxes living,
-      SandboxRecorder book,
+      LiveSandboxes liveSandboxes,
+      SandboxRecorder recorder,
       EventLog events,
       double share,
       InstantSource clock,
       Log log) {
-    this.living = living;
-    this.book = book;
+    this.liveSandboxes = liveSandboxes;
+    this.recorder = recorder;
     this.events = events;
     this.share = share;
     this.clock = clock;
@@ -71,33 +71,33 @@ public final class UsageMonitor {
 
   private record Sample(String provider, UsageTotals used) {}
 
-  /** Looks at every sandbox that runs and can tell. */
+  /** Samples every running sandbox that reports its usage. */
   public void sample() {
-    List<Callable<Optional<Sample>>> looks = new ArrayList<>();
-    List<Sandbox> sandboxes = living.all();
-    sandboxes.forEach(one -> looks.add(() -> sample(one)));
+    List<Callable<Optional<Sample>>> tasks = new ArrayList<>();
+    List<Sandbox> sandboxes = liveSandboxes.all();
+    sandboxes.forEach(one -> tasks.add(() -> sample(one)));
     warned.keySet().retainAll(sandboxes.stream().map(Sandbox::id).toList());
     Map<String, UsageTotals> sums = new TreeMap<>();
-    try (ExecutorService lookers =
+    try (ExecutorService executor =
         Executors.newFixedThreadPool(
             AT_ONCE, Thread.ofVirtual().name("isola-usage-", 0).factory())) {
-      for (Future<Optional<Sample>> looked :
-          lookers.invokeAll(looks, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-        if (!looked.isCancelled()) {
-          looked
+      for (Future<Optional<Sample>> future :
+          executor.invokeAll(tasks, TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+        if (!future.isCancelled()) {
+          future
               .get()
-              .ifPresent(seen -> sums.merge(seen.provider(), seen.used(), UsageTotals::plus));
+              .ifPresent(sample -> sums.merge(sample.provider(), sample.used(), UsageTotals::plus));
         }
       }
       last = Map.copyOf(sums);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the engine closes
+      Thread.currentThread().interrupt(); // the engine is closing
     } catch (ExecutionException e) {
-      throw new IllegalStateException("looking at a sandbox failed badly", e.getCause());
+      throw new IllegalStateException("sampling the usage of a sandbox failed", e.getCause());
     }
   }
 
-  /** Returns what sandboxes used when they were last looked at, by provider. */
+  /** Returns the usage in the latest sample, by provider. */
   public Map<String, UsageTotals> latest() {
     return last;
   }
@@ -106,7 +106,7 @@ public final class UsageMonitor {
     try {
       Optional<UsageReporting> reporting = sandbox.as(UsageReporting.class);
       Optional<SandboxEntry> entry =
-          book.find(sandbox.id()).filter(one -> one.state() == SandboxState.RUNNING);
+          recorder.find(sandbox.id()).filter(one -> one.state() == SandboxState.RUNNING);
       if (reporting.isEmpty() || entry.isEmpty()) {
         return Optional.empty();
       }
@@ -116,22 +116,22 @@ public final class UsageMonitor {
           new Sample(
               entry.get().provider(), new UsageTotals(usage.memoryBytes(), usage.processes())));
     } catch (RuntimeException e) {
-      // It may have ended this moment; if not, its next user finds out.
-      log.info("sandbox " + sandbox.id() + " does not tell what it uses: " + e.getMessage());
+      // The sandbox may have just ended; if not, its next use reports the problem.
+      log.info("sandbox " + sandbox.id() + " does not report its usage: " + e.getMessage());
       return Optional.empty();
     }
   }
 
   private void warnNearLimits(SandboxEntry entry, Usage usage) {
-    List<NearLimit> nearly =
+    List<NearLimit> nearLimits =
         NearLimit.of(usage, SpecCodec.decode(entry.spec(), entry.id()).spec().limits(), share);
     Set<LimitKind> before = warned.getOrDefault(entry.id(), EnumSet.noneOf(LimitKind.class));
-    for (NearLimit one : nearly) {
+    for (NearLimit one : nearLimits) {
       if (!before.contains(one.resource())) {
         events.append(NewEvent.of(entry.id(), "resourceWarning", text(one), clock.instant()));
       }
     }
-    warned.put(entry.id(), NearLimit.kinds(nearly));
+    warned.put(entry.id(), NearLimit.kinds(nearLimits));
   }
 
   private static String text(NearLimit one) {

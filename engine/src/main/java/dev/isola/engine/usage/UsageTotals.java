@@ -1,6 +1,6 @@
 package dev.isola.engine.usage;
 
-/** What the sandboxes of a provider used together, when they were last looked at. */
+/** The total usage of the sandboxes of a provider in the latest sample. */
 public record UsageTotals(long memoryBytes, long processes) {
   public static final UsageTotals NOTHING = new UsageTotals(0, 0);
 

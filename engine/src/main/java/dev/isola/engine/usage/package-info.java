@@ -1,4 +1,4 @@
-/** What sandboxes use of what they may, and who is told when it is nearly all. */
+/** Usage monitoring: samples the resource usage of sandboxes and warns close to a limit. */
 @NullMarked
 package dev.isola.engine.usage;
 

@@ -3,11 +3,11 @@ package dev.isola.engine.volume;
 import java.util.Optional;
 
 /**
- * What a helper sandbox is made like, so that files written through it are those of the sandboxes
- * that use the volume.
+ * The properties of a helper sandbox, chosen so that files written through it look like those of
+ * the sandboxes that mount the volume.
  *
- * @param image that it stands on; the provider's own root when empty
- * @param user that owns what is written; root when empty
+ * @param image the image; empty for the root file system of the provider
+ * @param user the owner of files that are written; empty for root
  */
 public record HelperProfile(Optional<String> image, Optional<String> user) {
   public static final HelperProfile DEFAULT = new HelperProfile(Optional.empty(), Optional.empty());

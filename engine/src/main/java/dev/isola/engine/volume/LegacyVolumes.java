@@ -9,14 +9,14 @@ import java.time.Instant;
 import java.time.InstantSource;
 
 /**
- * Takes over the volumes that versions before this one kept as settings of E2B's interface. Their
- * tokens move to a scope of their own, which that interface reads.
+ * Migrates the volumes that earlier versions stored as settings of the E2B API. Their tokens move
+ * to a separate scope, which that API reads.
  */
 public record LegacyVolumes(Ledger ledger, InstantSource clock, Log log) {
   static final String SCOPE = "e2b-volume";
   static final String TOKENS = "e2b-volume-token";
 
-  /** Moves each that is there, whole or not at all. */
+  /** Migrates each volume in one transaction. */
   public void migrate() {
     ledger.settings().all(SCOPE).forEach(this::migrate);
   }
@@ -36,7 +36,7 @@ public record LegacyVolumes(Ledger ledger, InstantSource clock, Log log) {
                   return parts.settings().remove(SCOPE, id);
                 });
     if (!adopted) {
-      log.warning("the volume " + id + " of an earlier version cannot be taken over: " + name);
+      log.warning("the volume " + id + " of an earlier version could not be migrated: " + name);
     }
   }
 

@@ -8,35 +8,36 @@ import dev.isola.spi.file.FileSystem;
 import java.util.List;
 
 /**
- * The files of a volume, by paths that begin at the volume. Links in it are the clients' own: one
- * that leads out of the volume is refused, so that nothing of the helper sandbox is read.
+ * The files of a volume, addressed relative to the volume. Clients control the links in a volume: a
+ * path that leads out of it through a link is rejected, so that no file of the helper sandbox is
+ * exposed.
  *
- * @param files of a sandbox that has the volume at {@link #MOUNT}
+ * @param files the files of a sandbox that mounts the volume at {@link #MOUNT}
  */
 public record VolumeFiles(FileSystem files) {
-  /** Where the helper sandbox has the volume. */
+  /** The mount point of the volume in the helper sandbox. */
   public static final String MOUNT = "/volume";
 
   /**
-   * Refuses a path that could lead out of the volume.
+   * Rejects a path that could lead out of the volume.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when it has {@code ..} or is no path
+   * @throws dev.isola.spi.error.InvalidRequest if it contains {@code ..} or is not a path
    */
   public static void refuseOutside(String inVolume) {
     if (inVolume.indexOf('\0') >= 0 || List.of(inVolume.split("/+", -1)).contains("..")) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the path '" + inVolume.replace('\0', '?') + "' does not stay in the volume",
-              "name a path without ..")
+              "the path '" + inVolume.replace('\0', '?') + "' leads out of the volume",
+              "use a path without ..")
           .with("field", "path")
           .exception();
     }
   }
 
   /**
-   * Returns the path in the helper sandbox of a path in the volume; links are not looked at.
+   * Returns the path in the helper sandbox, without following links.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when it has {@code ..} or is no path
+   * @throws dev.isola.spi.error.InvalidRequest if it contains {@code ..} or is not a path
    */
   public static String resolve(String inVolume) {
     refuseOutside(inVolume);
@@ -50,10 +51,10 @@ public record VolumeFiles(FileSystem files) {
   }
 
   /**
-   * Returns the path in the helper sandbox of something that exists, and is in the volume also when
-   * links are followed.
+   * Returns the path in the helper sandbox of an existing file that is in the volume even after
+   * following links.
    *
-   * @throws dev.isola.spi.error.InvalidRequest with {@code PATH_OUTSIDE} when it is not
+   * @throws dev.isola.spi.error.InvalidRequest with {@code PATH_OUTSIDE} if it is not
    */
   public String resolveExisting(String inVolume) {
     String path = resolve(inVolume);
@@ -63,7 +64,10 @@ public record VolumeFiles(FileSystem files) {
     return path;
   }
 
-  /** Returns the path of an entry whose folder is in the volume; a link is the link itself. */
+  /**
+   * Returns the path of an entry whose parent folder is in the volume; a final link is not
+   * followed.
+   */
   public String resolveEntry(String inVolume) {
     String path = resolve(inVolume);
     for (String folder = path; folder.length() > MOUNT.length(); ) {
@@ -78,13 +82,13 @@ public record VolumeFiles(FileSystem files) {
     return path;
   }
 
-  /** Returns the path of something to write, which may exist and is in the volume then. */
+  /** Returns the path of a file to write; if it exists, it must be in the volume. */
   public String resolveDestination(String inVolume) {
     String path = resolveEntry(inVolume);
     return files.exists(path) ? resolveExisting(inVolume) : path;
   }
 
-  /** Returns the path in the volume of a file that the helper sandbox described. */
+  /** Returns the path relative to the volume of a file in the helper sandbox. */
   public static String pathInVolume(FileInfo info) {
     String path = info.path().startsWith(MOUNT) ? info.path().substring(MOUNT.length()) : "";
     return path.isEmpty() ? "/" : path;
@@ -98,7 +102,7 @@ public record VolumeFiles(FileSystem files) {
     return Fault.of(
             ErrorCode.PATH_OUTSIDE,
             "'" + inVolume + "' leads out of the volume",
-            "name a path in it that no link leads out of")
+            "use a path that no link leads out of the volume")
         .exception();
   }
 }

@@ -26,19 +26,19 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Helper sandboxes: the files of a volume lie where only the provider's sandboxes see them, so they
- * are reached through one that the engine makes, without a network. It is used again until it has
- * been idle for a while.
+ * Helper sandboxes: only sandboxes of the provider can access the files of a volume, so the engine
+ * creates one, without network, and accesses the files through it. It is reused until it has been
+ * idle for a while.
  */
 final class VolumeHelpers {
   private static final Duration IDLE = Duration.ofSeconds(30);
 
-  /** Long enough for a large file at a slow client. */
+  /** Long enough to transfer a large file to a slow client. */
   private static final Duration LONGEST = Duration.ofHours(1);
 
   private static final Duration REPLACED_AFTER = Duration.ofMinutes(30);
 
-  /** At once: a client that only reads must not fill the machine with sandboxes. */
+  /** The maximum number at once, so that clients cannot fill the machine with helper sandboxes. */
   private static final int MOST = 32;
 
   private static final String ROOT = "root";
@@ -51,7 +51,7 @@ final class VolumeHelpers {
   private record Key(String volume, HelperProfile profile) {}
 
   /**
-   * @param created and when it was used last, as the JVM counts time
+   * @param created the creation time in {@link System#nanoTime}, like {@code used}
    */
   private record HelperSandbox(SandboxId id, long created, long used) {
     boolean isOld() {
@@ -72,7 +72,7 @@ final class VolumeHelpers {
     this.mounts = mounts;
   }
 
-  /** Returns the files of a volume; the caller holds the volume's lock. */
+  /** Returns the files of a volume. The caller holds the lock of the volume. */
   VolumeFiles files(VolumeEntry entry, HelperProfile profile) {
     Key key = new Key(entry.id(), profile);
     Sandbox sandbox = running(key).orElseGet(() -> create(entry, key));
@@ -83,13 +83,13 @@ final class VolumeHelpers {
   private Optional<Sandbox> running(Key key) {
     HelperSandbox known = helpers.get(key);
     if (known == null || known.isOld()) {
-      return Optional.empty(); // an old one ends by itself once what it does is done
+      return Optional.empty(); // an old one expires by itself after it has finished its transfers
     }
     try {
       return Optional.of(sandboxes.sandbox(known.id()))
           .filter(one -> one.state() == SandboxState.RUNNING);
     } catch (NotFound | Gone e) {
-      return Optional.empty(); // it has been idle
+      return Optional.empty(); // it expired while idle
     }
   }
 
@@ -98,8 +98,8 @@ final class VolumeHelpers {
     if (helpers.size() >= MOST) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "the files of " + MOST + " volumes are in use already",
-              "try again in a minute")
+              "the files of " + MOST + " volumes are already in use",
+              "retry in a minute")
           .with("limit", Integer.toString(MOST))
           .exception();
     }
@@ -110,19 +110,19 @@ final class VolumeHelpers {
                 new VolumeMount(VolumeMount.Type.VOLUME, entry.name(), VolumeFiles.MOUNT, false));
     key.profile().image().ifPresent(spec::image);
     key.profile().user().ifPresent(spec::user);
-    SandboxRequest order =
+    SandboxRequest request =
         SandboxRequest.of(CreateRequest.of(spec.build(), entry.provider()).withTtl(LONGEST))
             .withTenant(entry.tenant())
             .withLabels(Map.of(VolumeMounts.LABEL, entry.id()))
             .withIdleTimeout(IDLE);
-    SandboxId id = sandboxes.create(order).id();
+    SandboxId id = sandboxes.create(request).id();
     helpers.put(key, new HelperSandbox(id, System.nanoTime(), System.nanoTime()));
     Sandbox sandbox = sandboxes.sandbox(id);
     key.profile().user().ifPresent(user -> give(sandbox.files().as(FileUser.rootFor(user)), user));
     return sandbox;
   }
 
-  /** A volume that no sandbox has used yet belongs to root. */
+  /** Changes the owner of a new volume, which belongs to root. */
   private static void give(FileSystem files, String user) {
     if (files.stat(VolumeFiles.MOUNT, NOFOLLOW_LINKS).uid() == 0) {
       files.changeOwner(VolumeFiles.MOUNT, user);

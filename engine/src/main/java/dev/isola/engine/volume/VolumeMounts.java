@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** Tells which sandboxes have which volumes mounted, by what is written of them. */
+/** Determines from the ledger which sandboxes mount which volumes. */
 record VolumeMounts(Ledger ledger) {
-  /** On a helper sandbox: the id of the volume that it is for. */
+  /** The label on a helper sandbox; its value is the volume id. */
   static final String LABEL = "isola.volume";
 
   /** Returns the named volumes of a spec. */
@@ -29,7 +29,7 @@ record VolumeMounts(Ledger ledger) {
         .distinct();
   }
 
-  /** Returns a sandbox of a client that has a volume mounted, suspended ones among them. */
+  /** Returns a client sandbox that mounts a volume, including suspended ones. */
   Optional<SandboxId> sandbox(String name) {
     return find(
             EntryFilter.ALL, entry -> !entry.labels().containsKey(LABEL) && hasMounted(entry, name))
@@ -37,7 +37,7 @@ record VolumeMounts(Ledger ledger) {
         .findFirst();
   }
 
-  /** Returns the helper sandboxes of a volume, also those of an earlier server. */
+  /** Returns the helper sandboxes of a volume, including those of an earlier server. */
   List<SandboxId> helpers(String volume) {
     return find(EntryFilter.ALL.label(LABEL, volume), entry -> true);
   }
@@ -54,7 +54,9 @@ record VolumeMounts(Ledger ledger) {
     return found;
   }
 
-  /** A spec that cannot be read counts as one that mounts what it names. */
+  /**
+   * Returns whether a sandbox mounts a volume. An unreadable spec counts as mounting what it names.
+   */
   private static boolean hasMounted(SandboxEntry entry, String name) {
     if (!entry.spec().contains('"' + name + '"')) {
       return false;

@@ -33,14 +33,14 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Creates, lists and removes volumes. Each change is written before it is made at the provider, so
- * that a server that dies in between finishes it when it is started again.
+ * Creates, lists and removes volumes. Each change is recorded before it is made at the provider, so
+ * that reconciliation can finish one that a crash interrupted.
  */
 public final class VolumeService {
-  /** How many volumes there may be. */
+  /** The maximum number of volumes. */
   public static final int MAX_VOLUMES = 10_000;
 
-  /** The label of a helper sandbox, through which a volume is reached; its value is the volume. */
+  /** The label on a helper sandbox; its value is the volume id. */
   public static final String HELPER_LABEL = VolumeMounts.LABEL;
 
   private static final Requirements VOLUME_SUPPORT = Requirements.capabilities(Volumes.class);
@@ -58,21 +58,21 @@ public final class VolumeService {
   private final List<ReentrantLock> locks = Stream.generate(ReentrantLock::new).limit(32).toList();
 
   /**
-   * @param chooser returns the provider that would make a sandbox now
-   * @param usual the provider of requests that name none
+   * @param chooser returns the provider that would be chosen for a request now
+   * @param defaultProvider the provider of requests that name none
    */
   public VolumeService(
       Ledger ledger,
       ProviderRegistry registry,
       Function<SandboxRequest, Optional<String>> chooser,
-      String usual,
+      String defaultProvider,
       InternalSandboxes sandboxes,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
     this.registry = registry;
     this.chooser = chooser;
-    this.defaultProvider = usual;
+    this.defaultProvider = defaultProvider;
     this.mounts = new VolumeMounts(ledger);
     this.helpers = new VolumeHelpers(sandboxes, mounts);
     this.clock = clock;
@@ -82,9 +82,8 @@ public final class VolumeService {
   /**
    * Creates a volume.
    *
-   * @param provider that is to hold it; {@code auto} for the best that can, empty text for the
-   *     usual one
-   * @throws dev.isola.spi.error.Conflict when the name is taken
+   * @param provider the provider to store it; {@code auto} for the best one, empty for the default
+   * @throws dev.isola.spi.error.Conflict if the name is taken
    */
   public VolumeView create(String tenant, String name, String provider) {
     refuseUnlessName(name);
@@ -94,13 +93,13 @@ public final class VolumeService {
   private VolumeView createLocked(String tenant, String name, String provider) {
     refuseWhenFull();
     String holder = chooseProvider(provider);
-    Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS); // as the ledger keeps it
+    Instant now = clock.instant().truncatedTo(ChronoUnit.MICROS); // the precision of the ledger
     VolumeEntry entry =
         new VolumeEntry(
             SandboxId.random(RANDOM).value(), tenant, name, holder, State.CREATING, now, now);
     if (!ledger.volumes().insert(entry)) {
       throw Fault.of(
-              ErrorCode.CONFLICT, "the volume " + name + " exists already", "choose another name")
+              ErrorCode.CONFLICT, "volume " + name + " already exists", "choose another name")
           .exception();
     }
     Failpoint.VOLUME_WRITTEN.reach();
@@ -122,14 +121,14 @@ public final class VolumeService {
     if (ledger.volumes().all().size() >= MAX_VOLUMES) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "there are " + MAX_VOLUMES + " volumes already",
+              "the limit of " + MAX_VOLUMES + " volumes is reached",
               "remove some")
           .with("limit", Integer.toString(MAX_VOLUMES))
           .exception();
     }
   }
 
-  /** Returns the volumes of a tenant, by name. */
+  /** Returns the volumes of a tenant, sorted by name. */
   public List<VolumeView> list(String tenant) {
     return ledger.volumes().all().stream()
         .filter(entry -> entry.tenant().equals(tenant))
@@ -137,7 +136,7 @@ public final class VolumeService {
         .toList();
   }
 
-  /** Returns a volume by its id; empty when the tenant has none. */
+  /** Returns a volume by id; empty if the tenant has no such volume. */
   public Optional<VolumeView> find(String tenant, String id) {
     return ledger
         .volumes()
@@ -147,9 +146,9 @@ public final class VolumeService {
   }
 
   /**
-   * Returns a volume by its name.
+   * Returns a volume by name.
    *
-   * @throws dev.isola.spi.error.NotFound when the tenant has none
+   * @throws dev.isola.spi.error.NotFound if the tenant has no such volume
    */
   public VolumeView get(String tenant, String name) {
     return view(require(tenant, name));
@@ -169,9 +168,9 @@ public final class VolumeService {
   }
 
   /**
-   * Removes a volume with everything in it; returns when nothing is left.
+   * Removes a volume with all its files; returns when nothing is left.
    *
-   * @throws dev.isola.spi.error.Conflict when a sandbox has it mounted; it stays as it is then
+   * @throws dev.isola.spi.error.Conflict if a sandbox mounts it; the volume is then kept
    */
   public void remove(String tenant, String name) {
     locked(
@@ -191,8 +190,8 @@ public final class VolumeService {
       update(entry.withState(State.AVAILABLE, clock.instant()));
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "sandbox " + mounting.get() + " has the volume " + entry.name() + " mounted",
-              "destroy it first")
+              "sandbox " + mounting.get() + " has volume " + entry.name() + " mounted",
+              "destroy the sandbox first")
           .exception();
     }
     helpers.destroyAll(entry.id());
@@ -202,9 +201,9 @@ public final class VolumeService {
   }
 
   /**
-   * Returns the files of a volume, through a sandbox of the engine's own that has it mounted.
+   * Returns the files of a volume, accessed through a helper sandbox.
    *
-   * @throws dev.isola.spi.error.NotFound when the tenant has no such volume
+   * @throws dev.isola.spi.error.NotFound if the tenant has no such volume
    */
   public VolumeFiles files(String tenant, String name, HelperProfile profile) {
     return locked(
@@ -219,17 +218,17 @@ public final class VolumeService {
   }
 
   /**
-   * Returns the order that a client's order becomes because of the volumes in it: it goes to the
-   * provider that has them when the client named none.
+   * Checks the volumes of a request. If the request names no provider, returns it with the provider
+   * that stores its volumes.
    *
-   * @throws dev.isola.spi.error.NotFound when a volume belongs to another tenant
-   * @throws dev.isola.spi.error.Conflict when one is being removed, or two are at different
-   *     providers
+   * @throws dev.isola.spi.error.NotFound if a volume belongs to another tenant
+   * @throws dev.isola.spi.error.Conflict if a volume is being removed, or volumes are stored by
+   *     different providers
    */
-  public SandboxRequest resolve(SandboxRequest order) {
+  public SandboxRequest resolve(SandboxRequest request) {
     String holder = "";
-    for (VolumeEntry entry : mounted(order)) {
-      if (!entry.tenant().equals(order.tenant())) {
+    for (VolumeEntry entry : mounted(request)) {
+      if (!entry.tenant().equals(request.tenant())) {
         throw missing(entry.name());
       }
       if (entry.state() == State.REMOVING) {
@@ -238,34 +237,37 @@ public final class VolumeService {
       if (!holder.isEmpty() && !entry.provider().isEmpty() && !holder.equals(entry.provider())) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "the volumes are at different providers: " + holder + ", " + entry.provider(),
+                "the volumes are stored by different providers: "
+                    + holder
+                    + ", "
+                    + entry.provider(),
                 "mount volumes of one provider, or name the provider")
             .exception();
       }
       holder = holder.isEmpty() ? entry.provider() : holder;
     }
-    boolean auto = order.request().placement().provider().equals(ProviderPreference.AUTO);
+    boolean auto = request.request().placement().provider().equals(ProviderPreference.AUTO);
     return holder.isEmpty() || !auto
-        ? order
-        : order.withRequest(order.request().withProvider(holder));
+        ? request
+        : request.withRequest(request.request().withProvider(holder));
   }
 
-  /** Notes which provider has the files of volumes for which that was not known yet. */
-  public void recordProvider(SandboxRequest order, String provider) {
-    for (VolumeEntry entry : mounted(order)) {
+  /** Records the provider of volumes whose provider was not known before. */
+  public void recordProvider(SandboxRequest request, String provider) {
+    for (VolumeEntry entry : mounted(request)) {
       if (entry.provider().isEmpty()) {
         ledger.volumes().update(entry.withProvider(provider, clock.instant()));
       }
     }
   }
 
-  private List<VolumeEntry> mounted(SandboxRequest order) {
-    return VolumeMounts.names(order.request().spec())
+  private List<VolumeEntry> mounted(SandboxRequest request) {
+    return VolumeMounts.names(request.request().spec())
         .flatMap(name -> ledger.volumes().findByName(name).stream())
         .toList();
   }
 
-  /** Finishes what a server that died, or a provider that failed, left half done. */
+  /** Finishes changes that a crash or a failing provider interrupted. */
   public void reconcile() {
     for (VolumeEntry seen : ledger.volumes().all()) {
       if (seen.state() != State.AVAILABLE) {
@@ -276,7 +278,7 @@ public final class VolumeService {
               "volume "
                   + seen.name()
                   + " is still "
-                  + word(seen.state())
+                  + lowerCase(seen.state())
                   + ": "
                   + e.fault().problem());
         }
@@ -291,15 +293,15 @@ public final class VolumeService {
     return now.isPresent();
   }
 
-  /** Returns a volume whose provider is known, and written down. */
+  /** Returns the volume with a known and recorded provider. */
   private VolumeEntry withProvider(VolumeEntry entry) {
     return entry.provider().isEmpty()
         ? update(entry.withProvider(chooseProvider(""), clock.instant()))
         : entry;
   }
 
-  private String chooseProvider(String asked) {
-    String provider = asked.isEmpty() ? defaultProvider : asked;
+  private String chooseProvider(String requested) {
+    String provider = requested.isEmpty() ? defaultProvider : requested;
     SandboxSpec spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .volume(new VolumeMount(VolumeMount.Type.VOLUME, "volume", PROBED_MOUNT, false))
@@ -311,9 +313,10 @@ public final class VolumeService {
                 Fault.of(
                         ErrorCode.NOT_IMPLEMENTED,
                         provider.isEmpty() || provider.equals("auto")
-                            ? "no provider that may be used here can hold volumes now"
-                            : "provider " + provider + " cannot hold volumes now",
-                        "isola providers tells which declare volumes and are healthy")
+                            ? "no eligible provider can store volumes now"
+                            : "provider " + provider + " cannot store volumes now",
+                        "run isola providers to see which providers support volumes and are"
+                            + " healthy")
                     .with("capability", Capability.idOf(Volumes.class))
                     .exception());
   }
@@ -346,7 +349,7 @@ public final class VolumeService {
     if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + name + "' cannot name a volume",
+              "'" + name + "' is not a valid volume name",
               "use letters, digits, . _ and -, at most 128, the first a letter or digit")
           .with("field", "name")
           .exception();
@@ -355,16 +358,16 @@ public final class VolumeService {
 
   private static SandboxException removing(String name) {
     return Fault.of(
-            ErrorCode.CONFLICT, "the volume " + name + " is being removed", "use another volume")
+            ErrorCode.CONFLICT, "volume " + name + " is being removed", "use another volume")
         .exception();
   }
 
   private static VolumeView view(VolumeEntry entry) {
     return new VolumeView(
-        entry.id(), entry.name(), entry.provider(), word(entry.state()), entry.createdAt());
+        entry.id(), entry.name(), entry.provider(), lowerCase(entry.state()), entry.createdAt());
   }
 
-  private static String word(State state) {
+  private static String lowerCase(State state) {
     return state.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -1,4 +1,4 @@
-/** Volumes that clients name: created, listed, removed, and reached without a sandbox of theirs. */
+/** Named volumes: create, list, remove, and access to their files without a client sandbox. */
 @NullMarked
 package dev.isola.engine.volume;
 

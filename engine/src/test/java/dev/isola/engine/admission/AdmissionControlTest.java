@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** P8: a provider with a capacity of its own is admitted by that, the others share one. */
+/** P8: a provider with a dedicated capacity is admitted by it; all others share one. */
 class AdmissionControlTest {
   private static final Resources ONE = Resources.of(1, 1024);
   private static final Resources LARGE = Resources.of(1, 4096);
@@ -23,13 +23,13 @@ class AdmissionControlTest {
           new CapacityPool(Resources.of(2, 2048), Duration.ZERO, new FakeClock()),
           Map.of("east", own("east", Resources.of(1, 1024), Duration.ZERO)));
 
-  private static CapacityPool own(String name, Resources capacity, Duration patience) {
+  private static CapacityPool own(String name, Resources capacity, Duration timeout) {
     return new CapacityPool(
-        Capacity.ofProvider(name, capacity), Headroom.UNCHECKED, patience, InstantSource.system());
+        Capacity.ofProvider(name, capacity), Headroom.UNCHECKED, timeout, InstantSource.system());
   }
 
   @Test
-  void providersWithoutACapacityOfTheirOwnShareOne() {
+  void providersWithoutDedicatedCapacityShareOne() {
     Reservation _ = control.admit(List.of("bubblewrap"), ONE);
     Reservation _ = control.admit(List.of("crun"), ONE);
     assertThatThrownBy(() -> control.admit(List.of("crun"), ONE))
@@ -42,7 +42,7 @@ class AdmissionControlTest {
   }
 
   @Test
-  void aCapacityOfItsOwnCountsForItsProviderAlone() {
+  void dedicatedCapacityAppliesToItsProviderOnly() {
     Reservation _ = control.admit(List.of("east"), ONE);
     assertThat(control.usage().reserved()).isEqualTo(Resources.NONE);
     assertThat(control.usage("east").reserved()).isEqualTo(ONE);
@@ -57,7 +57,7 @@ class AdmissionControlTest {
   }
 
   @Test
-  void whereTheBestIsFullTheNextProviderIsAdmitted() {
+  void nextProviderIsUsedIfTheBestIsFull() {
     Reservation first = control.admit(List.of("east", "crun"), ONE);
     Reservation second = control.admit(List.of("east", "crun"), ONE);
     assertThat(control.reserved("east")).isEqualTo(ONE);
@@ -71,7 +71,7 @@ class AdmissionControlTest {
   }
 
   @Test
-  void aRequestWaitsForAProviderThatCouldEverHoldIt() throws Exception {
+  void requestWaitsForAProviderThatCanEverFitIt() throws Exception {
     AdmissionControl patient =
         new AdmissionControl(
             new CapacityPool(LARGE, Duration.ofMinutes(5), InstantSource.system()),
@@ -89,24 +89,24 @@ class AdmissionControlTest {
   }
 
   @Test
-  void aPromiseMovesToTheProviderThatMakesTheSandbox() {
-    Reservation grant = control.admit(List.of("east", "crun"), ONE);
-    control.move(grant, "crun");
+  void reservationMovesToTheProviderThatCreatesTheSandbox() {
+    Reservation reservation = control.admit(List.of("east", "crun"), ONE);
+    control.move(reservation, "crun");
     assertThat(control.reserved("east")).isEqualTo(Resources.NONE);
-    control.move(grant, "bubblewrap");
+    control.move(reservation, "bubblewrap");
     assertThat(control.reserved("crun")).isEqualTo(Resources.NONE);
     assertThat(control.reserved("bubblewrap")).isEqualTo(ONE);
     Reservation _ = control.admit(List.of("east"), ONE);
-    assertThatThrownBy(() -> control.move(grant, "east")).isInstanceOf(LimitExceeded.class);
-    assertThat(control.reserved("bubblewrap")).as("the promise stays").isEqualTo(ONE);
-    grant.close();
-    grant.close();
+    assertThatThrownBy(() -> control.move(reservation, "east")).isInstanceOf(LimitExceeded.class);
+    assertThat(control.reserved("bubblewrap")).as("the reservation is unchanged").isEqualTo(ONE);
+    reservation.close();
+    reservation.close();
     assertThat(control.usage().reserved()).isEqualTo(Resources.NONE);
     assertThat(control.reserved("east")).isEqualTo(ONE);
   }
 
   @Test
-  void whatExistsAlreadyIsCountedForItsProvider() {
+  void existingSandboxesAreReservedForTheirProvider() {
     Reservation adopted = control.adopt("east", LARGE);
     assertThat(control.usage("east").free()).isEqualTo(Resources.of(0, -3072));
     adopted.close();

@@ -11,85 +11,85 @@ import org.junit.jupiter.api.Test;
 
 class AdmissionQueueTest {
   private static final Resources ROOM = Resources.of(4, 4096);
-  private final AdmissionQueue line =
+  private final AdmissionQueue queue =
       new AdmissionQueue(Capacity.ofInstallation(ROOM), Headroom.UNCHECKED);
 
   private AdmissionQueue.Ticket join(double cpu, long memoryMb) {
-    return line.enqueue("p", Resources.of(cpu, memoryMb), Instant.MAX);
+    return queue.enqueue("p", Resources.of(cpu, memoryMb), Instant.MAX);
   }
 
   @Test
-  void servesInOrderAndLetsNobodyOvertake() {
+  void admitsInFifoOrder() {
     AdmissionQueue.Ticket first = join(1, 3000);
     AdmissionQueue.Ticket large = join(1, 3000);
     AdmissionQueue.Ticket small = join(1, 100);
     assertThat(first.state()).isEqualTo(AdmissionQueue.State.ADMITTED);
     assertThat(large.state()).isEqualTo(AdmissionQueue.State.WAITING);
     assertThat(small.state())
-        .as("would fit, but is behind")
+        .as("fits, but is behind in the queue")
         .isEqualTo(AdmissionQueue.State.WAITING);
-    assertThat(line.release(first)).containsExactly(large, small);
-    assertThat(line.free()).isEqualTo(Resources.of(2, 996));
+    assertThat(queue.release(first)).containsExactly(large, small);
+    assertThat(queue.free()).isEqualTo(Resources.of(2, 996));
   }
 
   @Test
-  void whoGivesUpMakesWayForThoseBehind() {
+  void abandonedTicketUnblocksLaterOnes() {
     AdmissionQueue.Ticket first = join(1, 3000);
     AdmissionQueue.Ticket large = join(1, 3000);
     AdmissionQueue.Ticket small = join(1, 100);
-    assertThat(line.release(large)).containsExactly(small);
-    assertThat(line.release(first)).isEmpty();
+    assertThat(queue.release(large)).containsExactly(small);
+    assertThat(queue.release(first)).isEmpty();
   }
 
   @Test
-  void givesBackOnce() {
+  void releaseIsIdempotent() {
     AdmissionQueue.Ticket one = join(1, 1000);
-    assertThat(line.release(one)).isEmpty();
-    assertThat(line.release(one)).isEmpty();
-    assertThat(line.free()).isEqualTo(ROOM);
+    assertThat(queue.release(one)).isEmpty();
+    assertThat(queue.release(one)).isEmpty();
+    assertThat(queue.free()).isEqualTo(ROOM);
   }
 
   @Test
-  void countsWhatExistsAlreadyEvenWithoutRoom() {
-    AdmissionQueue.Ticket existing = line.adopt("p", Resources.of(8, 9000));
-    assertThat(line.free()).isEqualTo(Resources.of(-4, -4904));
+  void existingSandboxesAreReservedBeyondTheCapacity() {
+    AdmissionQueue.Ticket existing = queue.adopt("p", Resources.of(8, 9000));
+    assertThat(queue.free()).isEqualTo(Resources.of(-4, -4904));
     AdmissionQueue.Ticket next = join(1, 1);
     assertThat(next.state()).isEqualTo(AdmissionQueue.State.WAITING);
-    assertThat(line.release(existing)).containsExactly(next);
+    assertThat(queue.release(existing)).containsExactly(next);
   }
 
   @Test
-  void countsWhatIsPromisedToEachProvider() {
-    AdmissionQueue.Ticket east = line.enqueue("east", Resources.of(1, 1000), Instant.MAX);
-    AdmissionQueue.Ticket west = line.adopt("west", Resources.of(2, 500));
-    assertThat(line.reserved("east")).isEqualTo(Resources.of(1, 1000));
-    assertThat(line.reserved("west")).isEqualTo(Resources.of(2, 500));
-    line.move(east, "west");
-    assertThat(line.reserved("east")).isEqualTo(Resources.NONE);
-    assertThat(line.reserved("west")).isEqualTo(Resources.of(3, 1500));
-    assertThat(line.reserved()).isEqualTo(Resources.of(3, 1500));
-    line.release(east);
-    line.release(west);
-    line.move(east, "east");
-    assertThat(line.reserved("east")).as("it holds nothing any more").isEqualTo(Resources.NONE);
-    assertThat(line.reserved("west")).isEqualTo(Resources.NONE);
+  void reservationsAreCountedPerProvider() {
+    AdmissionQueue.Ticket east = queue.enqueue("east", Resources.of(1, 1000), Instant.MAX);
+    AdmissionQueue.Ticket west = queue.adopt("west", Resources.of(2, 500));
+    assertThat(queue.reserved("east")).isEqualTo(Resources.of(1, 1000));
+    assertThat(queue.reserved("west")).isEqualTo(Resources.of(2, 500));
+    queue.move(east, "west");
+    assertThat(queue.reserved("east")).isEqualTo(Resources.NONE);
+    assertThat(queue.reserved("west")).isEqualTo(Resources.of(3, 1500));
+    assertThat(queue.reserved()).isEqualTo(Resources.of(3, 1500));
+    queue.release(east);
+    queue.release(west);
+    queue.move(east, "east");
+    assertThat(queue.reserved("east")).as("nothing is reserved").isEqualTo(Resources.NONE);
+    assertThat(queue.reserved("west")).isEqualTo(Resources.NONE);
   }
 
-  /** Fractions that do not come out even in floating point come out even here. */
+  /** Uses fractions that floating point cannot represent exactly. */
   @Test
-  void comesOutEvenAfterAnyOrderOfComingAndGoing() {
+  void reservationsSumToZeroAfterAnySequence() {
     Random random = new Random(1);
     List<AdmissionQueue.Ticket> tickets = new ArrayList<>();
     for (int i = 0; i < 20_000; i++) {
       tickets.add(join(0.1 + random.nextInt(30) / 10.0, 1 + random.nextInt(2000)));
       Collections.swap(tickets, random.nextInt(tickets.size()), tickets.size() - 1);
       if (tickets.size() > 50) {
-        line.release(tickets.removeLast());
+        queue.release(tickets.removeLast());
       }
-      assertThat(line.reserved().fitsIn(ROOM)).isTrue();
+      assertThat(queue.reserved().fitsIn(ROOM)).isTrue();
     }
-    tickets.forEach(line::release);
-    assertThat(line.reserved()).isEqualTo(Resources.NONE);
-    assertThat(line.waiting()).isZero();
+    tickets.forEach(queue::release);
+    assertThat(queue.reserved()).isEqualTo(Resources.NONE);
+    assertThat(queue.waiting()).isZero();
   }
 }

@@ -23,9 +23,9 @@ class CapacityPoolTest {
   private static final Duration LONG = Duration.ofMinutes(5);
 
   @Test
-  void refusesAtOnceWhatCouldNeverFit() {
-    CapacityPool admission = new CapacityPool(Resources.of(2, 2048), LONG, new FakeClock());
-    assertThatThrownBy(() -> admission.admit("p", Resources.of(1, 4096)))
+  void requestLargerThanTheCapacityFailsImmediately() {
+    CapacityPool pool = new CapacityPool(Resources.of(2, 2048), LONG, new FakeClock());
+    assertThatThrownBy(() -> pool.admit("p", Resources.of(1, 4096)))
         .isInstanceOfSatisfying(
             LimitExceeded.class,
             e ->
@@ -34,94 +34,93 @@ class CapacityPoolTest {
                     .containsEntry("limit", "2048")
                     .containsEntry("actual", "4096"))
         .hasMessage(
-            "the sandbox asks for 4096 MB and 1 cpu, and this installation has 2048 MB and 2 cpu"
-                + " for all; ask for less, or raise admission.memory_mb and admission.cpu");
-    assertThatThrownBy(() -> admission.admit("p", Resources.of(2.5, 1)))
+            "the sandbox requests 4096 MB and 1 cpu, and this installation has 2048 MB and 2 cpu"
+                + " in total; request less, or raise admission.memory_mb and admission.cpu");
+    assertThatThrownBy(() -> pool.admit("p", Resources.of(2.5, 1)))
         .hasMessageContaining("1 MB and 2.5 cpu");
-    assertThat(admission.usage().waiting()).isZero();
+    assertThat(pool.usage().waiting()).isZero();
   }
 
   @Test
-  void saysWhatIsFreeWhenNobodyMadeRoomInTime() {
-    CapacityPool admission =
+  void timeoutReportsFreeResources() {
+    CapacityPool pool =
         new CapacityPool(Resources.of(2, 2048), Duration.ofMillis(50), InstantSource.system());
-    try (Reservation _ = admission.admit("p", Resources.of(1.5, 1024))) {
-      assertThatThrownBy(() -> admission.admit("p", Resources.of(1, 512)))
+    try (Reservation _ = pool.admit("p", Resources.of(1.5, 1024))) {
+      assertThatThrownBy(() -> pool.admit("p", Resources.of(1, 512)))
           .isInstanceOf(LimitExceeded.class)
           .hasMessageContainingAll(
-              "asks for 1 cpu, and 0.5 of 2 cpu that may be promised (admission.cpu) are free",
+              "requests 1 cpu, and 0.5 of 2 cpu (admission.cpu) are free",
               "waited 0 s",
               "destroy a sandbox, ask for less, try later");
-      assertThat(admission.usage().waiting()).isZero();
+      assertThat(pool.usage().waiting()).isZero();
     }
-    assertThat(admission.usage().reserved()).isEqualTo(Resources.NONE);
+    assertThat(pool.usage().reserved()).isEqualTo(Resources.NONE);
   }
 
   @Test
-  void doesNotWaitWhereNobodyShall() {
-    CapacityPool admission = new CapacityPool(Resources.of(1, 10), Duration.ZERO, new FakeClock());
-    Reservation _ = admission.admit("p", Resources.of(1, 10));
-    assertThatThrownBy(() -> admission.admit("p", Resources.of(1, 10)))
+  void zeroTimeoutDoesNotWait() {
+    CapacityPool pool = new CapacityPool(Resources.of(1, 10), Duration.ZERO, new FakeClock());
+    Reservation _ = pool.admit("p", Resources.of(1, 10));
+    assertThatThrownBy(() -> pool.admit("p", Resources.of(1, 10)))
         .isInstanceOf(LimitExceeded.class);
   }
 
   @Test
-  void whoMayNotWaitDoesNotPassThoseWhoDo() {
-    CapacityPool admission = new CapacityPool(Resources.of(2, 20), LONG, InstantSource.system());
-    Reservation first = admission.admit("p", Resources.of(1, 10));
-    Thread waiting =
-        Thread.startVirtualThread(() -> admission.admit("p", Resources.of(2, 20)).close());
-    await().until(() -> admission.usage().waiting() == 1);
-    assertThatThrownBy(() -> admission.admitNow("p", Resources.of(1, 10)))
-        .as("it would fit, but somebody waits")
+  void admitNowDoesNotOvertakeWaitingRequests() {
+    CapacityPool pool = new CapacityPool(Resources.of(2, 20), LONG, InstantSource.system());
+    Reservation first = pool.admit("p", Resources.of(1, 10));
+    Thread waiting = Thread.startVirtualThread(() -> pool.admit("p", Resources.of(2, 20)).close());
+    await().until(() -> pool.usage().waiting() == 1);
+    assertThatThrownBy(() -> pool.admitNow("p", Resources.of(1, 10)))
+        .as("fits, but another request is waiting")
         .isInstanceOf(LimitExceeded.class);
-    assertThat(admission.usage().waiting()).isEqualTo(1);
+    assertThat(pool.usage().waiting()).isEqualTo(1);
     first.close();
     await().until(() -> !waiting.isAlive());
-    admission.admitNow("p", Resources.of(2, 20)).close();
+    pool.admitNow("p", Resources.of(2, 20)).close();
   }
 
   @Test
-  void letsTheNextInWhenOneLeaves() throws Exception {
-    CapacityPool admission = new CapacityPool(Resources.of(1, 1024), LONG, InstantSource.system());
-    Reservation first = admission.admit("p", Resources.of(1, 1024));
+  void releaseAdmitsTheNextRequest() throws Exception {
+    CapacityPool pool = new CapacityPool(Resources.of(1, 1024), LONG, InstantSource.system());
+    Reservation first = pool.admit("p", Resources.of(1, 1024));
     AtomicReference<Reservation> second = new AtomicReference<>();
     Thread waiting =
-        Thread.startVirtualThread(() -> second.set(admission.admit("p", Resources.of(1, 1024))));
-    await().until(() -> admission.usage().waiting() == 1);
+        Thread.startVirtualThread(() -> second.set(pool.admit("p", Resources.of(1, 1024))));
+    await().until(() -> pool.usage().waiting() == 1);
     first.close();
     assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
     first.close();
     first.close();
-    assertThat(admission.usage().free()).as("given back once").isEqualTo(Resources.NONE);
+    assertThat(pool.usage().free()).as("released once").isEqualTo(Resources.NONE);
   }
 
   @Test
-  void whoIsInterruptedLeavesTheLine() throws Exception {
-    CapacityPool admission = new CapacityPool(Resources.of(1, 1024), LONG, InstantSource.system());
-    Reservation _ = admission.admit("p", Resources.of(1, 1024));
+  void interruptedRequestLeavesTheQueue() throws Exception {
+    CapacityPool pool = new CapacityPool(Resources.of(1, 1024), LONG, InstantSource.system());
+    Reservation _ = pool.admit("p", Resources.of(1, 1024));
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     Thread waiting =
         Thread.startVirtualThread(
             () -> {
               try {
-                admission.admit("p", Resources.of(1, 1));
+                pool.admit("p", Resources.of(1, 1));
               } catch (DeadlineExceeded e) {
                 thrown.set(e);
               }
             });
-    await().until(() -> admission.usage().waiting() == 1);
+    await().until(() -> pool.usage().waiting() == 1);
     waiting.interrupt();
     assertThat(waiting.join(Duration.ofSeconds(10))).isTrue();
-    assertThat(thrown.get()).hasMessageContaining("interrupted while waiting for room");
-    assertThat(admission.usage().waiting()).isZero();
+    assertThat(thrown.get()).hasMessageContaining("interrupted while waiting for capacity");
+    assertThat(pool.usage().waiting()).isZero();
   }
 
   @Test
-  @SuppressWarnings("ThreadPriorityCheck") // Others shall get a chance to break in.
-  void aThousandThreadsNeverHoldMoreThanThereIs() throws Exception {
+  @SuppressWarnings("ThreadPriorityCheck") // Gives other threads a chance to interfere.
+  void thousandThreadsNeverExceedTheCapacity() throws Exception {
     Resources room = Resources.of(8, 8192);
-    CapacityPool admission = new CapacityPool(room, LONG, InstantSource.system());
+    CapacityPool pool = new CapacityPool(room, LONG, InstantSource.system());
     AtomicLong memory = new AtomicLong();
     AtomicLong cpu = new AtomicLong();
     AtomicInteger served = new AtomicInteger();
@@ -131,35 +130,35 @@ class CapacityPoolTest {
         () -> {
           ThreadLocalRandom random = ThreadLocalRandom.current();
           for (int i = 0; i < 20; i++) {
-            Resources asked =
+            Resources requested =
                 Resources.of(0.1 + random.nextInt(40) / 10.0, 1 + random.nextInt(4096));
-            Reservation grant = admission.admit("p", asked);
+            Reservation reservation = pool.admit("p", requested);
             try {
-              if (memory.addAndGet(asked.memoryMb()) > room.memoryMb()
-                  || cpu.addAndGet(asked.milliCpu()) > room.milliCpu()) {
+              if (memory.addAndGet(requested.memoryMb()) > room.memoryMb()
+                  || cpu.addAndGet(requested.milliCpu()) > room.milliCpu()) {
                 broken.add("more was promised than there is");
               }
               Thread.yield();
-              memory.addAndGet(-asked.memoryMb());
-              cpu.addAndGet(-asked.milliCpu());
+              memory.addAndGet(-requested.memoryMb());
+              cpu.addAndGet(-requested.milliCpu());
               served.incrementAndGet();
             } finally {
-              grant.close();
-              grant.close();
+              reservation.close();
+              reservation.close();
             }
           }
         });
     assertThat(broken).isEmpty();
     assertThat(served).hasValue(20_000);
-    assertThat(admission.usage()).isEqualTo(new CapacityPool.Usage(room, Resources.NONE, room, 0));
+    assertThat(pool.usage()).isEqualTo(new CapacityPool.Usage(room, Resources.NONE, room, 0));
   }
 
-  /** Grants, timeouts and interrupts meet at the same moment; nothing may be lost or left. */
+  /** Admissions, timeouts and interrupts coincide; no reservation may be lost or leaked. */
   @Test
   @SuppressWarnings("ThreadPriorityCheck") // as above
-  void nothingIsLostWhereWaitersGiveUpWhileTheyAreServed() throws Exception {
+  void concurrentTimeoutsAndAdmissionsLoseNothing() throws Exception {
     Resources room = Resources.of(2, 2048);
-    CapacityPool admission = new CapacityPool(room, Duration.ofMillis(2), InstantSource.system());
+    CapacityPool pool = new CapacityPool(room, Duration.ofMillis(2), InstantSource.system());
     AtomicInteger served = new AtomicInteger();
     AtomicInteger refused = new AtomicInteger();
     race(
@@ -169,7 +168,7 @@ class CapacityPoolTest {
             if (ThreadLocalRandom.current().nextInt(10) == 0) {
               Thread.currentThread().interrupt();
             }
-            try (Reservation _ = admission.admit("p", Resources.of(1, 1024))) {
+            try (Reservation _ = pool.admit("p", Resources.of(1, 1024))) {
               served.incrementAndGet();
               Thread.yield();
             } catch (LimitExceeded | DeadlineExceeded e) {
@@ -180,7 +179,7 @@ class CapacityPoolTest {
         });
     assertThat(served.get() + refused.get()).isEqualTo(10_000);
     assertThat(served.get()).isPositive();
-    assertThat(admission.usage()).isEqualTo(new CapacityPool.Usage(room, Resources.NONE, room, 0));
+    assertThat(pool.usage()).isEqualTo(new CapacityPool.Usage(room, Resources.NONE, room, 0));
   }
 
   private static void race(int threads, Runnable runner) throws InterruptedException {
@@ -200,7 +199,7 @@ class CapacityPoolTest {
     }
     start.countDown();
     for (Thread thread : running) {
-      assertThat(thread.join(Duration.ofSeconds(60))).as("nobody waits for ever").isTrue();
+      assertThat(thread.join(Duration.ofSeconds(60))).as("no thread waits forever").isTrue();
     }
   }
 }

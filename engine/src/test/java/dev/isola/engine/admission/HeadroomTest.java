@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Limits are ceilings: the state of the machine decides whether there is room. */
+/** Limits are ceilings: the state of the machine decides about admission. */
 class HeadroomTest {
   private static final Resources DEFAULT = Resources.of(ResourceLimits.DEFAULT);
   private static final Resources ANY = new Resources(Resources.UNLIMITED, Resources.UNLIMITED);
@@ -31,31 +31,31 @@ class HeadroomTest {
     return new MachineState(OptionalLong.of(megabytes), OptionalDouble.empty());
   }
 
-  private CapacityPool admission(Duration patience) {
+  private CapacityPool admission(Duration timeout) {
     return new CapacityPool(
         Capacity.ofInstallation(ANY),
         new Headroom(4, 10, MEMORY_MB, machine::get),
-        patience,
+        timeout,
         InstantSource.system());
   }
 
   @Test
-  void aThousandIdleDefaultSandboxesFitIntoTwentyFourGigabytes() {
-    CapacityPool admission = admission(Duration.ZERO);
+  void thousandIdleDefaultSandboxesFitIntoTwentyFourGigabytes() {
+    CapacityPool pool = admission(Duration.ZERO);
     List<Reservation> grants = new ArrayList<>();
     for (int i = 0; i < 1000; i++) {
-      Reservation grant = admission.admit("p", DEFAULT);
-      grant.markStarted();
-      grants.add(grant);
-      machine.set(available(20_000 - 10L * grants.size())); // an idle one takes little
+      Reservation reservation = pool.admit("p", DEFAULT);
+      reservation.markStarted();
+      grants.add(reservation);
+      machine.set(available(20_000 - 10L * grants.size())); // an idle sandbox uses little memory
     }
-    assertThat(admission.usage().reserved().memoryMb()).isEqualTo(1000 * 1024);
+    assertThat(pool.usage().reserved().memoryMb()).isEqualTo(1000 * 1024);
     grants.forEach(Reservation::close);
-    assertThat(admission.usage().reserved()).isEqualTo(Resources.NONE);
+    assertThat(pool.usage().reserved()).isEqualTo(Resources.NONE);
   }
 
   @Test
-  void refusesWithTheFigureThatIsShort() {
+  void rejectionNamesTheShortage() {
     machine.set(available(700));
     assertThatThrownBy(() -> admission(Duration.ZERO).admit("p", DEFAULT))
         .isInstanceOfSatisfying(
@@ -66,20 +66,20 @@ class HeadroomTest {
                     .containsEntry("actual", "256")
                     .containsEntry("free", "188"))
         .hasMessageContainingAll(
-            "needs 256 MB (its limit of 1024 MB, with an overcommit of 4.0)",
+            "needs 256 MB (its limit of 1024 MB divided by the overcommit factor 4.0)",
             "has 188 MB available",
             "admission.memory_overcommit");
   }
 
   @Test
-  void refusesAtOnceWhatTheMachineNeverHas() {
+  void requestLargerThanTheMachineFailsImmediately() {
     assertThatThrownBy(() -> admission(Duration.ofHours(1)).admit("p", Resources.of(1, 200_000)))
         .isInstanceOf(LimitExceeded.class)
         .hasMessageContainingAll("50000 MB", "24000 MB", "at best");
   }
 
   @Test
-  void memoryPressureLetsNobodyIn() {
+  void memoryPressureBlocksAdmission() {
     machine.set(new MachineState(OptionalLong.of(20_000), OptionalDouble.of(34.5)));
     assertThatThrownBy(() -> admission(Duration.ZERO).admit("p", DEFAULT))
         .isInstanceOfSatisfying(
@@ -89,39 +89,39 @@ class HeadroomTest {
   }
 
   @Test
-  void aTimeoutSaysWhatTheRequestWaitedFor() {
+  void timeoutNamesTheShortage() {
     machine.set(available(600));
     assertThatThrownBy(() -> admission(Duration.ofMillis(1500)).admit("p", DEFAULT))
         .isInstanceOf(LimitExceeded.class)
-        .hasMessageContainingAll("88 MB available", "the request waited 1 s for that");
+        .hasMessageContainingAll("88 MB available", "the request waited 1 s");
   }
 
   @Test
-  void aWaitingRequestIsAdmittedWhenMemoryBecomesAvailable() throws InterruptedException {
+  void waitingRequestIsAdmittedWhenMemoryBecomesAvailable() throws InterruptedException {
     machine.set(available(0));
-    CapacityPool admission = admission(Duration.ofMinutes(5));
-    Thread waiting = Thread.startVirtualThread(() -> admission.admit("p", DEFAULT).close());
-    await().until(() -> admission.usage().waiting() == 1);
+    CapacityPool pool = admission(Duration.ofMinutes(5));
+    Thread waiting = Thread.startVirtualThread(() -> pool.admit("p", DEFAULT).close());
+    await().until(() -> pool.usage().waiting() == 1);
     machine.set(available(10_000));
     assertThat(waiting.join(Duration.ofSeconds(30))).isTrue();
   }
 
   @Test
-  void thoseThatStartAreCountedUntilTheyAreSeenOnTheMachine() {
+  void startingSandboxesAreCountedUntilTheirUsageIsVisible() {
     machine.set(available(512 + 256 + 16));
-    CapacityPool admission = admission(Duration.ZERO);
-    Reservation first = admission.admit("p", DEFAULT);
-    Reservation second = admission.admit("p", DEFAULT);
-    assertThatThrownBy(() -> admission.admit("p", DEFAULT)).isInstanceOf(LimitExceeded.class);
+    CapacityPool pool = admission(Duration.ZERO);
+    Reservation first = pool.admit("p", DEFAULT);
+    Reservation second = pool.admit("p", DEFAULT);
+    assertThatThrownBy(() -> pool.admit("p", DEFAULT)).isInstanceOf(LimitExceeded.class);
     first.markStarted();
     first.markStarted();
-    admission.admit("p", DEFAULT).close();
+    pool.admit("p", DEFAULT).close();
     second.close();
-    admission.admit("p", DEFAULT).close();
+    pool.admit("p", DEFAULT).close();
   }
 
   @Test
-  void theMachineIsReadFromItsFiles(@TempDir Path proc) throws IOException {
+  void machineStateIsReadFromProc(@TempDir Path proc) throws IOException {
     assertThat(MachineState.read(proc)).isEqualTo(MachineState.UNKNOWN);
     Files.writeString(
         proc.resolve("meminfo"),
@@ -139,7 +139,7 @@ class HeadroomTest {
   }
 
   @Test
-  void whatTheKernelDoesNotSayDoesNotCount() {
+  void unreportedKernelValuesAreIgnored() {
     machine.set(MachineState.UNKNOWN);
     admission(Duration.ZERO).admit("p", DEFAULT).close();
   }

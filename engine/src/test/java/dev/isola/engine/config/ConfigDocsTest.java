@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** docs/config.md has every key with its values and variables, and its example is valid. */
+/** docs/config.md lists every key with its values and variables, and its example is valid. */
 class ConfigDocsTest {
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z0-9_.]+)` \\|.*$");
 
@@ -24,7 +24,7 @@ class ConfigDocsTest {
   }
 
   @Test
-  void hasARowForEveryKeyAndNoOther() throws IOException {
+  void docsHaveExactlyOneRowPerKey() throws IOException {
     String docs = docs();
     Matcher row = ROW.matcher(docs);
     List<String> rows = row.results().map(found -> found.group(1)).toList();
@@ -56,7 +56,7 @@ class ConfigDocsTest {
   }
 
   @Test
-  void hasAnExampleThatIsValid() throws IOException {
+  void docsExampleIsValid() throws IOException {
     Matcher example = Pattern.compile("(?s)```yaml\n(.*?)```").matcher(docs());
     assertThat(example.find()).isTrue();
     Path file = Files.writeString(folder.resolve("isola.yaml"), example.group(1));

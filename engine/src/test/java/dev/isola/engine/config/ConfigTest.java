@@ -77,12 +77,12 @@ class ConfigTest {
   }
 
   @Test
-  void hasADefaultForEverything() {
+  void everyKeyHasADefault() {
     Config config = config();
     assertThat(config.policy()).isEqualTo(SelectionPolicy.DEFAULT);
     assertThat(config.probeSchedule()).isEqualTo(ProbeSchedule.DEFAULT);
     assertThat(config.capacity())
-        .as("limits are not added up")
+        .as("the sum of limits is not bounded")
         .isEqualTo(new Resources(Resources.UNLIMITED, Resources.UNLIMITED));
     assertThat(config.headroom().overcommit()).isEqualTo(4);
     assertThat(config.get(ConfigKeys.SHUTDOWN)).isEqualTo(ShutdownAction.LEAVE);
@@ -95,7 +95,7 @@ class ConfigTest {
   }
 
   @Test
-  void putsFlagsOverTheEnvironmentOverTheFile() throws IOException {
+  void flagsOverrideEnvironmentOverridesFile() throws IOException {
     write(
         """
         floor: vm
@@ -117,16 +117,16 @@ class ConfigTest {
     assertThat(config.get(ConfigKeys.SHUTDOWN)).isEqualTo(ShutdownAction.DRAIN);
     assertThat(config.origin(ConfigKeys.SHUTDOWN)).isEqualTo(new ValueOrigin.File(file, 2));
     assertThat(config.get(ConfigKeys.DEPLOYMENT_MODE))
-        .as("an empty variable is none")
+        .as("an empty variable counts as unset")
         .isEqualTo(DeploymentMode.MANAGED);
   }
 
   @Test
-  void understandsTheSeedsNames() {
+  void acceptsLegacyEnvironmentVariables() {
     environment.put("SANDBOX_PROVIDER", "local_microvm");
     environment.put("E2B_API_KEY", "e2b_secret");
     environment.put("LOCAL_MICROVM_FALLBACK_TO_REMOTE", "0");
-    assertThat(config().get(ConfigKeys.MICROVM_FALLBACK)).as("on, when not false").isTrue();
+    assertThat(config().get(ConfigKeys.MICROVM_FALLBACK)).as("enabled unless false").isTrue();
     environment.put("LOCAL_MICROVM_FALLBACK_TO_REMOTE", "False");
     Config config = config();
     assertThat(config.get(ConfigKeys.PROVIDER)).isEqualTo("microvmctl");
@@ -134,11 +134,13 @@ class ConfigTest {
     assertThat(config.policy().microvmToRemote()).isFalse();
     environment.put("ISOLA_PROVIDER", "auto");
     environment.put("SANDBOX_PROVIDER", "remote_e2b");
-    assertThat(config().get(ConfigKeys.PROVIDER)).as("our own name is stronger").isEqualTo("auto");
+    assertThat(config().get(ConfigKeys.PROVIDER))
+        .as("the variable of Isola takes precedence")
+        .isEqualTo("auto");
   }
 
   @Test
-  void handsSettingsOnToProviders() throws IOException {
+  void passesSettingsToProviders() throws IOException {
     write(
         """
         providers:
@@ -160,7 +162,7 @@ class ConfigTest {
   }
 
   @Test
-  void readsInstancesOfProviders() throws IOException {
+  void readsProviderInstances() throws IOException {
     write(
         """
         provider: docker-east
@@ -200,7 +202,7 @@ class ConfigTest {
   }
 
   @Test
-  void readsTheCapacityOfAnInstance() throws IOException {
+  void readsInstanceCapacity() throws IOException {
     write(
         """
         providers:
@@ -228,7 +230,7 @@ class ConfigTest {
                 "docker-west",
                 new Resources(4096, Resources.UNLIMITED)));
     assertThat(of(config.providers(), "docker-east").config())
-        .as("the provider itself is not told")
+        .as("not passed to the provider")
         .isEqualTo(ProviderConfig.EMPTY);
     assertThat(config.entries())
         .extracting(Config.Entry::key, Config.Entry::value)
@@ -239,7 +241,7 @@ class ConfigTest {
   }
 
   @Test
-  void variablesAndSecretsAreThoseThatProvidersDeclare() throws IOException {
+  void usesDeclaredVariablesAndSecrets() throws IOException {
     write("providers: {docker-east: {type: docker, pin: '1234', host: 'tcp://east:2376'}}");
     environment.put("E2B_API_KEY", "hunter2");
     environment.put("OTHER_API_KEY", "ignored");
@@ -255,7 +257,7 @@ class ConfigTest {
   }
 
   @Test
-  void refusesInstancesThatCannotBe() throws IOException {
+  void rejectsInvalidInstances() throws IOException {
     write(
         """
         providers:
@@ -269,12 +271,12 @@ class ConfigTest {
         """);
     String at = file + ":";
     String name =
-        " is not a name for an instance: use at most 40 lower-case letters, digits and dashes, such"
+        " is not a valid instance name: use at most 40 lower-case letters, digits and dashes, such"
             + " as docker-east";
     assertThat(problems())
         .containsExactly(
             at
-                + "2: providers.docker-east.type is not a type of provider: dokcer, did you mean"
+                + "2: providers.docker-east.type is not a provider type: dokcer, did you mean"
                 + " 'docker'?; there are bubblewrap, docker, e2b, gvisor, microvmctl, test",
             at
                 + "3: providers names no provider: nameless; an instance with a name of its own"
@@ -291,7 +293,7 @@ class ConfigTest {
   }
 
   @Test
-  void readsThePool() throws IOException {
+  void readsWarmPool() throws IOException {
     write(
         """
         pool:
@@ -310,7 +312,7 @@ class ConfigTest {
   }
 
   @Test
-  void tellsTwentyErrorsAtOnceEachWithItsPlace() throws IOException {
+  void reportsTwentyProblemsTogetherWithTheirOrigins() throws IOException {
     write(
         """
         provider: gvisr
@@ -381,7 +383,7 @@ class ConfigTest {
             "environment ISOLA_PROVIDERS_NOBODY_KEY: providers names no provider; known:"
                 + " bubblewrap, docker, e2b, gvisor, microvmctl, test",
             "flag --set flor: flor is not a key, did you mean 'floor'?",
-            "flag --set pool: pool stands in the file only",
+            "flag --set pool: pool can be set only in the configuration file",
             at + "1: provider names no provider: gvisr, did you mean 'gvisor'?");
     assertThat(problems).hasSizeGreaterThan(20).noneMatch(one -> one.contains("hunter2"));
     assertThatThrownBy(this::config)
@@ -390,7 +392,7 @@ class ConfigTest {
   }
 
   @Test
-  void neverShowsASecret() throws IOException {
+  void neverDisplaysSecrets() throws IOException {
     write(
         """
         store: {url: "postgresql://isola:hunter2@db/isola?sslpassword=hunter2&ssl=true"}
@@ -408,7 +410,7 @@ class ConfigTest {
   }
 
   @Test
-  void doesNotQuoteABrokenFile() throws IOException {
+  void doesNotQuoteAMalformedFile() throws IOException {
     write("providers:\n  e2b:\n    api_key: \"hunter2\n");
     assertThat(problems())
         .singleElement()
@@ -416,20 +418,20 @@ class ConfigTest {
             one ->
                 assertThat(one)
                     .startsWith(file + ":")
-                    .contains("is not YAML")
+                    .contains("is not valid YAML")
                     .doesNotContain("hunter2"));
     write("floor: vm\nfloor: vm\n");
     assertThat(problems()).singleElement().asString().contains("duplicate key floor");
     write("- a\n- b\n");
-    assertThat(problems()).containsExactly(file + ":1: must hold keys and values, not a list");
+    assertThat(problems()).containsExactly(file + ":1: must contain keys and values, not a list");
     write("a: !!java.io.File [x]\n");
     assertThat(problems()).hasSize(1);
     write("a: &a [x]\nb: &b [*a, *a]\n" + "c: ".repeat(1) + "[".repeat(40) + "]".repeat(40) + "\n");
-    assertThat(problems()).containsExactly(file + ":1: is nested more than 20 deep");
+    assertThat(problems()).containsExactly(file + ":1: is nested deeper than 20 levels");
   }
 
   @Test
-  void takesAnEmptyFileAndRefusesAMissingOne() throws IOException {
+  void acceptsAnEmptyFileAndRejectsAMissingOne() throws IOException {
     write("# nothing yet\nhealth:\nfloor:\nproviders:\n  e2b:\npool:\n");
     assertThat(config().policy()).isEqualTo(SelectionPolicy.DEFAULT);
     given = Optional.of(folder.resolve("none.yaml"));
@@ -440,7 +442,7 @@ class ConfigTest {
   }
 
   @Test
-  void warnsOfWhatIsProbablyNotMeant() {
+  void warnsAboutProbablyUnintendedSettings() {
     environment.put("ISOLA_FLOR", "vm");
     environment.put("ISOLA_PORT_80_TCP", "tcp://10.0.0.1:80");
     environment.put("ISOLA_DEBUG", "1");
@@ -449,13 +451,13 @@ class ConfigTest {
     environment.put("ISOLA_PROVIDER", "local_microvm");
     assertThat(config().warnings())
         .containsExactly(
-            "ISOLA_FLOR is not known and ignored, did you mean ISOLA_FLOOR?",
-            "allow_process does nothing unless floor is process",
+            "ISOLA_FLOR is unknown and ignored, did you mean ISOLA_FLOOR?",
+            "allow_process has no effect unless floor is process",
             "provider is local_microvm, which is not installed");
   }
 
   @Test
-  void checksValuesAgainstEachOther() {
+  void checksCombinationsOfValues() {
     flag("health.timeout", "40s");
     assertThat(problems())
         .containsExactly(
@@ -463,7 +465,7 @@ class ConfigTest {
   }
 
   @Test
-  void readsTimesInAnyUnit() throws InvalidValueException {
+  void readsDurationsInAnyUnit() throws InvalidValueException {
     DurationType times = new DurationType(Duration.ZERO, Duration.ofDays(400));
     assertThat(times.read("1h30m")).isEqualTo(Duration.ofMinutes(90));
     assertThat(times.read("1.5s")).isEqualTo(Duration.ofMillis(1500));

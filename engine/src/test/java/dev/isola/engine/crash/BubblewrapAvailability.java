@@ -9,7 +9,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import java.time.InstantSource;
 
-/** Tells whether bubblewrap works on this machine, and if not, why. */
+/** Determines whether bubblewrap works on this machine, and if not, why. */
 final class BubblewrapAvailability {
   private BubblewrapAvailability() {}
 

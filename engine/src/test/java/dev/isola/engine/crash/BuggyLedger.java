@@ -21,12 +21,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** A real ledger with a fault in its transactions. */
+/** A real ledger with a bug in its transactions. */
 final class BuggyLedger implements Ledger {
   private final Ledger real;
   private final Bug bug;
 
-  /** What is wrong with it. */
+  /** The bug. */
   interface Bug {
     <T extends @Nullable Object> T atomically(Ledger real, Function<LedgerParts, T> work);
   }
@@ -36,7 +36,7 @@ final class BuggyLedger implements Ledger {
     this.bug = bug;
   }
 
-  /** Leaves a transaction and undoes it. */
+  /** Rolls back a transaction. */
   private static final class RollbackException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -45,7 +45,7 @@ final class BuggyLedger implements Ledger {
     }
   }
 
-  /** Answers before it writes, where a sandbox becomes one that runs. */
+  /** Acknowledges the transition to running before it is committed. */
   static final class AcknowledgesBeforeCommit implements Bug {
     private static final Duration LATE = Duration.ofMillis(400);
 
@@ -104,7 +104,7 @@ final class BuggyLedger implements Ledger {
     }
   }
 
-  /** Every key is new. */
+  /** Treats every idempotency key as new. */
   static final class ForgetsIdempotencyKeys implements Bug {
     @Override
     public <T extends @Nullable Object> T atomically(Ledger real, Function<LedgerParts, T> work) {

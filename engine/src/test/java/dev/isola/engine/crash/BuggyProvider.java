@@ -14,7 +14,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.util.List;
 import java.util.Optional;
 
-/** A real provider with a fault. */
+/** A real provider with a bug. */
 abstract class BuggyProvider implements Provider {
   final Provider real;
 
@@ -22,7 +22,7 @@ abstract class BuggyProvider implements Provider {
     this.real = real;
   }
 
-  /** Does not say what it has. */
+  /** Fails to return its inventory. */
   static final class InventoryFails extends BuggyProvider {
     InventoryFails(Provider real) {
       super(real);
@@ -34,7 +34,7 @@ abstract class BuggyProvider implements Provider {
     }
   }
 
-  /** Makes what it was told to destroy once more. */
+  /** Creates a sandbox again after destroying it. */
   static final class RecreatesDestroyed extends BuggyProvider {
     RecreatesDestroyed(Provider real) {
       super(real);

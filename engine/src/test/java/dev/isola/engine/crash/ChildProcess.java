@@ -18,7 +18,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The parent's end of a child: lines in, lines out, and its death. */
+/** The parent's view of a child process: its input and output lines, and its exit. */
 final class ChildProcess implements AutoCloseable {
   private static final String END = "";
   private final Process process;
@@ -29,7 +29,7 @@ final class ChildProcess implements AutoCloseable {
     Thread.ofPlatform().daemon().name("crash-child-reader").start(this::read);
   }
 
-  /** Starts a class in a JVM of its own, as light as it can be. */
+  /** Starts a class in a separate, minimal JVM. */
   static ChildProcess start(
       Class<?> main, Optional<String> failpoint, Path log, List<String> arguments) {
     List<String> command =
@@ -69,30 +69,30 @@ final class ChildProcess implements AutoCloseable {
     }
   }
 
-  /** Returns the next line; empty when the child is dead and all it said was read. */
-  Optional<String> next(Duration patience) throws InterruptedException {
+  /** Returns the next line; empty if the child has exited and all its output was read. */
+  Optional<String> next(Duration timeout) throws InterruptedException {
     String line = null;
-    // By seconds: when both processes are stopped for long, that is one of them.
-    for (long second = 0; line == null && second < patience.toSeconds(); second++) {
+    // Polls once per second, so that a long stop of both processes counts as one second only.
+    for (long second = 0; line == null && second < timeout.toSeconds(); second++) {
       line = lines.poll(1, TimeUnit.SECONDS);
     }
     if (line == null) {
       throw new AssertionError(
           "a child said nothing for "
-              + patience
+              + timeout
               + ", alive "
               + process.isAlive()
               + "\n"
               + threads());
     }
     if (line.equals(END)) {
-      lines.add(END); // for who asks again
+      lines.add(END); // for the next call
       return Optional.empty();
     }
     return Optional.of(line);
   }
 
-  /** Returns what its threads do, for who has to find out why it says nothing. */
+  /** Returns a thread dump, to diagnose a silent child. */
   private String threads() throws InterruptedException {
     try {
       Path file = Files.createTempDirectory("isola-threads-").resolve("dump");
@@ -116,7 +116,7 @@ final class ChildProcess implements AutoCloseable {
     }
   }
 
-  /** Waits for its end without reading; what it says stays to be read. */
+  /** Waits for its exit without reading; its output stays available. */
   boolean endsWithin(Duration time) throws InterruptedException {
     return process.waitFor(time.toNanos(), TimeUnit.NANOSECONDS);
   }
@@ -126,11 +126,13 @@ final class ChildProcess implements AutoCloseable {
       process.getOutputStream().write((line + "\n").getBytes(UTF_8));
       process.getOutputStream().flush();
     } catch (IOException e) {
-      // It is dead; that is found out by reading.
+      // It has exited; reading reports that.
     }
   }
 
-  /** By its handle: the process itself would close the pipe before it is read to its end. */
+  /**
+   * Kills through the handle, because the process itself would close the pipe before it is drained.
+   */
   void kill() {
     process.toHandle().destroyForcibly();
   }

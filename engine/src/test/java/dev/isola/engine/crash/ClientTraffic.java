@@ -32,8 +32,8 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * One caller of the engine, with sandboxes of its own. Before it does something whose outcome a
- * crash may hide it says so; and it says what was acknowledged, once the engine has returned.
+ * One client of the engine with its own sandboxes. Announces each operation whose outcome a crash
+ * may hide, and reports what was acknowledged once the engine has returned.
  */
 final class ClientTraffic implements Runnable {
   static final String LIFE = "life";
@@ -41,10 +41,10 @@ final class ClientTraffic implements Runnable {
   static final String BRIEF = "brief";
   static final String KEY = "key";
 
-  /** How keys begin whose sandboxes have a startup. */
+  /** The prefix of keys whose sandboxes have a startup. */
   static final String WITH_STARTUP = "s";
 
-  /** The file that the ready command of a startup writes when it succeeds. */
+  /** The file that the ready command writes when it succeeds. */
   static final String READY_FILE = "ready";
 
   private static final Startup STARTUP =
@@ -69,7 +69,7 @@ final class ClientTraffic implements Runnable {
           Optional.empty());
 
   private final Engine engine;
-  private final LineWriter tell;
+  private final LineWriter out;
   private final SplittableRandom random;
   private final boolean bubblewrap;
   private final boolean building;
@@ -77,7 +77,7 @@ final class ClientTraffic implements Runnable {
   private final List<String> volumes = new ArrayList<>();
   private final List<String> templates = new ArrayList<>();
 
-  /** A sandbox of this caller, with the key by which it was ordered, or empty text. */
+  /** A sandbox of this client, with its idempotency key or an empty string. */
   private record OwnedSandbox(SandboxId id, String provider, String key, boolean paused) {
     OwnedSandbox paused(boolean now) {
       return new OwnedSandbox(id, provider, key, now);
@@ -89,18 +89,18 @@ final class ClientTraffic implements Runnable {
    */
   ClientTraffic(
       Engine engine,
-      LineWriter tell,
+      LineWriter out,
       SplittableRandom random,
       boolean bubblewrap,
       boolean building) {
     this.building = building;
     this.engine = engine;
-    this.tell = tell;
+    this.out = out;
     this.random = random;
     this.bubblewrap = bubblewrap;
   }
 
-  /** Takes over a sandbox that an earlier process made. */
+  /** Takes over a sandbox of an earlier process. */
   void adopt(SandboxView entry) {
     if (entry.state() == SandboxState.RUNNING || entry.state() == SandboxState.PAUSED) {
       mine.add(
@@ -170,8 +170,8 @@ final class ClientTraffic implements Runnable {
     return kind.isEmpty() ? spec : spec.env("KIND", kind);
   }
 
-  /** The same key is always the same order: what it wants is in its name. */
-  private SandboxRequest order(String key) {
+  /** Derives the request from the key, so that a repeated key is a repeated request. */
+  private SandboxRequest request(String key) {
     String kind = key.startsWith("w") ? key.substring(0, 2) : "";
     return SandboxRequest.of(CreateRequest.of(spec(kind).build(), "subprocess"))
         .withIdempotencyKey(key)
@@ -188,20 +188,20 @@ final class ClientTraffic implements Runnable {
   }
 
   private void keyed(String key) {
-    tell.write("ordering", key);
-    attempt("create", key, () -> created(engine.create(order(key)), key));
+    out.write("ordering", key);
+    attempt("create", key, () -> created(engine.create(request(key)), key));
   }
 
-  /** Does again what a caller does whose server died before it answered. */
+  /** Repeats a request whose server died before it responded. */
   void retry(String key) {
     try {
-      created(engine.create(order(key)), key);
+      created(engine.create(request(key)), key);
     } catch (Gone e) {
-      tell.write("refused", key);
+      out.write("refused", key);
     } catch (OutcomeUnknown | DeadlineExceeded e) {
-      tell.write("unknown", "retry", key);
+      out.write("unknown", "retry", key);
     } catch (SandboxException e) {
-      tell.write("trouble", "retry", key, e);
+      out.write("trouble", "retry", key, e);
     }
   }
 
@@ -215,7 +215,7 @@ final class ClientTraffic implements Runnable {
 
   private void created(CreateResult delivery, String key) {
     SandboxView entry = delivery.view();
-    tell.write("created", entry.id(), key.isEmpty() ? "-" : key, FOREVER);
+    out.write("created", entry.id(), key.isEmpty() ? "-" : key, FOREVER);
     if (!has(entry.id())) {
       mine.add(new OwnedSandbox(entry.id(), entry.provider(), key, false));
     }
@@ -231,16 +231,16 @@ final class ClientTraffic implements Runnable {
               engine.create(
                   SandboxRequest.of(CreateRequest.of(spec, "subprocess").withTtl(MOMENT))
                       .withLabels(labels(BRIEF, "")));
-          tell.write("created", delivery.view().id(), "-", BRIEF);
+          out.write("created", delivery.view().id(), "-", BRIEF);
         });
   }
 
   private void failing() {
     try {
       engine.create(SandboxRequest.of(CreateRequest.of(spec("").build(), CrashServer.BROKEN)));
-      tell.write("trouble", "create", "-", "a provider that always fails did not");
+      out.write("trouble", "create", "-", "a provider that always fails did not");
     } catch (SandboxException e) {
-      tell.write("failed", "as it must");
+      out.write("failed", "as it must");
     }
   }
 
@@ -248,13 +248,13 @@ final class ClientTraffic implements Runnable {
     CreateRequest request = CreateRequest.of(spec("").build(), "subprocess");
     try {
       engine.create(SandboxRequest.of(request).withStartup(FAILING_STARTUP));
-      tell.write("trouble", "create", "-", "a startup that always fails did not");
+      out.write("trouble", "create", "-", "a startup that always fails did not");
     } catch (InvalidRequest e) {
-      tell.write("failed", "as it must");
+      out.write("failed", "as it must");
     } catch (OutcomeUnknown | DeadlineExceeded e) {
-      tell.write("unknown", "create", "-");
+      out.write("unknown", "create", "-");
     } catch (SandboxException e) {
-      tell.write("trouble", "create", "-", e);
+      out.write("trouble", "create", "-", e);
     }
   }
 
@@ -266,7 +266,7 @@ final class ClientTraffic implements Runnable {
           String text =
               engine.sandbox(one.id()).run(Command.shell("echo $((6*7))")).stdout().text();
           if (!text.equals("42\n")) {
-            tell.write("trouble", "exec", one.id(), "it said " + text);
+            out.write("trouble", "exec", one.id(), "it said " + text);
           }
         });
   }
@@ -280,26 +280,26 @@ final class ClientTraffic implements Runnable {
       work(one);
       return;
     }
-    tell.write("pausing", one.id());
+    out.write("pausing", one.id());
     attempt(
         "pause",
         one.id(),
         () -> {
           engine.pause(one.id(), PauseKind.MEMORY);
-          tell.write("paused", one.id());
+          out.write("paused", one.id());
           mine.remove(one);
           mine.add(one.paused(true));
         });
   }
 
   private void resume(OwnedSandbox one) {
-    tell.write("pausing", one.id());
+    out.write("pausing", one.id());
     attempt(
         "resume",
         one.id(),
         () -> {
           engine.resume(one.id());
-          tell.write("resumed", one.id());
+          out.write("resumed", one.id());
           mine.remove(one);
           mine.add(one.paused(false));
         });
@@ -310,17 +310,17 @@ final class ClientTraffic implements Runnable {
       work(one);
       return;
     }
-    attempt("repeat", one.id(), () -> created(engine.create(order(one.key())), one.key()));
+    attempt("repeat", one.id(), () -> created(engine.create(request(one.key())), one.key()));
   }
 
   private void end(OwnedSandbox one) {
-    tell.write("ending", one.id());
+    out.write("ending", one.id());
     attempt(
         "destroy",
         one.id(),
         () -> {
           engine.destroy(one.id(), DestroyOptions.FORCE);
-          tell.write("ended", one.id());
+          out.write("ended", one.id());
           mine.remove(one);
         });
   }
@@ -329,25 +329,25 @@ final class ClientTraffic implements Runnable {
   private void volume() {
     if (volumes.size() < FEW) {
       String name = "v" + Long.toString(random.nextLong() & Long.MAX_VALUE, 36);
-      tell.write("volume-creating", name);
+      out.write("volume-creating", name);
       attempt(
           "volume",
           name,
           () -> {
             engine.volumes().create("", name, "bubblewrap");
-            tell.write("volume-created", name);
+            out.write("volume-created", name);
             volumes.add(name);
           });
       return;
     }
     String name = volumes.removeFirst();
-    tell.write("volume-removing", name);
+    out.write("volume-removing", name);
     attempt(
         "volume",
         name,
         () -> {
           engine.volumes().remove("", name);
-          tell.write("volume-removed", name);
+          out.write("volume-removed", name);
         });
   }
 
@@ -371,16 +371,16 @@ final class ClientTraffic implements Runnable {
     attempt("template", name, () -> engine.templates().remove(name));
   }
 
-  private void attempt(String what, Object whom, Runnable work) {
+  private void attempt(String what, Object target, Runnable work) {
     try {
       work.run();
     } catch (OutcomeUnknown | DeadlineExceeded e) {
-      // A machine that stood still. Nothing was acknowledged; the next process looks what came of
-      // it, this one has nothing to do with it any more.
-      tell.write("unknown", what, whom);
-      mine.removeIf(one -> one.id().equals(whom));
+      // The machine was suspended. Nothing was acknowledged; the next process checks the outcome,
+      // and this one no longer tracks the sandbox.
+      out.write("unknown", what, target);
+      mine.removeIf(one -> one.id().equals(target));
     } catch (SandboxException e) {
-      tell.write("trouble", what, whom, e);
+      out.write("trouble", what, target, e);
     }
   }
 }

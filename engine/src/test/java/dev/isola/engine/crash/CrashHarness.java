@@ -25,26 +25,26 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Starts an engine in a process of its own, has it work, kills it, starts the next on what it left,
- * and looks whether everything that was acknowledged holds and nothing else is there.
+ * Starts an engine in a separate process, generates load, kills it, starts the next one on what it
+ * left, and checks that everything acknowledged still holds and nothing else exists.
  */
 final class CrashHarness implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
-  /** How often it is looked whether something is still half done. */
+  /** How often to check whether pending work has finished. */
   private static final int LOOKS = 100;
 
-  /** What a planted bug left half done is waited for in vain. */
+  /** Shorter with a planted bug, whose pending work never finishes. */
   private static final int LOOKS_IN_VAIN = 30;
 
-  /** How long a failpoint may take to be reached; after that the child is killed anyway. */
+  /** How long to wait for a failpoint; after that the child is killed anyway. */
   private static final Duration TRAFFIC = Duration.ofSeconds(6);
 
   private static final int EVERY_NTH_AT_ANY_MOMENT = 5;
 
-  /** Points that are reached with bubblewrap only. */
+  /** Failpoints that only bubblewrap reaches. */
   static final Set<Failpoint> WITH_BUBBLEWRAP =
       EnumSet.of(
           Failpoint.VOLUME_WRITTEN,
@@ -62,7 +62,7 @@ final class CrashHarness implements AutoCloseable {
           Failpoint.RESUME_WRITTEN,
           Failpoint.RECONCILE_CORRECTED);
 
-  /** Points that are passed many times in a moment are also hit later than the first time. */
+  /** Failpoints that are passed often are also hit later than at the first pass. */
   private static final Set<Failpoint> OFTEN =
       EnumSet.of(
           Failpoint.CREATE_SELECTED,
@@ -85,7 +85,7 @@ final class CrashHarness implements AutoCloseable {
           Failpoint.LEDGER_BEFORE_COMMIT,
           Failpoint.LEDGER_AFTER_COMMIT);
 
-  /** What a failpoint needs to be there before it can be reached. */
+  /** The outage faults that a failpoint requires in order to be reached. */
   private static final Map<Failpoint, OutageFault> NEEDS =
       Map.of(
           Failpoint.RECONCILE_REMOVING, OutageFault.STRAY,
@@ -108,8 +108,8 @@ final class CrashHarness implements AutoCloseable {
   private boolean finished;
 
   /**
-   * @param ledger as of {@link CrashSite}
-   * @param pausing whether some provider here can pause
+   * @param ledger as in {@link CrashSite}
+   * @param pausing whether a provider on this machine can pause
    */
   CrashHarness(long seed, PlantedBug planted, List<String> ledger, boolean pausing) {
     this.seed = seed;
@@ -127,10 +127,10 @@ final class CrashHarness implements AutoCloseable {
     agenda.addAll(points);
   }
 
-  /** What came of a run. */
+  /** The result of a run. */
   record Outcome(List<String> broken, Map<Failpoint, Integer> hits, int cycles, int killed) {}
 
-  /** Kills {@code count} times, or until something is broken, and then ends everything. */
+  /** Kills {@code count} times, or until an invariant is broken, and then shuts down. */
   Outcome run(int count) throws InterruptedException {
     Outcome outcome = run(count, any -> true);
     return outcome.broken().isEmpty()
@@ -139,7 +139,7 @@ final class CrashHarness implements AutoCloseable {
         : outcome;
   }
 
-  /** Kills {@code count} times, or until something is broken that is {@code wanted}. */
+  /** Kills {@code count} times, or until an invariant that {@code wanted} accepts is broken. */
   Outcome run(int count, Predicate<String> wanted) throws InterruptedException {
     List<String> broken = new ArrayList<>();
     for (int i = 0; i < count && broken.isEmpty(); i++) {
@@ -188,7 +188,7 @@ final class CrashHarness implements AutoCloseable {
         + ")";
   }
 
-  /** A point that was not reached comes soon again; one that was, last. */
+  /** Failpoints that were not reached come first, those that were come last. */
   private void note(Failpoint point, boolean hit) {
     if (hit) {
       hits.merge(point, 1, Integer::sum);
@@ -231,37 +231,37 @@ final class CrashHarness implements AutoCloseable {
     return String.join(",", plants.stream().map(OutageFault::name).toList());
   }
 
-  /** What the warm pool wants changes with each process, so that there is something to give up. */
+  /** Changes the warm pool with each process, so that there are obsolete sandboxes. */
   private static String yaml(int number) {
     return """
-        shutdown: drain
-        pool:
-          - provider: subprocess
-            size: 1
-            spec:
-              env: {KIND: %s}
-        """
+    shutdown: drain
+    pool:
+      - provider: subprocess
+        size: 1
+        spec:
+          env: {KIND: %s}
+    """
         .formatted(number % 2 == 0 ? "wa" : "wb");
   }
 
-  /** Returns false when it died before. */
+  /** Returns false if the child exited before. */
   private boolean readUntil(ChildProcess child, String wanted) throws InterruptedException {
-    Optional<String> line = child.next(PATIENCE);
+    Optional<String> line = child.next(TIMEOUT);
     while (line.isPresent() && !line.get().equals(wanted)) {
       model.apply(line.get());
-      line = child.next(PATIENCE);
+      line = child.next(TIMEOUT);
     }
     return line.isPresent();
   }
 
-  /** Looks at what was recovered; what may be under way gets some time to end. */
+  /** Checks the recovered state; pending work gets some time to finish. */
   private List<String> check(ChildProcess child, Predicate<String> wanted)
       throws InterruptedException {
     for (int looks = planted == PlantedBug.NOTHING ? LOOKS : LOOKS_IN_VAIN; ; looks--) {
       List<TrackedResource> things = leaks.scan().resources();
       Optional<StateDump> dump = dump(child);
       if (dump.isEmpty()) {
-        return List.of(); // it was stopped at its failpoint, by something in the background
+        return List.of(); // a background task stopped it at its failpoint
       }
       List<String> lasting = Invariants.lasting(model, dump.get()).stream().filter(wanted).toList();
       List<String> passing =
@@ -280,10 +280,10 @@ final class CrashHarness implements AutoCloseable {
   private static Optional<StateDump> dump(ChildProcess child) throws InterruptedException {
     child.say("dump");
     StateDump dump = new StateDump();
-    Optional<String> line = child.next(PATIENCE);
+    Optional<String> line = child.next(TIMEOUT);
     while (line.isPresent() && !line.get().equals("dumped")) {
       dump.parse(line.get());
-      line = child.next(PATIENCE);
+      line = child.next(TIMEOUT);
     }
     return line.map(end -> dump);
   }
@@ -297,16 +297,16 @@ final class CrashHarness implements AutoCloseable {
   }
 
   private void drain(ChildProcess child) throws InterruptedException {
-    Optional<String> line = child.next(PATIENCE);
+    Optional<String> line = child.next(TIMEOUT);
     while (line.isPresent()) {
       if (!StateDump.isOf(line.get())) {
         model.apply(line.get());
       }
-      line = child.next(PATIENCE);
+      line = child.next(TIMEOUT);
     }
   }
 
-  /** Ends everything the way a server does that is shut down, and looks whether it is gone. */
+  /** Shuts down like a server and checks that nothing is left. */
   private List<String> finish(PlantedBug bug, Predicate<String> wanted)
       throws InterruptedException {
     List<String> broken = new ArrayList<>();
@@ -326,13 +326,13 @@ final class CrashHarness implements AutoCloseable {
     return broken.stream().map(what -> words(cycles, Optional.of("finish"), what)).toList();
   }
 
-  /** Returns the last things the children logged, for who has to find out why. */
+  /** Returns the last log lines of the children, for diagnosis. */
   String log(int lines) throws IOException {
     List<String> all = Files.readAllLines(log());
     return String.join("\n", all.subList(Math.max(0, all.size() - lines), all.size()));
   }
 
-  /** Ends what a run left that found something broken; returns what cannot be ended. */
+  /** Destroys what a failed run left behind; returns what cannot be destroyed. */
   List<String> putAway() throws InterruptedException {
     return finish(PlantedBug.NOTHING, none -> false);
   }

@@ -30,8 +30,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * An engine in real time on providers whose sandboxes outlive it, and on one that always fails, so
- * that there is somebody to fall back from.
+ * An engine in real time, on providers whose sandboxes outlive it and on one that always fails, so
+ * that fallback happens.
  */
 final class CrashServer implements AutoCloseable {
   static final String BROKEN = "gvisor";
@@ -56,7 +56,7 @@ final class CrashServer implements AutoCloseable {
     this.engine = engine;
   }
 
-  /** What is done between the opening of the providers and that of the engine. */
+  /** Runs after the providers were opened and before the engine is. */
   record StoppedEngine(Ledger ledger, ProviderRegistry registry) {}
 
   static CrashServer open(
@@ -87,7 +87,9 @@ final class CrashServer implements AutoCloseable {
             config, ledger, registry, health, images.map(TemplateImages.class::cast), CLOCK, log));
   }
 
-  /** Returns the images of the site, among them one of busybox; empty where there is none here. */
+  /**
+   * Returns the image store of the site with a busybox image; empty if busybox is not installed.
+   */
   private static Optional<StoreImages> images(CrashSite site) {
     Optional<StoreImages> images = StoreImages.in(site.folder());
     try {
@@ -128,7 +130,7 @@ final class CrashServer implements AutoCloseable {
     }
   }
 
-  /** Ends the server; what its config says happens to the sandboxes. */
+  /** Stops the server; its configuration determines what happens to the sandboxes. */
   @Override
   public void close() {
     engine.close();

@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What an engine leaves behind and another one opens: an instance, its data folder, its ledger.
+ * The state that one engine leaves and the next one opens: instance, data folder and ledger.
  *
- * @param ledger empty for SQLite in the folder; otherwise the URL and the schema on a server
+ * @param ledger empty for SQLite in the folder; otherwise the URL and schema of a server
  */
 record CrashSite(InstanceId instance, Path folder, List<String> ledger) {
   CrashSite {

@@ -25,22 +25,22 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 
 /**
- * A process with an engine that is killed. It opens what an earlier one left, says {@code ready},
- * and does what it is told by lines on its input: {@code dump} what is written down and what there
- * is, {@code retry KEY}, {@code go} and make traffic until death, or {@code finish}.
+ * A process with an engine that is going to be killed. It opens what an earlier one left, prints
+ * {@code ready}, and executes commands from its input: {@code dump} the ledger and the inventories,
+ * {@code retry KEY}, {@code go} and generate traffic until it is killed, or {@code finish}.
  */
 final class EngineCrashChild {
   private static final int CALLERS = 4;
 
   private final CrashServer server;
-  private final LineWriter tell;
+  private final LineWriter out;
   private final Instant start;
   private final List<ClientTraffic> callers = new ArrayList<>();
 
   private EngineCrashChild(
-      CrashServer server, LineWriter tell, SplittableRandom random, Instant start) {
+      CrashServer server, LineWriter out, SplittableRandom random, Instant start) {
     this.server = server;
-    this.tell = tell;
+    this.out = out;
     this.start = start;
     boolean bubblewrap =
         server.health.awaitFirstProbes().stream()
@@ -49,17 +49,20 @@ final class EngineCrashChild {
       callers.add(
           new ClientTraffic(
               server.engine,
-              tell,
+              out,
               random.split(),
               bubblewrap,
               bubblewrap && server.images.isPresent() && i == 0));
     }
   }
 
-  /** Arguments: instance, folder, seed, planted bug, plants with commas, yaml, [URL, schema]. */
+  /**
+   * Arguments: instance, folder, seed, planted bug, comma-separated outage faults, yaml, [URL,
+   * schema].
+   */
   public static void main(String[] args) throws IOException {
     Instant start = Instant.now();
-    LineWriter tell = new LineWriter();
+    LineWriter out = new LineWriter();
     SplittableRandom random = new SplittableRandom(Long.parseLong(args[2]));
     CrashSite site =
         new CrashSite(
@@ -68,7 +71,7 @@ final class EngineCrashChild {
         new Log() {
           @Override
           public void info(String sentence) {
-            // Traffic makes many of them.
+            // Traffic creates many of them.
           }
 
           @Override
@@ -82,12 +85,12 @@ final class EngineCrashChild {
             args[5],
             PlantedBug.valueOf(args[3]),
             log,
-            before -> plants(args[4]).forEach(plant -> plant.inject(before, random, tell)))) {
-      EngineCrashChild child = new EngineCrashChild(server, tell, random, start);
-      tell.write("ready");
+            before -> plants(args[4]).forEach(plant -> plant.inject(before, random, out)))) {
+      EngineCrashChild child = new EngineCrashChild(server, out, random, start);
+      out.write("ready");
       child.obey();
     }
-    tell.write("finished");
+    out.write("finished");
   }
 
   private static List<OutageFault> plants(String names) {
@@ -142,10 +145,10 @@ final class EngineCrashChild {
             (name, provider) -> {
               try {
                 for (InventoryItem one : provider.inventory()) {
-                  tell.write("seen", one.id(), name, one.state());
+                  out.write("seen", one.id(), name, one.state());
                 }
               } catch (SandboxException e) {
-                tell.write("unseen", name);
+                out.write("unseen", name);
               }
             });
     List<SandboxView> written = all(SandboxListFilter.ALL);
@@ -154,7 +157,7 @@ final class EngineCrashChild {
             .collect(Collectors.groupingBy(EngineCrashChild::key, Collectors.counting()));
     for (SandboxView entry : written) {
       boolean young = entry.state() == SandboxState.CREATING && entry.createdAt().isAfter(start);
-      tell.write(
+      out.write(
           "entry",
           entry.id(),
           entry.state(),
@@ -162,36 +165,36 @@ final class EngineCrashChild {
           young ? "young" : "old",
           counts.getOrDefault(key(entry), 0L) > 1 && !ran(entry) ? "-" : key(entry));
     }
-    written.stream().filter(this::isUnready).forEach(entry -> tell.write("unready", entry.id()));
+    written.stream().filter(this::isUnready).forEach(entry -> out.write("unready", entry.id()));
     server.registry.get("bubblewrap").volumes().orElseThrow().list().stream()
-        .forEach(name -> tell.write("volume-seen", name));
+        .forEach(name -> out.write("volume-seen", name));
     server
         .engine
         .volumes()
         .list("")
-        .forEach(volume -> tell.write("volume-entry", volume.name(), volume.state()));
+        .forEach(volume -> out.write("volume-entry", volume.name(), volume.state()));
     dumpTemplates(written);
-    tell.write("dumped");
+    out.write("dumped");
   }
 
   private void dumpTemplates(List<SandboxView> written) {
     server.ledger.templates().builds().stream()
         .filter(build -> !build.state().isOver())
-        .forEach(build -> tell.write("build-remains", build.id()));
+        .forEach(build -> out.write("build-remains", build.id()));
     written.stream()
         .filter(entry -> entry.state() != SandboxState.DESTROYED)
         .filter(entry -> entry.labels().containsKey(TemplateService.BUILD_LABEL))
-        .forEach(entry -> tell.write("build-remains", entry.id()));
+        .forEach(entry -> out.write("build-remains", entry.id()));
     server.ledger.templates().all().stream()
         .filter(template -> !template.image().isEmpty())
-        .forEach(template -> tell.write("template-image", template.image()));
+        .forEach(template -> out.write("template-image", template.image()));
     server.images.stream()
         .flatMap(images -> images.names().stream())
         .filter(name -> !name.equals(StoreImages.SMALL))
-        .forEach(name -> tell.write("image-seen", name));
+        .forEach(name -> out.write("image-seen", name));
   }
 
-  /** Tells whether a sandbox runs whose startup has not succeeded. */
+  /** Returns whether a sandbox runs whose startup has not succeeded. */
   private boolean isUnready(SandboxView entry) {
     if (entry.state() != SandboxState.RUNNING
         || !key(entry).startsWith(ClientTraffic.WITH_STARTUP)) {
@@ -200,7 +203,7 @@ final class EngineCrashChild {
     try {
       return !server.engine.sandbox(entry.id()).files().exists(ClientTraffic.READY_FILE);
     } catch (SandboxException e) {
-      return false; // it ended since; the other invariants look at that
+      return false; // it has ended meanwhile; other invariants cover that
     }
   }
 
@@ -208,7 +211,7 @@ final class EngineCrashChild {
     return entry.labels().getOrDefault(ClientTraffic.KEY, "-");
   }
 
-  /** One that never ran has given its key back; then another may have it. */
+  /** The key of a sandbox that never ran was released and may be bound to another sandbox. */
   private boolean ran(SandboxView entry) {
     return server.ledger.sandboxes().transitions(entry.id()).stream()
         .anyMatch(step -> step.to() == SandboxState.RUNNING);

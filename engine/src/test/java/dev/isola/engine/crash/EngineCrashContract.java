@@ -10,15 +10,15 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * An engine is killed with traffic all the while, at failpoints and at any moment. {@code ./check}
- * does it a few times, {@code ./check --long} 300 times, and then every failpoint must be hit. A
- * run is repeated with {@code -Disola.crash.seed}.
+ * Kills an engine under load, at failpoints and at random times. {@code ./check} does it a few
+ * times, {@code ./check --long} 300 times and requires that every failpoint is hit. {@code
+ * -Disola.crash.seed} repeats a run.
  */
 abstract class EngineCrashContract {
   private static final int CYCLES = Integer.getInteger("isola.crash.cycles", 8);
   private static final int ENOUGH_FOR_ALL = 3 * Failpoint.values().length;
 
-  /** Returns the ledger of one run, as {@link CrashSite} has it. */
+  /** Returns the ledger of one run, as in {@link CrashSite}. */
   abstract List<String> ledger();
 
   static long seed() {
@@ -26,7 +26,7 @@ abstract class EngineCrashContract {
   }
 
   @Test
-  void nothingAcknowledgedIsLostAndNothingIsLeft() throws InterruptedException, IOException {
+  void crashesLoseNothingAcknowledgedAndLeakNothing() throws InterruptedException, IOException {
     long seed = seed();
     boolean pausing = BubblewrapAvailability.healthy();
     try (CrashHarness harness = new CrashHarness(seed, PlantedBug.NOTHING, ledger(), pausing)) {

@@ -9,17 +9,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** What was acknowledged, as the children said it; it knows nothing else. */
+/** The state that was acknowledged, built only from the output of the children. */
 final class ExpectedState {
-  /** How far the end of a sandbox has come. */
+  /** The progress of a destruction. */
   enum End {
     NONE,
-    /** It may end or have ended: its time is short, its destroy began, or somebody took it. */
+    /**
+     * It may have ended: its TTL is short, its destruction has started, or an outage fault removed
+     * it.
+     */
     POSSIBLE,
     ACKNOWLEDGED
   }
 
-  /** Whether it runs; {@code EITHER} when a crash came between the wish and the answer. */
+  /** Whether it runs; {@code EITHER} if a crash came between request and response. */
   enum RunState {
     RUNNING,
     PAUSED,
@@ -35,13 +38,13 @@ final class ExpectedState {
   final Map<String, ExpectedSandbox> sandboxes = new HashMap<>();
   final Map<String, String> keys = new HashMap<>();
 
-  /** Whether there is to be a volume of a name; empty where a crash came before the answer. */
+  /** Whether the volume must exist; empty if a crash came before the response. */
   final Map<String, Optional<Boolean>> volumes = new HashMap<>();
 
   final Set<String> unanswered = new HashSet<>();
   final List<String> broken = new ArrayList<>();
 
-  /** Takes in a line of a child. */
+  /** Applies an output line of a child. */
   void apply(String line) {
     String[] words = line.split(" ");
     switch (words[0]) {
@@ -80,7 +83,7 @@ final class ExpectedState {
     }
   }
 
-  /** Takes what a crash left open as decided by what is written down after it. */
+  /** Settles what a crash left undecided by what is recorded afterwards. */
   void settle(StateDump dump) {
     volumes.replaceAll((name, was) -> Optional.of(dump.volumes.containsKey(name)));
     sandboxes.forEach(
@@ -98,7 +101,10 @@ final class ExpectedState {
         });
   }
 
-  /** What a child adopted is known from its creation, or was never acknowledged to anybody. */
+  /**
+   * Returns the expected sandbox. One that a child adopted is known from its creation, or was never
+   * acknowledged.
+   */
   private ExpectedSandbox known(String id) {
     return sandboxes.computeIfAbsent(id, any -> new ExpectedSandbox());
   }

@@ -20,17 +20,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A server that starts a command in each of many sandboxes, says which, and waits: for the word to
- * close, or for its death.
+ * A server that starts a command in each of many sandboxes, prints their ids, and waits until it is
+ * told to close or is killed.
  */
 final class FiftyCommandsChild {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private FiftyCommandsChild() {}
 
-  /** Arguments: instance, folder, how many sandboxes, how many lines. */
+  /** Arguments: instance, folder, number of sandboxes, number of lines. */
   public static void main(String[] args) throws IOException {
-    LineWriter tell = new LineWriter();
+    LineWriter out = new LineWriter();
     CrashSite site = new CrashSite(new InstanceId(args[0]), Path.of(args[1]), List.of());
     try (CrashServer server =
         CrashServer.open(site, "", PlantedBug.NOTHING, new FakeLog(), before -> {})) {
@@ -46,15 +46,15 @@ final class FiftyCommandsChild {
       for (int i = 0; i < sandboxes.size(); i++) {
         Execution execution =
             sandboxes.get(i).start(Command.shell(script(i, Integer.parseInt(args[3]))));
-        tell.write("started", sandboxes.get(i).id(), execution.id(), i);
+        out.write("started", sandboxes.get(i).id(), execution.id(), i);
       }
-      tell.write("all");
+      out.write("all");
       new BufferedReader(new InputStreamReader(System.in, UTF_8)).readLine();
     }
-    tell.write("closed");
+    out.write("closed");
   }
 
-  /** Numbered lines, five a second; each command has an exit code of its own. */
+  /** Prints numbered lines, five per second; each command has a different exit code. */
   private static String script(int number, int lines) {
     return "i=0; while [ $i -lt "
         + lines

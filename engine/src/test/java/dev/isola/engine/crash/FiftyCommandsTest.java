@@ -29,19 +29,19 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A server ends while fifty commands run in fifty sandboxes; the next one misses nothing. */
+/** A server stops while fifty commands run in fifty sandboxes; the next one misses no output. */
 class FiftyCommandsTest {
   private static final int SANDBOXES = 50;
 
-  /** At five lines a second a command outlives its server for long. */
+  /** At five lines per second, a command long outlives its server. */
   private static final int LINES = 100;
 
-  /** What the JVM itself opens once and keeps, far less than one for each sandbox. */
+  /** Allowance for files that the JVM opens once, far less than one per sandbox. */
   private static final Map<String, Integer> KEPT = Map.of("sockets", 5, "other descriptors", 10);
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
-  /** A command in a sandbox, as the first server started it. */
+  /** A command in a sandbox, started by the first server. */
   private record Started(SandboxId sandbox, ExecutionId execution, int number) {}
 
   @BeforeEach
@@ -52,16 +52,16 @@ class FiftyCommandsTest {
   }
 
   @Test
-  void acrossACleanClose() throws InterruptedException {
+  void executionsSurviveACleanShutdown() throws InterruptedException {
     across(
         child -> {
           child.say("close");
-          assertThat(child.next(PATIENCE)).contains("closed");
+          assertThat(child.next(TIMEOUT)).contains("closed");
         });
   }
 
   @Test
-  void acrossKillMinus9() throws InterruptedException {
+  void executionsSurviveSigkill() throws InterruptedException {
     across(ChildProcess::kill);
   }
 
@@ -112,17 +112,17 @@ class FiftyCommandsTest {
         line = next(child);
       }
       ending.of(child);
-      assertThat(child.endsWithin(PATIENCE)).isTrue();
+      assertThat(child.endsWithin(TIMEOUT)).isTrue();
     }
     assertThat(started).hasSize(SANDBOXES);
     return started;
   }
 
   private static String next(ChildProcess child) throws InterruptedException {
-    return child.next(PATIENCE).orElseThrow(() -> new AssertionError("the server died"));
+    return child.next(TIMEOUT).orElseThrow(() -> new AssertionError("the server died"));
   }
 
-  /** The control: the commands have not simply ended before. */
+  /** Control: the commands have not already ended. */
   private static void assertAllRun(CrashServer server, List<Started> started) {
     List<Started> ended = new ArrayList<>();
     for (Started one : started) {
@@ -135,7 +135,7 @@ class FiftyCommandsTest {
         ended.add(one);
       }
     }
-    assertThat(ended).as("commands that ended before the next server came").isEmpty();
+    assertThat(ended).as("commands that ended before the next server started").isEmpty();
   }
 
   private static void assertComplete(CrashServer server, Started one) {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What must hold after each recovery. Pure. */
+/** The invariants after each recovery. Pure. */
 final class Invariants {
   private static final Pattern ID = Pattern.compile("(?<![a-z0-9])[a-z0-9]{20}(?![a-z0-9])");
 
@@ -21,7 +21,7 @@ final class Invariants {
     this.dump = dump;
   }
 
-  /** Returns what is wrong and never becomes right. */
+  /** Returns the violations that cannot resolve themselves. */
   static List<String> lasting(ExpectedState model, StateDump dump) {
     List<String> broken = new ArrayList<>(model.broken);
     Invariants now = new Invariants(model, dump);
@@ -43,13 +43,13 @@ final class Invariants {
     return broken;
   }
 
-  /** Returns what is wrong, but may be under way: who looks again later must not find it. */
+  /** Returns the violations that may be pending work; a later check must not find them. */
   static List<String> passing(ExpectedState model, StateDump dump, List<TrackedResource> things) {
     List<String> broken = new ArrayList<>();
     Invariants now = new Invariants(model, dump);
     model.sandboxes.forEach((id, known) -> now.pace(id, known, broken));
     dump.entries.forEach((id, entry) -> now.entry(id, entry, broken));
-    dump.seen.forEach((id, provider) -> now.sighting(id, provider, broken));
+    dump.seen.forEach((id, provider) -> now.item(id, provider, broken));
     things.forEach(thing -> now.thing(thing, broken));
     now.volumes(broken);
     now.templates(broken);
@@ -157,8 +157,8 @@ final class Invariants {
         }
       }
       case RUNNING, PAUSED, STOPPED -> {
-        boolean asked = !dump.unseen.contains(entry.provider());
-        if (asked && !entry.provider().equals(dump.seen.get(id))) {
+        boolean requested = !dump.unseen.contains(entry.provider());
+        if (requested && !entry.provider().equals(dump.seen.get(id))) {
           broken.add("sandbox " + id + " is written down and " + entry.provider() + " has it not");
         }
       }
@@ -166,17 +166,19 @@ final class Invariants {
     }
   }
 
-  private void sighting(String id, String provider, List<String> broken) {
+  private void item(String id, String provider, List<String> broken) {
     StateDump.Entry entry = dump.entries.get(id);
     if (entry == null || entry.state() == SandboxState.DESTROYED) {
       broken.add("sandbox " + id + " is at " + provider + " and not written down");
     }
   }
 
-  /** A thing belongs to a sandbox that is written down and not destroyed, by its name. */
+  /**
+   * Returns whether a resource belongs, by its name, to a recorded sandbox that is not destroyed.
+   */
   private void thing(TrackedResource thing, List<String> broken) {
     if (thing.kind() == TrackedResource.Kind.NETWORK_NAMESPACE) {
-      return; // it is called by its processes, and these are looked at
+      return; // named after its processes, which are checked separately
     }
     Matcher ids = ID.matcher(thing.description());
     boolean owned = false;

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Says lines to the parent, each at once and whole: what was said stays said after kill -9. */
+/** Writes lines to the parent unbuffered, so that complete lines survive kill -9. */
 final class LineWriter {
   private final ReentrantLock turn = new ReentrantLock();
   private final FileOutputStream out = new FileOutputStream(FileDescriptor.out);

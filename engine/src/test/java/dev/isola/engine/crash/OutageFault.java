@@ -10,39 +10,39 @@ import dev.isola.store.SandboxEntry;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 
-/** What somebody does to sandboxes while no engine is there; the next one has to cope. */
+/** A change to sandboxes while no engine is running, which the next engine must handle. */
 enum OutageFault {
-  /** Makes one that nobody wrote down. */
+  /** Creates an unrecorded sandbox. */
   STRAY {
     @Override
-    void inject(CrashServer.StoppedEngine house, RandomGenerator random, LineWriter tell) {
-      house
+    void inject(CrashServer.StoppedEngine fixture, RandomGenerator random, LineWriter out) {
+      fixture
           .registry()
           .get("subprocess")
           .create(SandboxSpec.builder(SandboxId.random(random)).build());
     }
   },
-  /** Takes one away. */
+  /** Removes a sandbox. */
   LOST {
     @Override
-    void inject(CrashServer.StoppedEngine house, RandomGenerator random, LineWriter tell) {
-      one(house, "subprocess")
+    void inject(CrashServer.StoppedEngine fixture, RandomGenerator random, LineWriter out) {
+      one(fixture, "subprocess")
           .ifPresent(
               entry -> {
-                tell.write("lost", entry.id());
-                house.registry().get(entry.provider()).destroy(entry.id(), DestroyOptions.FORCE);
+                out.write("lost", entry.id());
+                fixture.registry().get(entry.provider()).destroy(entry.id(), DestroyOptions.FORCE);
               });
     }
   },
-  /** Pauses one. */
+  /** Pauses a sandbox. */
   PAUSED {
     @Override
-    void inject(CrashServer.StoppedEngine house, RandomGenerator random, LineWriter tell) {
-      one(house, "bubblewrap")
+    void inject(CrashServer.StoppedEngine fixture, RandomGenerator random, LineWriter out) {
+      one(fixture, "bubblewrap")
           .ifPresent(
               entry -> {
-                tell.write("pausing", entry.id());
-                house
+                out.write("pausing", entry.id());
+                fixture
                     .registry()
                     .get(entry.provider())
                     .attach(entry.id())
@@ -52,14 +52,14 @@ enum OutageFault {
     }
   };
 
-  abstract void inject(CrashServer.StoppedEngine house, RandomGenerator random, LineWriter tell);
+  abstract void inject(CrashServer.StoppedEngine fixture, RandomGenerator random, LineWriter out);
 
-  private static Optional<SandboxEntry> one(CrashServer.StoppedEngine house, String provider) {
+  private static Optional<SandboxEntry> one(CrashServer.StoppedEngine fixture, String provider) {
     EntryFilter filter =
         EntryFilter.ALL
             .provider(provider)
             .states(SandboxState.RUNNING)
             .label(ClientTraffic.LIFE, ClientTraffic.FOREVER);
-    return house.ledger().sandboxes().list(filter, "", 1).entries().stream().findFirst();
+    return fixture.ledger().sandboxes().list(filter, "", 1).entries().stream().findFirst();
   }
 }

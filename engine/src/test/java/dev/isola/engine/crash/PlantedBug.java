@@ -7,16 +7,16 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.store.Ledger;
 import java.util.function.UnaryOperator;
 
-/** Bugs that the harness must find. */
+/** Bugs that the harness must detect. */
 enum PlantedBug {
   NOTHING,
-  /** It is answered that a sandbox runs, and written a moment later. */
+  /** A running sandbox is acknowledged shortly before it is recorded. */
   ACKNOWLEDGED_EARLY,
-  /** Keys are forgotten: a repeated order makes a second sandbox. */
+  /** Idempotency keys are forgotten: a repeated request creates a second sandbox. */
   FORGOTTEN_KEYS,
-  /** Nobody can see what there is, so the reconciler does nothing about it. */
+  /** Inventories fail, so the reconciler does nothing. */
   BLIND,
-  /** What was destroyed is there again. */
+  /** A destroyed sandbox exists again. */
   RESURRECTED;
 
   Ledger ledger(Ledger real) {

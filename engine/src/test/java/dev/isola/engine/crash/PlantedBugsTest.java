@@ -6,29 +6,29 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
-/** The controls: an engine with a bug is found out by the harness that finds nothing without. */
+/** Controls: the harness detects planted bugs. */
 class PlantedBugsTest {
   private static final int UNTIL_FOUND = 15;
 
   @Test
-  void acknowledgingBeforeWritingIsCaught() throws InterruptedException {
+  void acknowledgeBeforeCommitIsDetected() throws InterruptedException {
     assertCaught(
         PlantedBug.ACKNOWLEDGED_EARLY,
         line -> line.contains("was acknowledged and is DESTROYED") || line.contains("is ERROR"));
   }
 
   @Test
-  void forgottenKeysAreCaught() throws InterruptedException {
+  void forgottenIdempotencyKeysAreDetected() throws InterruptedException {
     assertCaught(PlantedBug.FORGOTTEN_KEYS, line -> line.startsWith("key "));
   }
 
   @Test
-  void aReconcilerThatDoesNothingIsCaught() throws InterruptedException {
+  void inactiveReconcilerIsDetected() throws InterruptedException {
     assertCaught(PlantedBug.BLIND, line -> line.contains("was left half done"));
   }
 
   @Test
-  void aResurrectedSandboxIsCaught() throws InterruptedException {
+  void recreatedSandboxIsDetected() throws InterruptedException {
     assertCaught(PlantedBug.RESURRECTED, line -> line.startsWith("leaked: process"));
   }
 
@@ -39,8 +39,8 @@ class PlantedBugsTest {
             EngineCrashContract.seed(), planted, List.of(), BubblewrapAvailability.healthy())) {
       CrashHarness.Outcome outcome = harness.run(UNTIL_FOUND, wanted);
       List<String> left = harness.putAway();
-      assertThat(outcome.broken()).as("the harness finds %s", planted).isNotEmpty();
-      assertThat(left).as("what it left is put away").isEmpty();
+      assertThat(outcome.broken()).as("the harness detects %s", planted).isNotEmpty();
+      assertThat(left).as("its remains are removed").isEmpty();
     }
   }
 }

@@ -5,7 +5,7 @@ import dev.isola.store.PostgresTestDatabase;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 
-/** Kills on PostgreSQL. */
+/** Crash tests on PostgreSQL. */
 class PostgresCrashTest extends EngineCrashContract {
   private final PostgresTestDatabase database = new PostgresTestDatabase();
   private final LedgerConfig config = database.fresh();

@@ -2,7 +2,7 @@ package dev.isola.engine.crash;
 
 import java.util.List;
 
-/** Kills on SQLite. */
+/** Crash tests on SQLite. */
 class SqliteCrashTest extends EngineCrashContract {
   @Override
   List<String> ledger() {

@@ -17,16 +17,16 @@ import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server is killed while a startup runs, or after it and before that is written. */
+/** A server is killed during a startup, or after it and before that is recorded. */
 class StartupCrashTest {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final String KEY = ClientTraffic.WITH_STARTUP + "1";
 
   @ParameterizedTest
   @EnumSource(
       value = Failpoint.class,
       names = {"CREATE_STARTING", "CREATE_STARTED"})
-  void killedStartupLeavesNothingAndARepeatedCreateIsReady(Failpoint point)
+  void killedStartupLeavesNothingBehindAndARepeatedCreateSucceeds(Failpoint point)
       throws InterruptedException {
     try (TemporaryFolder scratch = TemporaryFolder.create("isola-startup-")) {
       CrashSite site =
@@ -39,9 +39,9 @@ class StartupCrashTest {
       try (ChildProcess first = start(site, 1, Optional.of(point.toString()))) {
         expect(first, "ready");
         first.say("retry " + KEY);
-        assertThat(first.endsWithin(PATIENCE)).isTrue();
+        assertThat(first.endsWithin(TIMEOUT)).isTrue();
         assertThat(first.stoppedAtFailpoint()).isTrue();
-        assertThat(first.next(PATIENCE)).as("nothing was acknowledged").isEmpty();
+        assertThat(first.next(TIMEOUT)).as("nothing was acknowledged").isEmpty();
       }
       try (ChildProcess second = start(site, 2, Optional.empty())) {
         expect(second, "ready");
@@ -67,7 +67,7 @@ class StartupCrashTest {
     }
   }
 
-  /** Each child has a seed of its own: the ids of sandboxes are drawn from it. */
+  /** Each child has a different seed, because sandbox ids are derived from it. */
   private static ChildProcess start(CrashSite site, long seed, Optional<String> failpoint) {
     return ChildProcess.start(
         EngineCrashChild.class,
@@ -96,6 +96,6 @@ class StartupCrashTest {
   }
 
   private static String next(ChildProcess child) throws InterruptedException {
-    return child.next(PATIENCE).orElseThrow(() -> new AssertionError("the server died"));
+    return child.next(TIMEOUT).orElseThrow(() -> new AssertionError("the server died"));
   }
 }

@@ -6,10 +6,10 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** What a child says is written down, and what its providers say there is. */
+/** The ledger and the inventories as reported by a child. */
 final class StateDump {
   /**
-   * @param young whether it is being made by the process that says so
+   * @param young whether the reporting process is creating it
    */
   record Entry(SandboxState state, String provider, boolean young, String key) {
     boolean alive() {
@@ -23,22 +23,22 @@ final class StateDump {
   final Map<String, String> seen = new HashMap<>();
   final Set<String> unseen = new HashSet<>();
 
-  /** The sandboxes that run although their startup has not succeeded. */
+  /** The running sandboxes whose startup has not succeeded. */
   final Set<String> unready = new HashSet<>();
 
   final Map<String, String> volumes = new HashMap<>();
   final Set<String> volumesSeen = new HashSet<>();
 
-  /** The builds that are not over, and the sandboxes of builds. */
+  /** The unfinished builds, and the sandboxes of builds. */
   final Set<String> buildRemains = new HashSet<>();
 
   /** The images of templates. */
   final Set<String> templateImages = new HashSet<>();
 
-  /** The images that builds made. */
+  /** The images that builds created. */
   final Set<String> imagesSeen = new HashSet<>();
 
-  /** Tells whether a line is a part of a dump. */
+  /** Returns whether a line belongs to a dump. */
   static boolean isOf(String line) {
     return line.startsWith("entry ")
         || line.startsWith("seen ")

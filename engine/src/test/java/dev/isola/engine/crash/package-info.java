@@ -1,4 +1,4 @@
-/** Kills an engine again and again while it works, and looks whether anything is lost or left. */
+/** Crash tests: kill an engine under load and check that nothing is lost or leaked. */
 @NullMarked
 package dev.isola.engine.crash;
 

@@ -35,10 +35,10 @@ class HealthMonitorTest {
   private final FakeLog log = new FakeLog();
   private final FakeClock clock = new FakeClock();
 
-  /** A provider that does not answer until it is let go, deaf to interrupts. */
+  /** A provider that hangs until it is released and ignores interrupts. */
   private static final class HangingProvider implements Provider {
     final CountDownLatch letGo = new CountDownLatch(1);
-    final AtomicInteger asked = new AtomicInteger();
+    final AtomicInteger requested = new AtomicInteger();
     final AtomicInteger answered = new AtomicInteger();
 
     @Override
@@ -48,7 +48,7 @@ class HealthMonitorTest {
 
     @Override
     public Health health() {
-      asked.incrementAndGet();
+      requested.incrementAndGet();
       boolean interrupted = false;
       while (letGo.getCount() > 0) {
         try {
@@ -98,7 +98,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void oneThatHangsStallsNobodyAndIsNotAskedAgain() {
+  void hangingProviderDelaysNoOtherAndIsNotProbedAgain() {
     HangingProvider hanging = new HangingProvider();
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("hanging", hanging, "good", good))) {
@@ -106,15 +106,18 @@ class HealthMonitorTest {
       assertThat(of(monitor, "good").healthy()).isTrue();
       assertThat(of(monitor, "hanging").health())
           .isEqualTo(
-              new Health.Unhealthy("did not answer in 0.1 s", "see whether its backend hangs"));
-      int rounds = good.asked.get();
-      await().until(() -> good.asked.get() > rounds + 20);
-      assertThat(hanging.asked).as("one question at a time").hasValue(1);
-      assertThat(log.warnings).as("it never was healthy").isEmpty();
+              new Health.Unhealthy(
+                  "did not answer within 0.1 s", "check whether its backend hangs"));
+      int rounds = good.requested.get();
+      await().until(() -> good.requested.get() > rounds + 20);
+      assertThat(hanging.requested).as("one probe at a time").hasValue(1);
+      assertThat(log.warnings).as("it was never healthy").isEmpty();
 
       hanging.letGo.countDown();
       await().until(() -> of(monitor, "hanging").healthy());
-      assertThat(hanging.asked.get()).as("asked anew, not the late answer").isGreaterThan(1);
+      assertThat(hanging.requested.get())
+          .as("probed again; the late result is discarded")
+          .isGreaterThan(1);
       assertThat(log.infos).containsExactly("provider hanging is healthy now");
     } finally {
       hanging.letGo.countDown();
@@ -122,19 +125,19 @@ class HealthMonitorTest {
   }
 
   @Test
-  void oneThatIsSlowAtTheStartIsWaitedForWhenNothingElseWillDo() throws Exception {
+  void slowFirstProbeIsAwaitedIfNoOtherProviderSuffices() throws Exception {
     HangingProvider slow = new HangingProvider();
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("hanging", slow, "good", good))) {
       assertThat(monitor.awaitFirstProbes(known -> isHealthy(known, "good")))
-          .as("enough is known")
+          .as("the statuses are sufficient")
           .anySatisfy(one -> assertThat(one.healthy()).isTrue());
       CompletableFuture<List<ProviderStatus>> waiting =
           CompletableFuture.supplyAsync(
               () -> monitor.awaitFirstProbes(known -> isHealthy(known, "hanging")),
               Thread::startVirtualThread);
-      int rounds = good.asked.get();
-      await().until(() -> good.asked.get() > rounds + 20);
+      int rounds = good.requested.get();
+      await().until(() -> good.requested.get() > rounds + 20);
       assertThat(waiting).isNotDone();
       slow.letGo.countDown();
       assertThat(waiting.get(30, TimeUnit.SECONDS)).allMatch(ProviderStatus::healthy);
@@ -148,27 +151,27 @@ class HealthMonitorTest {
   }
 
   @Test
-  void whatTheMachineNeverHadIsNoWarningAndWhatFellIs() {
+  void onlyALostProviderIsAWarning() {
     FakeProvider never = new FakeProvider("never");
     never.ill("is not installed");
     FakeProvider fell = new FakeProvider("fell");
     try (HealthMonitor monitor = start(Map.of("never", never, "fell", fell))) {
       monitor.awaitFirstProbes();
-      int rounds = never.asked.get();
-      await().until(() -> never.asked.get() > rounds + 3);
+      int rounds = never.requested.get();
+      await().until(() -> never.requested.get() > rounds + 3);
       assertThat(log.warnings).isEmpty();
       fell.ill("its daemon ended");
       await().until(() -> !log.warnings.isEmpty());
       assertThat(log.warnings)
           .singleElement()
           .asString()
-          .startsWith("provider fell is unhealthy and not chosen any more: its daemon ended");
+          .startsWith("provider fell is unhealthy and will not be chosen: its daemon ended");
       assertThat(log.infos).isEmpty();
     }
   }
 
   @Test
-  void aHundredThatHangDelayNobody() {
+  void hundredHangingProvidersDelayNoOther() {
     HangingProvider hanging = new HangingProvider();
     Map<String, Provider> providers = new TreeMap<>();
     for (int i = 0; i < 100; i++) {
@@ -177,7 +180,7 @@ class HealthMonitorTest {
     FakeProvider good = new FakeProvider("good");
     providers.put("good", good);
     try (HealthMonitor monitor = start(providers)) {
-      await().until(() -> good.asked.get() > 10);
+      await().until(() -> good.requested.get() > 10);
       assertThat(monitor.awaitFirstProbes().stream().filter(ProviderStatus::healthy)).hasSize(1);
     } finally {
       hanging.letGo.countDown();
@@ -185,18 +188,19 @@ class HealthMonitorTest {
   }
 
   @Test
-  void oneThatThrowsIsUnhealthyWithTheReason() {
+  void failingProbeMakesTheProviderUnhealthyWithItsReason() {
     FakeProvider liar = new FakeProvider("liar");
     Provider thrower = new ThrowingProvider(new IllegalStateException("no daemon, and no manners"));
     try (HealthMonitor monitor = start(Map.of("other", liar, "thrower", thrower))) {
       monitor.awaitFirstProbes();
       assertThat(of(monitor, "thrower").health().toString()).contains("no daemon, and no manners");
-      assertThat(of(monitor, "other").health().toString()).contains("it calls itself liar");
+      assertThat(of(monitor, "other").health().toString())
+          .contains("it reports a different name: liar");
     }
   }
 
   @Test
-  void whatItSaidBeforeIsKeptWhileItIsSilent() {
+  void lastInfoIsKeptDuringATimeout() {
     FakeProvider good = new FakeProvider("good");
     try (HealthMonitor monitor = start(Map.of("good", good))) {
       monitor.awaitFirstProbes();
@@ -207,7 +211,7 @@ class HealthMonitorTest {
   }
 
   @Test
-  void closingEndsTheQuestionsAndTheWaiting() {
+  void closeEndsProbesAndWaits() {
     FakeProvider good = new FakeProvider("good");
     HealthMonitor monitor = start(Map.of("good", good));
     monitor.awaitFirstProbes();
@@ -215,11 +219,11 @@ class HealthMonitorTest {
     AtomicInteger before = new AtomicInteger(-1);
     await()
         .pollInterval(Duration.ofMillis(50))
-        .until(() -> before.getAndSet(good.asked.get()) == good.asked.get());
+        .until(() -> before.getAndSet(good.requested.get()) == good.requested.get());
   }
 
   @Test
-  void theRhythmIsNotTheSameForAll() {
+  void probeIntervalIsJittered() {
     RandomGenerator random = RandomGenerator.of("L64X128MixRandom");
     List<Duration> waits =
         Stream.generate(() -> ProbeSchedule.DEFAULT.nextDelay(random)).limit(1000).toList();
@@ -230,7 +234,7 @@ class HealthMonitorTest {
         .anySatisfy(wait -> assertThat(wait).isGreaterThan(Duration.ofMillis(32_400)));
   }
 
-  /** A provider whose health check breaks the contract. */
+  /** A provider whose health check violates the contract. */
   private record ThrowingProvider(RuntimeException failure) implements Provider {
     @Override
     public ProviderInfo info() {

@@ -22,7 +22,7 @@ class SandboxLeasesTest {
 
   @TempDir Path data;
 
-  /** Takes a lease in a process of its own and holds it until the process ends. */
+  /** Acquires a lease in a separate process and holds it until the process ends. */
   public static final class Holder {
     private Holder() {}
 
@@ -60,26 +60,26 @@ class SandboxLeasesTest {
   }
 
   @Test
-  void leaseOfAnotherProcessLapsesWhenThatIsKilled() throws Exception {
+  void leaseLapsesWhenItsProcessIsKilled() throws Exception {
     SandboxLeases leases = new SandboxLeases(data);
     Process holder = holder();
     try {
       assertThat(leases.held(ID)).isTrue();
       assertThat(leases.held()).containsExactly(ID);
-      assertThat(recovered()).as("a lease that is held is not recovered").isEmpty();
-      assertThat(leases.held(ID)).as("looking does not end it").isTrue();
+      assertThat(recovered()).as("a held lease is not recovered").isEmpty();
+      assertThat(leases.held(ID)).as("checking does not release it").isTrue();
     } finally {
       holder.destroyForcibly().waitFor();
     }
     assertThat(leases.held(ID)).isFalse();
     leases.recover(lapsed -> false);
     assertThat(recovered()).containsExactly(new SandboxLeases.LapsedLease(ID, "p"));
-    assertThat(recovered()).as("it goes when nothing is left of the sandbox").isEmpty();
+    assertThat(recovered()).as("deleted when nothing of the sandbox is left").isEmpty();
     assertThat(data.resolve("leases")).isEmptyDirectory();
   }
 
   @Test
-  void closedLeaseLeavesNothing() throws Exception {
+  void closedLeaseLeavesNoFileBehind() throws Exception {
     Process holder = holder();
     holder.getOutputStream().write('c');
     holder.getOutputStream().flush();
@@ -101,7 +101,7 @@ class SandboxLeasesTest {
   }
 
   @Test
-  void leaseThatCannotBeReadCountsAsHeld() throws IOException {
+  void unreadableLeaseCountsAsHeld() throws IOException {
     SandboxLeases leases = new SandboxLeases(data);
     leases.acquire(ID, "p").close();
     Path elsewhere = Files.createFile(data.resolve("elsewhere"));
@@ -112,7 +112,7 @@ class SandboxLeasesTest {
   }
 
   @Test
-  void leasesAreSeenByTheOwnerOfTheFolderOnly() throws IOException {
+  void onlyTheFolderOwnerCanListLeases() throws IOException {
     try (SandboxLease lease = new SandboxLeases(data).acquire(ID, "p")) {
       Path folder = data.resolve("leases");
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)))
@@ -123,7 +123,7 @@ class SandboxLeasesTest {
   }
 
   @Test
-  void dataFolderThatCannotHoldALeaseIsAnError() throws IOException {
+  void unusableDataFolderIsAnError() throws IOException {
     Files.createFile(data.resolve("leases"));
     assertThatThrownBy(() -> new SandboxLeases(data).acquire(ID, "p"))
         .isInstanceOf(ProviderUnavailable.class)

@@ -25,8 +25,8 @@ class ExpiryPlannerTest {
   private static final SandboxId ID = new SandboxId("box");
 
   /**
-   * State, what is due, whether it is in use, whether it is in the warm pool, the action when idle,
-   * the action when expired, and the step. A cell has alternatives, and * is anything.
+   * State, what is due, in use, pooled, action when idle, action when expired, and step. A cell may
+   * list alternatives; * matches anything.
    */
   private static final String TABLE =
       """
@@ -118,7 +118,7 @@ class ExpiryPlannerTest {
   }
 
   @Test
-  void everyCombinationHasItsStep() {
+  void everyCombinationHasTheExpectedStep() {
     List<List<String>> rows = TABLE.lines().map(line -> List.of(line.strip().split(" +"))).toList();
     assertThat(all())
         .hasSize(7 * 4 * 2 * 2 * 4 * 4)
@@ -130,14 +130,14 @@ class ExpiryPlannerTest {
   }
 
   @Test
-  void expiryComesBeforeIdleness() {
+  void expiryTakesPrecedenceOverIdleness() {
     SandboxEntry both =
         new Combination(
                 SandboxState.RUNNING, "both", true, false, ExpiryAction.STOP, ExpiryAction.SNAPSHOT)
             .entry();
     assertThat(ExpiryPlanner.plan(List.of(both), NOW, Set.of(ID)))
         .containsExactly(new ExpiryStep.Suspend(both, Reason.EXPIRED, ExpiryAction.SNAPSHOT))
-        .allSatisfy(step -> assertThat(step.cause()).isEqualTo("its time was up"));
+        .allSatisfy(step -> assertThat(step.cause()).isEqualTo("it expired"));
     SandboxEntry idle =
         new Combination(
                 SandboxState.RUNNING,
@@ -168,7 +168,7 @@ class ExpiryPlannerTest {
     "SNAPSHOT, false, MEMORY, none",
     "SNAPSHOT, false, '', none",
   })
-  void theMethodFollowsFromTheActionAndTheCapabilities(
+  void actionAndCapabilitiesDetermineTheMethod(
       ExpiryAction action, boolean snapshots, String kinds, String method) {
     Set<PauseKind> all = EnumSet.noneOf(PauseKind.class);
     Arrays.stream(kinds.split(" "))

@@ -12,13 +12,13 @@ import org.junit.jupiter.api.Test;
 
 class SandboxRequestTest {
   @Test
-  void repeatedCreateIsWaitedForUntilTheStartupHasHadItsTime() {
+  void createTimeoutIncludesTheStartupTimeout() {
     SandboxSpec spec =
         SandboxSpec.builder(new SandboxId("box")).startupTimeout(Duration.ofSeconds(20)).build();
-    SandboxRequest order = SandboxRequest.of(CreateRequest.of(spec, "test"));
-    assertThat(order.createTimeout()).isEqualTo(Duration.ofSeconds(20));
+    SandboxRequest request = SandboxRequest.of(CreateRequest.of(spec, "test"));
+    assertThat(request.createTimeout()).isEqualTo(Duration.ofSeconds(20));
     Startup startup =
         Startup.NONE.withReady(Command.shell("true")).withTimeout(Duration.ofSeconds(60));
-    assertThat(order.withStartup(startup).createTimeout()).isEqualTo(Duration.ofSeconds(80));
+    assertThat(request.withStartup(startup).createTimeout()).isEqualTo(Duration.ofSeconds(80));
   }
 }

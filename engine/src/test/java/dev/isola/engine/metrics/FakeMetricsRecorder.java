@@ -4,18 +4,19 @@ import dev.isola.spi.error.ErrorCode;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Writes down what it is told, without the times. */
+/** Keeps all calls, without durations. */
 final class FakeMetricsRecorder implements MetricsRecorder {
   final List<String> told = new CopyOnWriteArrayList<>();
 
   @Override
-  public void recordCreate(String provider, boolean warm, boolean good, long nanos) {
-    told.add("spawned " + provider + " warm=" + warm + " good=" + good);
+  public void recordCreate(String provider, boolean warm, boolean succeeded, long nanos) {
+    told.add("spawned " + provider + " warm=" + warm + " good=" + succeeded);
   }
 
   @Override
-  public void recordOperation(EngineOperation deed, String provider, boolean good, long nanos) {
-    told.add("did " + deed + " " + provider + " good=" + good);
+  public void recordOperation(
+      EngineOperation operation, String provider, boolean succeeded, long nanos) {
+    told.add("did " + operation + " " + provider + " good=" + succeeded);
   }
 
   @Override
@@ -24,18 +25,18 @@ final class FakeMetricsRecorder implements MetricsRecorder {
   }
 
   @Override
-  public void recordExecutionEnd(String provider, ExecutionOutcome how, long nanos) {
-    told.add("ended " + provider + " " + how);
+  public void recordExecutionEnd(String provider, ExecutionOutcome outcome, long nanos) {
+    told.add("ended " + provider + " " + outcome);
   }
 
   @Override
-  public void recordTransfer(String provider, Direction direction, boolean good, long nanos) {
-    told.add("transferred " + provider + " " + direction + " good=" + good);
+  public void recordTransfer(String provider, Direction direction, boolean succeeded, long nanos) {
+    told.add("transferred " + provider + " " + direction + " good=" + succeeded);
   }
 
   @Override
-  public void recordBytes(String provider, ByteCategory cargo, Direction direction, long bytes) {
-    told.add("moved " + provider + " " + cargo + " " + direction + " " + bytes);
+  public void recordBytes(String provider, ByteCategory category, Direction direction, long bytes) {
+    told.add("moved " + provider + " " + category + " " + direction + " " + bytes);
   }
 
   @Override
@@ -49,7 +50,7 @@ final class FakeMetricsRecorder implements MetricsRecorder {
   }
 
   @Override
-  public void recordError(EngineOperation deed, ErrorCode code) {
-    told.add("failed " + deed + " " + code);
+  public void recordError(EngineOperation operation, ErrorCode code) {
+    told.add("failed " + operation + " " + code);
   }
 }

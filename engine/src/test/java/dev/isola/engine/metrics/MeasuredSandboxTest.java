@@ -67,7 +67,7 @@ class MeasuredSandboxTest {
   }
 
   @Test
-  void commandsAreCountedWithTheirEndAndTheirBytes() {
+  void commandsAreRecordedWithOutcomeAndBytes() {
     assertThat(sandbox.run(Command.shell("echo hello")).stdout().text()).isEqualTo("hello\n");
     assertThat(sandbox.run(Command.shell("exit 3")).exitCode()).isEqualTo(3);
     assertThat(recorder.told)
@@ -81,7 +81,7 @@ class MeasuredSandboxTest {
   }
 
   @Test
-  void anEndIsCountedOnceHoweverOftenItIsAskedFor() throws IOException {
+  void executionEndIsRecordedOnce() throws IOException {
     try (Execution execution = sandbox.start(Command.shell("cat").withStdin())) {
       try (OutputStream in = execution.stdin()) {
         in.write("abc".getBytes(UTF_8));
@@ -97,7 +97,7 @@ class MeasuredSandboxTest {
   }
 
   @Test
-  void anExecutionInTheBackgroundIsTimedWhenASweepSeesItsEnd() {
+  void sweepRecordsBackgroundExecutions() {
     ExecutionId id = background("exit 3");
     awaitEnd(id);
     executions.sweep(List.of(inner), new FakeLog());
@@ -107,7 +107,7 @@ class MeasuredSandboxTest {
   }
 
   @Test
-  void anExecutionThatStillRunsIsTimedByTheClientThatAttachesToIt() {
+  void attachedClientRecordsARunningExecution() {
     ExecutionId id = background("read line");
     executions.sweep(List.of(inner), new FakeLog());
     try (Execution attached = sandbox.as(Attaching.class).orElseThrow().attach(id, 0)) {
@@ -119,7 +119,7 @@ class MeasuredSandboxTest {
   }
 
   @Test
-  void executionsOfASandboxThatIsGoneAreForgotten() {
+  void executionsOfDestroyedSandboxesAreForgotten() {
     background("read line");
     executions.sweep(List.of(), new FakeLog());
     assertThat(executions.size()).isZero();
@@ -142,14 +142,14 @@ class MeasuredSandboxTest {
   }
 
   @Test
-  void aCommandThatCannotStartIsAnErrorByItsCode() {
+  void failedStartIsRecordedByErrorCode() {
     assertThatThrownBy(() -> sandbox.start(Command.argv("/no/such/program")))
         .isInstanceOf(dev.isola.spi.error.InvalidRequest.class);
     assertThat(recorder.told).containsExactly("failed EXECUTION COMMAND_NOT_FOUND");
   }
 
   @Test
-  void filesAreCountedByTheirBytes() throws IOException {
+  void fileTransfersRecordBytes() throws IOException {
     FileSystem files = sandbox.files();
     files.writeText("a", "12345", UTF_8);
     files.write("a", new ByteArrayInputStream(new byte[3]), WriteOptions.DEFAULT.appending());
@@ -178,7 +178,7 @@ class MeasuredSandboxTest {
   }
 
   @Test
-  void treesAreCountedByTheirBytes() throws IOException {
+  void treeTransfersRecordBytes() throws IOException {
     inner.files().writeText("tree/a", "12345", UTF_8);
     byte[] archive;
     try (InputStream in = sandbox.files().exportTree("tree", List.of())) {
@@ -196,7 +196,7 @@ class MeasuredSandboxTest {
   }
 
   @Test
-  void itCanDoWhatTheOneWithinCan() {
+  void supportsTheCapabilitiesOfTheWrappedSandbox() {
     for (Class<? extends Capability> capability : Capability.all()) {
       assertThat(sandbox.as(capability).isPresent())
           .as(Capability.idOf(capability))

@@ -21,21 +21,21 @@ class FallbackTest {
 
   @ParameterizedTest
   @EnumSource(ErrorCode.class)
-  void decidesByTheCodeAlone(ErrorCode code) {
-    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
-    house.get("firecracker").failing(code, "it failed");
+  void onlyTheErrorCodeDecidesAboutFallback(ErrorCode code) {
+    PlacementFixture fixture = PlacementFixture.selfHosted("firecracker", "gvisor");
+    fixture.get("firecracker").failing(code, "it failed");
     if (code.allowsFallback()) {
-      PlacementResult placement = house.place(REQUEST);
+      PlacementResult placement = fixture.place(REQUEST);
       assertThat(placement.provider().name()).isEqualTo("gvisor");
       assertThat(placement.attempts()).extracting(ProviderAttempt::code).containsExactly(code);
     } else {
-      assertThatThrownBy(() -> house.place(REQUEST)).isSameAs(house.get("firecracker").failure);
-      assertThat(house.get("gvisor").created).hasValue(0);
+      assertThatThrownBy(() -> fixture.place(REQUEST)).isSameAs(fixture.get("firecracker").failure);
+      assertThat(fixture.get("gvisor").created).hasValue(0);
     }
   }
 
   @Test
-  void namesWhoWasUsedWhenNothingFailed() {
+  void resultNamesTheProvider() {
     PlacementResult placement = PlacementFixture.selfHosted("gvisor", "docker").place(REQUEST);
     assertThat(placement.provider().name()).isEqualTo("gvisor");
     assertThat(placement.attempts()).isEmpty();
@@ -43,40 +43,41 @@ class FallbackTest {
   }
 
   @Test
-  void doesNotHideWhatFailedBefore() {
-    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
-    house.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
-    house.get("gvisor").failing(ErrorCode.IMAGE_NOT_FOUND, "no such image");
-    assertThatThrownBy(() -> house.place(REQUEST))
+  void earlierFailuresAreSuppressedExceptions() {
+    PlacementFixture fixture = PlacementFixture.selfHosted("firecracker", "gvisor");
+    fixture.get("firecracker").failing(ErrorCode.SPAWN_FAILED, "KVM said no");
+    fixture.get("gvisor").failing(ErrorCode.IMAGE_NOT_FOUND, "no such image");
+    assertThatThrownBy(() -> fixture.place(REQUEST))
         .hasMessageStartingWith("no such image")
         .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
   }
 
   @Test
-  void takesAnythingElseThatIsThrownForABug() {
-    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
-    house.get("firecracker").failure = new IllegalStateException("oops");
-    assertThatThrownBy(() -> house.place(REQUEST))
+  void undeclaredExceptionIsReportedAsABug() {
+    PlacementFixture fixture = PlacementFixture.selfHosted("firecracker", "gvisor");
+    fixture.get("firecracker").failure = new IllegalStateException("oops");
+    assertThatThrownBy(() -> fixture.place(REQUEST))
         .isInstanceOf(Internal.class)
-        .hasMessageContaining("provider firecracker failed in a way it must not")
+        .hasMessageContaining("provider firecracker violated its contract")
         .hasCauseInstanceOf(IllegalStateException.class);
-    assertThat(house.get("gvisor").created).hasValue(0);
+    assertThat(fixture.get("gvisor").created).hasValue(0);
   }
 
   @Test
-  void saysLaterWhenEverybodyIsFull() {
-    PlacementFixture house = PlacementFixture.selfHosted("firecracker", "gvisor");
-    house.get("firecracker").failing(ErrorCode.RESOURCE_LIMIT, "no memory");
-    house.get("gvisor").failing(ErrorCode.DISK_FULL, "no disk");
-    assertThatThrownBy(() -> house.place(REQUEST)).isInstanceOf(LimitExceeded.class);
+  void resourceErrorsOfAllProvidersAreRetryable() {
+    PlacementFixture fixture = PlacementFixture.selfHosted("firecracker", "gvisor");
+    fixture.get("firecracker").failing(ErrorCode.RESOURCE_LIMIT, "no memory");
+    fixture.get("gvisor").failing(ErrorCode.DISK_FULL, "no disk");
+    assertThatThrownBy(() -> fixture.place(REQUEST)).isInstanceOf(LimitExceeded.class);
   }
 
   @Test
-  void saysWhatToDoWhenNobodyMay() {
+  void emptySelectionNamesTheRemedy() {
     assertThatThrownBy(() -> PlacementFixture.selfHosted().place(REQUEST))
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessage(
-            "no provider may make this sandbox (there is none); see isola doctor, or ask for less");
+            "no provider is eligible for this sandbox (no provider is installed); run isola doctor,"
+                + " or relax the requirements");
     CreateRequest strong = REQUEST.requiring(Requirements.isolation(Isolation.VM));
     assertThatThrownBy(() -> PlacementFixture.selfHosted("gvisor", "docker").place(strong))
         .isInstanceOf(Unsupported.class)
@@ -84,7 +85,7 @@ class FallbackTest {
     PlacementFixture ill = PlacementFixture.selfHosted("firecracker", "docker");
     ill.get("firecracker").ill("no KVM");
     assertThatThrownBy(() -> ill.place(strong))
-        .as("it may be there later")
+        .as("the error is retryable")
         .isInstanceOf(ProviderUnavailable.class)
         .hasMessageContaining("for firecracker: mend firecracker");
   }

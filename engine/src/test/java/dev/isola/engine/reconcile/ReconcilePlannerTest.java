@@ -28,7 +28,7 @@ class ReconcilePlannerTest {
         .build();
   }
 
-  private static InventoryItem sighting(SandboxState state) {
+  private static InventoryItem item(SandboxState state) {
     return new InventoryItem(ID, state, NOW, Map.of());
   }
 
@@ -58,24 +58,24 @@ class ReconcilePlannerTest {
     "TERMINATING, none, Finish",
     "TERMINATING, RUNNING, Finish",
   })
-  void everyCombinationHasItsStep(SandboxState written, String seen, String step) {
+  void everyCombinationHasTheExpectedStep(SandboxState written, String seen, String step) {
     List<InventoryItem> sightings =
-        seen.equals("none") ? List.of() : List.of(sighting(SandboxState.valueOf(seen)));
+        seen.equals("none") ? List.of() : List.of(item(SandboxState.valueOf(seen)));
     assertThat(plan(List.of(entry(written)), Map.of("p", sightings), Set.of()))
         .singleElement()
         .satisfies(one -> assertThat(one.getClass().getSimpleName()).isEqualTo(step));
   }
 
   @Test
-  void ofWhoDoesNotAnswerNothingIsSaid() {
+  void unansweredInventoryCausesNoSteps() {
     for (SandboxState state : SandboxState.values()) {
       assertThat(plan(List.of(entry(state)), Map.of(), Set.of())).isEmpty();
     }
   }
 
   @Test
-  void leasedSandboxesAreLeftAlone() {
-    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+  void leasedSandboxesAreIgnored() {
+    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(item(SandboxState.RUNNING)));
     assertThat(
             ReconcilePlanner.plan(
                 new ReconcileInput(List.of(), seen, Map.of(), Set.of(), Set.of(ID))))
@@ -87,39 +87,39 @@ class ReconcilePlannerTest {
   }
 
   @Test
-  void whatIsBeingMadeIsLeftAlone() {
-    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+  void sandboxesInTransitionAreIgnored() {
+    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(item(SandboxState.RUNNING)));
     assertThat(plan(List.of(entry(SandboxState.CREATING)), seen, Set.of(ID))).isEmpty();
     assertThat(plan(List.of(), seen, Set.of(ID))).isEmpty();
   }
 
   @Test
-  void whatIsWrittenNowhereIsRemoved() {
-    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+  void unrecordedSandboxIsRemoved() {
+    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(item(SandboxState.RUNNING)));
     assertThat(plan(List.of(), seen, Set.of()))
         .containsExactly(new ReconcileStep.RemoveUnknown("p", ID));
   }
 
   @Test
-  void whatAnotherProviderWasTriedForIsRemoved() {
+  void sandboxAtAnUnrecordedProviderIsRemoved() {
     Map<String, List<InventoryItem>> seen =
         Map.of(
-            "p", List.of(sighting(SandboxState.RUNNING)),
-            "tried", List.of(sighting(SandboxState.RUNNING)));
+            "p", List.of(item(SandboxState.RUNNING)),
+            "tried", List.of(item(SandboxState.RUNNING)));
     assertThat(plan(List.of(entry(SandboxState.RUNNING)), seen, Set.of()))
         .contains(new ReconcileStep.RemoveUnknown("tried", ID))
         .doesNotContain(new ReconcileStep.RemoveUnknown("p", ID));
   }
 
   @Test
-  void whatWasMadeMeanwhileIsNotRemoved() {
-    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(sighting(SandboxState.RUNNING)));
+  void sandboxCreatedMeanwhileIsNotRemoved() {
+    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(item(SandboxState.RUNNING)));
     ReconcileInput now = new ReconcileInput(List.of(), seen, Map.of(ID, "p"), Set.of(), Set.of());
     assertThat(ReconcilePlanner.plan(now)).isEmpty();
   }
 
   @Test
-  void oneThatIsKeptElsewhereIsNotMissed() {
+  void snapshotSuspendedSandboxIsNotLost() {
     SandboxEntry kept =
         entry(SandboxState.STOPPED).toBuilder()
             .suspension(
@@ -127,7 +127,7 @@ class ReconcilePlannerTest {
                     Suspension.Reason.IDLE, Optional.of(Duration.ofSeconds(1)), Optional.of("s1")))
             .build();
     assertThat(plan(List.of(kept), Map.of("p", List.of()), Set.of())).isEmpty();
-    assertThat(plan(List.of(kept), Map.of("p", List.of(sighting(SandboxState.RUNNING))), Set.of()))
+    assertThat(plan(List.of(kept), Map.of("p", List.of(item(SandboxState.RUNNING))), Set.of()))
         .containsExactly(new ReconcileStep.DiscardSuspended(kept));
   }
 }

@@ -39,7 +39,7 @@ class ProviderGuardTest {
 
   @ParameterizedTest
   @MethodSource("notOfTheContract")
-  void onlyTheExceptionOfTheContractComesOut(Throwable thrown) {
+  void undeclaredExceptionsAreTranslated(Throwable thrown) {
     assertThatThrownBy(
             () ->
                 guard.run(
@@ -53,13 +53,13 @@ class ProviderGuardTest {
   }
 
   @Test
-  void nothingIsNoAnswer() {
+  void nullResultIsAContractViolation() {
     assertThatThrownBy(() -> guard.call("create", LONG, ErrorCode.INTERNAL, () -> null))
         .isInstanceOf(Internal.class);
   }
 
   @Test
-  void anErrorOfTheContractIsPassedOnAsItIs() {
+  void contractExceptionsPassUnchanged() {
     SandboxException known = Fault.of(ErrorCode.RESOURCE_LIMIT, "full", "wait").exception();
     assertThatThrownBy(
             () ->
@@ -74,7 +74,7 @@ class ProviderGuardTest {
   }
 
   @Test
-  void aCallThatDoesNotEndIsInterruptedAndAbandoned() throws InterruptedException {
+  void hangingCallIsInterruptedAndAbandoned() throws InterruptedException {
     CountDownLatch interrupted = new CountDownLatch(1);
     CountDownLatch never = new CountDownLatch(1);
     assertThatThrownBy(
@@ -96,7 +96,7 @@ class ProviderGuardTest {
   }
 
   @Test
-  void anInterruptedCallerInterruptsTheCallAndWaitsForIt() throws InterruptedException {
+  void interruptedCallerInterruptsTheCallAndWaits() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch never = new CountDownLatch(1);
     AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();

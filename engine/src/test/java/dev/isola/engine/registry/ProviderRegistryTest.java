@@ -39,7 +39,7 @@ class ProviderRegistryTest {
   private final FakeLog log = new FakeLog();
   private final FakeClock clock = new FakeClock();
 
-  /** A factory that cannot make anything. */
+  /** A factory that cannot create a provider. */
   private record BrokenFactory(String name, Error error) implements ProviderFactory {
     @Override
     public Provider create(ProviderConfig config, ProviderContext context) {
@@ -47,7 +47,7 @@ class ProviderRegistryTest {
     }
   }
 
-  /** A factory that cannot even say its name. */
+  /** A factory that cannot return its name. */
   private static final class NamelessFactory implements ProviderFactory {
     @Override
     public String name() {
@@ -82,7 +82,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void aFactoryThatThrowsTakesNobodyDown() {
+  void failingFactoryDoesNotAffectOthers() {
     FakeProvider good = new FakeProvider("good");
     try (ProviderRegistry registry =
         open(
@@ -97,7 +97,7 @@ class ProviderRegistryTest {
           .extracting(ProviderStatus::name)
           .containsExactly("broken", NamelessFactory.class.getName());
       assertThat(registry.unavailable().getFirst().health().toString())
-          .contains("could not be made: java.lang.NoClassDefFoundError: com/example/Missing");
+          .contains("could not be created: java.lang.NoClassDefFoundError: com/example/Missing");
       assertThatThrownBy(() -> registry.get("broken"))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("com/example/Missing");
@@ -106,7 +106,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void aServiceLineThatNamesNothingTakesNobodyDown() {
+  void invalidServiceEntryDoesNotAffectOthers() {
     FakeProvider good = new FakeProvider("good");
     Iterable<ProviderFactory> loader =
         () ->
@@ -123,7 +123,8 @@ class ProviderRegistryTest {
                 at++;
                 if (at == 1) {
                   throw new ServiceConfigurationError(
-                      "dev.isola.spi.provider.ProviderFactory: Provider com.example.Gone not found");
+                      "dev.isola.spi.provider.ProviderFactory: Provider com.example.Gone not"
+                          + " found");
                 }
                 if (at > 2) {
                   throw new NoSuchElementException();
@@ -137,7 +138,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void findsWhatIsOnTheClassPath() {
+  void findsProvidersOnTheClassPath() {
     try (ProviderRegistry registry =
         ProviderRegistry.open(
             Map.of(),
@@ -150,7 +151,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void handsSettingsOnAndLeavesOutWhatIsTurnedOff() throws Exception {
+  void passesSettingsAndSkipsDisabledProviders() throws Exception {
     FakeProvider good = new FakeProvider("good");
     Map<String, ProviderSettings> settings =
         settings("providers: {good: {socket: /run/x, retries: 007}, test: {enabled: false}}");
@@ -158,12 +159,13 @@ class ProviderRegistryTest {
       assertThat(good.config)
           .isEqualTo(new ProviderConfig(Map.of("socket", "/run/x", "retries", "007")));
       assertThatThrownBy(() -> registry.get("test"))
-          .hasMessage("provider test is turned off by config; set providers.test.enabled: true");
+          .hasMessage(
+              "provider test is disabled by the configuration; set providers.test.enabled: true");
     }
   }
 
   @Test
-  void makesInstancesOfATypeWithSettingsFoldersAndIdsOfTheirOwn() throws Exception {
+  void createsInstancesWithSeparateSettingsFoldersAndIds() throws Exception {
     Map<String, ProviderSettings> settings =
         settings(
             "providers: {good: {socket: /a}, east: {type: good, socket: /b, region: eu},"
@@ -214,7 +216,7 @@ class ProviderRegistryTest {
   }
 
   @Test
-  void namesTheNearMiss() {
+  void unknownNameSuggestsASimilarOne() {
     try (ProviderRegistry registry = open(Map.of(), List.of(new FakeProvider("bubblewrap")))) {
       assertThatThrownBy(() -> registry.get("bublewrap"))
           .isInstanceOf(NotFound.class)

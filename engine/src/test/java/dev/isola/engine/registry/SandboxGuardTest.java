@@ -38,13 +38,13 @@ class SandboxGuardTest {
   private static final SandboxId ID = new SandboxId("box");
   private static final Command COMMAND = Command.shell("true");
 
-  /** What every call of the sandbox and of what it hands out throws. */
+  /** The exception of every call of the sandbox and of the objects that it returns. */
   private @Nullable Throwable failure = new IllegalStateException("broken");
 
   private final CountDownLatch interrupted = new CountDownLatch(1);
   private final AtomicReference<@Nullable Thread> caller = new AtomicReference<>();
 
-  /** A fake of an interface of the contract: every method does the same. */
+  /** Returns a fake of a contract interface whose methods all behave the same. */
   private <T> T fake(Class<T> type, Answer answer) {
     return type.cast(
         Proxy.newProxyInstance(
@@ -56,7 +56,7 @@ class SandboxGuardTest {
             }));
   }
 
-  /** What a fake does. */
+  /** The behaviour of a fake. */
   private interface Answer {
     @Nullable Object get() throws Throwable;
   }
@@ -77,7 +77,7 @@ class SandboxGuardTest {
     return true;
   }
 
-  /** A fake sandbox that hands out fakes. */
+  /** A fake sandbox that returns fakes. */
   private final class FakeSandbox implements Sandbox {
     private final Answer answer;
 
@@ -122,7 +122,7 @@ class SandboxGuardTest {
   }
 
   @Test
-  void onlyTheExceptionOfTheContractComesOutOfWhatASandboxHandsOut() {
+  void undeclaredExceptionsAreTranslated() {
     Sandbox sandbox = guarded(this::fail);
     assertThat(sandbox.id()).isEqualTo(ID);
     for (Throwable thrown :
@@ -141,7 +141,7 @@ class SandboxGuardTest {
   }
 
   @Test
-  void exceptionsOfTheContractPassAsTheyAre() {
+  void contractExceptionsPassUnchanged() {
     SandboxException known = Fault.of(ErrorCode.FILE_NOT_FOUND, "no file", "").exception();
     failure = known;
     Sandbox sandbox = guarded(this::fail);
@@ -162,7 +162,7 @@ class SandboxGuardTest {
   }
 
   @Test
-  void aCallThatHangsIsInterruptedAndAbandoned() throws InterruptedException {
+  void hangingCallIsInterruptedAndAbandoned() throws InterruptedException {
     Pausing pausing = guarded(this::hang).as(Pausing.class).orElseThrow();
     assertThatThrownBy(() -> pausing.pause(Pausing.PauseKind.MEMORY))
         .isInstanceOf(DeadlineExceeded.class)
@@ -171,7 +171,7 @@ class SandboxGuardTest {
   }
 
   @Test
-  void anUnknownOutcomeOfAForkIsSaid() {
+  void forkTimeoutReportsAnUnknownOutcome() {
     Forking.ForkPoint origin = fake(Forking.ForkPoint.class, this::hang);
     Sandbox sandbox =
         new SandboxGuard(
@@ -184,7 +184,7 @@ class SandboxGuardTest {
   }
 
   @Test
-  void commandsAndFilesRunOnTheThreadOfTheirCaller() {
+  void commandsAndFilesRunOnTheCallingThread() {
     failure = null;
     Sandbox sandbox = guarded(this::fail);
     Execution execution = sandbox.start(COMMAND);
@@ -195,7 +195,7 @@ class SandboxGuardTest {
   }
 
   @Test
-  void aWrappedObjectIsWhatTheOneWithinIs() {
+  void wrapperImplementsTheInterfacesOfTheWrappedObject() {
     Sandbox sandbox = guarded(this::fail);
     assertThat(sandbox.start(COMMAND)).isInstanceOf(Terminal.class);
     assertThat(sandbox.as(Attaching.class)).isEmpty();
@@ -204,7 +204,7 @@ class SandboxGuardTest {
   }
 
   @Test
-  void nothingIsNoAnswer() {
+  void nullResultIsAContractViolation() {
     assertThatThrownBy(() -> guarded(() -> null).start(COMMAND).await())
         .isInstanceOf(Internal.class)
         .hasMessageContaining("returned nothing");

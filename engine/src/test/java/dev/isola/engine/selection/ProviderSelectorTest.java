@@ -43,7 +43,7 @@ class ProviderSelectorTest {
   }
 
   @Test
-  void rejectsWhatAProviderDoesNotDeclareAndNamesIt() {
+  void rejectsUndeclaredFeaturesByName() {
     assertThat(whyNot(CreateRequest.auto(SPEC))).isEmpty();
     assertThat(whyNot(CreateRequest.auto(SPEC.toBuilder().image("python").build())))
         .isEqualTo("does not support images");
@@ -67,32 +67,32 @@ class ProviderSelectorTest {
   }
 
   @Test
-  void rejectsWhatARequestRequiresOfItsProvider() {
+  void rejectsProvidersThatMissARequirement() {
     assertThat(whyNot(CreateRequest.auto(SPEC).requiring(Requirements.limits(LimitKind.MEMORY))))
-        .isEqualTo("does not support enforcing the limit of memory");
+        .isEqualTo("does not support enforcement of the limit on memory");
     Requirements much =
         new Requirements(
             Isolation.PROCESS,
             Set.of(Pausing.class, Terminals.class),
             Set.of(LimitKind.CPU, LimitKind.FILE_DESCRIPTORS));
     assertThat(whyNot(CreateRequest.auto(SPEC).requiring(much)))
-        .isEqualTo("does not support enforcing the limit of file descriptors, pausing");
+        .isEqualTo("does not support enforcement of the limit on file descriptors, pausing");
     assertThat(whyNot(CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.VM))))
         .isEqualTo("isolation container is weaker than vm, which the request requires");
   }
 
   @Test
-  void refusesANameThatNobodyHasWithTheNearestOne() {
-    PlacementFixture house = PlacementFixture.selfHosted("gvisor", "docker");
-    assertThatThrownBy(() -> house.select(CreateRequest.of(SPEC, "gvisr")))
+  void unknownNameSuggestsASimilarOne() {
+    PlacementFixture fixture = PlacementFixture.selfHosted("gvisor", "docker");
+    assertThatThrownBy(() -> fixture.select(CreateRequest.of(SPEC, "gvisr")))
         .isInstanceOf(NotFound.class)
         .hasMessage("no provider is named 'gvisr'; did you mean gvisor? Known: docker, gvisor");
   }
 
   @Test
-  void keepsTheFloorEvenWhenAWeakerOneIsNamed() {
-    PlacementFixture house = PlacementFixture.selfHosted("subprocess");
-    Selection selection = house.select(CreateRequest.of(SPEC, "subprocess"));
+  void floorAppliesToNamedProviders() {
+    PlacementFixture fixture = PlacementFixture.selfHosted("subprocess");
+    Selection selection = fixture.select(CreateRequest.of(SPEC, "subprocess"));
     assertThat(selection.names()).isEmpty();
     assertThat(selection.rejections())
         .containsExactly(
@@ -104,14 +104,14 @@ class ProviderSelectorTest {
   }
 
   @Test
-  void usesIsolationProcessWhenItIsNamedOrAllowed() {
+  void isolationProcessIsUsedOnlyIfNamedOrAllowed() {
     SelectionPolicy low =
         new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, true);
-    PlacementFixture house = new PlacementFixture(low, "subprocess", "worktree");
-    assertThat(house.select(CreateRequest.auto(SPEC)).names()).isEmpty();
-    assertThat(house.select(CreateRequest.of(SPEC, "subprocess")).names())
+    PlacementFixture fixture = new PlacementFixture(low, "subprocess", "worktree");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names()).isEmpty();
+    assertThat(fixture.select(CreateRequest.of(SPEC, "subprocess")).names())
         .containsExactly("subprocess");
-    assertThat(house.select(CreateRequest.of(SPEC, "worktree")).names())
+    assertThat(fixture.select(CreateRequest.of(SPEC, "worktree")).names())
         .containsExactly("worktree");
     SelectionPolicy allowing =
         new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
@@ -123,17 +123,17 @@ class ProviderSelectorTest {
   }
 
   @Test
-  void ordersByIsolationThenByWhatItNeedsThenBySpeedAndNeverByName() {
+  void ranksByIsolationThenDependenciesThenSpeed() {
     SelectionPolicy allowing =
         new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
-    PlacementFixture house =
+    PlacementFixture fixture =
         new PlacementFixture(allowing, "subprocess", "docker", "runc", "crun", "bubblewrap")
             .add(new FakeProvider("zoo", Isolation.VM))
             .add(new FakeProvider("ark", Isolation.KERNEL))
             .add(new FakeProvider("ant", Isolation.KERNEL))
             .add(new FakeProvider("zz-slow", Isolation.CONTAINER))
             .add(new FakeProvider("bare-metal", Isolation.PROCESS));
-    assertThat(house.select(CreateRequest.auto(SPEC)).names())
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names())
         .containsExactly(
             "zoo",
             "ant",
@@ -148,19 +148,19 @@ class ProviderSelectorTest {
   }
 
   @Test
-  void takesADegradedOneAfterAllHealthyOnesButBeforeNoIsolation() {
+  void degradedProvidersRankAfterHealthyOnesButBeforeNoIsolation() {
     SelectionPolicy allowing =
         new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
-    PlacementFixture house =
+    PlacementFixture fixture =
         new PlacementFixture(allowing, "gvisor", "bubblewrap", "docker", "subprocess");
-    house.get("gvisor").degraded("ls fails in it");
-    assertThat(house.select(CreateRequest.auto(SPEC)).names())
+    fixture.get("gvisor").degraded("ls fails in it");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names())
         .containsExactly("bubblewrap", "docker", "gvisor", "subprocess");
-    assertThat(house.select(PlacementFixture.MCP_SERVER).best().orElseThrow().name())
+    assertThat(fixture.select(PlacementFixture.MCP_SERVER).best().orElseThrow().name())
         .isEqualTo("bubblewrap");
-    assertThat(house.select(CreateRequest.of(SPEC, "gvisor")).names()).containsExactly("gvisor");
+    assertThat(fixture.select(CreateRequest.of(SPEC, "gvisor")).names()).containsExactly("gvisor");
     assertThat(
-            house
+            fixture
                 .select(
                     CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.KERNEL)))
                 .names())
@@ -168,20 +168,20 @@ class ProviderSelectorTest {
   }
 
   @Test
-  void takesTheCloudBeforeTheTypeWhereSandboxesAreManaged() {
-    PlacementFixture house = PlacementFixture.managed(true, "firecracker", "gvisor", "e2b");
-    assertThat(house.select(PlacementFixture.MCP_SERVER).names())
+  void managedModePrefersRemoteProvidersOverTheWorkload() {
+    PlacementFixture fixture = PlacementFixture.managed(true, "firecracker", "gvisor", "e2b");
+    assertThat(fixture.select(PlacementFixture.MCP_SERVER).names())
         .containsExactly("e2b", "gvisor", "firecracker");
   }
 
   @Test
-  void doesNotUseACloudUnasked() {
-    PlacementFixture house =
+  void remoteProviderIsNotUsedUnlessNamed() {
+    PlacementFixture fixture =
         new PlacementFixture(
             new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.CONTAINER, false, true),
             "e2b",
             "gvisor");
-    assertThat(house.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");
-    assertThat(house.select(CreateRequest.of(SPEC, "e2b")).names()).containsExactly("e2b");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");
+    assertThat(fixture.select(CreateRequest.of(SPEC, "e2b")).names()).containsExactly("e2b");
   }
 }

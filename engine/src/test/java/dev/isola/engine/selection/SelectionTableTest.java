@@ -24,8 +24,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every combination of mode, type, floor, required isolation and allow_process, with every
- * combination of which providers are healthy: what must hold always, holds.
+ * Checks the invariants of selection for every combination of mode, workload, floor, required
+ * isolation and allow_process, with every combination of healthy providers.
  */
 class SelectionTableTest {
   private static final List<String> NAMES =
@@ -48,13 +48,13 @@ class SelectionTableTest {
           .requiring(Requirements.isolation(required));
     }
 
-    List<ProviderStatus> standings() {
+    List<ProviderStatus> statuses() {
       return STANDINGS.get(healthy);
     }
   }
 
   private static final List<List<ProviderStatus>> STANDINGS =
-      IntStream.range(0, 1 << NAMES.size()).mapToObj(SelectionTableTest::standings).toList();
+      IntStream.range(0, 1 << NAMES.size()).mapToObj(SelectionTableTest::statuses).toList();
 
   private static final Map<String, ProviderInstance> INSTANCES =
       NAMES.stream()
@@ -66,17 +66,17 @@ class SelectionTableTest {
     return name.equals("aardvark") ? new FakeProvider(name, Isolation.VM) : new FakeProvider(name);
   }
 
-  private static List<ProviderStatus> standings(int healthy) {
-    List<ProviderStatus> standings = new ArrayList<>();
+  private static List<ProviderStatus> statuses(int healthy) {
+    List<ProviderStatus> statuses = new ArrayList<>();
     for (int i = 0; i < NAMES.size(); i++) {
       String name = NAMES.get(i);
       FakeProvider provider = provider(name);
       if ((healthy & 1 << i) == 0) {
         provider.ill(name + " is ill");
       }
-      standings.add(provider.status());
+      statuses.add(provider.status());
     }
-    return standings;
+    return statuses;
   }
 
   private static Stream<Row> rows() {
@@ -100,16 +100,16 @@ class SelectionTableTest {
   }
 
   @Test
-  void whatMustHoldAlwaysHolds() {
+  void invariantsHoldForEveryCombination() {
     List<List<String>> answers = rows().map(SelectionTableTest::check).toList();
     assertThat(answers.size()).isEqualTo(2 * 2 * 4 * 2 * 4 * 512);
-    assertThat(Set.copyOf(answers)).as("the table is not all the same").hasSizeGreaterThan(200);
+    assertThat(Set.copyOf(answers)).as("the results differ").hasSizeGreaterThan(200);
   }
 
   private static List<String> check(Row row) {
-    List<ProviderStatus> standings = row.standings();
+    List<ProviderStatus> statuses = row.statuses();
     Selection selection =
-        new ProviderSelector(row.policy(), INSTANCES).select(row.request(), standings);
+        new ProviderSelector(row.policy(), INSTANCES).select(row.request(), statuses);
     List<String> names = selection.names();
 
     for (ProviderInfo candidate : selection.candidates()) {
@@ -133,7 +133,7 @@ class SelectionTableTest {
         .isTrue();
     assertThat(names).as("%s", row).isEqualTo(expectedOrder(row, names));
 
-    List<ProviderStatus> shuffled = new ArrayList<>(standings);
+    List<ProviderStatus> shuffled = new ArrayList<>(statuses);
     Collections.shuffle(shuffled, new Random(row.hashCode()));
     assertThat(new ProviderSelector(row.policy(), INSTANCES).select(row.request(), shuffled))
         .as("the order in which providers were found does not matter: %s", row)
@@ -141,9 +141,9 @@ class SelectionTableTest {
     return names;
   }
 
-  /** Written out, so that it is not the code that is tested. */
+  /** Written out, independently of the code under test. */
   private static List<String> expectedOrder(Row row, List<String> names) {
-    List<String> order =
+    List<String> request =
         row.type() == Workload.MCP_SERVER
             ? List.of(
                 "e2b",
@@ -163,6 +163,6 @@ class SelectionTableTest {
                 "docker",
                 "subprocess",
                 "proot");
-    return order.stream().filter(names::contains).toList();
+    return request.stream().filter(names::contains).toList();
   }
 }

@@ -30,7 +30,7 @@ class BuildKeysTest {
   }
 
   @Test
-  void keyChangesWithEverythingThatCanChangeTheFiles() {
+  void keyCoversEveryInputOfAStep() {
     List<String> keys =
         Stream.of(
                 key(new BuildStep.Run("make")),
@@ -54,7 +54,7 @@ class BuildKeysTest {
   }
 
   @Test
-  void keyOfTheBaseChangesWithImageAndDefaults() {
+  void baseKeyCoversImageAndDefaults() {
     assertThat(
             List.of(
                 BASE,
@@ -71,7 +71,7 @@ class BuildKeysTest {
   }
 
   @Test
-  void changedStepChangesTheKeysOfThoseAfterItOnly() {
+  void changedStepChangesOnlyItsKeyAndLaterOnes() {
     List<String> one =
         BuildKeys.of(
             BASE, List.of(new BuildStep.Run("a"), new BuildStep.Run("b"), new BuildStep.Run("c")));

@@ -49,7 +49,7 @@ class BuildLogTest {
   }
 
   @Test
-  void logIsBoundedAndItsEndIsKept() throws IOException {
+  void logIsBoundedAndKeepsItsLastLine() throws IOException {
     try (BuildLog log = logs.open("b")) {
       for (int i = 0; i < BuildLog.MOST_LINES + 50; i++) {
         log.info("x", Optional.of(1));
@@ -57,7 +57,7 @@ class BuildLogTest {
       log.end(Level.ERROR, "it failed", Optional.of(1));
     }
     assertThat(messages(BuildLog.MOST_LINES - 1, 10))
-        .containsExactly("x", "the log is full: further lines are not kept", "it failed");
+        .containsExactly("x", "the log is full; further lines are discarded", "it failed");
   }
 
   @Test
@@ -74,7 +74,7 @@ class BuildLogTest {
   }
 
   @Test
-  void logThatARestartCutOffIsEndedOnALineOfItsOwn() throws IOException {
+  void interruptedLogIsEndedOnANewLine() throws IOException {
     try (BuildLog log = logs.open("b")) {
       log.info("whole", Optional.empty());
     }
@@ -86,7 +86,7 @@ class BuildLogTest {
   }
 
   @Test
-  void readerWaitsForTheNextLineAndForTheEnd() throws Exception {
+  void awaitReturnsAtTheNextLineOrTheEnd() throws Exception {
     List<Boolean> answers = new ArrayList<>();
     Thread reader;
     try (BuildLog log = logs.open("b")) {
@@ -118,7 +118,7 @@ class BuildLogTest {
   }
 
   @Test
-  void charactersOfTwoReadsStayWholeAndLinesAreCut() {
+  void splitCharactersAreJoinedAndLongLinesAreSplit() {
     List<String> lines = new ArrayList<>();
     OutputLineSplitter output = new OutputLineSplitter(lines::add);
     byte[] bytes = "grün\nrest".getBytes(UTF_8);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** E1: a build step that fails is an error of the client that sent it. */
+/** E1: a failed build step is an error of the client that sent it. */
 class BuildStepRunnerTest {
   private static final SandboxId ID = new SandboxId("buildsteps");
 
@@ -63,7 +63,7 @@ class BuildStepRunnerTest {
   }
 
   @Test
-  void failingStepIsTheClientsAndSaysStepCommandExitCodeAndOutput() {
+  void failedStepIsAClientErrorWithStepCommandExitCodeAndOutput() {
     SandboxException e = failure(new BuildStep.Run("echo to stdout; echo to stderr >&2; exit 7"));
     assertThat(e.code()).isEqualTo(ErrorCode.BUILD_FAILED);
     assertThat(e.category()).isEqualTo(Category.CALLER);
@@ -73,7 +73,7 @@ class BuildStepRunnerTest {
   }
 
   @Test
-  void outputInTheErrorIsBoundedAndItsEnd() {
+  void errorContainsOnlyTheTailOfTheOutput() {
     SandboxException e =
         failure(new BuildStep.Run("head -c 100000 /dev/zero | tr '\\0' x; echo last; exit 1"));
     assertThat(e.context().get("output")).hasSize(2048).endsWith("last\n");

@@ -14,21 +14,21 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Images in a folder, one of them of busybox; there is no registry. */
+/** An image store in a folder with a busybox image and no registry. */
 public record StoreImages(ImageStore store) implements TemplateImages {
-  /** The image of busybox. */
+  /** The name of the busybox image. */
   public static final String SMALL = "small";
 
   private static final Path BUSYBOX = Path.of("/bin/busybox");
 
-  /** Returns the images of a folder, without any; empty where there is no busybox. */
+  /** Returns an empty image store in a folder; empty if busybox is not installed. */
   public static Optional<StoreImages> in(Path shared) {
     return Files.exists(BUSYBOX)
         ? Optional.of(new StoreImages(new ImageStore(shared)))
         : Optional.empty();
   }
 
-  /** Adds the image of busybox unless it is there. */
+  /** Adds the busybox image unless it exists. */
   public StoreImages withSmall(Path scratch) throws IOException {
     if (store.find(SMALL).isPresent()) {
       return this;
@@ -87,7 +87,7 @@ public record StoreImages(ImageStore store) implements TemplateImages {
     try {
       store.remove(name);
     } catch (NotFound already) {
-      // as it should be
+      // already removed
     }
   }
 }

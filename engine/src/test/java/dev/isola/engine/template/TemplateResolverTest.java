@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What a request that names a template becomes. */
+/** Completion of requests that name a template. */
 class TemplateResolverTest {
   private static final TemplateView TOOLS =
       new TemplateView(
@@ -44,17 +44,17 @@ class TemplateResolverTest {
             return TOOLS;
           });
 
-  private SandboxRequest order(Map<String, Object> document) {
+  private SandboxRequest request(Map<String, Object> document) {
     CreateRequest request = SpecDocument.fromMap(document, () -> new SandboxId("box"));
     return SandboxRequest.of(request.withTemplate(SpecDocument.template("tools", document)));
   }
 
   private SandboxSpec resolved(Map<String, Object> document) {
-    return resolver.resolve(order(document)).request().spec();
+    return resolver.resolve(request(document)).request().spec();
   }
 
   @Test
-  void takesEverythingThatTheRequestDoesNotSay() {
+  void unsetFieldsComeFromTheTemplate() {
     SandboxSpec spec = resolved(Map.of());
     assertThat(spec.image()).contains("tools-image");
     assertThat(spec.env()).isEqualTo(TOOLS.env());
@@ -64,7 +64,7 @@ class TemplateResolverTest {
   }
 
   @Test
-  void requestsOwnFieldsWinAlsoWhenTheyAreTheDefaults() {
+  void requestFieldsTakePrecedenceEvenIfEqualToDefaults() {
     SandboxSpec spec =
         resolved(
             Map.of(
@@ -89,15 +89,15 @@ class TemplateResolverTest {
   }
 
   @Test
-  void secretVariableTakesThePlaceOfOneOfTheTemplate() {
+  void secretVariableReplacesOneOfTheTemplate() {
     SandboxSpec spec = resolved(Map.of("secretEnv", Map.of("MODE", "hidden")));
     assertThat(spec.env()).containsOnlyKeys("LANG");
     assertThat(spec.secretEnv()).containsEntry("MODE", Secret.of("hidden"));
   }
 
   @Test
-  void startAndReadyCommandRunAsTheUserAndInTheFolderOfTheSandbox() {
-    Startup startup = resolver.resolve(order(Map.of("user", "root"))).startup();
+  void startAndReadyCommandsUseTheUserAndWorkingDirectoryOfTheSandbox() {
+    Startup startup = resolver.resolve(request(Map.of("user", "root"))).startup();
     assertThat(startup.start().orElseThrow().args()).endsWith("serve");
     assertThat(startup.start().orElseThrow().user()).contains("root");
     assertThat(startup.start().orElseThrow().cwd()).contains("/app");
@@ -105,26 +105,27 @@ class TemplateResolverTest {
   }
 
   @Test
-  void resolvedOrderIsNotResolvedAgainAndKeepsTheKeyOfTheRequest() {
-    SandboxRequest order = order(Map.of()).withIdempotencyKey("key");
-    SandboxRequest resolved = resolver.resolve(order);
+  void resolvedRequestIsNotResolvedAgainAndKeepsItsIdempotencyKey() {
+    SandboxRequest sandboxRequest = request(Map.of()).withIdempotencyKey("key");
+    SandboxRequest resolved = resolver.resolve(sandboxRequest);
     TemplateResolver none =
         new TemplateResolver(
             name -> {
               throw new AssertionError("is looked up twice");
             });
     assertThat(none.resolve(resolved)).isEqualTo(resolved);
-    assertThat(resolved.idempotencyKey()).isEqualTo(order.idempotencyKey());
+    assertThat(resolved.idempotencyKey()).isEqualTo(sandboxRequest.idempotencyKey());
     SandboxRequest other =
-        SandboxRequest.of(order.request().withTemplate(SpecDocument.template("other", Map.of())))
+        SandboxRequest.of(
+                sandboxRequest.request().withTemplate(SpecDocument.template("other", Map.of())))
             .withIdempotencyKey("key");
     assertThat(resolved.idempotencyKey()).isNotEqualTo(other.idempotencyKey());
   }
 
   @Test
-  void imageBesideATemplateIsRefused() {
+  void imageAndTemplateCannotBeCombined() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(() -> resolved(Map.of("image", "debian:12")))
-        .withMessageContaining("template is given beside image");
+        .withMessageContaining("template cannot be combined with image");
   }
 }

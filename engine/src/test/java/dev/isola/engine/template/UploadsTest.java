@@ -50,7 +50,7 @@ class UploadsTest {
   }
 
   @Test
-  void archiveIsKeptByItsHash() throws IOException {
+  void archiveIsStoredByItsHash() throws IOException {
     uploads.put(SHA256, of(TEXT));
     assertThat(uploads.contains(SHA256)).isTrue();
     try (InputStream in = uploads.open(SHA256)) {
@@ -59,7 +59,7 @@ class UploadsTest {
   }
 
   @Test
-  void contentWithAnotherHashIsRefusedAndNothingStays() throws IOException {
+  void contentWithADifferentHashIsRejectedAndRemoved() throws IOException {
     String other = "0".repeat(64);
     assertThatThrownBy(() -> uploads.put(other, of(TEXT)))
         .isInstanceOf(InvalidRequest.class)
@@ -70,7 +70,7 @@ class UploadsTest {
   }
 
   @Test
-  void uploadIsBoundedAndOneThatBreaksOffLeavesNothing() throws IOException {
+  void oversizedOrInterruptedUploadLeavesNothingBehind() throws IOException {
     assertThatThrownBy(() -> uploads.putAs("big", of("x".repeat(1001))))
         .isInstanceOfSatisfying(
             LimitExceeded.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_LIMIT));
@@ -97,7 +97,7 @@ class UploadsTest {
   }
 
   @Test
-  void nameOfAClientLeadsToTheHash() throws IOException {
+  void clientNameResolvesToTheHash() throws IOException {
     assertThat(uploads.named("theirs")).isEmpty();
     assertThat(uploads.putAs("theirs", of(TEXT))).isEqualTo(SHA256);
     assertThat(uploads.named("theirs")).contains(SHA256);
@@ -106,7 +106,7 @@ class UploadsTest {
   }
 
   @Test
-  void namesLeadNowhereElse() {
+  void namesCannotBePaths() {
     for (String wrong : List.of("", "..", "a/b", "../x", "x".repeat(129), "a b")) {
       assertThatThrownBy(() -> uploads.putAs(wrong, of(TEXT))).isInstanceOf(InvalidRequest.class);
       assertThatThrownBy(() -> uploads.named(wrong)).isInstanceOf(InvalidRequest.class);
@@ -117,7 +117,7 @@ class UploadsTest {
   }
 
   @Test
-  void unusedArchiveIsRemovedAndOneInUseStays() throws IOException {
+  void onlyUnusedArchivesAreRemoved() throws IOException {
     uploads.put(SHA256, of(TEXT));
     uploads.putAs("other", of("other content"));
     now = now.plus(Duration.ofDays(8));

@@ -12,13 +12,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The folders of one group that are there, at most one in each hierarchy.
+ * The existing folders of one group, at most one per hierarchy.
  *
- * <p>Another process may have made them, elsewhere than we would: one that a service manager
- * started in another group. So when none is where we would look they are looked for everywhere.
+ * <p>A process that a service manager started in another group may have created them elsewhere, so
+ * the whole tree is searched if none is at the expected location.
  */
 record CgroupFolders(String name, List<Path> paths) {
-  /** A tree that never ends must not keep us forever. */
+  /** Bounds the recursion. */
   private static final int MAX_DEPTH = 24;
 
   CgroupFolders {
@@ -30,7 +30,7 @@ record CgroupFolders(String name, List<Path> paths) {
     for (Hierarchy hierarchy : hierarchies) {
       if (hierarchy.isUsable()) {
         hierarchy.candidateParents().stream()
-            .map(spot -> spot.resolve(name))
+            .map(parent -> parent.resolve(name))
             .filter(Files::isDirectory)
             .findFirst()
             .ifPresent(found::add);
@@ -69,7 +69,10 @@ record CgroupFolders(String name, List<Path> paths) {
     return children;
   }
 
-  /** Tells by one look instead of one for each file: a folder has a link from each in it. */
+  /**
+   * Detects a group without children with a single call: the link count of a folder includes its
+   * subfolders.
+   */
   private static boolean isLeaf(Path folder) {
     try {
       return Files.getAttribute(folder, "unix:nlink").equals(2);
@@ -82,7 +85,7 @@ record CgroupFolders(String name, List<Path> paths) {
     return paths.isEmpty();
   }
 
-  /** Returns the first that there is of these files, in any of the folders. */
+  /** Returns the first of these files that exists in any of the folders. */
   Optional<Path> file(String... names) {
     for (String file : names) {
       for (Path path : paths) {
@@ -94,7 +97,7 @@ record CgroupFolders(String name, List<Path> paths) {
     return Optional.empty();
   }
 
-  /** Returns the pids of everybody in any of the folders or beneath. */
+  /** Returns the pids of all processes in the folders and their descendants. */
   Set<Long> members() {
     Set<Long> members = new LinkedHashSet<>();
     paths.forEach(path -> members(path, 0, members));
@@ -103,7 +106,7 @@ record CgroupFolders(String name, List<Path> paths) {
 
   private static void members(Path folder, int depth, Set<Long> members) {
     for (String pid : KernelFile.read(folder.resolve("cgroup.procs")).lines().toList()) {
-      // Zero is somebody whom our pid namespace cannot name.
+      // Zero stands for a process outside this pid namespace.
       if (!pid.equals("0")) {
         members.add(Long.parseLong(pid));
       }
@@ -113,14 +116,14 @@ record CgroupFolders(String name, List<Path> paths) {
     }
   }
 
-  /** Tells whether this process is in one of the folders or beneath, now. */
+  /** Reports whether a process is currently in one of the folders or their descendants. */
   boolean contains(long pid) {
     return KernelFile.read(Path.of("/proc", Long.toString(pid), "cgroup"))
         .lines()
         .anyMatch(line -> line.endsWith("/" + name) || line.contains("/" + name + "/"));
   }
 
-  /** Removes the folders and what is beneath. Throws when somebody is still in one of them. */
+  /** Removes the folders and their descendants. Throws if one of them still has a process. */
   void delete() throws IOException {
     for (Path path : paths) {
       delete(path, 0);
@@ -136,7 +139,7 @@ record CgroupFolders(String name, List<Path> paths) {
     try {
       Files.delete(folder);
     } catch (NoSuchFileException gone) {
-      // Somebody else was faster.
+      // Removed concurrently.
     }
   }
 }

@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * Where the groups of sandboxes go in a hierarchy, and what they can do there, as was tried.
+ * The location of sandboxes' groups in a hierarchy, with the features found by the probe.
  *
- * @param parent the group in which they are made
+ * @param parent the group that contains them
  */
 record CgroupLocation(Hierarchy hierarchy, Path parent, Set<LimitKind> limits, boolean canFreeze) {
   CgroupLocation {

@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds out where groups can be made and what can be limited there, by making one and removing it
- * again. Permissions, delegation, namespaces and read-only mounts all have a say, so looking is not
- * enough.
+ * Finds out where groups can be created and what can be limited there by creating and removing a
+ * temporary one. Permissions, delegation, namespaces and read-only mounts all matter, so reading
+ * attributes is not enough.
  */
 final class CgroupProbe {
   static final Set<LimitKind> KINDS = Set.of(LimitKind.MEMORY, LimitKind.CPU, LimitKind.THREADS);
@@ -24,7 +24,7 @@ final class CgroupProbe {
 
   private static final String PREFIX = "isola-trial-";
 
-  /** A trial takes milliseconds. */
+  /** A probe takes milliseconds, so groups of this age were left behind by a crash. */
   private static final Duration STALE_AGE = Duration.ofMinutes(10);
 
   private final String name =
@@ -32,18 +32,18 @@ final class CgroupProbe {
 
   private CgroupProbe() {}
 
-  /** Returns the places that are needed: each limit once, and one that can freeze. */
+  /** Returns the locations that are needed: each limit once, and one that can freeze. */
   static List<CgroupLocation> locations(List<Hierarchy> hierarchies) {
     StaleCgroups.remove(hierarchies, name -> name.startsWith(PREFIX), STALE_AGE);
-    CgroupProbe trial = new CgroupProbe();
-    List<CgroupLocation> places = new ArrayList<>();
+    CgroupProbe probe = new CgroupProbe();
+    List<CgroupLocation> locations = new ArrayList<>();
     hierarchies.stream()
         .filter(Hierarchy::unified)
-        .forEach(hierarchy -> trial.bestLocation(hierarchy).ifPresent(places::add));
-    // The unified hierarchy freezes, kills and measures processor time even where every controller
-    // is of version 1.
-    boolean freezes = places.stream().anyMatch(CgroupLocation::canFreeze);
-    boolean measures = !places.isEmpty();
+        .forEach(hierarchy -> probe.bestLocation(hierarchy).ifPresent(locations::add));
+    // The unified hierarchy freezes, kills and accounts CPU time even if all controllers use
+    // version 1.
+    boolean freezes = locations.stream().anyMatch(CgroupLocation::canFreeze);
+    boolean measures = !locations.isEmpty();
     for (Hierarchy hierarchy : hierarchies) {
       boolean limits = hierarchy.has("memory") || hierarchy.has("cpu") || hierarchy.has("pids");
       if (!hierarchy.unified()
@@ -51,20 +51,20 @@ final class CgroupProbe {
               || hierarchy.isShownInSandbox()
               || (hierarchy.has("freezer") && !freezes)
               || (hierarchy.has("cpuacct") && !measures))) {
-        trial.bestLocation(hierarchy).ifPresent(places::add);
+        probe.bestLocation(hierarchy).ifPresent(locations::add);
       }
     }
-    return List.copyOf(places);
+    return List.copyOf(locations);
   }
 
-  /** Returns the first spot at which everything works that works at all. */
+  /** Returns the first location at which all available limits work, or the one with the most. */
   private Optional<CgroupLocation> bestLocation(Hierarchy hierarchy) {
     Optional<CgroupLocation> best = Optional.empty();
-    for (Path spot : hierarchy.candidateParents()) {
-      Optional<CgroupLocation> place = probe(hierarchy, spot);
-      if (place.isPresent()
-          && (best.isEmpty() || best.get().limits().size() < place.get().limits().size())) {
-        best = place;
+    for (Path parent : hierarchy.candidateParents()) {
+      Optional<CgroupLocation> location = probe(hierarchy, parent);
+      if (location.isPresent()
+          && (best.isEmpty() || best.get().limits().size() < location.get().limits().size())) {
+        best = location;
       }
       if (best.isPresent() && best.get().limits().size() == available(hierarchy).size()) {
         break;
@@ -74,21 +74,21 @@ final class CgroupProbe {
   }
 
   private static Set<LimitKind> available(Hierarchy hierarchy) {
-    Set<LimitKind> wanted = EnumSet.noneOf(LimitKind.class);
+    Set<LimitKind> kinds = EnumSet.noneOf(LimitKind.class);
     for (LimitKind kind : KINDS) {
       if (hierarchy.has(CgroupSetting.controller(kind))) {
-        wanted.add(kind);
+        kinds.add(kind);
       }
     }
-    return wanted;
+    return kinds;
   }
 
-  private Optional<CgroupLocation> probe(Hierarchy hierarchy, Path spot) {
-    // Who may not write here may not move processes from here down either.
-    if (!Files.isWritable(spot) || !Files.isWritable(spot.resolve("cgroup.procs"))) {
+  private Optional<CgroupLocation> probe(Hierarchy hierarchy, Path parent) {
+    // Without write access to this group, its processes cannot be moved to a child either.
+    if (!Files.isWritable(parent) || !Files.isWritable(parent.resolve("cgroup.procs"))) {
       return Optional.empty();
     }
-    Path group = spot.resolve(name);
+    Path group = parent.resolve(name);
     try {
       Files.createDirectory(group);
     } catch (IOException e) {
@@ -98,28 +98,28 @@ final class CgroupProbe {
       Set<LimitKind> limits = EnumSet.noneOf(LimitKind.class);
       for (LimitKind kind : available(hierarchy)) {
         if ((!hierarchy.unified()
-                || new Delegation(hierarchy, spot).grant(CgroupSetting.controller(kind)))
-            && enforces(kind, hierarchy, spot, group)) {
+                || new Delegation(hierarchy, parent).grant(CgroupSetting.controller(kind)))
+            && enforces(kind, hierarchy, parent, group)) {
           limits.add(kind);
         }
       }
-      if (!Cpuset.inherit(hierarchy, spot, group)) {
+      if (!Cpuset.inherit(hierarchy, parent, group)) {
         return Optional.empty();
       }
-      // Beneath a group that shares controllers with its own processes nobody can join.
+      // No process can join a child of a group that shares controllers with its own processes.
       if (KernelFile.read(group.resolve("cgroup.type")).equals("domain invalid")) {
         return Optional.empty();
       }
       return Optional.of(
-          new CgroupLocation(hierarchy, spot, limits, Freezer.of(group).isPresent()));
+          new CgroupLocation(hierarchy, parent, limits, Freezer.of(group).isPresent()));
     } finally {
       delete(group);
     }
   }
 
-  private static boolean enforces(LimitKind kind, Hierarchy hierarchy, Path spot, Path group) {
+  private static boolean enforces(LimitKind kind, Hierarchy hierarchy, Path parent, Path group) {
     try {
-      for (CgroupSetting setting : CgroupSetting.of(kind, LIMITS, hierarchy, spot)) {
+      for (CgroupSetting setting : CgroupSetting.of(kind, LIMITS, hierarchy, parent)) {
         setting.write(group);
       }
       return true;
@@ -128,12 +128,12 @@ final class CgroupProbe {
     }
   }
 
-  /** Returns what the kernel says against a limit; empty when it takes it. */
-  static Optional<String> refusal(IoLimit limit, CgroupLocation place) {
-    Path group = place.parent().resolve(new CgroupProbe().name);
+  /** Returns why the kernel rejects a limit; empty if it accepts it. */
+  static Optional<String> refusal(IoLimit limit, CgroupLocation location) {
+    Path group = location.parent().resolve(new CgroupProbe().name);
     try {
       Files.createDirectory(group);
-      for (CgroupSetting setting : limit.settings(place.hierarchy().unified())) {
+      for (CgroupSetting setting : limit.settings(location.hierarchy().unified())) {
         setting.write(group);
       }
       return Optional.empty();
@@ -148,7 +148,7 @@ final class CgroupProbe {
     try {
       Files.deleteIfExists(group);
     } catch (IOException e) {
-      // Nobody was in it, so it can only have been removed by somebody else.
+      // An empty group can only fail to be removed if it was removed concurrently.
     }
   }
 }

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 
-/** What a person does where not everything can be limited. */
+/** Advice for the operator of a host on which not everything can be limited. */
 final class CgroupRemedy {
   private CgroupRemedy() {}
 
@@ -16,8 +16,8 @@ final class CgroupRemedy {
     if (groups.hierarchies().stream()
         .filter(Hierarchy::isUsable)
         .allMatch(CgroupRemedy::readOnly)) {
-      return "the control groups are mounted read-only: give the container a writable"
-          + " /sys/fs/cgroup (with a cgroup namespace of its own, or --privileged)";
+      return "the cgroup file system is mounted read-only: give the container a writable"
+          + " /sys/fs/cgroup (with a private cgroup namespace, or --privileged)";
     }
     List<String> missing =
         CgroupProbe.KINDS.stream()
@@ -27,20 +27,20 @@ final class CgroupRemedy {
             .toList();
     if (root) {
       if (missing.contains("memory")) {
-        return "boot with cgroup_enable=memory, and with systemd have it delegated (Delegate=yes)";
+        return "boot with cgroup_enable=memory and, with systemd, delegate the controller (Delegate=yes)";
       }
       return missing.isEmpty()
-          ? "run outside the container, or give it control groups of its own"
-          : "have the controllers "
+          ? "run outside the container, or give the container its own cgroups"
+          : "delegate the controllers "
               + String.join(", ", missing)
-              + " delegated (systemd: Delegate=yes), or use a kernel that has them";
+              + " (systemd: Delegate=yes), or use a kernel that has them";
     }
-    boolean old =
+    boolean version1 =
         groups.controllers().values().stream().anyMatch(controller -> controller.version() == 1);
-    return old
-        ? "run as root, or boot with systemd.unified_cgroup_hierarchy=1: version 1 cannot be"
-            + " handed to a user"
-        : "run in a group of your own: systemd-run --user --scope -p Delegate=yes isola ...";
+    return version1
+        ? "run as root, or boot with systemd.unified_cgroup_hierarchy=1: cgroup version 1 cannot be"
+            + " delegated to a user"
+        : "run in a delegated cgroup: systemd-run --user --scope -p Delegate=yes isola ...";
   }
 
   private static boolean readOnly(Hierarchy hierarchy) {

@@ -9,21 +9,21 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * What is written into a file of a group to set a limit.
+ * A value to write to a file of a group.
  *
- * @param optional whether it is left out on a kernel that has no such file
+ * @param optional whether to skip it on a kernel without this file
  */
 record CgroupSetting(String file, String value, boolean optional) {
   private static final long PERIOD_MICROS = 100_000;
 
-  /** The kernel takes no smaller quota. */
+  /** The kernel accepts no smaller quota. */
   private static final long MIN_QUOTA_MICROS = 1_000;
 
   private CgroupSetting(String file, long value, boolean optional) {
     this(file, Long.toString(value), optional);
   }
 
-  /** Returns the controller that enforces this limit. */
+  /** Returns the controller that enforces a limit. */
   static String controller(LimitKind kind) {
     return switch (kind) {
       case MEMORY -> "memory";
@@ -34,7 +34,7 @@ record CgroupSetting(String file, String value, boolean optional) {
     };
   }
 
-  /** Returns what sets a limit, in the order in which it has to be written. */
+  /** Returns the settings for a limit, in the order in which they must be written. */
   static List<CgroupSetting> of(
       LimitKind kind, ResourceLimits limits, Hierarchy hierarchy, Path parent) {
     return switch (kind) {
@@ -58,8 +58,8 @@ record CgroupSetting(String file, String value, boolean optional) {
   }
 
   /**
-   * Swap counts as memory, else a limit would only make things slow. In version 1 memory and swap
-   * together may never be less than memory, so that is lifted first.
+   * Swap counts as memory; otherwise a limit would only slow the sandbox down. In version 1 the
+   * limit of memory plus swap must not be below that of memory, so it is lifted first.
    */
   private static List<CgroupSetting> memory(long bytes, boolean unified) {
     return unified
@@ -78,7 +78,10 @@ record CgroupSetting(String file, String value, boolean optional) {
         new CgroupSetting("cpu.cfs_quota_us", quota, false));
   }
 
-  /** Version 1 refuses a group more than a group above it has, where version 2 takes the lesser. */
+  /**
+   * Returns the quota of the closest limited ancestor. Version 1 rejects a group with more than
+   * that; version 2 applies the smaller one.
+   */
   private static long parentQuota(Path mount, Path parent) {
     for (Path group = parent; group != null && group.startsWith(mount); group = group.getParent()) {
       OptionalLong quota = KernelFile.number(group.resolve("cpu.cfs_quota_us"));

@@ -3,13 +3,12 @@ package dev.isola.host.cgroup;
 import java.time.Duration;
 
 /**
- * What a group used. What cannot be told on this machine is zero.
+ * Resource usage of a group. Values that the host does not provide are zero.
  *
- * @param cpuTime of all its processes since it was made, also of those that have ended
- * @param memoryBytes in use now, without what the kernel would give back at once: files that were
- *     read and not used again
- * @param memoryPeakBytes the most since it was made, with all of it
- * @param processes how many live; their threads are not counted
+ * @param cpuTime of all its processes since creation, including ended ones
+ * @param memoryBytes current use, without page cache that the kernel can reclaim immediately
+ * @param memoryPeakBytes the maximum since creation, including page cache
+ * @param processes the number of processes, not counting threads
  */
 public record CgroupUsage(
     Duration cpuTime, long memoryBytes, long memoryPeakBytes, int processes) {}

@@ -17,15 +17,16 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /**
- * The groups of one sandbox: one folder in each hierarchy that is needed, all of one name.
+ * The control groups of one sandbox: one folder of the same name in each hierarchy that is needed.
  *
- * <p>A handle without state. Any process of the installation may use one, also one that did not
- * make the groups; all calls may be repeated, and run beside each other.
+ * <p>A stateless handle. Any process of the installation can use one, including processes that did
+ * not create the groups. All methods are idempotent and safe for concurrent use.
  */
 public final class ControlGroup {
   /**
-   * How many threads a group allows beyond what the spec does, for the agent and its supervisors.
-   * Commands may take them too, and then the agent ends the execution that has most.
+   * Threads that a group allows in addition to the limit of the spec, for the agent and its
+   * supervisors. Commands can use them up, in which case the agent ends the execution with the most
+   * threads.
    */
   public static final int AGENT_THREADS = 64;
 
@@ -36,44 +37,44 @@ public final class ControlGroup {
   private final ControlGroups groups;
   private final String name;
 
-  ControlGroup(ControlGroups machine, String name) {
-    this.groups = machine;
+  ControlGroup(ControlGroups groups, String name) {
+    this.groups = groups;
     this.name = name;
   }
 
-  /** Returns the name of its folders, which bears the instance's id and the sandbox's. */
+  /** Returns the name of the folders, which contains the ids of the instance and the sandbox. */
   public String name() {
     return name;
   }
 
   /**
-   * Makes the groups and sets the limits. Limits that cannot be enforced here are left out. When it
-   * throws, what it made is gone again.
+   * Creates the groups and sets the limits. Limits that cannot be enforced on this host are
+   * skipped. Removes what it created if it throws.
    */
   public void create(ResourceLimits limits) throws IOException {
     List<Path> made = new ArrayList<>();
     try {
-      for (CgroupLocation place : groups.locations()) {
-        Path group = place.parent().resolve(name);
+      for (CgroupLocation location : groups.locations()) {
+        Path group = location.parent().resolve(name);
         try {
           Files.createDirectory(group);
           made.add(group);
         } catch (FileAlreadyExistsException e) {
-          // Made before, by us or another.
+          // Created earlier, possibly by another process.
         }
-        if (!Cpuset.inherit(place.hierarchy(), place.parent(), group)) {
-          throw new IOException(group + " cannot be given the processors of " + place.parent());
+        if (!Cpuset.inherit(location.hierarchy(), location.parent(), group)) {
+          throw new IOException(group + " cannot inherit the CPUs of " + location.parent());
         }
-        for (LimitKind kind : place.limits()) {
-          limit(place, group, kind, limits);
+        for (LimitKind kind : location.limits()) {
+          limit(location, group, kind, limits);
         }
       }
     } catch (IOException e) {
       for (Path group : made) {
         try {
           Files.deleteIfExists(group);
-        } catch (IOException left) {
-          e.addSuppressed(left);
+        } catch (IOException failure) {
+          e.addSuppressed(failure);
         }
       }
       throw e;
@@ -81,32 +82,31 @@ public final class ControlGroup {
   }
 
   /**
-   * Limits what is read and written of a disk, in groups that {@link #create} made.
+   * Limits the disk throughput of groups created by {@link #create}.
    *
-   * @throws IOException where that cannot be limited
+   * @throws IOException if throughput cannot be limited on this host
    */
   public void limitIo(IoLimit limit) throws IOException {
-    CgroupLocation place =
-        groups
-            .ioLocation()
-            .orElseThrow(() -> new IOException("no control group can limit input and output"));
-    Path group = place.parent().resolve(name);
+    CgroupLocation location =
+        groups.ioLocation().orElseThrow(() -> new IOException("no control group can limit I/O"));
+    Path group = location.parent().resolve(name);
     if (!Files.isDirectory(group)) {
       Files.createDirectory(group);
     }
-    write(limit.settings(place.hierarchy().unified()), group);
+    write(limit.settings(location.hierarchy().unified()), group);
   }
 
-  private static void limit(CgroupLocation place, Path group, LimitKind kind, ResourceLimits limits)
+  private static void limit(
+      CgroupLocation location, Path group, LimitKind kind, ResourceLimits limits)
       throws IOException {
     List<CgroupSetting> settings =
-        CgroupSetting.of(kind, limits, place.hierarchy(), place.parent());
+        CgroupSetting.of(kind, limits, location.hierarchy(), location.parent());
     try {
       write(settings, group);
     } catch (NoSuchFileException e) {
-      // Whoever else looks after the parent may have taken the controller away since we tried.
-      if (!place.hierarchy().unified()
-          || !new Delegation(place.hierarchy(), place.parent())
+      // Another manager of the parent group may have withdrawn the controller after the probe.
+      if (!location.hierarchy().unified()
+          || !new Delegation(location.hierarchy(), location.parent())
               .grant(CgroupSetting.controller(kind))) {
         throw e;
       }
@@ -121,23 +121,24 @@ public final class ControlGroup {
   }
 
   /**
-   * Returns the files through which a process joins: one that writes {@code 0} to each is in, with
-   * whatever it starts from then on. Empty before {@link #create}.
+   * Returns the files through which a process joins: it writes {@code 0} to each of them. Its later
+   * children are members too. Empty before {@link #create}.
    */
   public List<Path> joinFiles() {
     return folders().paths().stream().map(path -> path.resolve("cgroup.procs")).toList();
   }
 
   /**
-   * Returns where the sandbox is to see its groups, as runtimes look for them to size themselves:
-   * the path inside, and the folder on this machine. Empty before {@link #create}.
+   * Returns where the groups appear in the sandbox, where language runtimes look them up to size
+   * themselves: the path inside, mapped to the folder on the host. Empty before {@link #create}.
    */
   public Map<String, Path> views() {
     Map<String, Path> views = new LinkedHashMap<>();
-    boolean mixed = groups.locations().stream().anyMatch(place -> !place.hierarchy().unified());
-    for (CgroupLocation place : groups.locations()) {
-      Path group = place.parent().resolve(name);
-      String mount = place.hierarchy().mount().getFileName().toString();
+    boolean mixed =
+        groups.locations().stream().anyMatch(location -> !location.hierarchy().unified());
+    for (CgroupLocation location : groups.locations()) {
+      Path group = location.parent().resolve(name);
+      String mount = location.hierarchy().mount().getFileName().toString();
       if (Files.isDirectory(group)) {
         views.put(mixed ? MOUNT + "/" + mount : MOUNT, group);
       }
@@ -146,13 +147,13 @@ public final class ControlGroup {
   }
 
   /**
-   * Returns the links beside {@link #views()}: controllers that are mounted together are looked for
-   * by the name of each.
+   * Returns the symbolic links that belong to {@link #views()}: controllers that are mounted
+   * together are looked up under each of their names.
    */
   public Map<String, String> viewLinks() {
     Map<String, String> links = new LinkedHashMap<>();
-    for (CgroupLocation place : groups.locations()) {
-      Hierarchy hierarchy = place.hierarchy();
+    for (CgroupLocation location : groups.locations()) {
+      Hierarchy hierarchy = location.hierarchy();
       String mount = hierarchy.mount().getFileName().toString();
       for (String controller : hierarchy.controllers()) {
         if (!hierarchy.unified() && !controller.equals(mount) && !controller.contains("=")) {
@@ -163,25 +164,26 @@ public final class ControlGroup {
     return links;
   }
 
-  /** Returns the file whose line {@code oom_kill N} counts those killed for lack of memory. */
+  /**
+   * Returns the file whose line {@code oom_kill N} counts the processes killed for lack of memory.
+   */
   public Optional<Path> memoryEvents() {
     return folders().file("memory.events", "memory.oom_control");
   }
 
-  /** Returns the file whose line {@code max N} counts refused forks. */
+  /** Returns the file whose line {@code max N} counts the forks that failed at the limit. */
   public Optional<Path> processEvents() {
     return folders().file("pids.events");
   }
 
   /**
-   * Stops everybody, and returns when all stand still. When they do not in time, they go on and it
-   * throws.
+   * Freezes all processes and returns when they are frozen. On timeout it thaws them and throws.
    */
-  public void freeze(Duration patience) throws IOException {
+  public void freeze(Duration timeout) throws IOException {
     Freezer freezer =
         freezer(folders())
             .orElseThrow(() -> new IOException("no control group of " + name + " can freeze"));
-    PollDeadline deadline = new PollDeadline(patience);
+    PollDeadline deadline = new PollDeadline(timeout);
     try {
       freezer.freeze();
       while (!freezer.isFrozen()) {
@@ -189,7 +191,7 @@ public final class ControlGroup {
           throw new IOException(
               name
                   + " has a process that could not be frozen within "
-                  + patience.toMillis()
+                  + timeout.toMillis()
                   + " ms");
         }
         freezer.freeze();
@@ -197,14 +199,14 @@ public final class ControlGroup {
     } catch (IOException e) {
       try {
         freezer.thaw();
-      } catch (IOException gone) {
-        e.addSuppressed(gone);
+      } catch (IOException removed) {
+        e.addSuppressed(removed);
       }
       throw e;
     }
   }
 
-  /** Lets everybody go on. */
+  /** Thaws all processes. */
   public void thaw() throws IOException {
     Optional<Freezer> freezer = freezer(folders());
     if (freezer.isPresent()) {
@@ -221,9 +223,9 @@ public final class ControlGroup {
   }
 
   /**
-   * Kills everybody, frozen or not, and returns when nobody is left. Where the kernel cannot kill a
-   * group at once no process can be started in it afterwards, until {@link #create} sets the limits
-   * again.
+   * Kills all processes, frozen or not, and returns when none is left. On kernels without {@code
+   * cgroup.kill} no process can be started in the group afterwards until {@link #create} sets the
+   * limits again.
    */
   public void kill() throws IOException {
     kill(folders(), new PollDeadline(KILL_TIMEOUT));
@@ -241,7 +243,7 @@ public final class ControlGroup {
           preventForks(folders);
           members = folders.members();
         }
-        // Also for those who have joined only some of the groups yet.
+        // Covers processes that have joined only some of the groups.
         members.forEach(pid -> kill(folders, pid));
       }
       thawAll(folders);
@@ -252,13 +254,16 @@ public final class ControlGroup {
         throw new IOException(
             "processes of "
                 + name
-                + " do not end: "
+                + " do not exit: "
                 + folders.members().stream().limit(10).toList());
       }
     }
   }
 
-  /** Those who fork faster than they are killed must not: no new processes, and nobody moves. */
+  /**
+   * Stops processes that fork faster than they can be killed: sets the process limit to zero and
+   * freezes the group.
+   */
   private static void preventForks(CgroupFolders folders) throws IOException {
     folders.file("pids.max").ifPresent(file -> KernelFile.tryWrite(file, "0"));
     Optional<Freezer> freezer = freezer(folders);
@@ -268,8 +273,8 @@ public final class ControlGroup {
         do {
           freezer.get().freeze();
         } while (!freezer.get().isFrozen() && deadline.pause());
-      } catch (NoSuchFileException gone) {
-        // Removed meanwhile, so there is nobody left.
+      } catch (NoSuchFileException removed) {
+        // The group was removed concurrently, so no process is left.
       }
     }
   }
@@ -281,26 +286,26 @@ public final class ControlGroup {
         if (freezer.isPresent()) {
           freezer.get().thaw();
         }
-      } catch (IOException gone) {
-        // Removed meanwhile.
+      } catch (IOException removed) {
+        // The group was removed concurrently.
       }
     }
   }
 
   private static void kill(CgroupFolders folders, long pid) {
-    // The handle is bound to the process that has the pid now; the look after it says that this is
-    // one of ours.
+    // The handle refers to the current owner of the pid; the check afterwards ensures that this
+    // process is a member.
     ProcessHandle.of(pid)
         .filter(process -> pid != ProcessHandle.current().pid() && folders.contains(pid))
         .ifPresent(ProcessHandle::destroyForcibly);
   }
 
   /**
-   * Kills everybody and removes the groups, whoever made them and however many of them there are.
-   * Returns when nothing is left.
+   * Kills all processes and removes the groups, regardless of which process created them. Returns
+   * when nothing is left.
    */
-  public void remove(Duration patience) throws IOException {
-    PollDeadline deadline = new PollDeadline(patience);
+  public void remove(Duration timeout) throws IOException {
+    PollDeadline deadline = new PollDeadline(timeout);
     while (true) {
       CgroupFolders folders = folders();
       if (folders.isEmpty()) {
@@ -311,7 +316,7 @@ public final class ControlGroup {
         folders.delete();
         return;
       } catch (IOException busy) {
-        // The last one may have been seen to end before the kernel let go of it.
+        // The kernel may still hold a group whose last process has just ended.
         if (!deadline.pause()) {
           throw new IOException(
               "the control group " + name + " cannot be removed: " + busy.getMessage(), busy);
@@ -320,17 +325,17 @@ public final class ControlGroup {
     }
   }
 
-  /** Waits until nobody is in the group any more. */
-  public void awaitEmpty(Duration patience) throws IOException {
-    PollDeadline deadline = new PollDeadline(patience);
+  /** Waits until the group has no processes. */
+  public void awaitEmpty(Duration timeout) throws IOException {
+    PollDeadline deadline = new PollDeadline(timeout);
     while (!folders().members().isEmpty()) {
       if (!deadline.pause()) {
-        throw new IOException("processes are left in the control group " + name);
+        throw new IOException("processes remain in the control group " + name);
       }
     }
   }
 
-  /** Returns how many processes were killed for lack of memory since the group was made. */
+  /** Returns the number of processes killed for lack of memory since the group was created. */
   public long outOfMemoryKills() {
     return memoryEvents().map(file -> KernelFile.number(file, "oom_kill").orElse(0)).orElse(0L);
   }
@@ -349,7 +354,7 @@ public final class ControlGroup {
     if (old.isPresent()) {
       return Duration.ofNanos(KernelFile.number(old.get()).orElse(0));
     }
-    // The cpu controller of version 1 has a file of this name without such a line.
+    // In version 1 the cpu controller has a file of this name without that line.
     for (Path path : folders.paths()) {
       OptionalLong micros = KernelFile.number(path.resolve("cpu.stat"), "usage_usec");
       if (micros.isPresent()) {

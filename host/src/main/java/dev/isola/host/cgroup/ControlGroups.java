@@ -18,18 +18,17 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The control groups of this machine, controller by controller: on a hybrid machine some are of
- * version 1 and some of version 2, so there is no answer for the machine as a whole.
+ * The control groups of the host, per controller: on a hybrid host some controllers use version 1
+ * and others version 2, so there is no single version.
  *
- * <p>What can be done is found out by trying, once; everything else reads no more than a few small
- * files.
+ * <p>Probes once what can be limited; all other methods read only a few small files.
  */
 public final class ControlGroups {
   private static final Path MOUNTS = Path.of("/proc/self/mountinfo");
   private static final Path MEMBERSHIP = Path.of("/proc/self/cgroup");
   private static final AtomicReference<@Nullable CachedGroups> CACHED = new AtomicReference<>();
 
-  /** Which versions are mounted. */
+  /** The mounted versions. */
   public enum Layout {
     NONE,
     V1,
@@ -52,19 +51,24 @@ public final class ControlGroups {
     this.hierarchies = List.copyOf(hierarchies);
   }
 
-  /** For a machine that was tried already. */
+  /** Creates an instance with known locations, without probing. */
   ControlGroups(List<Hierarchy> hierarchies, List<CgroupLocation> places) {
     this(hierarchies);
     this.locations = List.copyOf(places);
   }
 
-  /** Returns the same as before, with what was found out, unless groups or mounts have changed. */
+  /**
+   * Returns the control groups of the host. The result, including that of the probe, is cached
+   * until the mounts or the membership of this process change.
+   */
   public static ControlGroups ofHost() {
     String mountinfo = KernelFile.read(MOUNTS);
     String membership = KernelFile.read(MEMBERSHIP);
-    CachedGroups known = CACHED.get();
-    if (known != null && known.mountinfo.equals(mountinfo) && known.membership.equals(membership)) {
-      return known.groups;
+    CachedGroups cached = CACHED.get();
+    if (cached != null
+        && cached.mountinfo.equals(mountinfo)
+        && cached.membership.equals(membership)) {
+      return cached.groups;
     }
     ControlGroups groups = parse(mountinfo, membership, KernelFile::read);
     CACHED.set(new CachedGroups(mountinfo, membership, groups));
@@ -72,12 +76,12 @@ public final class ControlGroups {
   }
 
   /**
-   * Reads the kernel's tables.
+   * Parses the kernel's tables.
    *
-   * @param mountinfo the text of /proc/self/mountinfo
-   * @param membership the text of /proc/self/cgroup
-   * @param read returns the text of a file, empty when it cannot be read; asked for the lists of
-   *     controllers of the unified hierarchy
+   * @param mountinfo the content of /proc/self/mountinfo
+   * @param membership the content of /proc/self/cgroup
+   * @param read returns the content of a file, or an empty string if it cannot be read; used for
+   *     the controller lists of the unified hierarchy
    */
   public static ControlGroups parse(
       String mountinfo, String membership, Function<Path, String> read) {
@@ -107,29 +111,31 @@ public final class ControlGroups {
     return Map.copyOf(controllers);
   }
 
-  /** Leaves out hierarchies of version 1 that only track processes and have a name instead. */
+  /**
+   * Skips version 1 hierarchies without controllers, which have only a name and track processes.
+   */
   private static List<String> names(Set<String> controllers) {
     return controllers.stream().filter(name -> !name.startsWith("name=")).toList();
   }
 
   /**
-   * Returns those of memory, processor and threads that can be limited here by this user. The first
-   * call tries it with a group of its own, which is gone afterwards.
+   * Returns which of memory, CPU and threads this user can limit. The first call probes with a
+   * temporary group.
    */
   public Set<LimitKind> enforceable() {
     Set<LimitKind> limits = EnumSet.noneOf(LimitKind.class);
-    locations().forEach(place -> limits.addAll(place.limits()));
+    locations().forEach(location -> limits.addAll(location.limits()));
     return Set.copyOf(limits);
   }
 
-  /** Tells whether a sandbox can be stopped with its memory; the first call tries. */
+  /** Reports whether a sandbox can be frozen. The first call probes. */
   public boolean canFreeze() {
     return locations().stream().anyMatch(CgroupLocation::canFreeze);
   }
 
   /**
-   * Returns what a person does so that everything can be limited and frozen; empty when it can
-   * already.
+   * Returns what the operator can do to enable all limits and freezing; empty if nothing is
+   * missing.
    */
   public String remedy() {
     return canFreeze() && enforceable().equals(CgroupProbe.KINDS)
@@ -138,29 +144,29 @@ public final class ControlGroups {
   }
 
   /**
-   * Returns why a limit of input and output cannot be set here; empty when it can. Tries it with a
-   * group of its own, which is gone afterwards.
+   * Returns why an I/O limit cannot be set on this host; empty if it can. Probes with a temporary
+   * group.
    */
   public Optional<String> obstacle(IoLimit limit) {
-    Optional<CgroupLocation> place = ioLocation();
-    if (place.isEmpty()) {
-      return Optional.of("the controller io (blkio in version 1) cannot be had here");
+    Optional<CgroupLocation> location = ioLocation();
+    if (location.isEmpty()) {
+      return Optional.of("the controller io (blkio in version 1) is not available");
     }
-    return CgroupProbe.refusal(limit, place.get());
+    return CgroupProbe.refusal(limit, location.get());
   }
 
-  /** Tells whether a limit of input and output holds for what is written from the cache, too. */
+  /** Reports whether an I/O limit also applies to writes from the page cache. */
   public boolean limitsCachedWrites() {
-    return ioLocation().map(place -> place.hierarchy().unified()).orElse(false);
+    return ioLocation().map(location -> location.hierarchy().unified()).orElse(false);
   }
 
-  /** Returns where groups are made that limit input and output. */
+  /** Returns the location of groups that limit I/O. */
   Optional<CgroupLocation> ioLocation() {
-    for (CgroupLocation place : locations()) {
-      if (place.hierarchy().unified()
-          && place.hierarchy().has("io")
-          && new Delegation(place.hierarchy(), place.parent()).grant("io")) {
-        return Optional.of(place);
+    for (CgroupLocation location : locations()) {
+      if (location.hierarchy().unified()
+          && location.hierarchy().has("io")
+          && new Delegation(location.hierarchy(), location.parent()).grant("io")) {
+        return Optional.of(location);
       }
     }
     return hierarchies.stream()
@@ -168,31 +174,31 @@ public final class ControlGroups {
         .flatMap(
             hierarchy ->
                 hierarchy.candidateParents().stream()
-                    .filter(spot -> Files.isWritable(spot.resolve("cgroup.procs")))
+                    .filter(parent -> Files.isWritable(parent.resolve("cgroup.procs")))
                     .limit(1)
-                    .map(spot -> new CgroupLocation(hierarchy, spot, Set.of(), false)))
+                    .map(parent -> new CgroupLocation(hierarchy, parent, Set.of(), false)))
         .findFirst();
   }
 
-  /** Returns the groups of a sandbox. Only a handle: nothing is made and nothing is looked at. */
+  /** Returns the handle of a sandbox's groups without accessing them. */
   public ControlGroup group(InstanceId instance, SandboxId id) {
     return new ControlGroup(this, "isola-" + instance + "-" + id);
   }
 
   /**
-   * Removes groups of {@code instance} that are older than {@code age} and in which nobody is:
-   * whoever made them was killed. Only for who knows that no sandbox of it is that old: one that is
-   * stopped has empty groups, and needs them.
+   * Removes empty groups of {@code instance} that are older than {@code age} and whose creator was
+   * killed. The caller must know that no sandbox of the instance is that old: a stopped sandbox has
+   * empty groups and needs them.
    */
   public void removeEmpty(InstanceId instance, Duration age) {
     removeEmpty(instance, age, id -> true);
   }
 
   /**
-   * Removes groups of {@code instance} that are older than {@code age}, in which no process is, and
-   * whose sandbox has ended.
+   * Removes groups of {@code instance} that are older than {@code age}, have no processes, and
+   * belong to a sandbox that has ended.
    *
-   * @param ended tells whether a sandbox has ended for good; one that is stopped needs its groups
+   * @param ended reports whether a sandbox has ended for good; a stopped one needs its groups
    */
   public void removeEmpty(InstanceId instance, Duration age, Predicate<SandboxId> ended) {
     String prefix = "isola-" + instance + "-";
@@ -209,13 +215,13 @@ public final class ControlGroups {
     return hierarchies;
   }
 
-  /** Two threads that come at once both try; they find the same. */
+  /** Concurrent first calls may probe twice, with the same result. */
   List<CgroupLocation> locations() {
-    List<CgroupLocation> known = locations;
-    if (known == null) {
-      known = CgroupProbe.locations(hierarchies);
-      locations = known;
+    List<CgroupLocation> cached = locations;
+    if (cached == null) {
+      cached = CgroupProbe.locations(hierarchies);
+      locations = cached;
     }
-    return known;
+    return cached;
   }
 }

@@ -6,19 +6,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Hands controllers of the unified hierarchy to the groups beneath one.
+ * Enables controllers of the unified hierarchy for the children of a group.
  *
- * <p>A group that has processes of its own cannot do that, unless it is the root: the kernel
- * refuses some controllers, and gives others in a way that lets nobody join the groups beneath.
- * When it is our own, its processes are moved into a leaf first. That is done only to a group that
- * was given to us: the top of what a container sees, or one that we may write to without being
- * root.
+ * <p>A group with processes of its own cannot do that unless it is the root: the kernel refuses
+ * some controllers and enables others such that no process can join the children. If the group is
+ * the one of this process, its processes are first moved to a leaf group. This is done only for a
+ * group that was delegated to the server: the topmost group visible in a container, or one that is
+ * writable without root.
  */
 record Delegation(Hierarchy hierarchy, Path parent) {
   static final String LEAF = "isola-server";
   private static final int ROUNDS = 10;
 
-  /** Tells whether groups beneath the parent have the controller now, and can be joined. */
+  /** Enables a controller. Returns whether the children of the parent have it and can be joined. */
   boolean grant(String controller) {
     Path granted = parent.resolve("cgroup.subtree_control");
     boolean has = KernelFile.words(granted).contains(controller);
@@ -31,7 +31,7 @@ record Delegation(Hierarchy hierarchy, Path parent) {
     return has || KernelFile.tryWrite(granted, "+" + controller);
   }
 
-  /** The root, which may have processes and groups, is the one without a type. */
+  /** Only the root, which can have both processes and children, has no {@code cgroup.type}. */
   private boolean hasProcesses() {
     return Files.exists(parent.resolve("cgroup.type"))
         && !KernelFile.read(parent.resolve("cgroup.procs")).isEmpty();
@@ -42,13 +42,16 @@ record Delegation(Hierarchy hierarchy, Path parent) {
         && (parent.equals(hierarchy.mount()) || !ServerUser.isRoot());
   }
 
-  /** Tells whether nobody is left in the parent. What is forked meanwhile takes another round. */
+  /**
+   * Moves all processes to the leaf; returns whether none is left. Concurrent forks take another
+   * round.
+   */
   private boolean moveProcesses() {
     Path leaf = parent.resolve(LEAF);
     try {
       Files.createDirectory(leaf);
     } catch (FileAlreadyExistsException e) {
-      // Of an earlier process of ours.
+      // Created by an earlier process.
     } catch (IOException e) {
       return false;
     }

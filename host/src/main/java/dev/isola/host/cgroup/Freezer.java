@@ -5,14 +5,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Stops and continues all processes of a group, in either version. */
+/** Freezes and thaws all processes of a group, in either version. */
 sealed interface Freezer {
-  /** Asks for it; the kernel takes a moment. Asking again is how version 1 is helped along. */
+  /** Requests the freeze, which completes asynchronously. Version 1 may need repeated requests. */
   void freeze() throws IOException;
 
   void thaw() throws IOException;
 
-  /** Tells whether all of them stand still. */
+  /** Reports whether all processes are frozen. */
   boolean isFrozen();
 
   static Optional<Freezer> of(Path group) {
@@ -42,7 +42,7 @@ sealed interface Freezer {
     }
   }
 
-  /** Version 1. A frozen process that is killed ends when it is thawed. */
+  /** Version 1. A killed process ends only when it is thawed. */
   record FreezerV1(Path group) implements Freezer {
     private Path state() {
       return group.resolve("freezer.state");

@@ -8,10 +8,11 @@ import java.util.Set;
 /**
  * A mounted tree of control groups.
  *
- * @param unified whether it is of version 2
- * @param mount the topmost group that can be seen
- * @param own the group this process is in
- * @param controllers those that it has or, of version 2, that some group on the way to ours has
+ * @param unified whether it is version 2
+ * @param mount the topmost visible group
+ * @param ownGroup the group of this process
+ * @param controllers the controllers of the hierarchy or, in version 2, of any group on the path to
+ *     {@code ownGroup}
  */
 record Hierarchy(boolean unified, Path mount, Path ownGroup, Set<String> controllers) {
   Hierarchy {
@@ -22,7 +23,7 @@ record Hierarchy(boolean unified, Path mount, Path ownGroup, Set<String> control
     return controllers.contains(controller);
   }
 
-  /** Tells whether it is good for anything here. */
+  /** Reports whether the hierarchy has a controller that sandboxes use. */
   boolean isUsable() {
     return unified
         || has("memory")
@@ -35,35 +36,36 @@ record Hierarchy(boolean unified, Path mount, Path ownGroup, Set<String> control
   }
 
   /**
-   * Returns whether a runtime in the sandbox looks for it: the JDK reads no limit of version 1
-   * unless it finds the groups of all these controllers.
+   * Reports whether language runtimes in the sandbox read the hierarchy: the JDK reads version 1
+   * limits only if it finds the groups of all these controllers.
    */
   boolean isShownInSandbox() {
     return !unified && (has("memory") || has("cpu") || has("cpuset") || has("cpuacct"));
   }
 
   /**
-   * Returns the groups in which one for a sandbox may be made: from the top down to our own.
+   * Returns the possible parents of a sandbox's group, from the top down to the group of this
+   * process.
    *
-   * <p>The higher the better: it is then the same for every process of an installation, whatever
-   * group a service manager started it in, and does not end with that group. The leaf that we moved
-   * ourselves into is none of them.
+   * <p>Higher groups are preferred: they are the same for all processes of an installation,
+   * regardless of the group a service manager started them in, and they outlive that group. The
+   * leaf that {@link Delegation} moves processes to is not included.
    */
   List<Path> candidateParents() {
-    List<Path> spots = new ArrayList<>();
-    spots.add(mount);
+    List<Path> parents = new ArrayList<>();
+    parents.add(mount);
     if (ownGroup.startsWith(mount)) {
-      Path spot = mount;
+      Path parent = mount;
       for (Path name : mount.relativize(ownGroup)) {
         if (name.toString().equals(Delegation.LEAF)) {
           break;
         }
         if (!name.toString().isEmpty()) {
-          spot = spot.resolve(name);
-          spots.add(spot);
+          parent = parent.resolve(name);
+          parents.add(parent);
         }
       }
     }
-    return spots;
+    return parents;
   }
 }

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 
-/** The kernel's tables of mounts and of our groups, read into hierarchies. */
+/** Parses the kernel's tables of mounts and group membership into hierarchies. */
 final class HierarchyParser {
   private record Mount(boolean unified, Path point, String root, List<String> options) {}
 
@@ -23,10 +23,10 @@ final class HierarchyParser {
   }
 
   /**
-   * @param mountinfo the text of /proc/self/mountinfo
-   * @param membership the text of /proc/self/cgroup
-   * @param read returns the text of a file, empty when it cannot be read; asked for the lists of
-   *     controllers of the unified hierarchy
+   * @param mountinfo the content of /proc/self/mountinfo
+   * @param membership the content of /proc/self/cgroup
+   * @param read returns the content of a file, or an empty string if it cannot be read; used for
+   *     the controller lists of the unified hierarchy
    */
   static List<Hierarchy> hierarchies(
       String mountinfo, String membership, Function<Path, String> read) {
@@ -48,23 +48,26 @@ final class HierarchyParser {
   private void addUnified(String group) {
     for (Mount mount : mounts) {
       if (mount.unified()) {
-        Path own = folder(mount, group);
+        Path ownGroup = folder(mount, group);
         Set<String> controllers = new TreeSet<>();
-        Hierarchy bare = new Hierarchy(true, mount.point(), own, Set.of());
-        for (Path spot : bare.candidateParents()) {
-          for (String name : read.apply(spot.resolve("cgroup.controllers")).split("\\s+")) {
+        Hierarchy bare = new Hierarchy(true, mount.point(), ownGroup, Set.of());
+        for (Path parent : bare.candidateParents()) {
+          for (String name : read.apply(parent.resolve("cgroup.controllers")).split("\\s+")) {
             if (!name.isEmpty()) {
               controllers.add(name);
             }
           }
         }
-        found.put(mount.point(), new Hierarchy(true, mount.point(), own, controllers));
+        found.put(mount.point(), new Hierarchy(true, mount.point(), ownGroup, controllers));
         return;
       }
     }
   }
 
-  /** Controllers that are mounted together share their groups, so they are one hierarchy. */
+  /**
+   * Adds a version 1 hierarchy. Controllers that are mounted together share their groups and are
+   * one hierarchy.
+   */
   private void addV1(List<String> names, String group) {
     for (Mount mount : mounts) {
       if (!mount.unified() && mount.options().containsAll(names)) {
@@ -76,7 +79,9 @@ final class HierarchyParser {
     }
   }
 
-  /** Fields of a line: id parent device root point options (optional)* - type source options. */
+  /**
+   * Fields of a line: id parent device root mountpoint options (optional)* - type source options.
+   */
   private static List<Mount> mounts(String mountinfo) {
     List<Mount> mounts = new ArrayList<>();
     for (String line : mountinfo.lines().toList()) {
@@ -101,7 +106,8 @@ final class HierarchyParser {
   }
 
   /**
-   * In a container the mount shows a part of the tree, and membership may be told from above it.
+   * Returns the folder of a group. In a container the mount shows only part of the tree, and the
+   * membership may be relative to a group above it.
    */
   private static Path folder(Mount mount, String group) {
     String inside = group;
@@ -116,7 +122,7 @@ final class HierarchyParser {
     return relative.startsWith("..") ? mount.point() : mount.point().resolve(relative);
   }
 
-  /** Undoes the kernel's octal for blanks and backslashes. */
+  /** Reverses the kernel's octal escapes of blanks and backslashes. */
   private static String unescape(String text) {
     return text.replace("\\040", " ")
         .replace("\\011", "\t")

@@ -9,26 +9,24 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How much of one disk of the host a sandbox may read, and how much it may write, in a second.
+ * A limit on what a sandbox reads from and writes to one disk of the host.
  *
- * <p>Version 2 counts all that is read from the disk and written to it for a sandbox. Version 1
- * counts reads and direct writes; what the kernel writes later from its cache it counts for nobody.
+ * <p>Version 2 counts all reads and writes of a sandbox. Version 1 counts reads and direct writes,
+ * but attributes writes from the page cache to no group.
  *
- * @param device the disk, as the kernel numbers it: {@code MAJOR:MINOR}
+ * @param device the disk as {@code MAJOR:MINOR}
  * @param bytesPerSecond 0 for no limit
  * @param operationsPerSecond 0 for no limit
  */
 public record IoLimit(String device, long bytesPerSecond, long operationsPerSecond) {
   private static final Path BLOCK_DEVICES = Path.of("/sys/dev/block");
 
-  /**
-   * Returns the disk that holds a folder; empty where its file system is on none, or on several.
-   */
+  /** Returns the disk that holds a folder; empty if its file system is on no disk or on several. */
   public static Optional<String> disk(Path folder) throws IOException {
     return disk((Long) Files.getAttribute(folder, "unix:dev"), BLOCK_DEVICES);
   }
 
-  /** A partition has no limits of its own, so the whole disk is told. */
+  /** Returns the whole disk for a partition, because partitions cannot be limited. */
   static Optional<String> disk(long device, Path devices) throws IOException {
     long major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfffL);
     long minor = (device & 0xff) | (device >> 12 & ~0xffL);
@@ -42,7 +40,7 @@ public record IoLimit(String device, long bytesPerSecond, long operationsPerSeco
     return Optional.of(number).filter(text -> text.matches("\\d+:\\d+"));
   }
 
-  /** Returns what has to be written into the files of a group. */
+  /** Returns the settings to write to the files of a group. */
   List<CgroupSetting> settings(boolean unified) {
     List<CgroupSetting> settings = new ArrayList<>();
     if (unified) {
@@ -65,7 +63,7 @@ public record IoLimit(String device, long bytesPerSecond, long operationsPerSeco
                   settings.add(
                       new CgroupSetting(
                           "blkio.throttle." + way + "_" + unit + "_device",
-                          device + " " + limit, // 0 is no limit there
+                          device + " " + limit, // 0 means no limit
                           false));
                 }
               });

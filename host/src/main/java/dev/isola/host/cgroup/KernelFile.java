@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** Reads and writes the small files by which the kernel is asked and told. */
+/** Reads and writes small files of the kernel. */
 final class KernelFile {
   private KernelFile() {}
 
-  /** Returns the text, empty when there is no such file or it may not be read. */
+  /** Returns the content, or an empty string if the file does not exist or cannot be read. */
   static String read(Path file) {
     try {
       return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1).strip();
@@ -28,12 +28,12 @@ final class KernelFile {
     return text.isEmpty() ? Set.of() : Set.copyOf(List.of(text.split("\\s+")));
   }
 
-  /** Returns the number that is all of the file; nothing when it is something else. */
+  /** Returns the number in a file with a single number; empty for other content. */
   static OptionalLong number(Path file) {
     return number(read(file));
   }
 
-  /** Returns the number beside a key, in a file with a key and a number per line. */
+  /** Returns the number of a key in a file with one key and number per line. */
   static OptionalLong number(Path file, String key) {
     for (String line : read(file).lines().toList()) {
       if (line.startsWith(key + " ")) {
@@ -51,7 +51,7 @@ final class KernelFile {
     }
   }
 
-  /** Writes at once, as the kernel wants it; the file must be there. */
+  /** Writes with a single call, as the kernel requires; the file must exist. */
   static void write(Path file, String text) throws IOException {
     try {
       Files.write(file, text.getBytes(StandardCharsets.US_ASCII), StandardOpenOption.WRITE);
@@ -62,7 +62,7 @@ final class KernelFile {
     }
   }
 
-  /** Tells whether it could be written. */
+  /** Writes a file; returns whether that succeeded. */
   static boolean tryWrite(Path file, String text) {
     try {
       write(file, text);

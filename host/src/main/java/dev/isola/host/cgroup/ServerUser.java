@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Who this process runs as. */
+/** The user that this process runs as. */
 final class ServerUser {
   private ServerUser() {}
 

@@ -9,13 +9,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
-/** Groups of somebody who was killed before he could remove them. */
+/** Control groups left behind by a process that was killed. */
 final class StaleCgroups {
   private StaleCgroups() {}
 
   /**
-   * Removes the groups of such names that are older than {@code age} and in which nobody is. What
-   * cannot be removed is left.
+   * Removes empty groups with matching names that are older than {@code age}. A group that cannot
+   * be removed is left.
    */
   static void remove(List<Hierarchy> hierarchies, Predicate<String> names, Duration age) {
     for (String name : stale(hierarchies, names, age)) {
@@ -25,22 +25,23 @@ final class StaleCgroups {
           folders.delete();
         }
       } catch (IOException joinedMeanwhile) {
-        // The kernel removes none that has a process.
+        // The kernel refuses to remove a group that has processes.
       }
     }
   }
 
-  /** The time of a group's folder is when it was made. */
+  /** Relies on the modification time of a group's folder, which is the time of its creation. */
   private static Set<String> stale(
       List<Hierarchy> hierarchies, Predicate<String> names, Duration age) {
     long before = System.currentTimeMillis() - age.toMillis();
     Set<String> found = new TreeSet<>();
     for (Hierarchy hierarchy : hierarchies) {
-      for (Path spot : hierarchy.isUsable() ? hierarchy.candidateParents() : List.<Path>of()) {
-        File[] there =
-            spot.toFile()
+      for (Path parent : hierarchy.isUsable() ? hierarchy.candidateParents() : List.<Path>of()) {
+        File[] matches =
+            parent
+                .toFile()
                 .listFiles(file -> names.test(file.getName()) && file.lastModified() <= before);
-        for (File file : there == null ? new File[0] : there) {
+        for (File file : matches == null ? new File[0] : matches) {
           found.add(file.getName());
         }
       }

@@ -1,4 +1,4 @@
-/** Control groups of either version: limits, freezing, killing and measuring of a sandbox. */
+/** Control groups of both versions: limits, freezing, killing and resource usage of a sandbox. */
 @NullMarked
 package dev.isola.host.cgroup;
 

@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Where this machine gets its own packages from: {@code sources.list} in both of its styles. What
- * cannot be read is passed over; the tools have a mirror of their own to fall back on.
+ * The package sources of the host: {@code sources.list} in both formats. Unreadable files are
+ * skipped; the tools have a default mirror.
  *
  * @param folder {@code /etc/apt}
  */
@@ -25,9 +25,9 @@ record AptSources(Path folder) {
   private static final Pattern OPTION =
       Pattern.compile("Acquire::(Check-Valid-Until|https?::Proxy(::[^ ]+)?) \"[^\"]+\";");
 
-  /** One suite at one mirror. */
+  /** One suite on one mirror. */
   record Source(String uri, String suite, List<String> components, Optional<String> signedBy) {
-    /** Returns it in the style of one line. */
+    /** Returns the source in the one-line format. */
     String line() {
       return "deb "
           + signedBy.map(key -> "[signed-by=" + key + "] ").orElse("")
@@ -39,9 +39,9 @@ record AptSources(Path folder) {
     }
   }
 
-  /** Returns those of a suite: itself, its updates and its security fixes. */
+  /** Returns the sources of a suite, its updates and its security fixes. */
   List<Source> of(String suite) {
-    List<Source> wanted =
+    List<Source> matching =
         all().stream()
             .filter(
                 source ->
@@ -51,11 +51,13 @@ record AptSources(Path folder) {
             .filter(source -> source.components().contains("main"))
             .distinct()
             .toList();
-    // Fixes alone are not a system.
-    return wanted.stream().anyMatch(source -> source.suite().equals(suite)) ? wanted : List.of();
+    // Security fixes alone do not make a system.
+    return matching.stream().anyMatch(source -> source.suite().equals(suite))
+        ? matching
+        : List.of();
   }
 
-  /** Returns the settings of this machine's apt without which it would not reach its mirror. */
+  /** Returns the apt settings of the host that it needs to reach its mirror. */
   static List<String> options() {
     List<String> options = new ArrayList<>();
     if (ExternalTool.find("apt-config").isPresent()) {
@@ -82,7 +84,7 @@ record AptSources(Path folder) {
         Files.newDirectoryStream(folder.resolve("sources.list.d"), "*.{list,sources}")) {
       more.forEach(files::add);
     } catch (IOException none) {
-      // only the one file, then
+      // Only sources.list exists.
     }
     files.sort(null);
     List<Source> sources = new ArrayList<>();
@@ -95,13 +97,13 @@ record AptSources(Path folder) {
           lines.forEach(line -> line(line, sources));
         }
       } catch (IOException unreadable) {
-        // passed over
+        // Skipped.
       }
     }
     return sources;
   }
 
-  /** {@code deb [signed-by=KEY] URI SUITE COMPONENT...} */
+  /** Parses {@code deb [signed-by=KEY] URI SUITE COMPONENT...} */
   private static void line(String text, List<Source> to) {
     String line = text.replaceFirst("#.*", "").strip();
     Optional<String> key = Optional.empty();
@@ -127,7 +129,10 @@ record AptSources(Path folder) {
     }
   }
 
-  /** Paragraphs of {@code Key: value}, a line that begins with a blank going on with the last. */
+  /**
+   * Parses paragraphs of {@code Key: value}; a line that starts with a blank continues the previous
+   * one.
+   */
   private static void stanzas(List<String> lines, List<Source> to) {
     Map<String, String> stanza = new LinkedHashMap<>();
     String last = "";
@@ -163,7 +168,7 @@ record AptSources(Path folder) {
     return text.isEmpty() ? List.of() : List.of(text.split("\\s+"));
   }
 
-  /** A key may also stand in the file itself, which is of no use to others. */
+  /** Returns the path of a key. Keys embedded in the file cannot be passed on. */
   private static Optional<String> key(String text) {
     return Optional.of(text).filter(path -> path.startsWith("/") && path.indexOf(' ') < 0);
   }

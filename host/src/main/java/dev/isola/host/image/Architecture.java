@@ -7,9 +7,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Optional;
 
-/** Names of processors, as OCI has them. */
+/** CPU architectures in OCI notation. */
 final class Architecture {
-  /** Where an image has one of these, its header tells what the image is for. */
+  /** Programs of which most images have at least one; its ELF header reveals the architecture. */
   private static final List<String> PROGRAMS =
       List.of(
           "usr/bin/dash",
@@ -24,7 +24,7 @@ final class Architecture {
 
   private Architecture() {}
 
-  /** Returns that of this machine. */
+  /** Returns the architecture of the host. */
   static String ofHost() {
     String name = System.getProperty("os.arch", "");
     return switch (name) {
@@ -34,7 +34,9 @@ final class Architecture {
     };
   }
 
-  /** Looks at programs every system has; empty when none is there. */
+  /**
+   * Returns the architecture of a tree according to a common program in it; empty if there is none.
+   */
   static Optional<String> of(RootfsTree tree) throws IOException {
     for (String program : PROGRAMS) {
       Optional<String> found = ofProgram(tree, program);

@@ -4,7 +4,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 
-/** What is left of {@link ImageLimits} while an image is unpacked. */
+/** The remainder of {@link ImageLimits} while an image is unpacked. */
 final class Budget {
   private final ImageLimits limits;
   private long bytes;
@@ -25,7 +25,7 @@ final class Budget {
     needBytes(0);
   }
 
-  /** Refuses what would not fit, before any of it is written. */
+  /** Rejects content that exceeds the limit before any of it is written. */
   void needBytes(long count) {
     if (count > limits.bytes() - bytes) {
       throw over("more than " + limits.bytes() + " bytes unpacked");
@@ -36,7 +36,7 @@ final class Budget {
     return Fault.of(
             ErrorCode.RESOURCE_LIMIT,
             "the image has " + what,
-            "raise --max-size or --max-files if that is meant")
+            "raise --max-size or --max-files if the image is trusted")
         .exception();
   }
 }

@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * What to build from packages.
+ * A Debian-based image to build from packages.
  *
  * @param distribution {@code debian}, {@code ubuntu}, ...
  * @param suite {@code bookworm}, ...
- * @param packages besides those of the variant
- * @param variant how much there is at least: {@code minbase}, or another that the tool knows
- * @param mirror where the packages are; otherwise the mirror this machine itself uses
- * @param account whether it gets the user {@code user} with the id 1000, who may become root
+ * @param packages packages in addition to those of the variant
+ * @param variant the base package set: {@code minbase} or another one that the tool supports
+ * @param mirror the package mirror; by default that of the host
+ * @param account whether to create the user {@code user} with id 1000 and sudo rights
  */
 public record DebianRecipe(
     String distribution,
@@ -27,7 +27,7 @@ public record DebianRecipe(
     Optional<String> mirror,
     boolean account) {
 
-  /** What {@code isola image build base} builds. */
+  /** The packages of {@code isola image build base}. */
   public static final List<String> BASE_PACKAGES =
       List.of("bash", "python3", "git", "curl", "sudo", "ca-certificates", "procps");
 
@@ -61,7 +61,7 @@ public record DebianRecipe(
         from.substring(0, colon), from.substring(colon + 1), packages, variant, mirror, false);
   }
 
-  /** Adds what makes an image {@code base}: its packages and the user. */
+  /** Returns the recipe of the image {@code base}: its packages and its user. */
   public DebianRecipe asBase() {
     List<String> all = new ArrayList<>(BASE_PACKAGES);
     packages.stream().filter(name -> !all.contains(name)).forEach(all::add);

@@ -12,17 +12,17 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Builds from packages with mmdebstrap, which can do without root, or debootstrap, which cannot.
- * What they make is unpacked like any archive.
+ * Builds from packages with mmdebstrap, which works without root, or debootstrap, which does not.
+ * The result is unpacked like any archive.
  */
 final class DebianSource extends ImageSource {
   private static final Duration TIMEOUT = Duration.ofMinutes(60);
 
-  /** Scripts run in the new root, where programs are not where this machine has them. */
+  /** Scripts run in the new root, whose programs are not in the same places as the host's. */
   private static final String PATH =
       "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n";
 
-  /** Caches and lists are of no use in an image, and names of this machine none of its business. */
+  /** Removes caches and package lists, which an image does not need, and the names of the host. */
   private static final String CLEAN =
       PATH
           + """
@@ -42,15 +42,15 @@ final class DebianSource extends ImageSource {
       """;
 
   private final DebianRecipe recipe;
-  private final AptSources machine;
+  private final AptSources hostSources;
 
   DebianSource(DebianRecipe recipe) {
     this(recipe, new AptSources(Path.of("/etc/apt")));
   }
 
-  DebianSource(DebianRecipe recipe, AptSources machine) {
+  DebianSource(DebianRecipe recipe, AptSources hostSources) {
     this.recipe = recipe;
-    this.machine = machine;
+    this.hostSources = hostSources;
   }
 
   @Override
@@ -64,19 +64,19 @@ final class DebianSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+  ImageDefaults unpack(UnpackContext context) throws IOException {
     Optional<Path> mmdebstrap = ExternalTool.find("mmdebstrap");
     if (mmdebstrap.isPresent()) {
-      mmdebstrap(unpacking);
-    } else if (ExternalTool.find("debootstrap").isPresent() && unpacking.preserveOwners()) {
-      debootstrap(unpacking);
+      mmdebstrap(context);
+    } else if (ExternalTool.find("debootstrap").isPresent() && context.preserveOwners()) {
+      debootstrap(context);
     } else {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              unpacking.preserveOwners()
-                  ? "neither mmdebstrap nor debootstrap is here"
-                  : "without root, building needs mmdebstrap, which is not here",
-              unpacking.preserveOwners()
+              context.preserveOwners()
+                  ? "neither mmdebstrap nor debootstrap is installed"
+                  : "without root, building needs mmdebstrap, which is not installed",
+              context.preserveOwners()
                   ? "install one (apt-get install mmdebstrap)"
                   : "install it (apt-get install mmdebstrap uidmap), or build as root")
           .exception();
@@ -84,16 +84,16 @@ final class DebianSource extends ImageSource {
     return recipe.defaults();
   }
 
-  private void mmdebstrap(UnpackContext unpacking) throws IOException {
+  private void mmdebstrap(UnpackContext context) throws IOException {
     String remedy =
-        unpacking.preserveOwners()
-            ? "correct that, then try again"
-            : "without root it needs user namespaces, newuidmap (apt-get install uidmap) and a"
-                + " range of ids for you in /etc/subuid and /etc/subgid";
-    new ExternalTool("mmdebstrap", "mmdebstrap", TIMEOUT, unpacking.progress(), remedy)
+        context.preserveOwners()
+            ? "fix the problem, then try again"
+            : "without root, mmdebstrap needs user namespaces, newuidmap (apt-get install uidmap) and a"
+                + " range of ids for your user in /etc/subuid and /etc/subgid";
+    new ExternalTool("mmdebstrap", "mmdebstrap", TIMEOUT, context.progress(), remedy)
         .run(
-            mmdebstrapWords(unpacking.preserveOwners(), AptSources.options()),
-            out -> TarSource.unpack(out, unpacking));
+            mmdebstrapWords(context.preserveOwners(), AptSources.options()),
+            out -> TarSource.unpack(out, context));
   }
 
   List<String> mmdebstrapWords(boolean root, List<String> aptOptions) {
@@ -113,7 +113,7 @@ final class DebianSource extends ImageSource {
     words.add("-");
     recipe.mirror().ifPresent(words::add);
     if (recipe.mirror().isEmpty()) {
-      machine.of(recipe.suite()).forEach(source -> words.add(source.line()));
+      hostSources.of(recipe.suite()).forEach(source -> words.add(source.line()));
     }
     return words;
   }
@@ -122,20 +122,20 @@ final class DebianSource extends ImageSource {
     return script.replace("'", "'\\''");
   }
 
-  private void debootstrap(UnpackContext unpacking) throws IOException {
-    Path root = Files.createDirectory(unpacking.work().resolve("debootstrap"));
-    // What it mounts in there goes with its own mount namespace, however it ends.
+  private void debootstrap(UnpackContext context) throws IOException {
+    Path root = Files.createDirectory(context.work().resolve("debootstrap"));
+    // Its mounts disappear with its own mount namespace, however it ends.
     List<String> words = new ArrayList<>(List.of("--mount", "--propagation", "private"));
     words.add(ExternalTool.find("debootstrap").orElseThrow().toString());
     words.addAll(debootstrapWords(root));
-    new ExternalTool("unshare", "util-linux", TIMEOUT, unpacking.progress()).run(words);
-    ExternalTool chroot = tool("chroot", unpacking.progress());
+    new ExternalTool("unshare", "util-linux", TIMEOUT, context.progress()).run(words);
+    ExternalTool chroot = tool("chroot", context.progress());
     if (recipe.account()) {
       chroot.run(List.of(root.toString(), "/bin/sh", "-c", ACCOUNT));
     }
     chroot.run(List.of(root.toString(), "/bin/sh", "-c", CLEAN));
-    unpacking.progress().accept("copying");
-    new FolderSource(root).unpack(unpacking);
+    context.progress().accept("copying");
+    new FolderSource(root).unpack(context);
   }
 
   List<String> debootstrapWords(Path root) {
@@ -145,7 +145,7 @@ final class DebianSource extends ImageSource {
       words.add("--include=" + String.join(",", recipe.packages()));
     }
     List<AptSources.Source> sources =
-        recipe.mirror().isPresent() ? List.of() : machine.of(recipe.suite());
+        recipe.mirror().isPresent() ? List.of() : hostSources.of(recipe.suite());
     Optional<AptSources.Source> own =
         sources.stream().filter(source -> source.suite().equals(recipe.suite())).findFirst();
     own.flatMap(AptSources.Source::signedBy).ifPresent(key -> words.add("--keyring=" + key));

@@ -14,19 +14,21 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * Undoes the compression of an archive, which its first bytes tell whatever its name says. Gzip is
- * in the JDK; the rest is left to the programs that everybody has for it.
+ * Decompresses archives. Detects the format by magic number, not by file name. Gzip is decompressed
+ * by the JDK, other formats by external programs.
  */
 final class Decompression {
-  private static final int LONGEST_MAGIC = 6;
+  private static final int MAX_MAGIC_LENGTH = 6;
 
   private Decompression() {}
 
-  /** Returns what {@code in} unpacks to, or {@code in} where nothing is packed. */
+  /**
+   * Returns the decompressed content of {@code in}, or {@code in} itself if it is not compressed.
+   */
   static InputStream of(InputStream in) throws IOException {
     BufferedInputStream peeked = new BufferedInputStream(in, 1 << 16);
-    peeked.mark(LONGEST_MAGIC);
-    byte[] magic = peeked.readNBytes(LONGEST_MAGIC);
+    peeked.mark(MAX_MAGIC_LENGTH);
+    byte[] magic = peeked.readNBytes(MAX_MAGIC_LENGTH);
     peeked.reset();
     if (begins(magic, 0x1f, 0x8b)) {
       return new GzipStream(new EndDetectingStream(peeked));
@@ -43,8 +45,8 @@ final class Decompression {
     if (begins(magic, 'P', 'K', 3, 4)) {
       throw Fault.of(
               ErrorCode.BAD_ARCHIVE,
-              "the archive is a zip, which cannot hold owners and links",
-              "give a tar archive")
+              "the archive is a zip file, which cannot store owners and links",
+              "use a tar archive")
           .exception();
     }
     return peeked;
@@ -62,7 +64,7 @@ final class Decompression {
     return true;
   }
 
-  /** Says in the words of an archive what is wrong with a packed one. */
+  /** Reports corrupt gzip data as a bad archive. */
   private static final class GzipStream extends FilterInputStream {
     GzipStream(InputStream packed) throws IOException {
       super(unzipped(packed));
@@ -98,8 +100,8 @@ final class Decompression {
   }
 
   /**
-   * Tells whether more comes by looking. Gzip's reader asks {@code available} whether another
-   * member follows, and a pipe that is slow must not look like an end.
+   * Implements {@code available} by reading ahead. The gzip reader calls it to find out whether
+   * another member follows, and a slow pipe must not look like the end.
    */
   private static final class EndDetectingStream extends FilterInputStream {
     EndDetectingStream(InputStream in) {

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** What a program makes of a stream: fed from one side, read from the other. */
+/** The output of an external decompression program that is fed from a stream. */
 final class DecompressorProgram extends FilterInputStream {
-  private static final int LONGEST_COMPLAINT = 2000;
+  private static final int MAX_ERROR_LENGTH = 2000;
 
   private final String name;
   private final Process process;
@@ -22,7 +22,7 @@ final class DecompressorProgram extends FilterInputStream {
   private final AtomicReference<@Nullable Exception> broken = new AtomicReference<>();
 
   /**
-   * @param install the package that has the program
+   * @param install the Debian package of the program
    */
   DecompressorProgram(List<String> words, String install, InputStream from) throws IOException {
     this(words.getFirst(), start(words, install), from);
@@ -41,7 +41,7 @@ final class DecompressorProgram extends FilterInputStream {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "this archive needs the program " + words.getFirst() + ", which is not here",
+              "this archive needs the program " + words.getFirst() + ", which is not installed",
               "install it (apt-get install " + install + "), or unpack the archive first")
           .exception(e);
     }
@@ -51,7 +51,7 @@ final class DecompressorProgram extends FilterInputStream {
     try (OutputStream to = process.getOutputStream()) {
       from.transferTo(to);
     } catch (IOException | RuntimeException e) {
-      broken.set(e); // told at the end, unless the program itself says more
+      broken.set(e); // reported at the end unless the program itself fails
     }
   }
 
@@ -72,9 +72,8 @@ final class DecompressorProgram extends FilterInputStream {
 
   private void finish() throws IOException {
     try {
-      String complaint =
-          new String(
-              process.getErrorStream().readNBytes(LONGEST_COMPLAINT), StandardCharsets.UTF_8);
+      String errorOutput =
+          new String(process.getErrorStream().readNBytes(MAX_ERROR_LENGTH), StandardCharsets.UTF_8);
       int status = process.waitFor();
       feeder.join();
       Exception cause = broken.get();
@@ -82,7 +81,7 @@ final class DecompressorProgram extends FilterInputStream {
         throw e;
       }
       if (status != 0) {
-        throw ArchivePaths.badArchive(name + " cannot unpack the archive", complaint.strip());
+        throw ArchivePaths.badArchive(name + " cannot unpack the archive", errorOutput.strip());
       }
       if (cause instanceof IOException e) {
         throw e;

@@ -22,28 +22,28 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * A program of this machine that does part of the work. It gets the caller's environment: where its
- * registries, proxies and credentials are is between the two of them.
+ * An external program that does part of the work. It inherits the environment, which may configure
+ * its registries, proxies and credentials.
  *
- * @param install the package that has it
- * @param progress is told what it says on the way
- * @param remedy what to do when it fails
+ * @param install the Debian package of the program
+ * @param progress receives its error output
+ * @param remedy what the operator can do if it fails
  */
 record ExternalTool(
     String program, String install, Duration timeout, Consumer<String> progress, String remedy) {
-  private static final int LAST_LINES = 4;
-  private static final int LONGEST_LINE = 1000;
+  private static final int KEPT_LINES = 4;
+  private static final int MAX_LINE_LENGTH = 1000;
 
-  ExternalTool(String program, String install, Duration patience, Consumer<String> progress) {
-    this(program, install, patience, progress, "correct that, then try again");
+  ExternalTool(String program, String install, Duration timeout, Consumer<String> progress) {
+    this(program, install, timeout, progress, "fix the problem, then try again");
   }
 
-  /** Takes what a program writes. */
+  /** Consumes the output of a program. */
   interface OutputReader {
     void read(InputStream out) throws IOException;
   }
 
-  /** Finds a program, also where only root's are. */
+  /** Finds a program, including those in folders for root. */
   static Optional<Path> find(String program) {
     String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin";
     for (String folder : path.split(":")) {
@@ -55,16 +55,17 @@ record ExternalTool(
     return Optional.empty();
   }
 
-  /** Runs it; it must succeed. What it writes to standard output is thrown away. */
+  /** Runs the program and discards its standard output; throws if it fails. */
   void run(List<String> arguments) throws IOException {
     run(arguments, out -> out.transferTo(OutputStream.nullOutputStream()));
   }
 
   /**
-   * Runs it; it must succeed.
+   * Runs the program; throws if it fails.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when it is not there, or with the last it said
-   * @throws dev.isola.spi.error.DeadlineExceeded when it takes too long
+   * @throws dev.isola.spi.error.ProviderUnavailable if it is not installed, or with its last error
+   *     output
+   * @throws dev.isola.spi.error.DeadlineExceeded if it times out
    */
   void run(List<String> arguments, OutputReader output) throws IOException {
     List<String> words = new ArrayList<>();
@@ -77,26 +78,27 @@ record ExternalTool(
     Process process = builder.start();
     Thread hook = new Thread(() -> terminate(process), "isola-end-" + program);
     Runtime.getRuntime().addShutdownHook(hook);
-    Deque<String> last = new ArrayDeque<>();
-    AtomicBoolean late = new AtomicBoolean();
-    Thread listener = Thread.ofVirtual().start(() -> readErrors(process.getErrorStream(), last));
-    Thread watchdog = Thread.ofVirtual().start(() -> watch(process, late));
+    Deque<String> lastLines = new ArrayDeque<>();
+    AtomicBoolean timeoutExpired = new AtomicBoolean();
+    Thread listener =
+        Thread.ofVirtual().start(() -> readErrors(process.getErrorStream(), lastLines));
+    Thread watchdog = Thread.ofVirtual().start(() -> watch(process, timeoutExpired));
     try {
       output.read(process.getInputStream());
       int status = process.waitFor();
       listener.join();
       if (status != 0) {
-        throw late.get() ? timedOut() : failed(status, last);
+        throw timeoutExpired.get() ? timedOut() : failed(status, lastLines);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(ErrorCode.CANCELLED, program + " was interrupted", "").exception(e);
     } catch (SandboxException e) {
-      if (e.code() == ErrorCode.BAD_ARCHIVE && late.get()) {
+      if (e.code() == ErrorCode.BAD_ARCHIVE && timeoutExpired.get()) {
         throw timedOut();
       }
       if (e.code() == ErrorCode.BAD_ARCHIVE) {
-        throwIfToolFailed(process, listener, last);
+        throwIfToolFailed(process, listener, lastLines);
       }
       throw e;
     } finally {
@@ -110,34 +112,34 @@ record ExternalTool(
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException ending) {
-      // the hook is at work
+      // The JVM is shutting down and runs the hook.
     }
   }
 
-  /** Where a program died in the middle, what it says itself is nearer to the cause. */
-  private void throwIfToolFailed(Process process, Thread listener, Deque<String> last) {
+  /** Prefers the error of a program that died over that of its truncated output. */
+  private void throwIfToolFailed(Process process, Thread listener, Deque<String> lastLines) {
     try {
       boolean ended = process.waitFor(2, TimeUnit.SECONDS);
       if (ended && process.exitValue() != 0 && listener.join(Duration.ofSeconds(2))) {
-        throw failed(process.exitValue(), last);
+        throw failed(process.exitValue(), lastLines);
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void watch(Process process, AtomicBoolean late) {
+  private void watch(Process process, AtomicBoolean timeoutExpired) {
     try {
       if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-        late.set(true);
+        timeoutExpired.set(true);
         terminate(process);
       }
     } catch (InterruptedException ended) {
-      // nothing left to watch
+      // The program has ended.
     }
   }
 
-  /** Asks first: a tool that has mounted something takes it away again. */
+  /** Sends SIGTERM first, so that a tool can undo its mounts. */
   private static void terminate(Process process) {
     if (!process.isAlive()) {
       return;
@@ -155,7 +157,7 @@ record ExternalTool(
     process.destroyForcibly();
   }
 
-  private void readErrors(InputStream errors, Deque<String> last) {
+  private void readErrors(InputStream errors, Deque<String> lastLines) {
     try (BufferedReader lines =
         new BufferedReader(new InputStreamReader(errors, StandardCharsets.UTF_8))) {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -163,22 +165,22 @@ record ExternalTool(
         if (text.isEmpty()) {
           continue;
         }
-        text = text.substring(0, Math.min(text.length(), LONGEST_LINE));
+        text = text.substring(0, Math.min(text.length(), MAX_LINE_LENGTH));
         progress.accept(text);
-        last.addLast(text);
-        if (last.size() > LAST_LINES) {
-          last.removeFirst();
+        lastLines.addLast(text);
+        if (lastLines.size() > KEPT_LINES) {
+          lastLines.removeFirst();
         }
       }
     } catch (IOException ended) {
-      // with the process
+      // The process has ended.
     }
   }
 
   private SandboxException missing() {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "this needs the program " + program + ", which is not here",
+            "this needs the program " + program + ", which is not installed",
             "install it (apt-get install " + install + ")")
         .exception();
   }
@@ -186,18 +188,18 @@ record ExternalTool(
   private SandboxException timedOut() {
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            program + " was ended after " + timeout.toMinutes() + " minutes",
-            "look at the network, then try again")
+            program + " timed out after " + timeout.toMinutes() + " minutes",
+            "check the network, then try again")
         .exception();
   }
 
-  private SandboxException failed(int status, Deque<String> last) {
+  private SandboxException failed(int status, Deque<String> lastLines) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             program
                 + " failed: "
-                + (last.isEmpty() ? "status " + status : String.join(" | ", last)),
-            remedy + "; -v shows all it says")
+                + (lastLines.isEmpty() ? "exit code " + status : String.join(" | ", lastLines)),
+            remedy + "; -v shows its full output")
         .exception();
   }
 }

@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** A folder of this machine that is a root file system. What is mounted in it is left out. */
+/** A folder of the host that is a root file system. Mounts in it are skipped. */
 final class FolderSource extends ImageSource {
   private record Inode(long device, long number) {}
 
@@ -32,9 +32,9 @@ final class FolderSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+  ImageDefaults unpack(UnpackContext context) throws IOException {
     try (RootfsTree tree = new RootfsTree(folder);
-        Copy copy = new Copy(tree, unpacking)) {
+        Copy copy = new Copy(tree, context)) {
       copy.path("", tree.stat("").orElseThrow());
     }
     return ImageDefaults.NONE;
@@ -42,16 +42,16 @@ final class FolderSource extends ImageSource {
 
   private static final class Copy implements AutoCloseable {
     private final RootfsTree tree;
-    private final UnpackContext unpacking;
+    private final UnpackContext context;
     private final Inode images;
     private final Map<Inode, String> linked = new HashMap<>();
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment memory = arena.allocate(1 << 18);
 
-    Copy(RootfsTree tree, UnpackContext unpacking) throws IOException {
+    Copy(RootfsTree tree, UnpackContext context) throws IOException {
       this.tree = tree;
-      this.unpacking = unpacking;
-      try (RootfsTree work = new RootfsTree(unpacking.work().resolve("../.."))) {
+      this.context = context;
+      try (RootfsTree work = new RootfsTree(context.work().resolve("../.."))) {
         Stat stat = work.stat("").orElseThrow();
         this.images = new Inode(stat.device(), stat.inode());
       }
@@ -60,7 +60,7 @@ final class FolderSource extends ImageSource {
     void path(String path, Stat stat) throws IOException {
       Inode inode = new Inode(stat.device(), stat.inode());
       if (inode.equals(images)) {
-        return; // an image would hold all others, and itself
+        return; // otherwise the image would contain all images, itself included
       }
       if (stat.isFolder()) {
         put(path, stat, TarEntry.Kind.FOLDER, "");
@@ -92,12 +92,12 @@ final class FolderSource extends ImageSource {
         if (e.errno() != NativeException.EXDEV) {
           throw unreadable(e, path);
         }
-        unpacking.warnings().add("mounted folders are left empty", path);
+        context.warnings().add("mounted folders are left empty", path);
       }
     }
 
     private void put(String path, Stat stat, TarEntry.Kind kind, String target) throws IOException {
-      unpacking
+      context
           .unpacker()
           .put(entry(path, stat, kind, target, 0, Map.of()), InputStream.nullInputStream());
     }
@@ -110,13 +110,13 @@ final class FolderSource extends ImageSource {
         if (e.errno() != NativeException.EXDEV) {
           throw unreadable(e, path);
         }
-        unpacking.warnings().add("mounted files are left out", path);
+        context.warnings().add("mounted files are left out", path);
         return;
       }
       try {
         Stat stat = NativeFiles.stat(file);
         if (!stat.isFile()) {
-          return; // it was another thing a moment ago
+          return; // replaced since it was listed
         }
         Map<String, byte[]> attributes = new LinkedHashMap<>();
         for (String name : NativeAttributes.names(file)) {
@@ -124,7 +124,7 @@ final class FolderSource extends ImageSource {
             NativeAttributes.get(file, name).ifPresent(value -> attributes.put(name, value));
           }
         }
-        unpacking
+        context
             .unpacker()
             .put(
                 entry(path, stat, TarEntry.Kind.FILE, "", stat.size(), attributes),
@@ -158,7 +158,7 @@ final class FolderSource extends ImageSource {
       return Fault.of(
               ErrorCode.PERMISSION_DENIED,
               "cannot read " + ArchivePaths.display(path) + " of the folder: " + e.getMessage(),
-              "give yourself the right to read all of it, or import a tar archive")
+              "grant your user read permission on the whole folder, or import a tar archive")
           .exception(e);
     }
 
@@ -181,7 +181,7 @@ final class FolderSource extends ImageSource {
           return 0;
         }
         int n = NativeFiles.read(file, memory.asSlice(0, Math.min(length, memory.byteSize())));
-        unpacking.budget().takeBytes(n);
+        context.budget().takeBytes(n);
         MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, 0, to, offset, n);
         return n == 0 ? -1 : n;
       }

@@ -9,20 +9,21 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A root file system that sandboxes start from. It is never written to once it is here.
+ * An immutable root file system that sandboxes start from.
  *
- * @param rootfs the folder that becomes a sandbox's root; only its owner may enter the folder it is
- *     in, since an image may bring programs that are setuid root
- * @param source where it came from, for people
- * @param digest {@code sha256:...} of the list of everything in it
- * @param size in bytes, of the content of its files
- * @param files how many files, folders and links it has
- * @param env variables a command has unless told otherwise
- * @param user who runs a command unless told otherwise: name, number or {@code user:group}
- * @param workdir where a command runs unless told otherwise
- * @param architecture as OCI names it ({@code amd64}, {@code arm64}), or {@code unknown}
- * @param ownersKept whether files belong to whom the archive said; otherwise all are the caller's
- * @param notes what was left out or changed on the way in
+ * @param rootfs the folder that becomes a sandbox's root; only its owner can enter the parent
+ *     folder, because an image may contain programs that are setuid root
+ * @param source where the image came from, for display
+ * @param digest {@code sha256:...} of the manifest
+ * @param size total size of its files in bytes
+ * @param files the number of files, folders and links
+ * @param env default environment of commands
+ * @param user default user of commands: name, id or {@code user:group}
+ * @param workdir default working folder of commands
+ * @param architecture in OCI notation ({@code amd64}, {@code arm64}), or {@code unknown}
+ * @param ownersKept whether files have the owners of the archive; otherwise all belong to the user
+ *     who created the image
+ * @param notes warnings about content that was skipped or changed during import
  */
 public record Image(
     String name,

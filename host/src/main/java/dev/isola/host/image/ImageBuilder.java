@@ -14,38 +14,43 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes an image in a folder of its own: unpacks, adds what sandboxes need, takes stock. */
+/**
+ * Assembles an image in a folder: unpacks the source, adds mount points and writes manifest and
+ * record.
+ */
 record ImageBuilder(Path folder, Instant now) {
 
-  void build(ImageSource source, ImageStore.AddOptions adding) throws IOException {
+  void build(ImageSource source, ImageStore.AddOptions options) throws IOException {
     Path rootfs = Files.createDirectory(folder.resolve("rootfs"));
     Files.setPosixFilePermissions(rootfs, PosixFilePermissions.fromString("rwxr-xr-x"));
     Path work = Files.createDirectory(folder.resolve("work"));
-    boolean root = Ownership.isPreserved();
-    ImportWarnings notes = new ImportWarnings();
-    Budget budget = new Budget(adding.limits());
+    boolean preserveOwners = Ownership.isPreserved();
+    ImportWarnings warnings = new ImportWarnings();
+    Budget budget = new Budget(options.limits());
     ImageDefaults defaults;
     String architecture;
     try (RootfsTree tree = new RootfsTree(rootfs);
-        Unpacker unpacker = new Unpacker(tree, root, budget, notes)) {
+        Unpacker unpacker = new Unpacker(tree, preserveOwners, budget, warnings)) {
       defaults =
-          source.unpack(new UnpackContext(unpacker, work, budget, notes, root, adding.progress()));
+          source.unpack(
+              new UnpackContext(
+                  unpacker, work, budget, warnings, preserveOwners, options.progress()));
       unpacker.finish();
       if (tree.list("").isEmpty()) {
         throw Fault.of(
                 ErrorCode.BAD_ARCHIVE,
-                "there is nothing in " + source.description(),
-                "give something that holds a root file system")
+                "there are no files in " + source.description(),
+                "use a source that contains a root file system")
             .exception();
       }
-      MountPoints.create(tree, notes);
+      MountPoints.create(tree, warnings);
       architecture =
           defaults.architecture().isPresent()
               ? defaults.architecture().get()
               : Architecture.of(tree).orElse("unknown");
     }
     TreeRemoval.remove(work);
-    adding.progress().accept("taking stock");
+    options.progress().accept("hashing files");
     RootfsManifest.Summary contents;
     try (OutputStream list =
         new BufferedOutputStream(
@@ -53,12 +58,12 @@ record ImageBuilder(Path folder, Instant now) {
       contents = RootfsManifest.write(rootfs, list);
     }
     UsageReferences.initialize(folder);
-    List<String> all = new ArrayList<>(notes.lines());
-    if (!root) {
-      all.addFirst("owners are lost: everything belongs to the user who made the image");
+    List<String> all = new ArrayList<>(warnings.lines());
+    if (!preserveOwners) {
+      all.addFirst("owners are lost: all files belong to the user who created the image");
     }
     if (!architecture.equals(Architecture.ofHost()) && !architecture.equals("unknown")) {
-      all.add("it is for " + architecture + ", this machine is " + Architecture.ofHost());
+      all.add("the image is for " + architecture + ", but this host is " + Architecture.ofHost());
     }
     ImageRecord.write(
         folder,
@@ -74,7 +79,7 @@ record ImageBuilder(Path folder, Instant now) {
             defaults.user(),
             defaults.workdir(),
             architecture,
-            root,
+            preserveOwners,
             all));
   }
 }

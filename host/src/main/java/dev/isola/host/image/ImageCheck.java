@@ -15,21 +15,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a look at every file of an image found.
+ * The result of comparing an image with its manifest.
  *
- * @param digest of what is there now
- * @param different how many paths are not as they were
+ * @param digest the current digest
+ * @param different the number of paths that differ
  * @param differences the first of them
  */
 public record ImageCheck(Image image, String digest, long different, List<Difference> differences) {
-  private static final int MOST_TOLD = 1000;
+  private static final int MAX_DIFFERENCES = 1000;
   private static final List<String> FIELDS = List.of("type", "mode", "owner", "size", "content");
 
   /**
-   * One path that is not as it was.
+   * A path that differs.
    *
-   * @param what {@code missing}, {@code added}, or what changed, such as {@code mode 0755, was
-   *     0644}
+   * @param what {@code missing}, {@code added}, or the change, such as {@code mode 0755, was 0644}
    */
   public record Difference(String path, String what) {}
 
@@ -63,7 +62,7 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
     List<Difference> all = new ArrayList<>();
     try {
       if (!Sha256.of(before).equals(image.digest())) {
-        all.add(new Difference("", "the list of what was in the image was changed as well"));
+        all.add(new Difference("", "the image's manifest was changed as well"));
       }
       Map<String, String> old = read(before);
       Map<String, String> found = read(now);
@@ -78,10 +77,10 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
           });
       old.keySet().forEach(path -> all.add(new Difference(shown(path), "missing")));
     } catch (NoSuchFileException e) {
-      all.add(new Difference("", "the list of what was in the image is missing"));
+      all.add(new Difference("", "the image's manifest is missing"));
     }
     return new ImageCheck(
-        image, digest, all.size(), all.subList(0, Math.min(all.size(), MOST_TOLD)));
+        image, digest, all.size(), all.subList(0, Math.min(all.size(), MAX_DIFFERENCES)));
   }
 
   private static String change(String was, String is) {
@@ -96,7 +95,7 @@ public record ImageCheck(Image image, String digest, long different, List<Differ
     return String.join("; ", changes);
   }
 
-  /** Reads a list: everything but the path, by path. */
+  /** Reads a manifest as a map from path to the other fields. */
   private static Map<String, String> read(Path list) throws IOException {
     Map<String, String> lines = new LinkedHashMap<>();
     try (BufferedReader reader = Files.newBufferedReader(list, StandardCharsets.ISO_8859_1)) {

@@ -3,7 +3,7 @@ package dev.isola.host.image;
 import java.util.Map;
 import java.util.Optional;
 
-/** What an image says about the commands run in it; see {@link Image}. */
+/** Defaults of an image for commands; see {@link Image}. */
 record ImageDefaults(
     Map<String, String> env,
     Optional<String> user,

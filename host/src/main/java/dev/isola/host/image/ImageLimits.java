@@ -1,10 +1,10 @@
 package dev.isola.host.image;
 
 /**
- * How much an image may be, so that a small archive cannot fill a disk.
+ * Size limits of an image, so that a small archive cannot fill a disk.
  *
- * @param bytes of everything unpacked, what later layers hide included
- * @param entries files, folders and links, likewise
+ * @param bytes total size of everything unpacked, including what later layers hide
+ * @param entries total number of files, folders and links, likewise
  */
 public record ImageLimits(long bytes, long entries) {
   public static final ImageLimits DEFAULT = new ImageLimits(64L << 30, 4_000_000);

@@ -8,14 +8,14 @@ import java.util.Collection;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** What an image may be called, and what somebody probably meant. */
+/** Rules for image names, and suggestions for unknown ones. */
 final class ImageName {
-  /** Means the root of this machine itself, so no image bears it. */
+  /** Reserved: stands for the root of the host. */
   static final String HOST = "host";
 
   private static final Pattern PATTERN = Pattern.compile("[a-z0-9][a-z0-9._-]{0,62}");
   private static final String RULE =
-      "a name has 1 to 63 of a-z, 0-9, '.', '_', '-' and begins with a letter or digit";
+      "use 1 to 63 characters of a-z, 0-9, '.', '_', '-', starting with a letter or digit";
 
   private ImageName() {}
 
@@ -26,15 +26,17 @@ final class ImageName {
   /**
    * Returns {@code name}.
    *
-   * @throws dev.isola.spi.error.InvalidRequest when no image may be called that
+   * @throws dev.isola.spi.error.InvalidRequest if it is not a valid image name
    */
   static String requireValid(String name) {
     if (isValid(name)) {
       return name;
     }
-    String remedy = name.equals(HOST) ? "it means the root of this machine; take another" : RULE;
-    throw Fault.of(
-            ErrorCode.INVALID_REQUEST, "no image can be called '" + shown(name) + "'", remedy)
+    String remedy =
+        name.equals(HOST)
+            ? "the name is reserved for the root of the host; use another name"
+            : RULE;
+    throw Fault.of(ErrorCode.INVALID_REQUEST, "invalid image name '" + shown(name) + "'", remedy)
         .with("image", shown(name))
         .exception();
   }
@@ -42,7 +44,7 @@ final class ImageName {
   static SandboxException notFound(String name, Collection<String> known) {
     return Fault.of(
             ErrorCode.IMAGE_NOT_FOUND,
-            "no image is called '" + shown(name) + "'",
+            "there is no image '" + shown(name) + "'",
             remedy(name, known))
         .with("image", shown(name))
         .exception();
@@ -54,16 +56,16 @@ final class ImageName {
       return "did you mean " + String.join(" or ", near) + "? isola image list shows all";
     }
     if (name.equals(HOST)) {
-      return "it means the root of this machine, which this provider does not offer";
+      return "it stands for the root of the host, which this provider does not support";
     }
     if (!isValid(name)) {
       return RULE + "; isola image pull NAME SOURCE fetches one";
     }
     String make =
         name.equals("base")
-            ? "isola image build base makes it"
-            : "isola image import, pull or build makes one";
-    return known.isEmpty() ? make : make + "; there are: " + String.join(", ", known);
+            ? "isola image build base creates it"
+            : "isola image import, pull or build creates one";
+    return known.isEmpty() ? make : make + "; available: " + String.join(", ", known);
   }
 
   private static String shown(String name) {

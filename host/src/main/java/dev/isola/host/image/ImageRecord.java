@@ -15,13 +15,13 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeMap;
 
-/** What is written down about an image, in {@code image.properties} beside its root. */
+/** The metadata of an image, stored in {@code image.properties} next to its root. */
 final class ImageRecord {
   static final String FILE = "image.properties";
 
   private ImageRecord() {}
 
-  /** Reads the image in {@code folder}; empty when there is none. */
+  /** Reads the image in {@code folder}; empty if there is none. */
   static Optional<Image> read(Path folder) throws IOException {
     Properties text = new Properties();
     try (Reader reader = Files.newBufferedReader(folder.resolve(FILE))) {
@@ -34,7 +34,7 @@ final class ImageRecord {
     try {
       return Optional.of(image(folder, text));
     } catch (DateTimeException | NumberFormatException e) {
-      throw new IOException(folder.resolve(FILE) + " is damaged: " + e.getMessage(), e);
+      throw new IOException(folder.resolve(FILE) + " is corrupt: " + e.getMessage(), e);
     }
   }
 

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Tells what somebody means who names an image that is not here yet. */
+/** Resolves a reference to an image that is not stored locally. */
 final class ImageReference {
   private static final Pattern TRANSPORT =
       Pattern.compile(
@@ -19,8 +19,8 @@ final class ImageReference {
     if (reference.isBlank() || reference.startsWith("-") || reference.indexOf('\0') >= 0) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + reference + "' is not the name of an image",
-              "give oci:FOLDER[:TAG], docker-archive:FILE, or a name at a registry")
+              "'" + reference + "' is not an image reference",
+              "use oci:FOLDER[:TAG], docker-archive:FILE, or the name of an image in a registry")
           .exception();
     }
     if (reference.startsWith("oci:")) {
@@ -39,14 +39,14 @@ final class ImageReference {
     if (reference.startsWith("/") || reference.startsWith(".")) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "there is no " + reference + " on this machine",
-              "name an OCI layout's folder or a docker archive")
+              "there is no " + reference + " on this host",
+              "use the folder of an OCI layout or a docker archive")
           .exception();
     }
     return new SkopeoSource("docker://" + reference);
   }
 
-  /** A folder may have a colon in its name; the whole is tried first. */
+  /** Tries the whole text first, because the name of a folder can contain a colon. */
   private static ImageSource layout(String text, String described) {
     int colon = text.lastIndexOf(':');
     if (colon < 0 || Files.isDirectory(Path.of(text))) {

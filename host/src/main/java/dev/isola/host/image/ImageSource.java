@@ -7,11 +7,14 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where an image comes from. Made by the methods here; used up by {@link ImageStore#add}. */
+/**
+ * The source of an image. Create it with the methods of this class and pass it to {@link
+ * ImageStore#add}, which consumes it.
+ */
 public abstract sealed class ImageSource
     permits TarSource, FolderSource, OciSource, SkopeoSource, DebianSource {
 
-  /** A tar archive, packed or not, or a folder of this machine: whichever {@code path} is. */
+  /** Returns a source for a folder or a tar archive of the host, compressed or not. */
   public static ImageSource path(Path path) {
     if (Files.isDirectory(path)) {
       return new FolderSource(path);
@@ -19,35 +22,35 @@ public abstract sealed class ImageSource
     if (!Files.exists(path)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "there is no " + path + " on this machine",
-              "name a tar archive or a folder")
+              "there is no " + path + " on this host",
+              "use a tar archive or a folder")
           .exception();
     }
     return new TarSource(path);
   }
 
-  /** A tar archive, packed or not, that is read to its end. */
+  /** Returns a source for a tar archive, compressed or not, that is read to its end. */
   public static ImageSource tar(InputStream archive, String described) {
     return new TarSource(archive, described);
   }
 
   /**
-   * What a registry, an archive or an OCI layout holds: {@code oci:FOLDER[:TAG]}, a layout's
-   * folder, a docker archive's file, a transport that skopeo knows with its argument, or a name at
-   * a registry.
+   * Returns a source for an image in a registry, an archive or an OCI layout: {@code
+   * oci:FOLDER[:TAG]}, the folder of a layout, a docker archive, a skopeo transport with its
+   * argument, or the name of an image in a registry.
    */
   public static ImageSource reference(String reference) {
     return ImageReference.source(reference);
   }
 
-  /** A distribution of the Debian family, put together from its packages. */
+  /** Returns a source that builds a Debian-based distribution from packages. */
   public static ImageSource debian(DebianRecipe recipe) {
     return new DebianSource(recipe);
   }
 
-  /** Says where it comes from, for people. */
+  /** Returns where the image comes from, for display. */
   abstract String description();
 
-  /** Puts everything into the image. */
-  abstract ImageDefaults unpack(UnpackContext unpacking) throws IOException;
+  /** Unpacks everything into the image. */
+  abstract ImageDefaults unpack(UnpackContext context) throws IOException;
 }

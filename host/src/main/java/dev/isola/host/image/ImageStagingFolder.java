@@ -14,8 +14,8 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * A folder beside the images in which one is being made, or from which one is being removed. It is
- * locked while its process lives; what a crash left is found unlocked by the next and removed.
+ * A folder next to the images in which an image is assembled or removed. It is locked while its
+ * process lives; a later call finds what a crash left behind unlocked and removes it.
  */
 final class ImageStagingFolder implements AutoCloseable {
   private static final String PREFIX = ".draft-";
@@ -24,7 +24,7 @@ final class ImageStagingFolder implements AutoCloseable {
   private final Path folder;
   private final int descriptor;
 
-  /** Of the image that was exchanged for it; -1 for none. */
+  /** Descriptor of the image that was exchanged for this folder; -1 for none. */
   private int exchanged = -1;
 
   private ImageStagingFolder(Path folder, int descriptor) {
@@ -32,7 +32,7 @@ final class ImageStagingFolder implements AutoCloseable {
     this.descriptor = descriptor;
   }
 
-  /** Makes an empty one, after clearing away what crashes left. */
+  /** Creates an empty staging folder after removing stale ones. */
   static ImageStagingFolder create(Path images) throws IOException {
     sweep(images);
     while (true) {
@@ -42,7 +42,8 @@ final class ImageStagingFolder implements AutoCloseable {
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
       try {
         int descriptor = NativeFiles.openFolder(folder);
-        // Somebody may have swept it between the two calls; then it has no name any more.
+        // Another process may have removed the folder between the two calls; then its link count is
+        // zero.
         if (NativeSystem.lock(descriptor) && NativeFiles.stat(descriptor).links() > 0) {
           return new ImageStagingFolder(folder, descriptor);
         }
@@ -55,7 +56,7 @@ final class ImageStagingFolder implements AutoCloseable {
     }
   }
 
-  /** Takes an image away from its name, so that nobody finds it any more; it is not gone yet. */
+  /** Moves an image to a staging folder, so that it can no longer be found; closing removes it. */
   static ImageStagingFolder detach(Path image) throws IOException {
     int descriptor = NativeFiles.openFolder(image);
     boolean moved = false;
@@ -76,8 +77,8 @@ final class ImageStagingFolder implements AutoCloseable {
     if (!NativeSystem.lock(descriptor)) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the image " + image.getFileName() + " is being made or removed",
-              "wait until that is done")
+              "the image " + image.getFileName() + " is being created or removed",
+              "try again later")
           .exception();
     }
   }
@@ -92,12 +93,12 @@ final class ImageStagingFolder implements AutoCloseable {
     return folder;
   }
 
-  /** Brings everything in it to the disk. */
+  /** Flushes the content to the disk. */
   void sync() throws IOException {
     NativeSystem.sync(descriptor);
   }
 
-  /** Gives it its name; an image that has it is not replaced. */
+  /** Moves the folder to the name of the image; does not replace an existing image. */
   void moveTo(Path image) throws IOException {
     try {
       Files.move(folder, image, StandardCopyOption.ATOMIC_MOVE);
@@ -106,14 +107,14 @@ final class ImageStagingFolder implements AutoCloseable {
     }
   }
 
-  /** Exchanges it with an image at once: there is no moment in which the name has none. */
+  /** Atomically exchanges the folder with an existing image. */
   void exchange(Path image) throws IOException {
     exchanged = NativeFiles.openFolder(image);
     lock(exchanged, image);
     swap(image);
   }
 
-  /** Exchanges them again; of two such calls nothing is left. */
+  /** Exchanges both again; a second call reverts the first. */
   void swap(Path image) throws IOException {
     int images = NativeFiles.openFolder(image.resolveSibling(""));
     try {
@@ -137,13 +138,13 @@ final class ImageStagingFolder implements AutoCloseable {
             NativeFiles.close(descriptor);
           }
         } catch (IOException stuck) {
-          // gone meanwhile, or not ours to remove; either way no reason to stop
+          // Already gone, or not removable by this user.
         }
       }
     }
   }
 
-  /** Removes what still has the draft's name. */
+  /** Removes what is still in the staging folder. */
   @Override
   public void close() throws IOException {
     try {

@@ -24,10 +24,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The images of an installation, each a folder {@code images/NAME} with its {@code rootfs}, its
- * {@code image.properties} and {@code used-by}: one mark for each sandbox that stands on it.
+ * The images of an installation, each a folder {@code images/NAME} with {@code rootfs}, {@code
+ * image.properties} and {@code used-by}, which has one reference per sandbox that uses the image.
  *
- * <p>Any number of processes may use it at once. An image appears whole and is never changed.
+ * <p>Safe for use by several processes. An image appears atomically and is immutable.
  */
 public final class ImageStore {
   private final Path folder;
@@ -37,7 +37,7 @@ public final class ImageStore {
   private final boolean durable;
 
   /**
-   * @param shared the folder of what all providers of an installation share
+   * @param shared the folder shared by all providers of an installation
    */
   public ImageStore(Path shared) {
     this(shared, InstantSource.system());
@@ -48,7 +48,7 @@ public final class ImageStore {
   }
 
   /**
-   * @param durable whether an image is on the disk before it has its name; tests need not wait
+   * @param durable whether an image is flushed to the disk before it is published; tests disable it
    */
   ImageStore(Path shared, InstantSource clock, boolean durable) {
     this.folder = shared.resolve("images");
@@ -57,16 +57,16 @@ public final class ImageStore {
   }
 
   /**
-   * How an image is added.
+   * Options for adding an image.
    *
-   * @param replace whether an image that has the name already makes way, all at once
-   * @param progress is told in a few words what is being done, on any thread
+   * @param replace whether to replace an existing image of that name atomically
+   * @param progress receives progress messages, on any thread
    */
   public record AddOptions(ImageLimits limits, boolean replace, Consumer<String> progress) {
     public static final AddOptions DEFAULT = new AddOptions(ImageLimits.DEFAULT, false, line -> {});
   }
 
-  /** Returns the image of that name; empty when there is none. */
+  /** Returns the image with that name; empty if there is none. */
   public Optional<Image> find(String name) {
     if (!ImageName.isValid(name)) {
       return Optional.empty();
@@ -79,32 +79,31 @@ public final class ImageStore {
   }
 
   /**
-   * Returns the image of that name.
+   * Returns the image with that name.
    *
-   * @throws dev.isola.spi.error.NotFound with {@code IMAGE_NOT_FOUND}, how to get it, and names
-   *     that are near
+   * @throws dev.isola.spi.error.NotFound with {@code IMAGE_NOT_FOUND}, advice on how to get it, and
+   *     similar names
    */
   public Image require(String name) {
     return find(name).orElseThrow(() -> ImageName.notFound(name, names()));
   }
 
-  /** Returns all images by name; one that cannot be read is left out. */
+  /** Returns all images sorted by name, skipping unreadable ones. */
   public List<Image> list() {
     List<Image> images = new ArrayList<>();
     for (String name : names()) {
       try {
         ImageRecord.read(folder.resolve(name)).ifPresent(images::add);
       } catch (IOException damaged) {
-        // find() says what is wrong with it
+        // find() reports the problem.
       }
     }
     return images;
   }
 
   /**
-   * Notes that a sandbox stands on an image, which cannot be removed from then on until {@link
-   * #release}, or until {@code sandboxFolder} is gone. Called before the image is mounted; may be
-   * repeated.
+   * Adds a sandbox's reference to an image, which cannot be removed until {@link #release} or until
+   * {@code sandboxFolder} is gone. Called before the image is mounted; idempotent.
    *
    * @throws dev.isola.spi.error.NotFound as {@link #require}
    */
@@ -121,7 +120,7 @@ public final class ImageStore {
   }
 
   /**
-   * Takes the note of {@link #acquire} back. May be repeated; an image that is gone is no error.
+   * Removes the reference added by {@link #acquire}. Idempotent; does nothing if the image is gone.
    */
   public void release(String name, SandboxId sandbox) {
     try {
@@ -133,29 +132,29 @@ public final class ImageStore {
     }
   }
 
-  /** Adds a tar archive or a folder of this machine; see {@link #add}. */
+  /** Adds a tar archive or a folder of the host; see {@link #add}. */
   public Image importFrom(String name, Path tarOrFolder) {
     return add(name, ImageSource.path(tarOrFolder), AddOptions.DEFAULT);
   }
 
   /**
-   * Adds an image. It appears when it is whole; when this fails, nothing of it is left.
+   * Adds an image. It appears atomically; on failure nothing is left.
    *
-   * @throws dev.isola.spi.error.Conflict when there is one of that name, and it may not or, while a
-   *     sandbox stands on it, cannot be replaced
-   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} for content that is damaged
-   *     or hostile
-   * @throws dev.isola.spi.error.LimitExceeded when it is larger than allowed, or the disk is full
+   * @throws dev.isola.spi.error.Conflict if the name is taken and the image must not be replaced,
+   *     or cannot be because a sandbox uses it
+   * @throws dev.isola.spi.error.InvalidRequest with {@code BAD_ARCHIVE} for corrupt or malicious
+   *     content
+   * @throws dev.isola.spi.error.LimitExceeded if it exceeds the limits or the disk is full
    */
-  public Image add(String name, ImageSource source, AddOptions adding) {
+  public Image add(String name, ImageSource source, AddOptions options) {
     Path target = folder.resolve(ImageName.requireValid(name));
     try {
-      refuseIfPresent(target, adding);
+      refuseIfPresent(target, options);
       Files.createDirectories(folder.getParent());
       createImagesFolder();
-      try (ImageStagingFolder draft = ImageStagingFolder.create(folder)) {
-        new ImageBuilder(draft.folder(), clock.instant()).build(source, adding);
-        publish(draft, target, adding);
+      try (ImageStagingFolder staging = ImageStagingFolder.create(folder)) {
+        new ImageBuilder(staging.folder(), clock.instant()).build(source, options);
+        publish(staging, target, options);
       }
       return require(name);
     } catch (IOException e) {
@@ -163,66 +162,67 @@ public final class ImageStore {
     }
   }
 
-  private void publish(ImageStagingFolder draft, Path target, AddOptions adding)
+  private void publish(ImageStagingFolder staging, Path target, AddOptions options)
       throws IOException {
     if (durable) {
-      draft.sync();
+      staging.sync();
     }
     if (!Files.exists(target)) {
       try {
-        draft.moveTo(target);
+        staging.moveTo(target);
         return;
       } catch (FileSystemException e) {
         if (!Files.exists(target)) {
           throw e;
-        } // somebody was quicker
+        } // another process was faster
       }
     }
-    refuseIfPresent(target, adding);
-    draft.exchange(target);
-    List<String> standing = references.holders(draft.folder());
-    if (!standing.isEmpty()) {
-      draft.swap(target);
-      throw inUse(target, standing);
+    refuseIfPresent(target, options);
+    staging.exchange(target);
+    List<String> holders = references.holders(staging.folder());
+    if (!holders.isEmpty()) {
+      staging.swap(target);
+      throw inUse(target, holders);
     }
   }
 
-  private void refuseIfPresent(Path target, AddOptions adding) throws IOException {
+  private void refuseIfPresent(Path target, AddOptions options) throws IOException {
     if (!Files.exists(target)) {
       return;
     }
-    if (!adding.replace()) {
+    if (!options.replace()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there is an image called " + target.getFileName() + " already",
-              "take another name, remove it first, or say --replace")
+              "there is already an image " + target.getFileName(),
+              "use another name, remove the image first, or use --replace")
           .with("image", target.getFileName().toString())
           .exception();
     }
-    List<String> standing = references.holders(target);
-    if (!standing.isEmpty()) {
-      throw inUse(target, standing);
+    List<String> holders = references.holders(target);
+    if (!holders.isEmpty()) {
+      throw inUse(target, holders);
     }
   }
 
   /**
    * Removes an image.
    *
-   * @throws dev.isola.spi.error.Conflict while sandboxes stand on it, naming them
+   * @throws dev.isola.spi.error.Conflict if sandboxes use it, naming them
    */
   public void remove(String name) {
     Path target = folder.resolve(require(name).name());
     try {
-      List<String> standing = references.holders(target);
-      if (!standing.isEmpty()) {
-        throw inUse(target, standing);
+      List<String> holders = references.holders(target);
+      if (!holders.isEmpty()) {
+        throw inUse(target, holders);
       }
-      try (ImageStagingFolder draft = ImageStagingFolder.detach(target)) {
-        // Out of reach now; a sandbox that was quicker has left its mark.
-        List<String> quicker = references.holders(draft.folder());
-        if (!quicker.isEmpty()) {
-          draft.moveTo(target);
-          throw inUse(target, quicker);
+      try (ImageStagingFolder staging = ImageStagingFolder.detach(target)) {
+        // The image can no longer be found. A sandbox that acquired it just before has left a
+        // reference.
+        List<String> late = references.holders(staging.folder());
+        if (!late.isEmpty()) {
+          staging.moveTo(target);
+          throw inUse(target, late);
         }
       }
     } catch (IOException e) {
@@ -230,7 +230,7 @@ public final class ImageStore {
     }
   }
 
-  /** Compares every file of an image with what was noted when it was made. */
+  /** Compares every file of an image with its manifest. */
   public ImageCheck check(String name) {
     Image image = require(name);
     try {
@@ -241,18 +241,22 @@ public final class ImageStore {
   }
 
   private static SandboxException inUse(Path target, List<String> sandboxes) {
-    List<String> few = sandboxes.stream().limit(5).toList();
-    String more = sandboxes.size() > few.size() ? " and more" : "";
+    List<String> first = sandboxes.stream().limit(5).toList();
+    String more = sandboxes.size() > first.size() ? " and more" : "";
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the image " + target.getFileName() + " is in use by " + String.join(", ", few) + more,
+            "the image "
+                + target.getFileName()
+                + " is in use by "
+                + String.join(", ", first)
+                + more,
             "destroy " + (sandboxes.size() == 1 ? "that sandbox" : "those sandboxes") + " first")
         .with("image", target.getFileName().toString())
         .with("sandboxes", String.join(",", sandboxes))
         .exception();
   }
 
-  /** Nobody else may enter: an image may bring programs that are setuid root. */
+  /** Keeps other users out, because an image may contain programs that are setuid root. */
   private void createImagesFolder() throws IOException {
     Set<PosixFilePermission> ours = PosixFilePermissions.fromString("rwx------");
     try {
@@ -286,7 +290,7 @@ public final class ImageStore {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "the images in " + folder + " cannot be used: " + e.getMessage(),
-            "check the rights of that folder and the disk")
+            "check the permissions of that folder and the disk")
         .exception(e);
   }
 }

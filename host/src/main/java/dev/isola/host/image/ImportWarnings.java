@@ -6,7 +6,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What was left out or changed on the way in: a line for each kind, however often it happened. */
+/**
+ * Warnings about content that was skipped or changed during import: one line per kind, with the
+ * number of occurrences.
+ */
 final class ImportWarnings {
   private static final class Count {
     private final String example;
@@ -17,16 +20,16 @@ final class ImportWarnings {
     }
   }
 
-  /** The words come from an archive, at times, and an archive has many. */
-  private static final int MOST_KINDS = 40;
+  /** Bounds the number of kinds, because some texts come from the archive. */
+  private static final int MAX_KINDS = 40;
 
   private final Map<String, Count> counts = new LinkedHashMap<>();
 
   /**
-   * @param what in the plural: "devices are left out"
+   * @param what in the plural, such as "devices are left out"
    */
   void add(String what, String path) {
-    String kind = counts.containsKey(what) || counts.size() < MOST_KINDS ? what : "other changes";
+    String kind = counts.containsKey(what) || counts.size() < MAX_KINDS ? what : "other changes";
     counts.computeIfAbsent(kind, ignored -> new Count(path)).times++;
   }
 

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 
-/** A stream whose bytes are counted against a budget, and hashed where that is wanted. */
+/** A stream that counts its bytes against a budget and optionally hashes them. */
 final class MeteredImageStream extends FilterInputStream {
   private final Budget budget;
   private final Optional<Sha256> hash;
@@ -34,7 +34,7 @@ final class MeteredImageStream extends FilterInputStream {
     return n;
   }
 
-  /** What is skipped counts like what is read. */
+  /** Skipped bytes count as well. */
   @Override
   public long skip(long count) throws IOException {
     byte[] skipped = new byte[(int) Math.min(Math.max(count, 0), 1 << 16)];
@@ -46,11 +46,11 @@ final class MeteredImageStream extends FilterInputStream {
     return false;
   }
 
-  /** Reads what is left: padding, which is part of what was hashed. */
+  /** Reads the rest, which is padding but part of the hash. */
   void drain() throws IOException {
     byte[] rest = new byte[1 << 16];
     while (read(rest, 0, rest.length) >= 0) {
-      // counted and hashed above
+      // Counted and hashed by read().
     }
   }
 }

@@ -7,9 +7,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The folders a sandbox mounts something on. They are made while the image can still be written,
- * and each is a real folder that is reached without any link: what is mounted for a sandbox must
- * not land where its image says.
+ * Creates the mount points of a sandbox while the image is still writable. Each is a real folder
+ * that is reached without symbolic links: an image must not redirect mounts.
  */
 final class MountPoints {
   private static final List<String> FOLDERS =
@@ -18,15 +17,15 @@ final class MountPoints {
 
   private MountPoints() {}
 
-  static void create(RootfsTree tree, ImportWarnings notes) throws IOException {
+  static void create(RootfsTree tree, ImportWarnings warnings) throws IOException {
     for (String folder : FOLDERS) {
-      Optional<Stat> there = tree.stat(folder);
-      if (there.isPresent() && !there.get().isFolder()) {
-        notes.add("links or files made way for folders that a sandbox needs", folder);
+      Optional<Stat> existing = tree.stat(folder);
+      if (existing.isPresent() && !existing.get().isFolder()) {
+        warnings.add("links or files were replaced by folders that a sandbox needs", folder);
         tree.removeFile(folder);
-        there = Optional.empty();
+        existing = Optional.empty();
       }
-      if (there.isEmpty()) {
+      if (existing.isEmpty()) {
         tree.makeFolder(folder, 0755);
         tree.chmodFolder(folder, MODES.getOrDefault(folder, 0755));
       }

@@ -11,9 +11,9 @@ import java.lang.invoke.MethodHandle;
 import java.util.List;
 import java.util.Optional;
 
-/** Extended attributes of what is open; Java knows only those of users. */
+/** Extended attributes of open files; Java supports only those in the user namespace. */
 final class NativeAttributes {
-  private static final int LARGEST_ATTRIBUTE = 65536;
+  private static final int MAX_ATTRIBUTE_SIZE = 65536;
 
   private static final MethodHandle FSETXATTR =
       NativeCall.handle("fsetxattr", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT);
@@ -37,14 +37,15 @@ final class NativeAttributes {
         });
   }
 
-  /** Returns the names of a file's extended attributes; none where there are none to be had. */
+  /** Returns the names of a file's extended attributes; empty if they are not supported. */
   static List<String> names(int descriptor) throws IOException {
     return NativeCall.of(
         "listxattr",
         call -> {
-          MemorySegment to = call.allocate(LARGEST_ATTRIBUTE);
+          MemorySegment to = call.allocate(MAX_ATTRIBUTE_SIZE);
           long length =
-              (long) FLISTXATTR.invokeExact(call.state(), descriptor, to, (long) LARGEST_ATTRIBUTE);
+              (long)
+                  FLISTXATTR.invokeExact(call.state(), descriptor, to, (long) MAX_ATTRIBUTE_SIZE);
           if (length < 0 && call.errno() == NativeException.ENOTSUP) {
             return List.<String>of();
           }
@@ -57,11 +58,11 @@ final class NativeAttributes {
     return NativeCall.of(
         "getxattr",
         call -> {
-          MemorySegment to = call.allocate(LARGEST_ATTRIBUTE);
+          MemorySegment to = call.allocate(MAX_ATTRIBUTE_SIZE);
           long length =
               (long)
                   FGETXATTR.invokeExact(
-                      call.state(), descriptor, call.text(name), to, (long) LARGEST_ATTRIBUTE);
+                      call.state(), descriptor, call.text(name), to, (long) MAX_ATTRIBUTE_SIZE);
           if (length < 0 && call.errno() == NativeException.ENODATA) {
             return Optional.<byte[]>empty();
           }

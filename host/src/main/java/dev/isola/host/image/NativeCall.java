@@ -13,7 +13,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 
-/** One call of the C library: its memory, and the error it left. */
+/** A call of the C library with its memory and errno. */
 @SuppressWarnings("restricted")
 final class NativeCall implements AutoCloseable {
   private static final Linker LINKER = Linker.nativeLinker();
@@ -22,7 +22,7 @@ final class NativeCall implements AutoCloseable {
   private static final VarHandle ERRNO_VALUE =
       STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
 
-  /** Carries out a call; nothing but the call itself can fail in there. */
+  /** The body of a call. */
   interface Body<T> {
     T run(NativeCall call) throws Throwable;
   }
@@ -35,13 +35,13 @@ final class NativeCall implements AutoCloseable {
     this.name = name;
   }
 
-  /** Finds a function; whoever calls it gives {@link #state} first. */
+  /** Looks up a function; callers pass {@link #state} as the first argument. */
   static MethodHandle handle(String name, MemoryLayout result, MemoryLayout... arguments) {
     return LINKER.downcallHandle(
         LINKER.defaultLookup().findOrThrow(name), FunctionDescriptor.of(result, arguments), ERRNO);
   }
 
-  /** Finds {@code syscall}, whose first argument is the call's number. */
+  /** Looks up {@code syscall}, whose first argument is the number of the system call. */
   static MethodHandle systemCall(FunctionDescriptor descriptor) {
     return LINKER.downcallHandle(
         LINKER.defaultLookup().findOrThrow("syscall"),
@@ -84,7 +84,7 @@ final class NativeCall implements AutoCloseable {
     return (int) checked((long) result);
   }
 
-  /** Returns the result, or throws for a negative one. */
+  /** Returns the result, or throws if it is negative. */
   long checked(long result) throws NativeException {
     if (result < 0) {
       throw new NativeException(name, errno());

@@ -2,7 +2,7 @@ package dev.isola.host.image;
 
 import java.io.IOException;
 
-/** A system call failed; its number of the error is kept. */
+/** A failed system call with its errno. */
 final class NativeException extends IOException {
   private static final long serialVersionUID = 1L;
 
@@ -39,16 +39,16 @@ final class NativeException extends IOException {
     return switch (errno) {
       case EPERM -> "not permitted";
       case ENOENT -> "does not exist";
-      case EACCES -> "no permission";
-      case EEXIST -> "exists already";
-      case EXDEV -> "something is mounted there";
+      case EACCES -> "permission denied";
+      case EEXIST -> "already exists";
+      case EXDEV -> "crosses a mount point";
       case ENOTDIR -> "not a folder";
       case EISDIR -> "is a folder";
       case EINVAL -> "invalid";
-      case ENOSPC -> "no space left";
-      case ENOSYS -> "this kernel does not know it (openat2 came with Linux 5.6)";
+      case ENOSPC -> "no space left on the disk";
+      case ENOSYS -> "not supported by this kernel (openat2 needs Linux 5.6)";
       case ENOTEMPTY -> "not empty";
-      case ELOOP -> "leads through a link";
+      case ELOOP -> "leads through a symbolic link";
       case ENOTSUP -> "not supported by this file system";
       case EDQUOT -> "over quota";
       default -> "error " + errno;

@@ -17,20 +17,20 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The system calls an image needs and Java does not have: names that are bytes in no particular
- * encoding, opening by descriptor without following any link, owners, set-user-id bits, extended
- * attributes. Linux on 64 bits.
+ * System calls that images need and Java lacks: file names as bytes of any encoding, opening by
+ * descriptor without following symbolic links, owners, setuid bits and extended attributes.
+ * Supports 64-bit Linux.
  *
- * <p>A name is a string of which each char is one byte (ISO 8859-1).
+ * <p>A name is a string in which each char is one byte (ISO 8859-1).
  */
 final class NativeFiles {
   static final int RDONLY = 0;
   static final int WRONLY = 1;
-  static final int CREATE = 0100 | 0200; // and it must be new
+  static final int CREATE = 0100 | 0200; // with O_EXCL
   static final int NONBLOCK = 04000;
   static final int PATH = 010000000;
 
-  /** Not the same everywhere, as is the number of {@code getdents64}. */
+  /** Depends on the architecture, like the number of {@code getdents64}. */
   static final int DIRECTORY =
       System.getProperty("os.arch", "").equals("aarch64") ? 0x4000 : 0x10000;
 
@@ -49,7 +49,7 @@ final class NativeFiles {
   private static final long BENEATH = 8;
   private static final long OPENAT2 = 437;
   private static final int STATX_BASIC = 0x7ff;
-  private static final int LONGEST_PATH = 4096;
+  private static final int MAX_PATH_LENGTH = 4096;
   private static final int LISTING = 65536;
 
   private static final MethodHandle SYSCALL4 =
@@ -84,7 +84,7 @@ final class NativeFiles {
 
   private NativeFiles() {}
 
-  /** What a file is, as {@code statx} tells. */
+  /** The status of a file as returned by {@code statx}. */
   record Stat(
       int mode,
       int uid,
@@ -112,7 +112,7 @@ final class NativeFiles {
     }
   }
 
-  /** Opens a path of this machine, links and all: what the caller named. */
+  /** Opens a folder of the host, following symbolic links. */
   static int openFolder(Path path) throws IOException {
     String bytes =
         new String(
@@ -124,8 +124,8 @@ final class NativeFiles {
   }
 
   /**
-   * Opens {@code path} beneath a folder. A link anywhere in it, the last name included, is {@code
-   * ELOOP}; something mounted there is {@code EXDEV}.
+   * Opens {@code path} below a folder. A symbolic link anywhere in it, including the last name,
+   * fails with {@code ELOOP}, a mount with {@code EXDEV}.
    */
   static int open(int folder, String path, int flags, int mode) throws IOException {
     return openat2(folder, path, flags, mode, NO_LINKS | NO_MOUNTS | BENEATH);
@@ -156,7 +156,7 @@ final class NativeFiles {
     }
   }
 
-  /** Tells about a name in a folder, itself and not what it links to; empty when there is none. */
+  /** Returns the status of a name without following symbolic links; empty if it does not exist. */
   static Optional<Stat> stat(int folder, String name) throws IOException {
     try {
       return Optional.of(statx(folder, name, NOFOLLOW));
@@ -235,17 +235,17 @@ final class NativeFiles {
     return NativeCall.of(
         "readlink",
         call -> {
-          MemorySegment to = call.allocate(LONGEST_PATH);
+          MemorySegment to = call.allocate(MAX_PATH_LENGTH);
           long length =
               call.checked(
                   (long)
                       READLINKAT.invokeExact(
-                          call.state(), folder, call.text(name), to, (long) LONGEST_PATH));
+                          call.state(), folder, call.text(name), to, (long) MAX_PATH_LENGTH));
           return NativeCall.text(to, length);
         });
   }
 
-  /** Sets the owner of a name itself, not of what it links to. */
+  /** Changes the owner of a name without following symbolic links. */
   static void chown(int folder, String name, int uid, int gid) throws IOException {
     int flags = name.isEmpty() ? NOFOLLOW | EMPTY_PATH : NOFOLLOW;
     NativeCall.of(
@@ -261,7 +261,7 @@ final class NativeFiles {
         "chmod", call -> call.checked((int) FCHMOD.invokeExact(call.state(), descriptor, mode)));
   }
 
-  /** Sets when a name itself was last changed. */
+  /** Sets the modification time of a name without following symbolic links. */
   static void touch(int folder, String name, long seconds, int nanos) throws IOException {
     NativeCall.of(
         "utimens",
@@ -276,7 +276,7 @@ final class NativeFiles {
         });
   }
 
-  /** Reads into {@code buffer} and returns how much; 0 at the end. */
+  /** Reads into {@code buffer} and returns the number of bytes; 0 at the end. */
   static int read(int descriptor, MemorySegment buffer) throws IOException {
     return NativeCall.of(
         "read",
@@ -298,7 +298,7 @@ final class NativeFiles {
     }
   }
 
-  /** Returns the names in a folder, without {@code .} and {@code ..}, in no order. */
+  /** Returns the names in a folder, without {@code .} and {@code ..}, unsorted. */
   static List<String> list(int descriptor) throws IOException {
     return NativeCall.of(
         "readdir",
@@ -314,7 +314,7 @@ final class NativeFiles {
             if (length == 0) {
               return names;
             }
-            // inode 8, offset 8, length 2, type 1, name
+            // linux_dirent64: inode 8, offset 8, length 2, type 1, name
             for (long at = 0; at < length; ) {
               String name = entries.getString(at + 19, StandardCharsets.ISO_8859_1);
               if (!name.equals(".") && !name.equals("..")) {

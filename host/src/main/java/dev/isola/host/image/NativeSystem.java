@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 
-/** Locks, the disk, and who we are: the system calls that are about no file in an image. */
+/** System calls that do not concern files of an image: locks, syncing, renaming and the user id. */
 final class NativeSystem {
   private static final int LOCK_EXCLUSIVE_NOW = 2 | 4;
   private static final int EXCHANGE = 2;
@@ -18,7 +18,10 @@ final class NativeSystem {
 
   private NativeSystem() {}
 
-  /** Locks what is open, if nobody else has; the lock goes with the descriptor, or the process. */
+  /**
+   * Locks an open file unless another process has; returns whether it is locked now. Closing the
+   * descriptor, or the end of the process, releases the lock.
+   */
   static boolean lock(int descriptor) throws IOException {
     try {
       NativeCall.of(
@@ -34,13 +37,13 @@ final class NativeSystem {
     }
   }
 
-  /** Brings everything written to the file system of a descriptor to the disk. */
+  /** Flushes the file system of a descriptor to the disk. */
   static void sync(int descriptor) throws IOException {
     NativeCall.of(
         "syncfs", call -> call.checked((int) SYNCFS.invokeExact(call.state(), descriptor)));
   }
 
-  /** Exchanges two names of one folder at once. */
+  /** Atomically exchanges two names in a folder. */
   static void exchange(int folder, String a, String b) throws IOException {
     MethodHandle rename =
         NativeCall.handle("renameat2", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT);

@@ -8,20 +8,20 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /**
- * The blobs of an OCI layout, each named by the hash of its content. The hash is taken over the
- * very bytes that are used: a file can change after it was looked at.
+ * The blobs of an OCI layout, each named by the hash of its content. The hash is computed over the
+ * bytes actually used, because a file can change after a separate check.
  */
 record OciBlobs(Path layout) {
   private static final Pattern DIGEST = Pattern.compile("sha256:[0-9a-f]{64}");
-  private static final int LARGEST_DOCUMENT = 4 << 20;
+  private static final int MAX_DOCUMENT_SIZE = 4 << 20;
 
-  /** What a document says about a blob. */
+  /** A reference to a blob. */
   record Descriptor(String mediaType, String digest, long size) {
     static Descriptor of(OciDocument document) {
       String digest = document.string("digest").orElse("");
       if (!DIGEST.matcher(digest).matches()) {
         throw OciDocument.bad(
-            document.what() + " has the digest '" + digest + "', which is no sha256");
+            document.what() + " has the digest '" + digest + "', which is not a sha256 digest");
       }
       return new Descriptor(
           document.string("mediaType").orElse(""), digest, document.number("size"));
@@ -30,18 +30,18 @@ record OciBlobs(Path layout) {
 
   /** Reads a manifest, an index or a configuration. */
   OciDocument document(String what, Descriptor descriptor) throws IOException {
-    if (descriptor.size() > LARGEST_DOCUMENT) {
+    if (descriptor.size() > MAX_DOCUMENT_SIZE) {
       throw OciDocument.bad(what + " has " + descriptor.size() + " bytes");
     }
     byte[] bytes;
     try (InputStream in = open(descriptor)) {
-      bytes = in.readNBytes(LARGEST_DOCUMENT + 1);
+      bytes = in.readNBytes(MAX_DOCUMENT_SIZE + 1);
     }
     verify(what, descriptor.digest(), Sha256.of(bytes));
     return OciDocument.parse(what, bytes);
   }
 
-  /** Opens a blob; the caller hashes what it reads, all of it, and calls {@link #verify}. */
+  /** Opens a blob. The caller must read all of it, hash it and call {@link #verify}. */
   InputStream open(Descriptor descriptor) throws IOException {
     Path blob = layout.resolve("blobs").resolve("sha256").resolve(descriptor.digest().substring(7));
     if (!Files.isRegularFile(blob)) {
@@ -53,13 +53,14 @@ record OciBlobs(Path layout) {
     return Files.newInputStream(blob);
   }
 
-  static void verify(String what, String wanted, String found) {
-    if (!wanted.equals(found)) {
-      throw wrong(what, wanted, found);
+  static void verify(String what, String expected, String found) {
+    if (!expected.equals(found)) {
+      throw wrong(what, expected, found);
     }
   }
 
-  private static SandboxException wrong(String what, String wanted, String found) {
-    return OciDocument.bad(what + " is not what its digest says: " + wanted + ", but " + found);
+  private static SandboxException wrong(String what, String expected, String found) {
+    return OciDocument.bad(
+        what + " does not match its digest: expected " + expected + ", found " + found);
   }
 }

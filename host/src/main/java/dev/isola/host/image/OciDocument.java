@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A JSON object of an OCI image. Whatever is not what it should be is refused by name. */
+/** A JSON object of an OCI image. Rejects unexpected values with the name of the field. */
 record OciDocument(String what, Map<String, Object> fields) {
 
   static OciDocument parse(String what, byte[] bytes) {
@@ -22,7 +22,7 @@ record OciDocument(String what, Map<String, Object> fields) {
     }
   }
 
-  @SuppressWarnings("unchecked") // JSON has no other keys
+  @SuppressWarnings("unchecked") // JSON objects have string keys
   private static OciDocument of(String what, @Nullable Object value) {
     if (value instanceof Map<?, ?> map) {
       return new OciDocument(what, (Map<String, Object>) map);
@@ -72,7 +72,7 @@ record OciDocument(String what, Map<String, Object> fields) {
         && number.doubleValue() == Math.rint(number.doubleValue())) {
       return number.longValue();
     }
-    throw bad(what + " has no proper " + key);
+    throw bad(what + " has no valid " + key);
   }
 
   private List<?> list(String key) {
@@ -91,7 +91,7 @@ record OciDocument(String what, Map<String, Object> fields) {
     return Fault.of(
             ErrorCode.BAD_ARCHIVE,
             what,
-            "nothing was kept of it; fetch the image again, or from somebody you trust")
+            "nothing was stored; fetch the image again, or from a trusted source")
         .exception();
   }
 }

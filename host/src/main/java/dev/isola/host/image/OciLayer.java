@@ -7,9 +7,9 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * One layer of an OCI image. A file {@code .wh.NAME} hides what layers below have as NAME; {@code
- * .wh..wh..opq} hides all they have in that folder. Both leave alone what their own layer brings,
- * before or after them.
+ * A layer of an OCI image. A file {@code .wh.NAME} hides NAME of lower layers; {@code .wh..wh..opq}
+ * hides everything lower layers have in that folder. Neither affects entries of its own layer,
+ * before or after it.
  */
 record OciLayer(Unpacker to) {
   private static final String WHITEOUT = ".wh.";
@@ -24,7 +24,7 @@ record OciLayer(Unpacker to) {
       if (name.equals(OPAQUE)) {
         to.opaque(ArchivePaths.parent(path));
       } else if (name.startsWith(WHITEOUT + WHITEOUT)) {
-        // bookkeeping of an old file system, which nobody reads
+        // Metadata of aufs, which is obsolete.
       } else if (name.startsWith(WHITEOUT)) {
         to.whiteout(hidden(path, name));
       } else {
@@ -36,7 +36,7 @@ record OciLayer(Unpacker to) {
   private static String hidden(String path, String name) {
     String hidden = name.substring(WHITEOUT.length());
     if (hidden.isEmpty() || hidden.equals(".") || hidden.equals("..")) {
-      throw ArchivePaths.badArchive("a whiteout hides nothing that can be", path);
+      throw ArchivePaths.badArchive("a whiteout has an invalid name", path);
     }
     return ArchivePaths.resolve(ArchivePaths.parent(path), hidden);
   }

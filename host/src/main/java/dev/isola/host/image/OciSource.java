@@ -17,14 +17,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An image in an OCI layout: the folder with {@code oci-layout}, {@code index.json} and {@code
- * blobs}. Manifest, configuration and layers are held against their digests.
+ * An image in an OCI layout: a folder with {@code oci-layout}, {@code index.json} and {@code
+ * blobs}. Verifies the digests of manifest, configuration and layers.
  */
 final class OciSource extends ImageSource {
   private static final String TAG = "org.opencontainers.image.ref.name";
-  private static final int DEEPEST_INDEX = 4;
-  private static final int MOST_LAYERS = 1000;
-  private static final long LARGEST_INDEX = 4 << 20;
+  private static final int MAX_INDEX_DEPTH = 4;
+  private static final int MAX_LAYERS = 1000;
+  private static final long MAX_INDEX_SIZE = 4 << 20;
 
   private final Path layout;
   private final Optional<String> tag;
@@ -42,9 +42,9 @@ final class OciSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+  ImageDefaults unpack(UnpackContext context) throws IOException {
     OciBlobs blobs = new OciBlobs(layout);
-    OciDocument manifest = manifest(blobs, index(), DEEPEST_INDEX);
+    OciDocument manifest = manifest(blobs, index(), MAX_INDEX_DEPTH);
     OciDocument config =
         blobs.document(
             "the configuration",
@@ -56,28 +56,27 @@ final class OciSource extends ImageSource {
     List<Descriptor> layers = manifest.objects("layers").stream().map(Descriptor::of).toList();
     List<String> contents =
         config.object("rootfs").map(rootfs -> rootfs.strings("diff_ids")).orElse(List.of());
-    if (layers.size() != contents.size() || layers.size() > MOST_LAYERS) {
+    if (layers.size() != contents.size() || layers.size() > MAX_LAYERS) {
       throw OciDocument.bad(
           "the manifest has "
               + layers.size()
               + " layers, the configuration "
               + contents.size()
-              + "; at most "
-              + MOST_LAYERS
-              + " are taken");
+              + "; the maximum is "
+              + MAX_LAYERS);
     }
     for (int i = 0; i < layers.size(); i++) {
-      unpacking.progress().accept("unpacking layer " + (i + 1) + " of " + layers.size());
-      layer(blobs, layers.get(i), contents.get(i), unpacking);
+      context.progress().accept("unpacking layer " + (i + 1) + " of " + layers.size());
+      layer(blobs, layers.get(i), contents.get(i), context);
     }
-    return defaults(config, unpacking.warnings());
+    return defaults(config, context.warnings());
   }
 
-  /** Reads the index, and from the ones tagged or all picks those that may be meant. */
+  /** Reads the index of the layout. */
   private OciDocument index() throws IOException {
     Path file = layout.resolve("index.json");
     try {
-      if (Files.size(file) > LARGEST_INDEX) {
+      if (Files.size(file) > MAX_INDEX_SIZE) {
         throw OciDocument.bad(file + " has " + Files.size(file) + " bytes");
       }
       return OciDocument.parse("the index", Files.readAllBytes(file));
@@ -85,7 +84,7 @@ final class OciSource extends ImageSource {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               layout + " is not an OCI layout: it has no index.json",
-              "name a folder that one was copied to, such as with skopeo copy SOURCE oci:FOLDER")
+              "use a folder with an OCI layout, for example from skopeo copy SOURCE oci:FOLDER")
           .exception(e);
     }
   }
@@ -93,11 +92,11 @@ final class OciSource extends ImageSource {
   private OciDocument manifest(OciBlobs blobs, OciDocument index, int depth) throws IOException {
     List<OciDocument> listed = index.objects("manifests");
     List<OciDocument> candidates =
-        depth == DEEPEST_INDEX && tag.isPresent() ? tagged(listed) : forThisMachine(listed);
+        depth == MAX_INDEX_DEPTH && tag.isPresent() ? tagged(listed) : forThisMachine(listed);
     if (candidates.isEmpty()) {
       throw noMatchingImage(listed);
     }
-    if (candidates.size() > 1 && depth == DEEPEST_INDEX) {
+    if (candidates.size() > 1 && depth == MAX_INDEX_DEPTH) {
       throw ambiguous(candidates);
     }
     Descriptor chosen = Descriptor.of(candidates.getFirst());
@@ -110,7 +109,7 @@ final class OciSource extends ImageSource {
       return document;
     }
     if (depth == 0) {
-      throw OciDocument.bad("the index leads to an index too often");
+      throw OciDocument.bad("indexes are nested too deeply");
     }
     return manifest(blobs, document, depth - 1);
   }
@@ -118,60 +117,65 @@ final class OciSource extends ImageSource {
   private List<OciDocument> tagged(List<OciDocument> listed) {
     List<OciDocument> named =
         listed.stream()
-            .filter(one -> one.object("annotations").flatMap(it -> it.string(TAG)).equals(tag))
+            .filter(entry -> entry.object("annotations").flatMap(it -> it.string(TAG)).equals(tag))
             .toList();
-    // A platform may be said as well, when one tag has several manifests.
-    List<OciDocument> fitting = forThisMachine(named);
-    return fitting.isEmpty() ? named : fitting;
+    // A tag with several manifests also needs a platform.
+    List<OciDocument> matching = forThisMachine(named);
+    return matching.isEmpty() ? named : matching;
   }
 
-  /** Of the first that fit, those that say so go before those that say nothing. */
+  /** Returns the manifests for this platform, or those without a platform if there is none. */
   private static List<OciDocument> forThisMachine(List<OciDocument> listed) {
-    List<OciDocument> fitting = new ArrayList<>();
-    List<OciDocument> silent = new ArrayList<>();
-    for (OciDocument one : listed) {
-      Optional<OciDocument> platform = one.object("platform");
+    List<OciDocument> matching = new ArrayList<>();
+    List<OciDocument> unspecified = new ArrayList<>();
+    for (OciDocument entry : listed) {
+      Optional<OciDocument> platform = entry.object("platform");
       if (platform.isEmpty()) {
-        silent.add(one);
+        unspecified.add(entry);
       } else if (platform.get().string("os").orElse("linux").equals("linux")
           && platform.get().string("architecture").equals(Optional.of(Architecture.ofHost()))) {
-        fitting.add(one);
+        matching.add(entry);
       }
     }
-    return fitting.isEmpty() ? silent : fitting;
+    return matching.isEmpty() ? unspecified : matching;
   }
 
   private SandboxException noMatchingImage(List<OciDocument> listed) {
-    List<String> there = new ArrayList<>();
-    for (OciDocument one : listed) {
-      one.object("annotations").flatMap(it -> it.string(TAG)).ifPresent(there::add);
-      one.object("platform")
+    List<String> available = new ArrayList<>();
+    for (OciDocument entry : listed) {
+      entry.object("annotations").flatMap(it -> it.string(TAG)).ifPresent(available::add);
+      entry
+          .object("platform")
           .ifPresent(
               platform ->
-                  there.add(
+                  available.add(
                       platform.string("os").orElse("?")
                           + "/"
                           + platform.string("architecture").orElse("?")));
     }
-    String wanted = tag.map(it -> "tagged '" + it + "' ").orElse("");
+    String tagged = tag.map(it -> "tagged '" + it + "' ").orElse("");
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "no image " + wanted + "for linux/" + Architecture.ofHost() + " is in it",
-            "there are: "
-                + (there.isEmpty() ? "none" : String.join(", ", there.stream().limit(20).toList())))
+            "no image " + tagged + "for linux/" + Architecture.ofHost() + " is in it",
+            "available: "
+                + (available.isEmpty()
+                    ? "none"
+                    : String.join(", ", available.stream().limit(20).toList())))
         .exception();
   }
 
   private static SandboxException ambiguous(List<OciDocument> candidates) {
     List<String> tags =
         candidates.stream()
-            .map(one -> one.object("annotations").flatMap(it -> it.string(TAG)).orElse("(no tag)"))
+            .map(
+                entry ->
+                    entry.object("annotations").flatMap(it -> it.string(TAG)).orElse("(no tag)"))
             .limit(20)
             .toList();
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
             "the layout has " + candidates.size() + " images",
-            "name one: oci:FOLDER:TAG with one of " + String.join(", ", tags))
+            "select one with oci:FOLDER:TAG; available: " + String.join(", ", tags))
         .exception();
   }
 
@@ -182,13 +186,13 @@ final class OciSource extends ImageSource {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               "the image is for " + os + "/" + architecture,
-              "fetch the one for linux/" + Architecture.ofHost())
+              "fetch the image for linux/" + Architecture.ofHost())
           .exception();
     }
   }
 
   private static void layer(
-      OciBlobs blobs, Descriptor layer, String contentDigest, UnpackContext unpacking)
+      OciBlobs blobs, Descriptor layer, String contentDigest, UnpackContext context)
       throws IOException {
     if (layer.mediaType().contains("encrypted")) {
       throw OciDocument.bad("the layer " + layer.digest() + " is encrypted");
@@ -200,8 +204,8 @@ final class OciSource extends ImageSource {
             new MeteredImageStream(blobs.open(layer), packed, Optional.of(blobHash));
         MeteredImageStream content =
             new MeteredImageStream(
-                Decompression.of(blob), unpacking.budget(), Optional.of(contentHash))) {
-      new OciLayer(unpacking.unpacker()).apply(new TarReader(content, ArchivePaths::badArchive));
+                Decompression.of(blob), context.budget(), Optional.of(contentHash))) {
+      new OciLayer(context.unpacker()).apply(new TarReader(content, ArchivePaths::badArchive));
       content.drain();
       blob.drain();
     }
@@ -213,13 +217,13 @@ final class OciSource extends ImageSource {
     return text.length() <= longest && text.chars().noneMatch(Character::isISOControl);
   }
 
-  private static ImageDefaults defaults(OciDocument config, ImportWarnings notes) {
+  private static ImageDefaults defaults(OciDocument config, ImportWarnings warnings) {
     Optional<OciDocument> run = config.object("config");
     Map<String, String> env = new LinkedHashMap<>();
     for (String variable : run.map(it -> it.strings("Env")).orElse(List.of())) {
       int equals = variable.indexOf('=');
       if (equals < 1 || variable.indexOf('\0') >= 0) {
-        notes.add("variables of the image are not NAME=VALUE", variable);
+        warnings.add("environment variables are not NAME=VALUE", variable);
       } else {
         env.put(variable.substring(0, equals), variable.substring(equals + 1));
       }

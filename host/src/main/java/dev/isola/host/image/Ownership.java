@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Whether files can be given to whom an archive says. */
+/** Whether the owners named in an archive can be preserved. */
 final class Ownership {
   private static final long IDS_OF_AN_IMAGE = 65536;
 
   private Ownership() {}
 
-  /** Root can, unless it is root of a user namespace that has hardly anybody else in it. */
+  /** Returns true for root, unless it is root of a user namespace with only a few ids. */
   static boolean isPreserved() {
     return NativeSystem.isRoot() && mappedIds(Path.of("/proc/self/uid_map")) >= IDS_OF_AN_IMAGE;
   }
 
-  /** Counts the ids from 0 on that there are here. */
+  /** Returns the number of consecutive ids, starting at 0, that are mapped in this namespace. */
   static long mappedIds(Path map) {
     try {
       long end = 0;

@@ -15,10 +15,9 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The list of everything in a tree, one line for each path in the order of their bytes: what it is,
- * rights, owner, size, hash of the content or target of the link. Its hash is the image's digest,
- * so two images with the same digest are the same to every command that looks at them; when a file
- * was changed is not part of it.
+ * The manifest of a file tree, one line per path in byte order: type, mode, owner, size, and the
+ * hash of the content or the target of a symbolic link. Its hash is the image's digest, so that two
+ * images with the same digest are indistinguishable to commands, except for modification times.
  *
  * <pre>
  * f 0755 0:0 125640 sha256:4d5… usr/bin/true
@@ -29,10 +28,10 @@ import java.util.Objects;
 final class RootfsManifest implements AutoCloseable {
   static final String FILE = "contents";
 
-  /** What was seen. */
+  /** Totals of a manifest. */
   record Summary(String digest, long files, long size) {}
 
-  /** A file with more than one name. */
+  /** Identifies a file with several hard links. */
   private record Inode(long device, long number) {}
 
   private static final int BUFFER = 1 << 18;
@@ -52,7 +51,7 @@ final class RootfsManifest implements AutoCloseable {
     this.to = to;
   }
 
-  /** Writes the list of everything in {@code root} to {@code to}. */
+  /** Writes the manifest of {@code root} to {@code to}. */
   static Summary write(Path root, OutputStream to) throws IOException {
     try (RootfsTree tree = new RootfsTree(root);
         RootfsManifest contents = new RootfsManifest(tree, to)) {
@@ -67,7 +66,8 @@ final class RootfsManifest implements AutoCloseable {
       line("d", stat, "- -", path);
       for (String name : tree.list(path)) {
         String child = ArchivePaths.resolve(path, name);
-        path(child, tree.stat(child).orElseThrow(() -> new IOException(child + " went away")));
+        path(
+            child, tree.stat(child).orElseThrow(() -> new IOException(child + " has disappeared")));
       }
     } else if (stat.isFile()) {
       size += stat.size();
@@ -111,7 +111,7 @@ final class RootfsManifest implements AutoCloseable {
     return Objects.requireNonNull(known);
   }
 
-  /** Hashes the content and, after it, the attributes that count. */
+  /** Hashes the content, followed by the preserved extended attributes. */
   private String hash(String path) throws IOException {
     int file = tree.open(path, NativeFiles.RDONLY | NativeFiles.NONBLOCK);
     try {
@@ -135,7 +135,7 @@ final class RootfsManifest implements AutoCloseable {
     }
   }
 
-  /** Writes bytes that would break a line, or its fields, as {@code %XX}. */
+  /** Escapes bytes that would break a line or its fields as {@code %XX}. */
   private static String escaped(String bytes) {
     StringBuilder text = new StringBuilder(bytes.length());
     for (int i = 0; i < bytes.length(); i++) {

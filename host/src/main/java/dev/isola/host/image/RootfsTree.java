@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A folder and everything beneath it, reached by descriptor: the kernel refuses any path in which
- * there is a link or a mount, so nothing in the tree can lead a caller out of it. Paths are those
- * of {@link ArchivePaths}. For one thread.
+ * A folder tree accessed by descriptor: the kernel rejects any path with a symbolic link or a mount
+ * in it, so nothing in the tree can redirect a caller. Paths are those of {@link ArchivePaths}. Not
+ * thread-safe.
  */
 final class RootfsTree implements AutoCloseable {
   private final int root;
 
-  /** The folder the last path was in, which the next is mostly in too. */
+  /** Parent of the last path, which is usually also that of the next. */
   private String parentPath = "";
 
   private int parent = -1;
@@ -28,7 +28,7 @@ final class RootfsTree implements AutoCloseable {
     }
   }
 
-  /** Tells about a path itself, not what it links to; empty when there is none. */
+  /** Returns the status of a path without following symbolic links; empty if it does not exist. */
   Optional<Stat> stat(String path) throws IOException {
     if (path.isEmpty()) {
       return Optional.of(NativeFiles.stat(root));
@@ -43,12 +43,12 @@ final class RootfsTree implements AutoCloseable {
     }
   }
 
-  /** Fails unless the folder that a path is in is there and can be reached without links. */
+  /** Throws unless the parent of a path exists and is reachable without symbolic links. */
   void requireParent(String path) throws IOException {
     folderOf(path);
   }
 
-  /** Returns the names in a folder, sorted by their bytes. */
+  /** Returns the names in a folder in byte order. */
   List<String> list(String folder) throws IOException {
     int descriptor = open(folder, NativeFiles.RDONLY | NativeFiles.DIRECTORY);
     try {
@@ -60,12 +60,12 @@ final class RootfsTree implements AutoCloseable {
     }
   }
 
-  /** Opens what is there; the caller closes it. */
+  /** Opens an existing path; the caller closes it. */
   int open(String path, int flags) throws IOException {
     return NativeFiles.open(root, path.isEmpty() ? "." : path, flags, 0);
   }
 
-  /** Makes a new file, open for writing; the caller closes it. */
+  /** Creates a file for writing; the caller closes it. */
   int create(String path) throws IOException {
     return NativeFiles.open(
         folderOf(path), ArchivePaths.fileName(path), NativeFiles.WRONLY | NativeFiles.CREATE, 0600);
@@ -123,7 +123,7 @@ final class RootfsTree implements AutoCloseable {
     }
   }
 
-  /** Removes a path that is no folder. */
+  /** Removes anything but a folder. */
   void removeFile(String path) throws IOException {
     NativeFiles.unlink(folderOf(path), ArchivePaths.fileName(path), 0);
   }

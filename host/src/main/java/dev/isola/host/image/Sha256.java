@@ -8,7 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** A hash in the making; {@link #text} ends it. */
+/** An incremental SHA-256 hash; {@link #text} finishes it. */
 final class Sha256 {
   private final MessageDigest digest;
 

@@ -6,10 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * An image that skopeo fetches, from a registry or out of an archive. It only copies; unpacking is
- * Isola's own.
- */
+/** An image that skopeo copies from a registry or an archive. Isola unpacks it itself. */
 final class SkopeoSource extends ImageSource {
   private static final Duration TIMEOUT = Duration.ofMinutes(30);
   private static final String TAG = "isola";
@@ -26,10 +23,10 @@ final class SkopeoSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
-    Path layout = unpacking.work().resolve("layout");
-    unpacking.progress().accept("fetching " + reference);
-    new ExternalTool("skopeo", "skopeo", TIMEOUT, unpacking.progress())
+  ImageDefaults unpack(UnpackContext context) throws IOException {
+    Path layout = context.work().resolve("layout");
+    context.progress().accept("fetching " + reference);
+    new ExternalTool("skopeo", "skopeo", TIMEOUT, context.progress())
         .run(
             List.of(
                 "copy",
@@ -40,6 +37,6 @@ final class SkopeoSource extends ImageSource {
                 Architecture.ofHost(),
                 reference,
                 "oci:" + layout + ":" + TAG));
-    return new OciSource(layout, Optional.of(TAG), reference).unpack(unpacking);
+    return new OciSource(layout, Optional.of(TAG), reference).unpack(context);
   }
 }

@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** A tar archive that is a whole root file system. */
+/** A tar archive of a complete root file system. */
 final class TarSource extends ImageSource {
   /** Opens the archive. */
   private interface ArchiveOpener {
@@ -35,25 +35,25 @@ final class TarSource extends ImageSource {
   }
 
   @Override
-  ImageDefaults unpack(UnpackContext unpacking) throws IOException {
+  ImageDefaults unpack(UnpackContext context) throws IOException {
     try (InputStream archive = opener.open()) {
-      unpack(archive, unpacking);
+      unpack(archive, context);
     }
     return ImageDefaults.NONE;
   }
 
-  /** Unpacks an archive that must be whole: there is nothing but its own end to tell. */
-  static void unpack(InputStream archive, UnpackContext unpacking) throws IOException {
+  /** Unpacks an archive and requires its end marker, the only sign that it is complete. */
+  static void unpack(InputStream archive, UnpackContext context) throws IOException {
     try (MeteredImageStream bytes =
-        new MeteredImageStream(Decompression.of(archive), unpacking.budget(), Optional.empty())) {
+        new MeteredImageStream(Decompression.of(archive), context.budget(), Optional.empty())) {
       TarReader reader = new TarReader(bytes, ArchivePaths::badArchive);
       for (Optional<TarEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
-        unpacking.unpacker().put(entry.get(), reader.content());
+        context.unpacker().put(entry.get(), reader.content());
       }
       if (!reader.ended()) {
-        throw ArchivePaths.badArchive("the archive was cut off", "its end is missing");
+        throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
       }
-      bytes.drain(); // a program that writes it must not die of a closed pipe
+      bytes.drain(); // so that the writing program does not fail with a broken pipe
     }
   }
 }

@@ -4,11 +4,11 @@ import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
- * Where a source puts what it has.
+ * What an image source needs to unpack its content.
  *
- * @param work an empty folder for things on the way; it goes when the image is done
- * @param root whether this process may give files away, and so keeps owners
- * @param progress is told in a few words what is being done
+ * @param work an empty folder for temporary files, removed when the image is complete
+ * @param preserveOwners whether this process can change the owners of files
+ * @param progress receives progress messages
  */
 record UnpackContext(
     Unpacker unpacker,

@@ -18,9 +18,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Puts entries into a tree. Everything about an entry is hostile: it lands beneath the root,
- * replaces what has its name instead of writing into it, and never goes through a link, of its own
- * archive or of a layer below.
+ * Unpacks entries into a tree. Entries are untrusted: each stays below the root, replaces an
+ * existing path instead of writing into it, and never follows a symbolic link of its own archive or
+ * of a lower layer.
  */
 final class Unpacker implements AutoCloseable {
   private static final int FIRST_UNMAPPED = 65536;
@@ -34,25 +34,27 @@ final class Unpacker implements AutoCloseable {
   private final MemorySegment memory = arena.allocate(BUFFER);
   private final byte[] buffer = new byte[BUFFER];
 
-  /** Folders get their rights and times last: what is put into them would change both. */
+  /**
+   * Modes and times of folders are set last, because entries unpacked into them would change both.
+   */
   private final TreeMap<String, TarEntry> folders = new TreeMap<>();
 
-  /** What the layer at hand brought; whiteouts in it are about the layers below only. */
+  /** Paths of the current layer, which its own whiteouts do not affect. */
   private final Set<String> layer = new HashSet<>();
 
-  Unpacker(RootfsTree tree, boolean keepOwners, Budget budget, ImportWarnings notes) {
+  Unpacker(RootfsTree tree, boolean preserveOwners, Budget budget, ImportWarnings warnings) {
     this.tree = tree;
-    this.preserveOwners = keepOwners;
+    this.preserveOwners = preserveOwners;
     this.budget = budget;
-    this.warnings = notes;
+    this.warnings = warnings;
   }
 
-  /** Begins a new layer on top of what is there. */
+  /** Starts a new layer on top of the existing content. */
   void nextLayer() {
     layer.clear();
   }
 
-  /** Puts one entry in place of whatever is there. */
+  /** Unpacks an entry, replacing what exists at its path. */
   void put(TarEntry entry, InputStream content) throws IOException {
     budget.takeEntry();
     String path = ArchivePaths.normalize(entry.path());
@@ -70,7 +72,7 @@ final class Unpacker implements AutoCloseable {
         folders.put("", entry);
         return;
       }
-      throw ArchivePaths.badArchive("the root of an image has to be a folder", entry.path());
+      throw ArchivePaths.badArchive("the root of an image must be a folder", entry.path());
     }
     if (entry.kind() == TarEntry.Kind.SPECIAL) {
       warnings.add("devices, pipes or sockets are left out", path);
@@ -82,17 +84,17 @@ final class Unpacker implements AutoCloseable {
       case FILE -> file(path, entry, content);
       case LINK -> link(path, entry);
       case HARD_LINK -> hardLink(path, ArchivePaths.normalize(entry.target()));
-      case SPECIAL, REMOVED -> throw new IllegalStateException("left out above");
+      case SPECIAL, REMOVED -> throw new IllegalStateException("handled above");
     }
   }
 
-  /** Makes the folders a path is in where an archive left them out. */
+  /** Creates missing parent folders of a path. */
   private void makeParents(String path, TarEntry entry) throws IOException {
     try {
       tree.requireParent(path);
     } catch (NativeException e) {
       if (e.errno() == NativeException.ENOTDIR) {
-        throw ArchivePaths.badArchive("an entry is beneath something that is no folder", path);
+        throw ArchivePaths.badArchive("the parent of an entry is not a folder", path);
       }
       if (e.errno() != NativeException.ENOENT) {
         throw e;
@@ -110,12 +112,12 @@ final class Unpacker implements AutoCloseable {
   }
 
   private void folder(String path, TarEntry entry) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isPresent() && !there.get().isFolder()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isPresent() && !existing.get().isFolder()) {
       tree.removeFile(path);
-      there = Optional.empty();
+      existing = Optional.empty();
     }
-    if (there.isEmpty()) {
+    if (existing.isEmpty()) {
       tree.makeFolder(path, 0700);
     }
     folders.put(path, entry);
@@ -128,7 +130,7 @@ final class Unpacker implements AutoCloseable {
     try {
       copy(content, file);
       own(path, entry);
-      // After the owner: changing that takes set-user-id bits and capabilities away.
+      // Must follow chown, which clears setuid bits and capabilities.
       NativeFiles.chmod(file, preserveOwners ? entry.mode() : entry.mode() | 0400);
       attributes(file, path, entry.attributes());
     } finally {
@@ -150,7 +152,7 @@ final class Unpacker implements AutoCloseable {
     if (target.isEmpty()
         || target.length() > ArchivePaths.MAX_PATH_LENGTH
         || target.indexOf('\0') >= 0) {
-      throw ArchivePaths.badArchive("a link has a target that cannot be", path);
+      throw ArchivePaths.badArchive("a link has an invalid target", path);
     }
     clear(path);
     tree.makeLink(path, target);
@@ -158,23 +160,23 @@ final class Unpacker implements AutoCloseable {
     tree.touch(path, entry.seconds(), entry.nanos());
   }
 
-  private void hardLink(String path, String existing) throws IOException {
-    Optional<Stat> there = existing.isEmpty() ? Optional.empty() : tree.stat(existing);
-    if (there.isEmpty()) {
-      throw ArchivePaths.badArchive("a hard link to something that is not there", path);
+  private void hardLink(String path, String target) throws IOException {
+    Optional<Stat> stat = target.isEmpty() ? Optional.empty() : tree.stat(target);
+    if (stat.isEmpty()) {
+      throw ArchivePaths.badArchive("a hard link has a missing target", path);
     }
-    if (there.get().isFolder()) {
-      throw ArchivePaths.badArchive("a hard link to a folder", path);
+    if (stat.get().isFolder()) {
+      throw ArchivePaths.badArchive("a hard link refers to a folder", path);
     }
-    if (path.equals(existing)) {
+    if (path.equals(target)) {
       return;
     }
     clear(path);
-    // What was there may have been a folder with the link's other end in it.
-    if (tree.stat(existing).isEmpty()) {
-      throw ArchivePaths.badArchive("a hard link to something that is not there", path);
+    // The replaced path may have been a folder that contained the target.
+    if (tree.stat(target).isEmpty()) {
+      throw ArchivePaths.badArchive("a hard link has a missing target", path);
     }
-    tree.makeHardLink(path, existing);
+    tree.makeHardLink(path, target);
   }
 
   private void own(String path, TarEntry entry) throws IOException {
@@ -185,14 +187,15 @@ final class Unpacker implements AutoCloseable {
       throw ArchivePaths.badArchive("an owner is out of range", path);
     }
     if (entry.uid() >= FIRST_UNMAPPED || entry.gid() >= FIRST_UNMAPPED) {
-      warnings.add("files belong to ids from 65536 on, which no sandbox has", path);
+      warnings.add(
+          "files have owners with ids of 65536 or more, which sandboxes do not have", path);
     }
     tree.chown(path, (int) entry.uid(), (int) entry.gid());
   }
 
   /**
-   * Keeps capabilities of programs (root only) and what users note. Anything else means something
-   * to this host's kernel, overlay file systems above all.
+   * Preserves capabilities of programs (root only) and attributes of users. All others have a
+   * meaning for the host's kernel, in particular for overlay file systems.
    */
   private void attributes(int file, String path, Map<String, byte[]> attributes)
       throws IOException {
@@ -216,7 +219,7 @@ final class Unpacker implements AutoCloseable {
         || (attribute.startsWith("user.") && !attribute.startsWith("user.overlay."));
   }
 
-  /** Hides what layers below have at a path; what this layer brought stays. */
+  /** Removes what lower layers have at a path; entries of this layer stay. */
   void whiteout(String name) throws IOException {
     budget.takeEntry();
     String path = ArchivePaths.normalize(name);
@@ -229,7 +232,7 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  /** Hides everything that layers below have in a folder; what this layer brought stays. */
+  /** Removes everything that lower layers have in a folder; entries of this layer stay. */
   void opaque(String folder) throws IOException {
     budget.takeEntry();
     String path = ArchivePaths.normalize(folder);
@@ -244,52 +247,55 @@ final class Unpacker implements AutoCloseable {
     }
   }
 
-  /** Tells whether the folder of a path is there; a link in its place is refused. */
+  /** Reports whether the parent of a path exists; rejects a symbolic link in its place. */
   private boolean reachable(String path) throws IOException {
     String parent = ArchivePaths.parent(path);
-    Optional<Stat> there = tree.stat(parent);
-    if (there.isPresent() && there.get().isLink()) {
-      throw ArchivePaths.badArchive("an entry leads through a link", path);
+    Optional<Stat> existing = tree.stat(parent);
+    if (existing.isPresent() && existing.get().isLink()) {
+      throw ArchivePaths.badArchive("an entry leads through a symbolic link", path);
     }
-    return there.isPresent() && there.get().isFolder();
+    return existing.isPresent() && existing.get().isFolder();
   }
 
-  /** Returns whether something of this layer is left there. */
+  /**
+   * Removes a path unless it belongs to this layer; returns whether something of this layer is
+   * left.
+   */
   private boolean hide(String path) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isEmpty()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isEmpty()) {
       return false;
     }
-    boolean ours = layer.contains(path);
-    if (there.get().isFolder()) {
+    boolean inLayer = layer.contains(path);
+    if (existing.get().isFolder()) {
       for (String name : tree.list(path)) {
-        ours |= hide(ArchivePaths.resolve(path, name));
+        inLayer |= hide(ArchivePaths.resolve(path, name));
       }
-      if (!ours) {
+      if (!inLayer) {
         folders.remove(path);
         tree.removeFolder(path);
       }
-    } else if (!ours) {
+    } else if (!inLayer) {
       tree.removeFile(path);
     }
-    return ours;
+    return inLayer;
   }
 
-  /** Makes room at a path: whatever is there goes, with everything beneath it. */
+  /** Removes what is at a path, including everything below it. */
   void clear(String path) throws IOException {
-    Optional<Stat> there = tree.stat(path);
-    if (there.isPresent() && there.get().isFolder()) {
+    Optional<Stat> existing = tree.stat(path);
+    if (existing.isPresent() && existing.get().isFolder()) {
       for (String name : tree.list(path)) {
         clear(ArchivePaths.resolve(path, name));
       }
       folders.remove(path);
       tree.removeFolder(path);
-    } else if (there.isPresent()) {
+    } else if (existing.isPresent()) {
       tree.removeFile(path);
     }
   }
 
-  /** Gives folders their owners, rights and times. Call when everything is in its place. */
+  /** Sets owners, modes and times of folders. Must be called last. */
   void finish() throws IOException {
     for (Map.Entry<String, TarEntry> folder : folders.descendingMap().entrySet()) {
       TarEntry entry = folder.getValue();
@@ -310,14 +316,15 @@ final class Unpacker implements AutoCloseable {
           Fault.of(
                   ErrorCode.DISK_FULL,
                   "the disk is full at " + ArchivePaths.display(path),
-                  "make room, or keep the data on another disk (--data)")
+                  "free disk space, or move the data to another disk (--data)")
               .exception(e);
-      case NativeException.ELOOP -> ArchivePaths.badArchive("an entry leads through a link", path);
+      case NativeException.ELOOP ->
+          ArchivePaths.badArchive("an entry leads through a symbolic link", path);
       case NativeException.ENOSYS ->
           Fault.of(
                   ErrorCode.PROVIDER_UNAVAILABLE,
-                  "this kernel cannot open a path without following links (openat2)",
-                  "use Linux 5.6 or newer, and a container that allows the call")
+                  "this kernel cannot open a path without following symbolic links (openat2)",
+                  "use Linux 5.6 or newer, and a container that allows this system call")
               .exception(e);
       default ->
           Fault.of(
@@ -326,7 +333,7 @@ final class Unpacker implements AutoCloseable {
                       + e.getMessage()
                       + ": "
                       + ArchivePaths.display(path),
-                  "check the disk and the rights of the data folder")
+                  "check the disk and the permissions of the data folder")
               .exception(e);
     };
   }

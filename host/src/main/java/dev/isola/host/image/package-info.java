@@ -1,6 +1,6 @@
 /**
  * The images of an installation: root file systems that sandboxes start from, imported, pulled or
- * built. What is in an archive is hostile until it lies in its folder.
+ * built. The content of archives is untrusted.
  */
 @NullMarked
 package dev.isola.host.image;

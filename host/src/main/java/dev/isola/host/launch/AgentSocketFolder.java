@@ -6,12 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The folder that a sandbox shares with the host for the agent's socket, where no descriptor can be
- * handed over. The sandbox can write to it only while it boots: later it could put a link to some
- * other socket of the host's in the place of its own.
+ * The folder that a sandbox shares with the host for the agent's socket, used when no descriptor
+ * can be passed. The sandbox can write to it only during boot; later it could replace its socket
+ * with a link to another socket of the host.
  */
 record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
-  /** The socket's name in it. */
+  /** The name of the socket in the folder. */
   static final String SOCKET = "agent";
 
   private static final int CLOSED = 0711;
@@ -21,20 +21,20 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
     return folder.path().resolve("run");
   }
 
-  /** Makes it, and a link to the socket where the link expects the agent's. */
+  /** Creates the folder and a symbolic link to the socket at the path where clients expect it. */
   void create() throws IOException {
     Files.createDirectory(path());
     Files.createSymbolicLink(folder.socket(), Path.of(path().getFileName().toString(), SOCKET));
   }
 
-  /** Lets the agent make its socket; one of before goes. */
+  /** Lets the agent create its socket, after removing that of a previous run. */
   void open() throws IOException {
     Files.deleteIfExists(path().resolve(SOCKET));
     Files.setAttribute(path(), "unix:mode", OPEN);
     users.chown(path());
   }
 
-  /** Takes the folder away from the sandbox. */
+  /** Revokes the sandbox's write access. */
   void close() throws IOException {
     SandboxUserIds.SERVER.chown(path());
     Files.setAttribute(path(), "unix:mode", CLOSED);

@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Makes the plan by which the launcher boots a sandbox, of all that has a part in it. */
+/** Assembles the plan with which the launcher boots a sandbox. */
 record BootPlanner(
     ProviderContext context,
     Isolator isolator,
@@ -44,16 +44,16 @@ record BootPlanner(
   private static final int LISTEN_FD = 3;
   private static final long MEGABYTE = 1 << 20;
 
-  /** The kernel kills it for memory only when there is nothing else to kill. */
+  /** The OOM killer picks the agent only if nothing else is left. */
   private static final String AGENT_SCORE = "-999";
 
   /**
-   * Within the sandbox's own share of the processors, the agent comes before the commands: it ends
-   * a fork bomb whose processes take all they can get.
+   * Within the CPU share of the sandbox the agent takes precedence over commands, so that it can
+   * end a fork bomb that uses all CPU time.
    */
   private static final String AGENT_PRIORITY = "-20";
 
-  /** Writes down on the way what is needed once the sandbox runs. */
+  /** Returns the encoded plan. Also writes the records needed while the sandbox runs. */
   byte[] plan(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
     SandboxFolder folder = booting.folder();
@@ -198,7 +198,7 @@ record BootPlanner(
         .socketFolder()
         .ifPresent(inside -> boot.socket(Path.of(inside, AgentSocketFolder.SOCKET)));
     if (image.isPresent()
-        && SandboxUserIds.rangesAvailable()) { // the host's users are not the sandbox's
+        && SandboxUserIds.rangesAvailable()) { // the host's root has its own users
       boot.sudo();
     }
     if (isolator.hasOwnKernel()) {
@@ -211,7 +211,7 @@ record BootPlanner(
     return boot.build();
   }
 
-  /** Where it is written which image a sandbox has. */
+  /** Returns the file with the name of a sandbox's image. */
   static Path imageFile(SandboxFolder folder) {
     return folder.path().resolve("image");
   }

@@ -5,7 +5,7 @@ import dev.isola.link.local.SandboxFreezer;
 import java.io.IOException;
 import java.time.Duration;
 
-/** Freezes a sandbox by its control group. */
+/** Freezes a sandbox through its control group. */
 record CgroupFreezer(ControlGroup group, Duration timeout) implements SandboxFreezer {
   @Override
   public void freeze() throws IOException {

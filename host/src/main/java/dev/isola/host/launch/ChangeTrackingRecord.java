@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a sandbox writes that is its own, written down in the sandbox's folder when it is booted:
- * the digest of its image, or an empty line, and the folders.
+ * Records which files a sandbox can change, in its folder at boot: the digest of its image or an
+ * empty line, then the folders.
  */
 final class ChangeTrackingRecord {
-  /** Where the image is inside, unchanged. */
+  /** The path of the unchanged image inside the sandbox. */
   static final String IMAGE = "/.isola/image";
 
   private static final String UPPER = WritableLayer.INSIDE + "/upper";
@@ -31,7 +31,7 @@ final class ChangeTrackingRecord {
   }
 
   /**
-   * @param image whose changes can be told
+   * @param image the image whose changes can be tracked
    */
   static void write(SandboxFolder folder, SandboxSpec spec, Optional<Image> image)
       throws IOException {
@@ -40,7 +40,7 @@ final class ChangeTrackingRecord {
     Files.write(file(folder), lines);
   }
 
-  /** A folder of the client's and a volume are not the sandbox's own. */
+  /** Returns the private folders of a sandbox; host folders and volumes are not included. */
   private static List<String> folders(SandboxSpec spec) {
     List<String> all = new ArrayList<>();
     if (spec.workspacePath().isEmpty()) {
@@ -58,7 +58,7 @@ final class ChangeTrackingRecord {
     return path.equals(folder) || path.startsWith(folder.endsWith("/") ? folder : folder + "/");
   }
 
-  /** Returns what was written down; empty for a sandbox of an earlier version. */
+  /** Returns the record; empty for a sandbox created by an older version. */
   static Optional<ChangeTracking> read(SandboxFolder folder) {
     try {
       List<String> lines = Files.readAllLines(file(folder));

@@ -13,11 +13,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sockets of container engines on this machine. A sandbox that has one is root of the machine,
- * also where it is mounted read only, so no folder is given to a sandbox in which one is.
+ * The sockets of container engines on the host. A sandbox with access to one, even read-only, is
+ * effectively root on the host, so no folder that contains one may be mounted in a sandbox.
  *
- * @param named by an operator: whether they are there now or not
- * @param usual where engines listen: those that are there
+ * @param configured sockets named by the operator, whether they exist or not
+ * @param wellKnown default sockets, which count only if they exist
  */
 public record ContainerEngineSockets(List<Path> configured, List<Path> wellKnown) {
   private static final List<String> SYSTEM_SOCKETS =
@@ -33,7 +33,7 @@ public record ContainerEngineSockets(List<Path> configured, List<Path> wellKnown
       List.of(".docker/run/docker.sock", ".docker/desktop/docker.sock");
   private static final String UNIX = "unix://";
 
-  /** Returns those of this machine, as this process sees it. */
+  /** Returns the sockets of the host according to the environment of this process. */
   public static ContainerEngineSockets ofHost() {
     return of(System.getenv(), Path.of(System.getProperty("user.home", "/")));
   }
@@ -53,14 +53,14 @@ public record ContainerEngineSockets(List<Path> configured, List<Path> wellKnown
     return new ContainerEngineSockets(List.copyOf(named), List.copyOf(usual));
   }
 
-  /** Returns these and one more that is used. */
+  /** Returns a copy with an additional configured socket. */
   public ContainerEngineSockets with(Path socket) {
     List<Path> more = new ArrayList<>(configured);
     more.add(socket);
     return new ContainerEngineSockets(List.copyOf(more), wellKnown);
   }
 
-  /** Returns what of the host a spec would show to a sandbox although such a socket is in it. */
+  /** Returns the fields of a spec that would expose such a socket to the sandbox. */
   public List<Violation> violations(SandboxSpec spec) {
     List<Violation> found = new ArrayList<>();
     spec.workspacePath().ifPresent(path -> check("workspacePath", path, found));
@@ -79,9 +79,9 @@ public record ContainerEngineSockets(List<Path> configured, List<Path> wellKnown
                 found.add(
                     new Violation(
                         field,
-                        "would give the sandbox the socket of a container engine ("
+                        "would expose the socket of a container engine to the sandbox ("
                             + socket
-                            + "), by which it is root of this machine: "
+                            + "), which is equivalent to root on the host: "
                             + source)));
   }
 
@@ -96,7 +96,7 @@ public record ContainerEngineSockets(List<Path> configured, List<Path> wellKnown
                     .findFirst());
   }
 
-  /** By what the folders are and not by their names: links and mounts have others. */
+  /** Compares files instead of names, because symbolic links and mounts have other names. */
   private static boolean exposes(Path source, Path socket) {
     try {
       for (Path at = realPath(socket); at != null; at = at.getParent()) {
@@ -106,11 +106,11 @@ public record ContainerEngineSockets(List<Path> configured, List<Path> wellKnown
       }
       return false;
     } catch (IOException e) {
-      return true; // nobody knows, so it is not given
+      return true; // unknown: assume the worst
     }
   }
 
-  /** Returns where it really is, as far as it is there. */
+  /** Resolves symbolic links of the part of a path that exists. */
   private static Path realPath(Path socket) {
     Path whole = socket.toAbsolutePath().normalize();
     try {

@@ -4,9 +4,9 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import java.util.List;
 
-/** What a sandbox in namespaces may do and see, in one place for everybody who makes one. */
+/** What a sandbox in namespaces may do and see, shared by all isolators. */
 public final class Containment {
-  /** What root of a sandbox may do to what is the sandbox's own, by the kernel's names. */
+  /** The capabilities of a sandbox's root over its own resources. */
   public static final List<String> CAPABILITIES =
       List.of(
           "CAP_CHOWN",
@@ -15,14 +15,14 @@ public final class Containment {
           "CAP_FSETID",
           "CAP_KILL",
           "CAP_SETGID",
-          "CAP_SETPCAP", // for the agent to give up the rest for good; it keeps none of it
+          "CAP_SETPCAP", // the agent uses it to drop all others permanently, then drops it too
           "CAP_SETUID",
           "CAP_NET_BIND_SERVICE");
 
-  /** Terminals of one sandbox; the machine has a few thousand for everybody. */
+  /** Limit of terminals per sandbox; the host has a few thousand in total. */
   public static final int TERMINALS = 128;
 
-  /** Files of the kernel that are in no namespace; engines cover most of them, but not all. */
+  /** Kernel files that are not namespaced. Most runtimes mask most of them, but not all. */
   public static final List<String> MASKED =
       List.of(
           "/proc/asound",
@@ -38,13 +38,16 @@ public final class Containment {
           "/sys/devices/virtual/powercap",
           "/sys/firmware");
 
-  /** Folders of the kernel's in which nothing may be written. */
+  /** Kernel folders that must be read-only. */
   public static final List<String> READ_ONLY =
       List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
 
   private Containment() {}
 
-  /** In such a folder root of the sandbox is the server's user, and what it makes there stays. */
+  /**
+   * Reports whether a sandbox can write to folders of the host. Its root is the server's user
+   * there, and its files persist.
+   */
   public static boolean sharesHostFolders(SandboxSpec spec) {
     return spec.workspacePath().isPresent()
         || spec.volumes().stream()

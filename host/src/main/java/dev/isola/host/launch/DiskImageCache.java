@@ -18,46 +18,46 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Empty file systems, one file for each size that was asked for, of which the launcher makes
- * copies: that takes less than a millisecond, making one takes twenty.
+ * A cache of empty file system images, one per requested size. The launcher copies them, which
+ * takes less than a millisecond; creating one takes twenty.
  */
 final class DiskImageCache {
-  /** So many sizes are kept. */
+  /** The number of images to keep. */
   private static final int MAX_IMAGES = 32;
 
   private static final String UNFINISHED = "unfinished";
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private final Path folder;
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
-   * @param folder where they are kept
+   * @param folder the folder of the cache
    */
   DiskImageCache(Path folder) {
     this.folder = folder;
   }
 
-  /** Returns the file of a size, made when there is none. */
+  /** Returns the image of a size, creating it if necessary. */
   Path of(DiskSize size) throws IOException {
-    Path model = folder.resolve(size.name());
-    return Files.exists(model) ? model : make(size, model);
+    Path image = folder.resolve(size.name());
+    return Files.exists(image) ? image : make(size, image);
   }
 
-  private Path make(DiskSize size, Path model) throws IOException {
-    Files.createDirectories(folder, OURS);
+  private Path make(DiskSize size, Path image) throws IOException {
+    Files.createDirectories(folder, OWNER_ONLY);
     lock.lock();
     try (FileChannel file =
             FileChannel.open(
                 folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock _ = file.lock()) {
-      if (!Files.exists(model)) {
+      if (!Files.exists(image)) {
         prune();
         write(size);
-        Files.move(folder.resolve(UNFINISHED), model, StandardCopyOption.ATOMIC_MOVE);
+        Files.move(folder.resolve(UNFINISHED), image, StandardCopyOption.ATOMIC_MOVE);
       }
-      return model;
+      return image;
     } finally {
       lock.unlock();
     }
@@ -65,7 +65,7 @@ final class DiskImageCache {
 
   private void write(DiskSize size) throws IOException {
     Path unfinished = folder.resolve(UNFINISHED);
-    Files.deleteIfExists(unfinished); // of a process that was killed
+    Files.deleteIfExists(unfinished); // left behind by a killed process
     try (RandomAccessFile file = new RandomAccessFile(unfinished.toFile(), "rw")) {
       file.setLength(size.bytes());
     }
@@ -79,19 +79,19 @@ final class DiskImageCache {
   }
 
   private void prune() throws IOException {
-    List<Path> models = new ArrayList<>();
+    List<Path> images = new ArrayList<>();
     try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "*.ext4")) {
-      found.forEach(models::add);
+      found.forEach(images::add);
     }
-    models.sort(Comparator.comparing(DiskImageCache::modified));
-    for (int i = 0; i + MAX_IMAGES <= models.size(); i++) {
-      Files.deleteIfExists(models.get(i));
+    images.sort(Comparator.comparing(DiskImageCache::modified));
+    for (int i = 0; i + MAX_IMAGES <= images.size(); i++) {
+      Files.deleteIfExists(images.get(i));
     }
   }
 
-  private static FileTime modified(Path model) {
+  private static FileTime modified(Path image) {
     try {
-      return Files.getLastModifiedTime(model);
+      return Files.getLastModifiedTime(image);
     } catch (IOException gone) {
       return FileTime.fromMillis(0);
     }

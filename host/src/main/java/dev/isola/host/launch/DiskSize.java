@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How large the file system of a disk is, so that files of {@code megabytes} fit into it besides
- * what it needs for itself, and how many files there may be.
+ * The size of a disk's file system, such that files of {@code megabytes} fit in addition to its own
+ * metadata, and the number of files it can hold.
  *
- * @param journal whether it is mended after a crash of the machine, which a sandbox does not
- *     survive but a volume does
+ * @param journal whether it has a journal; needed for volumes, which survive a crash of the host,
+ *     but not for sandboxes
  */
 record DiskSize(long megabytes, boolean journal) {
   private static final long MEGABYTE = 1 << 20;
@@ -31,25 +31,26 @@ record DiskSize(long megabytes, boolean journal) {
     journal &= megabytes >= MIN_WITH_JOURNAL;
   }
 
-  /** Returns how many files and folders it has room for. */
+  /** Returns the maximum number of files and folders. */
   long inodes() {
     return Math.clamp(megabytes * MEGABYTE / BYTES_PER_INODE, MIN_INODES, MAX_INODES);
   }
 
-  /** Returns the size of the file that holds it, which has holes where nothing was written. */
+  /** Returns the size of the image file, which is sparse. */
   long bytes() {
     long content = megabytes * MEGABYTE + inodes() * INODE;
     long own = (content / GROUP + 2) * PER_GROUP + (journal ? JOURNAL_MEGABYTES * MEGABYTE : 0);
     return (content + own) / MEGABYTE * MEGABYTE + 2 * MEGABYTE;
   }
 
-  /** Returns a name that no other size has. */
+  /** Returns a unique name for this size. */
   String name() {
     return megabytes + (journal ? "-journal" : "") + ".ext4";
   }
 
   /**
-   * Returns the words of {@code mkfs.ext4}: all that it writes lies together, so a copy is small.
+   * Returns the arguments of {@code mkfs.ext4}. All metadata is contiguous, which keeps copies
+   * small.
    */
   List<String> mkfsArguments(Path file) {
     List<String> words =

@@ -15,15 +15,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The disks of sandboxes: file systems of the size that a sandbox was given, each in a file of the
- * host that is mounted where the sandbox's processes see it and nowhere else. The kernel refuses
- * what does not fit, bytes and files, however they are written.
+ * The disks of sandboxes: file systems of the requested size, each in an image file on the host
+ * that is mounted only where the sandbox's processes can see it. The kernel enforces the limits on
+ * bytes and files.
  */
 final class Disks {
-  /** What a sandbox's disk is mounted with; see disk.h. */
+  /** Mount options of a sandbox's disk; see disk.h. */
   private static final String OPTIONS = "noinit_itable,nobarrier";
 
-  /** A volume outlives the machine's power, and gives back what is removed from it. */
+  /** Volumes must survive a power failure and return freed space to the host. */
   private static final String VOLUME_OPTIONS = "noinit_itable,discard";
 
   private static final String NAME = "disk limit";
@@ -35,11 +35,11 @@ final class Disks {
   private final DiskImageCache images;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** Why there are none; empty when there can be some, null before that was tried. */
+  /** Why disks are not available; empty if they are, null before the first probe. */
   private volatile @Nullable String obstacle;
 
   /**
-   * @param folder where models of disks are kept
+   * @param folder the folder of the image cache
    */
   Disks(Path folder, Launcher launcher) {
     this.folder = folder;
@@ -47,12 +47,12 @@ final class Disks {
     this.images = new DiskImageCache(folder);
   }
 
-  /** Returns whether this machine can give sandboxes disks, which is tried once. */
+  /** Reports whether the host supports disks for sandboxes; probes once. */
   boolean available() {
     return obstacle().isEmpty();
   }
 
-  /** Returns why not, if not. */
+  /** Returns why disks are not available; empty if they are. */
   Optional<String> obstacle() {
     String known = obstacle;
     if (known == null) {
@@ -89,7 +89,7 @@ final class Disks {
       return "only root can mount a disk";
     }
     if (!Files.exists(Path.of("/dev/loop-control"))) {
-      return "there are no loop devices (/dev/loop-control)";
+      return "loop devices are not available (/dev/loop-control)";
     }
     try {
       probe();
@@ -99,7 +99,7 @@ final class Disks {
     }
   }
 
-  /** Mounts one, unless that was done since the machine was started. */
+  /** Mounts a test disk, unless that has succeeded since the host booted. */
   private void probe() throws IOException {
     String boot = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     Path done = folder.resolve("probed");
@@ -107,10 +107,10 @@ final class Disks {
       return;
     }
     Path model = images.of(new DiskSize(1, false));
-    Path trial = Files.createTempDirectory(folder, "probe-");
+    Path probeFolder = Files.createTempDirectory(folder, "probe-");
     try {
-      Path image = trial.resolve("disk");
-      Path mount = Files.createDirectory(trial.resolve("mount"));
+      Path image = probeFolder.resolve("disk");
+      Path mount = Files.createDirectory(probeFolder.resolve("mount"));
       LaunchPlan plan =
           new LaunchPlan()
               .step("disk", image.toString(), model.toString(), mount.toString(), OPTIONS)
@@ -118,23 +118,26 @@ final class Disks {
               .step("remove", mount.resolve("folder").toString());
       expectDone(launcher.execute(plan.encode(), TIMEOUT));
     } finally {
-      new SandboxFolder(trial).remove();
+      new SandboxFolder(probeFolder).remove();
     }
     Files.writeString(done, boot);
   }
 
   private static void expectDone(String answer) throws IOException {
     if (!answer.equals("done")) {
-      throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+      throw new IOException(answer.isEmpty() ? "the launcher exited without an answer" : answer);
     }
   }
 
-  /** Adds the step that gives a sandbox its disk, made when it has none yet. */
+  /** Adds the step that mounts a sandbox's disk, creating it if necessary. */
   void plan(LaunchPlan plan, WritableLayer layer, long megabytes) throws IOException {
     add(plan, layer.image(), new DiskSize(capToHost(megabytes), false), layer.path(), OPTIONS);
   }
 
-  /** Adds the step that mounts a volume's disk, as large as the first sandbox's that has it. */
+  /**
+   * Adds the step that mounts a volume's disk. A new one gets the size of the first sandbox that
+   * uses it.
+   */
   void planVolume(LaunchPlan plan, Path image, Path mount, long megabytes) throws IOException {
     add(plan, image, new DiskSize(capToHost(megabytes), true), mount, VOLUME_OPTIONS);
   }
@@ -145,19 +148,19 @@ final class Disks {
     plan.step("disk", image.toString(), model, mount.toString(), options);
   }
 
-  /** A file is not larger than the file system that it is in. */
+  /** Limits a size to that of the host's file system. */
   private long capToHost(long megabytes) throws IOException {
     return Math.min(megabytes, Math.max(1, Files.getFileStore(folder).getTotalSpace() / MEGABYTE));
   }
 
-  /** Adds the step that mounts a disk that is there, if it is. */
+  /** Adds the step that mounts a disk if it exists. */
   static void mount(LaunchPlan plan, Path image, Path mount) {
     if (Files.exists(image)) {
       plan.step("disk", image.toString(), "", mount.toString(), OPTIONS);
     }
   }
 
-  /** Removes files from a disk that others use, too; without those it goes as a whole. */
+  /** Removes files from a disk with other users; a disk without them is deleted as a whole. */
   void remove(Path image, Path mount, List<String> within) throws IOException {
     if (!isShared(image)) {
       return;
@@ -165,7 +168,7 @@ final class Disks {
     LaunchPlan plan = new LaunchPlan();
     mount(plan, image, mount);
     List<String> words =
-        new ArrayList<>(within.stream().map(one -> mount.resolve(one).toString()).toList());
+        new ArrayList<>(within.stream().map(path -> mount.resolve(path).toString()).toList());
     words.addFirst("remove");
     expectDone(launcher.execute(plan.add(words).encode(), TIMEOUT));
   }

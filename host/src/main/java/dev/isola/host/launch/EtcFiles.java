@@ -6,17 +6,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The files in {@code /etc} that are a sandbox's own, whatever it stands on. */
+/** The files in {@code /etc} that every sandbox has of its own. */
 final class EtcFiles {
   private static final int LONGEST = 1 << 16;
 
   private EtcFiles() {}
 
   /**
-   * Adds the steps that put them in place.
+   * Adds the steps that create the files.
    *
-   * @param resolvConf the content of the file of that name
-   * @param people whether the users, too, are the sandbox's own; an image has users already
+   * @param resolvConf the content of {@code resolv.conf}
+   * @param people whether to create {@code passwd} and {@code group}; an image has its own
    */
   static void plan(LaunchPlan plan, String hostname, String resolvConf, boolean people) {
     put(plan, "hostname", hostname + "\n");
@@ -29,7 +29,7 @@ final class EtcFiles {
     }
   }
 
-  /** Returns the content of a file of the host's {@code /etc}; nothing where it cannot be read. */
+  /** Returns the content of a file in the host's {@code /etc}; empty if it cannot be read. */
   static String readHostFile(String name) {
     try (InputStream file = Files.newInputStream(Path.of("/etc", name))) {
       return new String(file.readNBytes(LONGEST), StandardCharsets.UTF_8);

@@ -10,13 +10,12 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.util.List;
 
 /**
- * What a sandbox that stands on the host's root sees of the host's {@code /etc}: an allow-list of
- * what programs need to run. Everything else may hold secrets of the host's services, and a new
- * service must not have to be known here to stay hidden. Files are copied, and only those that
- * every user of the host may read; directories are bound read only.
+ * The allow-list of what a sandbox on the host's root sees of the host's {@code /etc}: what
+ * programs need to run. Everything else may contain secrets of services, including services not
+ * known here. World-readable files are copied; folders are bound read-only.
  */
 final class HostEtc {
-  /** Names in {@code /etc}, or patterns of them. */
+  /** Names in {@code /etc}, or glob patterns. */
   private static final List<String> ALLOWED =
       List.of(
           // the loader and the C library
@@ -39,7 +38,7 @@ final class HostEtc {
           "timezone",
           "mtab",
           "xattr.conf",
-          // what the system is
+          // identification of the system
           "debian_version",
           "os-release",
           "lsb-release",
@@ -65,11 +64,11 @@ final class HostEtc {
           "emacs",
           "manpath.config",
           "groff",
-          // which program a name is
+          // alternatives and package defaults
           "alternatives",
           "dpkg",
           "ucf.conf",
-          // certificates, never their keys
+          // certificates, but never their keys
           "ca-certificates",
           "ca-certificates.conf",
           "ssl/certs",
@@ -114,13 +113,13 @@ final class HostEtc {
   private final Path etc;
 
   /**
-   * @param etc the host's, or a test's
+   * @param etc the {@code /etc} of the host or of a test
    */
   HostEtc(Path etc) {
     this.etc = etc;
   }
 
-  /** Adds the steps that show what is allowed of it in the sandbox's {@code /etc}. */
+  /** Adds the steps that provide the allowed files in the sandbox's {@code /etc}. */
   void plan(LaunchPlan plan) throws IOException {
     plan.step("folder", "/etc", "755", "0", "0");
     for (String allowed : ALLOWED) {
@@ -144,7 +143,7 @@ final class HostEtc {
 
   private void show(LaunchPlan plan, String name) throws IOException {
     if (plan.hasDestination("/etc/" + name)) {
-      return; // two patterns
+      return; // matched by two patterns
     }
     Path path = etc.resolve(name);
     String inside = "/etc/" + name;

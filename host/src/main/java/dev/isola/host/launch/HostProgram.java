@@ -11,20 +11,20 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A program of the host's that isolates sandboxes, and that can be asked small things. */
+/** A program of the host that isolates sandboxes or answers short queries. */
 public record HostProgram(Path path) {
-  /** Also where the path of a service or of an ordinary user does not look. */
-  private static final String USUAL =
+  /** Includes folders that are not on the PATH of services and ordinary users. */
+  private static final String DEFAULT_PATH =
       "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-  private static final int LONGEST_ANSWER = 2048;
+  private static final int MAX_OUTPUT_LENGTH = 2048;
   private static final int TIMEOUT_SECONDS = 5;
 
   /**
-   * What it said.
+   * The result of a run.
    *
-   * @param code what it ended with, 128 more than the signal that ended it; -1 when it did not run
-   *     or did not end in time
+   * @param code the exit code, 128 plus the signal if one ended it, or -1 if it did not run or
+   *     timed out
    */
   public record Result(int code, String text) {
     public boolean ok() {
@@ -32,9 +32,9 @@ public record HostProgram(Path path) {
     }
   }
 
-  /** Looks for a program by its name on the path, or takes the absolute path of one. */
+  /** Finds a program by name on the PATH, or by absolute path. */
   public static Optional<HostProgram> find(String name) {
-    String path = Optional.ofNullable(System.getenv("PATH")).orElse("") + ":" + USUAL;
+    String path = Optional.ofNullable(System.getenv("PATH")).orElse("") + ":" + DEFAULT_PATH;
     Stream<Path> places =
         name.startsWith("/")
             ? Stream.of(Path.of(name))
@@ -47,7 +47,7 @@ public record HostProgram(Path path) {
         .map(HostProgram::new);
   }
 
-  /** Returns a text that changes when the program, or the kernel it runs on, is replaced. */
+  /** Returns a text that changes when the program or the host's kernel is replaced. */
   public String identity() {
     try {
       return String.join(
@@ -61,20 +61,20 @@ public record HostProgram(Path path) {
     }
   }
 
-  /** Runs it to its end, with no input, and returns the beginning of what it says. */
-  public Result run(String... words) {
-    List<String> all = new ArrayList<>(List.of(path.toString()));
-    all.addAll(List.of(words));
-    ProcessBuilder builder = new ProcessBuilder(all).redirectErrorStream(true);
+  /** Runs the program without input and returns the start of its output. */
+  public Result run(String... arguments) {
+    List<String> commandLine = new ArrayList<>(List.of(path.toString()));
+    commandLine.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(commandLine).redirectErrorStream(true);
     builder.directory(Path.of("/").toFile());
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     try {
       Process process = builder.start();
       try {
         if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-          return new Result(-1, "it did not answer within " + TIMEOUT_SECONDS + " s");
+          return new Result(-1, "no answer within " + TIMEOUT_SECONDS + " s");
         }
-        byte[] text = process.getInputStream().readNBytes(LONGEST_ANSWER);
+        byte[] text = process.getInputStream().readNBytes(MAX_OUTPUT_LENGTH);
         return new Result(process.exitValue(), new String(text, UTF_8).strip());
       } finally {
         process.descendants().forEach(ProcessHandle::destroyForcibly);

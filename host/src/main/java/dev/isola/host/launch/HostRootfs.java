@@ -6,9 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The host's own root as what a sandbox stands on: programs, libraries and their settings, read
- * only. Files keep the host's owners, who are nobody inside, so only what everybody may read can be
- * read; of {@code /etc} there is an allow-list. See {@link SubordinateIds} for who is not root.
+ * The host's root as the base of a sandbox: programs, libraries and their configuration, read-only.
+ * Files keep the owners of the host, which are unmapped inside, so only world-readable files are
+ * readable; for {@code /etc} there is an allow-list. See {@link SubordinateIds} for servers that do
+ * not run as root.
  */
 final class HostRootfs {
   private static final Path ROOT = Path.of("/");
@@ -19,9 +20,9 @@ final class HostRootfs {
   private HostRootfs() {}
 
   /**
-   * Adds the steps.
+   * Adds the steps that mount the base.
    *
-   * @param hidden folders of the server, covered where they lie in something that is shown
+   * @param hidden folders of the server, masked if they are in a mounted folder
    */
   static void plan(LaunchPlan plan, List<Path> hidden) throws IOException {
     for (String name : FOLDERS) {

@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Where Isola itself is installed and configured, which no sandbox has to see. */
+/** The paths of Isola's own installation and configuration, which sandboxes must not see. */
 final class InstallationPaths {
   private static final String NAME = "isola";
 
   private InstallationPaths() {}
 
-  /** Returns the paths that exist, as they are named and as they really are. */
+  /** Returns the existing paths, both as configured and with symbolic links resolved. */
   static List<Path> existing(Map<String, String> env) {
     List<Path> all = new ArrayList<>(List.of(Path.of("/usr/lib/isola"), Path.of("/etc/isola")));
     String config = env.getOrDefault("ISOLA_CONFIG", "");
@@ -49,7 +49,7 @@ final class InstallationPaths {
     }
   }
 
-  /** Returns the outermost folder of a path that is named after Isola. */
+  /** Returns the outermost folder of a path whose name starts with {@code isola}. */
   static Optional<Path> top(Path program) {
     for (int names = 1; names < program.getNameCount(); names++) {
       Path folder = program.getRoot().resolve(program.subpath(0, names));

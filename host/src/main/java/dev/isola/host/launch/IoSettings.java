@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The operator's limits of what each sandbox reads and writes of the data folder's disk. There are
- * none unless they are set; one that is set and cannot be enforced makes the provider unhealthy.
+ * The operator's limits on the I/O of each sandbox on the disk of the data folder. By default there
+ * are none; a limit that cannot be enforced makes the provider unhealthy.
  *
  * @param bytesPerSecond 0 for no limit
  * @param operationsPerSecond 0 for no limit
@@ -28,12 +28,12 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
           + " and "
           + OPERATIONS
           + ", or run Isola as root where control groups have the controller io (version 1: blkio)"
-          + " and the data folder is on a file system on a disk";
+          + " and the data folder is on a disk";
 
   /**
-   * Reads a provider's settings.
+   * Reads the settings of a provider.
    *
-   * @throws dev.isola.spi.error.SandboxException naming the one that is no number
+   * @throws dev.isola.spi.error.SandboxException if a value is not a number, naming the setting
    */
   public static IoSettings of(ProviderConfig config) {
     return new IoSettings(number(config, BYTES), number(config, OPERATIONS));
@@ -45,7 +45,7 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
       throw Fault.of(
               ErrorCode.INVALID_SPEC,
               "the setting " + name + " is not a number: " + text,
-              "write a whole number, without a unit; 0 is no limit")
+              "use a whole number without a unit; 0 means no limit")
           .exception();
     }
     return Long.parseLong(text);
@@ -55,18 +55,21 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
     return bytesPerSecond > 0 || operationsPerSecond > 0;
   }
 
-  /** Returns the limit of sandboxes whose files are in a folder; empty when none is set. */
+  /** Returns the limit for sandboxes with files in a folder; empty if none is configured. */
   Optional<IoLimit> limit(Path folder) throws IOException {
     if (!areSet()) {
       return Optional.empty();
     }
     String disk =
         IoLimit.disk(folder)
-            .orElseThrow(() -> new IOException("the file system of " + folder + " is on no disk"));
+            .orElseThrow(
+                () -> new IOException("the file system of " + folder + " is not on a disk"));
     return Optional.of(new IoLimit(disk, bytesPerSecond, operationsPerSecond));
   }
 
-  /** Returns why what is set cannot be enforced; empty when it can, or nothing is set. */
+  /**
+   * Returns why the configured limits cannot be enforced; empty if they can or none is configured.
+   */
   Optional<String> obstacle(Path folder, ControlGroups groups) {
     try {
       return limit(folder).flatMap(groups::obstacle);
@@ -88,11 +91,11 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
 
   private String described(ControlGroups groups) {
     String limits =
-        (bytesPerSecond > 0 ? bytesPerSecond + " bytes/s" : "any bytes/s")
+        (bytesPerSecond > 0 ? bytesPerSecond + " bytes/s" : "unlimited bytes/s")
             + (operationsPerSecond > 0 ? ", " + operationsPerSecond + " operations/s" : "");
     return groups.limitsCachedWrites()
         ? limits
-        : limits + " for reads; what is written to a sandbox's disk is not limited (version 1)";
+        : limits + " for reads; writes to a sandbox's disk are not limited (cgroup version 1)";
   }
 
   String remedy() {

@@ -59,11 +59,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Boots sandboxes that have a root of their own and are isolated by an {@link Isolator}: limits by
- * control groups, files by a staged root, everything else by the agent in it.
+ * Boots sandboxes with a private root, isolated by an {@link Isolator}: control groups enforce
+ * limits, the staged root provides files, and the agent in it does the rest.
  */
 public final class IsolatedBooter implements Booter {
-  /** The image that is the host's own root. */
+  /** The name that stands for the host's root. */
   static final String HOST_IMAGE = "host";
 
   private static final Set<Class<? extends Capability>> CAPABILITIES =
@@ -83,7 +83,7 @@ public final class IsolatedBooter implements Booter {
 
   private static final Set<StandardOpenOption> NEW =
       Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
   private final ProviderContext context;
@@ -107,14 +107,14 @@ public final class IsolatedBooter implements Booter {
   }
 
   /**
-   * @param io the operator's limits of input and output
+   * @param io the operator's I/O limits
    */
   public IsolatedBooter(ProviderContext context, Isolator isolator, IoSettings io) {
     this(context, isolator, ForkStepListener.NONE, io);
   }
 
   /**
-   * @param steps is told how far a fork is
+   * @param steps notified of the progress of forks
    */
   public IsolatedBooter(ProviderContext context, Isolator isolator, ForkStepListener steps) {
     this(context, isolator, steps, IoSettings.NONE);
@@ -206,7 +206,7 @@ public final class IsolatedBooter implements Booter {
       kinds.add(LimitKind.PROCESSES);
     }
     if (isolator.hasOwnKernel() || KernelObjectLimits.areEnforceable()) {
-      kinds.add(LimitKind.KERNEL_OBJECTS); // a kernel of its own has its own
+      kinds.add(LimitKind.KERNEL_OBJECTS); // a kernel in user space has its own objects
     }
     if (isolator.supportsBridge() && bridge.limitsBandwidth()) {
       kinds.add(LimitKind.BANDWIDTH);
@@ -216,9 +216,9 @@ public final class IsolatedBooter implements Booter {
 
   @Override
   public Set<Class<? extends Capability>> capabilities() {
-    Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
-    given.removeAll(isolator.unsupportedCapabilities());
-    return given;
+    Set<Class<? extends Capability>> capabilities = new HashSet<>(CAPABILITIES);
+    capabilities.removeAll(isolator.unsupportedCapabilities());
+    return capabilities;
   }
 
   @Override
@@ -241,13 +241,14 @@ public final class IsolatedBooter implements Booter {
     Optional<String> unlimited = io.obstacle(context.dataFolder(), groups);
     if (unlimited.isPresent()) {
       return new Health.Unhealthy(
-          "the limit of disk throughput cannot be enforced: " + unlimited.get(), io.remedy());
+          "the disk throughput limit cannot be enforced: " + unlimited.get(), io.remedy());
     }
     try {
       launcher.ensureRunning();
     } catch (IOException e) {
       return new Health.Unhealthy(
-          "the launcher does not start: " + e.getMessage(), "look at the data folder's rights");
+          "the launcher does not start: " + e.getMessage(),
+          "check the permissions of the data folder");
     }
     return health;
   }
@@ -271,36 +272,36 @@ public final class IsolatedBooter implements Booter {
   public AgentProcess boot(BootRequest booting) throws IOException {
     orphans.sweepOnce();
     SandboxId id = booting.spec().id();
-    try (Launcher.Session turn = launcher.open(id)) { // it begins while its plan is made
+    try (Launcher.Session session = launcher.open(id)) { // starts while the plan is assembled
       byte[] plan = planner.plan(booting);
       save(planFile(booting.folder()), plan);
-      return finish(turn, id, booting.folder(), plan, booting.timeout());
+      return finish(session, id, booting.folder(), plan, booting.timeout());
     }
   }
 
   private AgentProcess finish(
-      Launcher.Session turn, SandboxId id, SandboxFolder folder, byte[] plan, Duration patience)
+      Launcher.Session session, SandboxId id, SandboxFolder folder, byte[] plan, Duration timeout)
       throws IOException {
     if (isolator.socketFolder().isEmpty()) {
-      return turn.boot(id, plan, patience);
+      return session.boot(id, plan, timeout);
     }
     AgentSocketFolder shared =
         new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id));
     shared.open();
-    AgentProcess process = turn.boot(id, plan, patience);
+    AgentProcess process = session.boot(id, plan, timeout);
     shared.close();
     return process;
   }
 
   @Override
-  public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration patience)
+  public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
-    // What is left of its last run would hold what the next one needs.
+    // Remaining processes of the previous run would hold resources that the next one needs.
     groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
     byte[] plan = Files.readAllBytes(planFile(folder));
     new Workspace(folder, SandboxUserIds.of(context.instance(), id), layers).clearAnchor();
-    try (Launcher.Session turn = launcher.open(id)) {
-      return finish(turn, id, folder, plan, patience);
+    try (Launcher.Session session = launcher.open(id)) {
+      return finish(session, id, folder, plan, timeout);
     }
   }
 
@@ -309,7 +310,7 @@ public final class IsolatedBooter implements Booter {
     try {
       NetworkRecord network =
           NetworkRecord.read(booted.folder())
-              .orElseThrow(() -> new IOException("its network was not written down"));
+              .orElseThrow(() -> new IOException("its network record is missing"));
       isolator.verify(
           new Isolator.RunningSandbox(booted.sandbox(), booted.agent(), network.mode()));
       if (network.mode() == NetworkMode.BRIDGE) {
@@ -318,9 +319,9 @@ public final class IsolatedBooter implements Booter {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "what sandbox "
+              "the isolation of sandbox "
                   + booted.sandbox().id()
-                  + " was to be is not known: "
+                  + " cannot be verified: "
                   + e.getMessage(),
               "destroy it and create a new one")
           .sandbox(booted.sandbox().id())
@@ -401,7 +402,7 @@ public final class IsolatedBooter implements Booter {
       images.release(Files.readString(BootPlanner.imageFile(folder)), id);
     }
     Files.deleteIfExists(
-        new WritableLayer(folder).image()); // the kernel keeps it while forks lie on it
+        new WritableLayer(folder).image()); // the kernel keeps the content while forks use it
     layers.releaseAll(id.value());
     merger.cancelUnused();
   }
@@ -416,9 +417,9 @@ public final class IsolatedBooter implements Booter {
     return folder.path().resolve("plan");
   }
 
-  /** The plan holds the agent's secret: only its owner can read it. */
+  /** Saves a plan, readable only by its owner because it contains the agent's secret. */
   static void save(Path file, byte[] content) throws IOException {
-    try (SeekableByteChannel out = Files.newByteChannel(file, NEW, OURS)) {
+    try (SeekableByteChannel out = Files.newByteChannel(file, NEW, OWNER_ONLY)) {
       out.write(ByteBuffer.wrap(content));
     }
   }

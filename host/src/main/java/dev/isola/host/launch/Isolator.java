@@ -19,39 +19,40 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A program that isolates a sandbox whose root is staged: the part of a provider that is its own.
+ * A program that isolates a sandbox with a staged root: the part that differs between providers.
  */
 public interface Isolator {
-  /** Where the launcher stages the root, in a mount namespace of its own. */
+  /** Where the launcher stages the root, in a private mount namespace. */
   String STAGED_ROOT = "/tmp/root";
 
   /**
-   * Where the launcher shows what the sandbox wrote, for who has its own kernel: that kernel would
-   * believe what it saw last of {@link #LAYER} and not notice what was written elsewhere.
+   * Where the launcher provides the writable layer to a kernel in user space, which would cache
+   * {@link #LAYER} and miss later changes.
    */
   String STAGED_LAYER = "/tmp/layer";
 
-  /** An empty file and an empty folder that the launcher stages, to cover something with. */
+  /** An empty file and an empty folder on the stage, for masking. */
   String STAGED_EMPTY_FILE = "/tmp/empty";
 
   String STAGED_EMPTY_FOLDER = "/tmp/nothing";
 
-  /** The sandbox's user namespace, for a runtime that enters it by its path. */
+  /** The sandbox's user namespace, for a runtime that enters it by path. */
   String STAGED_USERS = "/tmp/users";
 
-  /** The first descriptor that is handed over to the agent. */
+  /** The first descriptor passed to the agent. */
   int FIRST_DESCRIPTOR = 3;
 
-  /** Where the agent looks at what the sandbox wrote. */
+  /** Where the agent finds the writable layer of the sandbox. */
   String LAYER = WritableLayer.INSIDE;
 
   /**
-   * A sandbox about to be isolated.
+   * A sandbox that is about to be isolated.
    *
-   * @param network what it is to have; {@code BRIDGE} starts with none and gets its own later
-   * @param image whether it stands on an image, whose root it may write to
-   * @param agent the words that start the agent inside
-   * @param descriptors how many the agent inherits beyond the first three
+   * @param network the requested mode; with {@code BRIDGE} the sandbox starts without a network and
+   *     is attached later
+   * @param image whether its root is an image, which is writable, instead of the host's
+   * @param agent the command line of the agent
+   * @param descriptors the number of descriptors the agent inherits beyond the first three
    */
   record StagedSandbox(
       SandboxSpec spec,
@@ -63,14 +64,14 @@ public interface Isolator {
       int descriptors) {}
 
   /**
-   * A sandbox that was isolated and runs.
+   * A running sandbox.
    *
-   * @param agent the process of the host whose end is the sandbox's
-   * @param network what it was to have
+   * @param agent the process of the host that the sandbox ends with
+   * @param network the requested mode
    */
   record RunningSandbox(Sandbox sandbox, AgentProcess agent, NetworkMode network) {}
 
-  /** What a provider says of itself that depends on the isolator. */
+  /** The properties of a provider that depend on its isolator. */
   record Traits(
       String name, String summary, Isolation isolation, String cleanup, Duration startup) {
     public ProviderProfile profile() {
@@ -82,50 +83,53 @@ public interface Isolator {
 
   List<Prerequisite> prerequisites();
 
-  /** Tells whether it could isolate something now. Fast, leaves nothing behind. */
+  /** Reports whether the isolator works on this host. Fast; leaves nothing behind. */
   Health health();
 
   /**
-   * Returns the folder inside in which the agent is to make its socket, for who cannot hand over
-   * one that listens already.
+   * Returns the folder inside the sandbox in which the agent creates its socket, for isolators that
+   * cannot pass a listening descriptor.
    */
   default Optional<String> socketFolder() {
     return Optional.empty();
   }
 
   /**
-   * Tells whether the host sees the sandbox as one program that is a kernel to what runs in it. The
-   * host cannot count the processes of such a sandbox, and when memory runs out all of it ends.
+   * Reports whether a sandbox has a kernel in user space and is a single program to the host. The
+   * host cannot count the processes of such a sandbox, and running out of memory ends all of it.
    */
   default boolean hasOwnKernel() {
     return false;
   }
 
-  /** Tells whether a user other than root can isolate by it, too. */
+  /** Reports whether the isolator works without root. */
   default boolean supportsRootless() {
     return false;
   }
 
-  /** Tells whether what is put into the network namespace of a sandbox that runs is its network. */
+  /**
+   * Reports whether an interface added to the network namespace of a running sandbox becomes its
+   * network.
+   */
   default boolean supportsBridge() {
     return true;
   }
 
-  /** Returns the capabilities of an agent that it cannot have when isolated by this. */
+  /** Returns the capabilities of the agent that do not work with this isolator. */
   default Set<Class<? extends Capability>> unsupportedCapabilities() {
     return Set.of();
   }
 
-  /** Adds the last steps of a plan, {@code run} among them. */
+  /** Adds the last steps of a plan, including {@code run}. */
   void plan(LaunchPlan plan, StagedSandbox staged) throws IOException;
 
   /**
-   * Makes sure that a sandbox that runs is isolated as promised.
+   * Verifies that a running sandbox is isolated.
    *
-   * @throws dev.isola.spi.error.SandboxException when it is not; the sandbox is destroyed then
+   * @throws dev.isola.spi.error.SandboxException if it is not; the caller then destroys the sandbox
    */
   default void verify(RunningSandbox running) {}
 
-  /** Gives back what it took besides processes and the folder. May be repeated. */
+  /** Releases resources other than processes and the sandbox's folder. Idempotent. */
   default void release(SandboxId id, SandboxFolder folder) throws IOException {}
 }

@@ -5,20 +5,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Limits what one sandbox takes of what the kernel counts for the whole machine. Terminals are
- * limited by the mount of {@code /dev/pts}, inotify instances by the sandbox's user namespace.
+ * Limits a sandbox's share of kernel objects that are counted for the whole host. The mount of
+ * {@code /dev/pts} limits terminals, the sandbox's user namespace limits inotify instances.
  */
 final class KernelObjectLimits {
   private static final Path INOTIFY = Path.of("/proc/sys/user/max_inotify_instances");
 
-  /** An option of the steps that make a user namespace. */
+  /** Option of the steps that create a user namespace. */
   static final String LIMITED = "limited";
 
   private KernelObjectLimits() {}
 
   /**
-   * Returns true when the kernel has the setting and this process can reach it: in a container
-   * {@code /proc/sys} is often mounted read only.
+   * Reports whether the kernel has the setting and this process can change it: in a container
+   * {@code /proc/sys} is often read-only.
    */
   static boolean areEnforceable() {
     try {

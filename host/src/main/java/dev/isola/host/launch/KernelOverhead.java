@@ -3,28 +3,28 @@ package dev.isola.host.launch;
 import dev.isola.spi.spec.ResourceLimits;
 
 /**
- * What a kernel in user space takes for itself, which is not the sandbox's to use: its control
- * groups allow that much more.
+ * The resources that a kernel in user space needs for itself, which its control groups must allow
+ * in addition to the sandbox's limits.
  */
 public final class KernelOverhead {
   private static final int MEMORY_MB = 64;
 
   /**
-   * Threads of the kernel, and those it keeps for each process of the sandbox. gVisor's platform
-   * {@code ptrace} keeps one for every pair of a process and a thread of its own that ever ran it,
-   * and one that is refused is the end of the whole sandbox: what is allowed here is there to save
-   * the machine, not to hold the sandbox to its number.
+   * Threads of the kernel itself and per process of the sandbox. gVisor's platform {@code ptrace}
+   * keeps one for every pair of a process and one of its own threads that ever ran it, and ends the
+   * whole sandbox if it cannot create one. This limit protects the host; it does not enforce the
+   * sandbox's own.
    */
   private static final int THREADS = 1024;
 
   private static final int THREADS_PER_PROCESS = 64;
 
-  /** More the kernel of the host does not count. */
+  /** The maximum of the host's kernel. */
   private static final int MAX_THREADS = 1 << 22;
 
   private KernelOverhead() {}
 
-  /** Returns what its control groups have to allow. */
+  /** Returns the limits of the control groups. */
   public static ResourceLimits addTo(ResourceLimits asked) {
     return asked
         .withMemoryMb(asked.memoryMb() + MEMORY_MB)

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What the launcher is told: steps, taken one after the other. The verbs are those of {@code
- * host/launcher/src/launch.c}. Holds the agent's secret once {@link #boot} was called.
+ * A plan for the launcher: steps that it takes in order. The verbs are documented in {@code
+ * host/launcher/src/launch.c}. Contains the agent's secret after {@link #boot}.
  */
 public final class LaunchPlan {
   private final List<byte[][]> steps = new ArrayList<>();
@@ -31,7 +31,7 @@ public final class LaunchPlan {
     return step(words.toArray(String[]::new));
   }
 
-  /** Reads what {@link #encode} wrote. */
+  /** Decodes the result of {@link #encode}. */
   static LaunchPlan decode(byte[] encoded) {
     LaunchPlan plan = new LaunchPlan();
     ByteBuffer in = ByteBuffer.wrap(encoded);
@@ -50,7 +50,7 @@ public final class LaunchPlan {
     return new String(step[0], UTF_8).equals(verb);
   }
 
-  /** Tells whether a step has this as its third word, which is where most put something. */
+  /** Reports whether a step has this path as its third word, the destination of most steps. */
   boolean hasDestination(String path) {
     return steps.stream()
         .anyMatch(step -> step.length > 2 && new String(step[2], UTF_8).equals(path));
@@ -64,7 +64,7 @@ public final class LaunchPlan {
         .map(step -> Stream.of(step).map(word -> new String(word, UTF_8)).toList());
   }
 
-  /** Returns this plan with other words for the step that has their verb. */
+  /** Returns a copy of this plan in which {@code words} replace the step with the same verb. */
   LaunchPlan replaceStep(List<String> words) {
     LaunchPlan changed = new LaunchPlan();
     for (byte[][] step : steps) {
@@ -77,20 +77,20 @@ public final class LaunchPlan {
     return changed;
   }
 
-  /** Adds what the agent reads from its standard input. */
+  /** Adds the input of the agent. */
   public LaunchPlan boot(byte[] record) {
     steps.add(new byte[][] {"boot".getBytes(UTF_8), record});
     return this;
   }
 
-  /** Adds the program that is run last. */
+  /** Adds the program that is executed last. */
   public LaunchPlan run(List<String> words) {
     List<String> step = new ArrayList<>(words);
     step.addFirst("run");
     return step(step.toArray(String[]::new));
   }
 
-  /** Returns what the launcher reads. */
+  /** Returns the encoded plan. */
   public byte[] encode() {
     ByteArrayOutputStream out = new ByteArrayOutputStream(4096);
     for (byte[][] step : steps) {

@@ -30,14 +30,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The launcher, standing by: one process of it waits on a socket and forks for each plan, which is
- * quicker than starting a program. It ends with this process, and is started again should somebody
- * have ended it. When sandboxes are left that it booted, a process of it stays until they have
- * ended and removes their control groups.
+ * The launcher process, which listens on a socket and forks for each plan; that is faster than
+ * starting a program. It exits with this process and is restarted on demand. If sandboxes it booted
+ * are still running, a detached process waits for them to end and removes their control groups.
  */
 final class Launcher implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
-  private static final int LONGEST_ANSWER = 2048;
+  private static final int MAX_ANSWER_LENGTH = 2048;
   private static final String PREFIX = "launch-";
   private static final AtomicInteger NUMBER = new AtomicInteger();
 
@@ -46,11 +45,11 @@ final class Launcher implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private volatile @Nullable Instance instance;
 
-  /** One process that listens. */
+  /** A running launcher. */
   private record Instance(Process process, UnixSocketConnector socket) {}
 
   /**
-   * @param folder where its socket is
+   * @param folder the folder of its socket
    */
   Launcher(InstalledProgram program, Path folder) {
     this.program = program;
@@ -62,23 +61,23 @@ final class Launcher implements AutoCloseable {
   }
 
   /**
-   * Begins a process that waits for its plan. Closing it ends a boot that is not done.
+   * Starts a process that waits for its plan. Closing the session cancels an unfinished boot.
    *
-   * @throws IOException when none can be begun
+   * @throws IOException if the launcher cannot be reached
    */
   Session open() throws IOException {
-    Instance now = instance;
-    if (now != null) {
+    Instance current = instance;
+    if (current != null) {
       try {
-        return new Session(now.socket().open(TIMEOUT));
+        return new Session(current.socket().open(TIMEOUT));
       } catch (AgentAbsentException ended) {
-        // It is started again.
+        // The launcher has exited and is restarted below.
       }
     }
-    return new Session(start(now).socket().open(TIMEOUT));
+    return new Session(start(current).socket().open(TIMEOUT));
   }
 
-  /** Begins the process of a sandbox that is to be booted. */
+  /** Starts the process that will boot a sandbox. */
   Session open(SandboxId id) {
     try {
       return open();
@@ -87,27 +86,27 @@ final class Launcher implements AutoCloseable {
     }
   }
 
-  /** Starts it, unless it runs. */
+  /** Starts the launcher unless it is running. */
   void ensureRunning() throws IOException {
-    Instance now = instance;
-    if (now == null || !now.process().isAlive()) {
-      start(now);
+    Instance current = instance;
+    if (current == null || !current.process().isAlive()) {
+      start(current);
     }
   }
 
-  /** Has one plan followed, and returns what is said of it. */
-  String execute(byte[] plan, Duration patience) throws IOException {
-    try (Session turn = open()) {
-      return turn.execute(plan, patience);
+  /** Executes a plan and returns the answer. */
+  String execute(byte[] plan, Duration timeout) throws IOException {
+    try (Session session = open()) {
+      return session.execute(plan, timeout);
     }
   }
 
-  private Instance start(@Nullable Instance ended) throws IOException {
+  private Instance start(@Nullable Instance previous) throws IOException {
     lock.lock();
     try {
-      Instance now = instance;
-      if (now != null && !now.equals(ended)) {
-        return now; // somebody was quicker
+      Instance current = instance;
+      if (current != null && !current.equals(previous)) {
+        return current; // another thread was faster
       }
       String executable = program.path().toString();
       removeStaleSockets();
@@ -122,31 +121,31 @@ final class Launcher implements AutoCloseable {
       String line = readFirstLine(process);
       if (!line.equals("ready")) {
         process.destroyForcibly();
-        throw new IOException(line.isEmpty() ? "the launcher says nothing" : line);
+        throw new IOException(line.isEmpty() ? "the launcher exited without an answer" : line);
       }
-      now = new Instance(process, connector);
-      instance = now;
-      return now;
+      current = new Instance(process, connector);
+      instance = current;
+      return current;
     } finally {
       lock.unlock();
     }
   }
 
   private static String readFirstLine(Process process) throws IOException {
-    BufferedReader said =
+    BufferedReader output =
         new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
     try (Timeout _ = new Timeout(TIMEOUT, process::destroyForcibly)) {
-      return Optional.ofNullable(said.readLine()).orElse("");
+      return Optional.ofNullable(output.readLine()).orElse("");
     }
   }
 
-  /** Does something when it takes too long, unless it is closed before. */
+  /** Runs an action after a timeout unless it is closed before. */
   private static final class Timeout implements AutoCloseable {
     private final CompletableFuture<Boolean> expiry = new CompletableFuture<>();
 
-    Timeout(Duration patience, Runnable end) {
+    Timeout(Duration timeout, Runnable end) {
       CompletableFuture<Void> _ =
-          expiry.completeOnTimeout(true, patience.toMillis(), TimeUnit.MILLISECONDS).thenRun(end);
+          expiry.completeOnTimeout(true, timeout.toMillis(), TimeUnit.MILLISECONDS).thenRun(end);
     }
 
     boolean expired() {
@@ -161,10 +160,10 @@ final class Launcher implements AutoCloseable {
 
   private void removeStaleSockets() throws IOException {
     try (DirectoryStream<Path> sockets = Files.newDirectoryStream(folder, PREFIX + "*")) {
-      for (Path one : sockets) {
-        String owner = one.getFileName().toString().split("-", -1)[1];
+      for (Path socket : sockets) {
+        String owner = socket.getFileName().toString().split("-", -1)[1];
         if (!Files.isDirectory(Path.of("/proc", owner))) {
-          Files.deleteIfExists(one);
+          Files.deleteIfExists(socket);
         }
       }
     }
@@ -179,45 +178,45 @@ final class Launcher implements AutoCloseable {
     }
 
     /**
-     * Hands over the plan, and returns the line that is said of it; nothing when nothing was said.
+     * Sends the plan and returns the answer; empty if the process exited without one.
      *
-     * @throws SocketTimeoutException when it takes too long
+     * @throws SocketTimeoutException on timeout
      */
-    String execute(byte[] plan, Duration patience) throws IOException {
-      try (Timeout late = new Timeout(patience, channel::close)) {
-        return exchange(plan, late, patience);
+    String execute(byte[] plan, Duration timeout) throws IOException {
+      try (Timeout deadline = new Timeout(timeout, channel::close)) {
+        return exchange(plan, deadline, timeout);
       }
     }
 
-    private String exchange(byte[] plan, Timeout late, Duration patience) throws IOException {
+    private String exchange(byte[] plan, Timeout deadline, Duration timeout) throws IOException {
       try {
         channel.write(ByteBuffer.allocate(4 + plan.length).putInt(plan.length).put(plan).flip());
-        ByteBuffer in = ByteBuffer.allocate(LONGEST_ANSWER);
+        ByteBuffer in = ByteBuffer.allocate(MAX_ANSWER_LENGTH);
         while (in.hasRemaining() && channel.read(in) >= 0) {
-          // Until the line is whole and the process has ended.
+          // Until the process has ended, which completes the line.
         }
         return new String(in.array(), 0, in.position(), UTF_8).strip();
       } catch (IOException e) {
-        if (late.expired()) {
-          throw new SocketTimeoutException("no answer within " + patience.toMillis() + " ms");
+        if (deadline.expired()) {
+          throw new SocketTimeoutException("no answer within " + timeout.toMillis() + " ms");
         }
         throw e;
       }
     }
 
-    /** Boots a sandbox by a plan, and returns its agent once that listens. */
-    AgentProcess boot(SandboxId id, byte[] plan, Duration patience) {
+    /** Boots a sandbox and returns its agent once that is listening. */
+    AgentProcess boot(SandboxId id, byte[] plan, Duration timeout) {
       try {
-        return AgentStarter.parse(execute(plan, patience), id);
+        return AgentStarter.parse(execute(plan, timeout), id);
       } catch (SocketTimeoutException e) {
-        throw AgentStarter.startTimedOut(id, patience);
+        throw AgentStarter.startTimedOut(id, timeout);
       } catch (ClosedByInterruptException e) {
-        throw Fault.of(ErrorCode.CANCELLED, "starting was interrupted", "")
+        throw Fault.of(ErrorCode.CANCELLED, "the start was interrupted", "")
             .sandbox(id)
             .exception(e);
       } catch (IOException e) {
         throw AgentStarter.startFailed(
-            id, "the launcher cannot be told what to do: " + e.getMessage(), e);
+            id, "the plan cannot be sent to the launcher: " + e.getMessage(), e);
       }
     }
 
@@ -231,17 +230,17 @@ final class Launcher implements AutoCloseable {
   public void close() {
     lock.lock();
     try {
-      Instance now = instance;
+      Instance current = instance;
       instance = null;
-      if (now != null) {
-        end(now.process());
+      if (current != null) {
+        end(current.process());
       }
     } finally {
       lock.unlock();
     }
   }
 
-  /** It ends with its input. */
+  /** Stops a launcher by closing its standard input. */
   private static void end(Process process) {
     try {
       process.getOutputStream().close();

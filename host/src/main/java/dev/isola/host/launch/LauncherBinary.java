@@ -4,7 +4,7 @@ import dev.isola.link.EmbeddedProgram;
 import dev.isola.link.InstalledProgram;
 import java.nio.file.Path;
 
-/** The launcher's executable, which travels inside the jar of host and runs from a folder. */
+/** The executable of the launcher, packaged in the jar of the host module. */
 public final class LauncherBinary {
   private static final EmbeddedProgram PROGRAM =
       new EmbeddedProgram("launcher", "host/launcher", "META-INF/isola/host", "isola-launch");
@@ -12,15 +12,15 @@ public final class LauncherBinary {
   private LauncherBinary() {}
 
   /**
-   * Puts the launcher into {@code folder}.
+   * Installs the launcher in {@code folder}.
    *
-   * @see EmbeddedProgram#install
+   * @see PackedProgram#install
    */
   public static Path install(Path folder) {
     return PROGRAM.install(folder);
   }
 
-  /** Returns the launcher in {@code folder}, put in place when it is first asked for. */
+  /** Returns the launcher in {@code folder}, which is installed on first use. */
   static InstalledProgram in(Path folder) {
     return new InstalledProgram(PROGRAM, folder);
   }

@@ -25,31 +25,29 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Makes what a running sandbox's workspace has now a layer that nobody writes to, with a fresh
- * folder above it for the sandbox. The launcher does it in one go, in a process that does not end
- * with ours: it stops the sandbox's processes, makes the old workspace read only, which the kernel
- * refuses while anybody could write to it, mounts the new one over it and renames the files.
+ * Commits the current content of a running sandbox's workspace as a read-only layer and gives the
+ * sandbox a new upper folder above it. The launcher does this in a process that outlives the
+ * server: it stops the sandbox's processes, makes the old workspace read-only, which the kernel
+ * refuses while files are open for writing, mounts the new one over it and renames the folders.
  *
- * @param provider for errors
+ * @param provider the name of the provider, for errors
  */
 record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launcher launcher) {
-  /** The launcher takes a few more. They are merged long before, unless that is not possible. */
+  /** Below the launcher's own limit. Layers are merged long before, unless merging fails. */
   static final int MAX_LAYERS = 120;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  /**
-   * How long, in milliseconds, is waited before a workspace in use is tried again; each twice that.
-   */
+  /** Pauses in milliseconds between retries of a busy workspace; each is twice the previous one. */
   private static final long FIRST_PAUSE = 5;
 
   private static final long LAST_PAUSE = 40;
   private static final Duration MERGE_TIMEOUT = Duration.ofSeconds(60);
-  private static final String NO_ANSWER = "the launcher said nothing";
+  private static final String NO_ANSWER = "the launcher exited without an answer";
   private static final Pattern DONE = Pattern.compile("done held=(\\d+)");
   private static final Pattern BUSY = Pattern.compile("busy (.*)");
 
-  /** Where the launcher has the new workspace; see push.h. */
+  /** The path of the new workspace on the stage; see commit.h. */
   private static final String STAGED = "/workspace";
 
   FrozenLayers commit(SandboxId id, SandboxFolder folder, SandboxUserIds users, AgentProcess agent)
@@ -57,22 +55,22 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     recover(id, folder);
     Workspace workspace = new Workspace(folder, users, layers);
     if (untouched(workspace, agent)) {
-      LeasedLayers all = lease(workspace);
-      return new FrozenLayers(all.layers(), all.leaseId(), Duration.ZERO);
+      LeasedLayers stack = lease(workspace);
+      return new FrozenLayers(stack.layers(), stack.leaseId(), Duration.ZERO);
     }
     LaunchPlan plan = LaunchPlan.decode(Files.readAllBytes(IsolatedBooter.planFile(folder)));
     Optional<List<String>> step = plan.find(Workspace.VERB);
     if (step.isEmpty()) {
-      throw Capability.unsupported(provider, "forking a sandbox with a workspace of the caller's");
+      throw Capability.unsupported(provider, "forking a sandbox with a workspace path on the host");
     }
-    LeasedLayers beneath = lease(workspace);
+    LeasedLayers lower = lease(workspace);
     try {
-      if (beneath.layers().size() >= MAX_LAYERS) {
-        throw busy(id, "its workspace lies on " + beneath.layers().size() + " layers");
+      if (lower.layers().size() >= MAX_LAYERS) {
+        throw busy(id, "it has " + lower.layers().size() + " layers");
       }
-      return commitLayer(id, workspace, beneath.layers(), plan, step.get().get(1), agent);
+      return commitLayer(id, workspace, lower.layers(), plan, step.get().get(1), agent);
     } finally {
-      layers.release(beneath.layers(), beneath.leaseId());
+      layers.release(lower.layers(), lower.leaseId());
     }
   }
 
@@ -88,7 +86,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     };
   }
 
-  /** Returns the first steps of a plan that changes a sandbox that runs. */
+  /** Returns a plan with the first steps for a running sandbox. */
   private static LaunchPlan newPlan(Workspace workspace, AgentProcess agent) {
     LaunchPlan plan = new LaunchPlan();
     if (!workspace.users().hasRange()) {
@@ -99,51 +97,52 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     return plan;
   }
 
-  /** Layers that somebody keeps for a while. */
+  /** Layers protected by a lease. */
   private record LeasedLayers(List<String> layers, String leaseId) {}
 
-  /** Keeps the files that a workspace lies on, in as few layers as there are now. */
+  /** Leases the lower layers of a workspace, merged where possible. */
   private LeasedLayers lease(Workspace workspace) throws IOException {
-    List<String> listed = workspace.lowerLayers();
-    List<String> few = layers.compacted(listed);
-    if (few.size() >= MAX_LAYERS) {
-      merger.mergeNow(few, MERGE_TIMEOUT);
-      few = layers.compacted(listed);
+    List<String> lower = workspace.lowerLayers();
+    List<String> compacted = layers.compacted(lower);
+    if (compacted.size() >= MAX_LAYERS) {
+      merger.mergeNow(compacted, MERGE_TIMEOUT);
+      compacted = layers.compacted(lower);
     }
     try {
-      return new LeasedLayers(few, layers.lease(few));
+      return new LeasedLayers(compacted, layers.lease(compacted));
     } catch (NoSuchFileException goneMeanwhile) {
-      return new LeasedLayers(listed, layers.lease(listed));
+      return new LeasedLayers(lower, layers.lease(lower));
     }
   }
 
   private FrozenLayers commitLayer(
       SandboxId id,
       Workspace workspace,
-      List<String> beneath,
+      List<String> lower,
       LaunchPlan plan,
       String mount,
       AgentProcess agent)
       throws IOException {
     Path folder = workspace.folder().path();
-    layers.acquire(beneath, id.value(), folder);
+    layers.acquire(lower, id.value(), folder);
     WritableLayer own = new WritableLayer(workspace.folder());
     Optional<Path> disk = own.hasDisk() ? Optional.of(own.image()) : Optional.empty();
     String layer = layers.create(workspace.users().firstId(), id.value(), folder, disk);
-    List<String> all = new ArrayList<>(List.of(layer));
-    all.addAll(beneath);
-    String holder = layers.lease(all);
+    List<String> stack = new ArrayList<>(List.of(layer));
+    stack.addAll(lower);
+    String leaseId = layers.lease(stack);
     try {
-      return new FrozenLayers(all, holder, new Commit(id, workspace, mount, agent, all).run(plan));
+      return new FrozenLayers(
+          stack, leaseId, new Commit(id, workspace, mount, agent, stack).run(plan));
     } catch (IOException | RuntimeException e) {
-      layers.release(all, holder);
+      layers.release(stack, leaseId);
       throw e;
     }
   }
 
   /**
-   * Brings pushes to an end that nobody knows the end of: their process was killed, or gave no
-   * answer.
+   * Completes or reverts commits with an unknown outcome, because their process was killed or did
+   * not answer.
    */
   void recover(SandboxId id, SandboxFolder folder) throws IOException {
     List<Path> intents = new ArrayList<>();
@@ -157,70 +156,69 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     }
   }
 
-  /** Returns whether the sandbox has the new workspace. */
-  private boolean finish(SandboxId id, PendingCommit draft) throws IOException {
-    String answer = execute(Files.readAllBytes(draft.intent()));
+  /** Completes or reverts a commit; returns whether the sandbox has the new workspace. */
+  private boolean finish(SandboxId id, PendingCommit pending) throws IOException {
+    String answer = execute(Files.readAllBytes(pending.intent()));
     if (!answer.startsWith("done") && !answer.startsWith("undone")) {
       throw new IOException(answer.isEmpty() ? NO_ANSWER : answer);
     }
     boolean done = answer.startsWith("done");
     if (!done) {
-      remove(draft);
+      remove(pending);
     }
-    releaseUnlisted(id, draft);
+    releaseUnlisted(id, pending);
     return done;
   }
 
-  private void remove(PendingCommit draft) throws IOException {
-    draft.remove();
-    WritableLayer layer = new WritableLayer(new SandboxFolder(draft.folder()));
+  private void remove(PendingCommit pending) throws IOException {
+    pending.remove();
+    WritableLayer layer = new WritableLayer(new SandboxFolder(pending.folder()));
     LaunchPlan plan = new LaunchPlan();
     Disks.mount(plan, layer.image(), layer.path());
     String answer =
-        execute(plan.step("remove", draft.own().toString(), draft.work().toString()).encode());
+        execute(plan.step("remove", pending.own().toString(), pending.work().toString()).encode());
     if (!answer.equals("done")) {
       throw new IOException(answer.isEmpty() ? NO_ANSWER : answer);
     }
   }
 
-  /** The sandbox uses what is written down now, whichever that is. */
-  private void releaseUnlisted(SandboxId id, PendingCommit draft) throws IOException {
-    Workspace now = new Workspace(new SandboxFolder(draft.folder()), SandboxUserIds.SERVER, layers);
+  /** Releases the layers that the sandbox's current list no longer names. */
+  private void releaseUnlisted(SandboxId id, PendingCommit pending) throws IOException {
+    Workspace now =
+        new Workspace(new SandboxFolder(pending.folder()), SandboxUserIds.SERVER, layers);
     layers.releaseExcept(id.value(), now.requiredLayers());
-    Files.deleteIfExists(draft.intent());
+    Files.deleteIfExists(pending.intent());
   }
 
   private String execute(byte[] plan) throws IOException {
     return launcher.execute(plan, TIMEOUT);
   }
 
-  /**
-   * One push: the workspace will lie on all of these layers, of which the topmost is to be filled.
-   */
+  /** A commit after which the workspace lies on all of these layers; the topmost is the new one. */
   private final class Commit {
     private final SandboxId id;
     private final Workspace workspace;
     private final String mount;
     private final AgentProcess agent;
-    private final List<String> all;
-    private final PendingCommit draft;
+    private final List<String> stack;
+    private final PendingCommit pending;
 
     private Commit(
-        SandboxId id, Workspace workspace, String mount, AgentProcess agent, List<String> all) {
+        SandboxId id, Workspace workspace, String mount, AgentProcess agent, List<String> stack) {
       this.id = id;
       this.workspace = workspace;
       this.mount = mount;
       this.agent = agent;
-      this.all = all;
-      this.draft = new PendingCommit(workspace.folder().path(), all.getFirst());
+      this.stack = stack;
+      this.pending = new PendingCommit(workspace.folder().path(), stack.getFirst());
     }
 
-    /** Returns for how long the sandbox stood still. */
+    /** Returns how long the sandbox was stopped. */
     Duration run(LaunchPlan plan) throws IOException {
-      boolean changed = !workspace.lowerLayers().equals(all.subList(1, all.size()));
-      long begun = System.nanoTime();
+      boolean changed = !workspace.lowerLayers().equals(stack.subList(1, stack.size()));
+      long start = System.nanoTime();
       List<String> words = arguments();
-      IsolatedBooter.save(draft.intent(), recoveryPlan().step(step("mend", words)).encode());
+      IsolatedBooter.save(pending.intent(), recoveryPlan().step(step("mend", words)).encode());
       steps().reached(ForkStep.COMMIT_INTENT_WRITTEN);
       try {
         prepare(plan);
@@ -229,25 +227,27 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
         steps().reached(ForkStep.COMMIT_ANSWERED);
         Duration held = parseAnswer(answer);
         if (changed) {
-          releaseUnlisted(id, draft);
+          releaseUnlisted(id, pending);
         } else {
-          Files.delete(draft.intent());
+          Files.delete(pending.intent());
         }
         steps().reached(ForkStep.COMMIT_INTENT_REMOVED);
         return held;
       } catch (SandboxException refused) {
-        remove(draft);
-        releaseUnlisted(id, draft);
+        remove(pending);
+        releaseUnlisted(id, pending);
         throw refused;
-      } catch (IOException e) { // nobody knows what a launcher did that gave no answer
-        if (finish(id, draft)) {
-          return Duration.ofNanos(System.nanoTime() - begun);
+      } catch (IOException e) { // the outcome is unknown without an answer
+        if (finish(id, pending)) {
+          return Duration.ofNanos(System.nanoTime() - start);
         }
         throw e;
       }
     }
 
-    /** Mostly who uses the workspace is just done with it: a command that ends, a file closed. */
+    /**
+     * Retries, because a busy workspace is usually released soon: a command ends, a file is closed.
+     */
     private String executeWithRetry(byte[] push) throws IOException {
       String answer = execute(push);
       for (long pause = FIRST_PAUSE; answer.startsWith("busy") && pause <= LAST_PAUSE; pause *= 2) {
@@ -268,12 +268,13 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
 
     private void prepare(LaunchPlan plan) throws IOException {
       if (workspace.lowerLayers().isEmpty()) {
-        workspace.anchor(all.getFirst());
+        workspace.anchor(stack.getFirst());
       }
-      Files.write(draft.list(), all);
+      Files.write(pending.list(), stack);
       IsolatedBooter.save(
-          draft.plan(),
-          plan.replaceStep(workspace.step(mount, workspace.upper(), draft.work(), List.of(), all))
+          pending.plan(),
+          plan.replaceStep(
+                  workspace.step(mount, workspace.upper(), pending.work(), List.of(), stack))
               .encode());
     }
 
@@ -283,22 +284,22 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
 
     private LaunchPlan commitPlan() throws IOException {
       LaunchPlan plan = newPlan(workspace, agent);
-      WritableLayer.create(plan, workspace.users(), draft.work(), "700");
-      workspace.planFolderLike(plan, workspace.upper(), workspace.users().firstId(), draft.own());
+      WritableLayer.create(plan, workspace.users(), pending.work(), "700");
+      workspace.planFolderLike(plan, workspace.upper(), workspace.users().firstId(), pending.own());
       return plan.step("stage")
           .add(
               workspace.step(
                   STAGED,
-                  draft.own(),
-                  draft.work(),
+                  pending.own(),
+                  pending.work(),
                   List.of(workspace.upper()),
-                  all.subList(1, all.size())));
+                  stack.subList(1, stack.size())));
     }
 
-    /** Where the files go: a rename stays within a file system. */
+    /** Returns where the files are renamed to, which must be on the same file system. */
     private Path target() {
       WritableLayer layer = new WritableLayer(workspace.folder());
-      String name = all.getFirst();
+      String name = stack.getFirst();
       return layer.hasDisk()
           ? layer.resolve(WritableLayer.PUSHED).resolve(name)
           : layers.tree(name);
@@ -317,11 +318,11 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
           WritableLayer.INSIDE + "/" + Workspace.NAME,
           workspace.upper().toString(),
           target().toString(),
-          draft.own().toString(),
+          pending.own().toString(),
           workspace.upper().toString(),
-          draft.list().toString(),
+          pending.list().toString(),
           workspace.list().toString(),
-          draft.plan().toString(),
+          pending.plan().toString(),
           IsolatedBooter.planFile(workspace.folder()).toString());
     }
 
@@ -341,17 +342,17 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
   private static SandboxException busy(SandboxId id, String why) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the workspace of sandbox " + id + " cannot be shared now: " + why,
-            "end what uses it, or take a snapshot")
+            "the workspace of sandbox " + id + " cannot be forked now: " + why,
+            "end the processes that use it, or take a snapshot")
         .sandbox(id)
         .exception();
   }
 
-  /** What a sandbox is to have, until it has it. */
+  /** The files of a commit that is not complete. */
   private record PendingCommit(Path folder, String layer) {
     static final String INTENT = "push-";
 
-    /** What the launcher is told to bring it to an end; written first, removed last. */
+    /** Returns the launcher's recovery plan; written first, removed last. */
     Path intent() {
       return folder.resolve(INTENT + layer);
     }
@@ -372,7 +373,7 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
       return folder.resolve("plan-" + layer);
     }
 
-    /** Removes what of it is not in the sandbox's {@link WritableLayer}. */
+    /** Removes the files outside the sandbox's {@link WritableLayer}. */
     void remove() throws IOException {
       Files.deleteIfExists(list());
       Files.deleteIfExists(plan());

@@ -15,12 +15,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one layer of many beside the sandboxes that lie on them: looking up a name goes through all
- * layers, and an overlay takes only so many. Nobody waits for it, and nothing changes for who runs;
- * whoever is pushed next, or forked, lies on the one instead.
+ * Merges many layers into one in the background: each file lookup visits all layers, and an overlay
+ * accepts only a limited number. Running sandboxes are not affected; the next commit or fork uses
+ * the merged layer.
  */
 final class LayerMerger implements AutoCloseable {
-  /** How many are worth the work. */
+  /** The number of layers at which a merge pays off. */
   static final int MERGE_DEPTH = 16;
 
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -28,7 +28,7 @@ final class LayerMerger implements AutoCloseable {
   private final LayerStore layers;
   private final Supplier<Path> launcher;
 
-  /** What is being merged, by its topmost layer. */
+  /** Running merges by their topmost layer. */
   private final Map<String, MergeTask> running = new ConcurrentHashMap<>();
 
   private final AtomicReference<@Nullable Thread> sweeping = new AtomicReference<>();
@@ -39,8 +39,7 @@ final class LayerMerger implements AutoCloseable {
   }
 
   /**
-   * Does what nobody need wait for when forks were made: merges layers when they are many, and
-   * removes those that nobody uses any more.
+   * Does background work after a fork: merges layers if there are many, and removes unused ones.
    */
   void afterFork(List<String> stack) {
     mergeIfDeep(stack);
@@ -54,13 +53,13 @@ final class LayerMerger implements AutoCloseable {
     try {
       layers.sweep();
     } catch (IOException notNow) {
-      // It goes with the next fork or the next destroy.
+      // The next fork or destroy repeats it.
     } finally {
       sweeping.set(null);
     }
   }
 
-  /** Ends what goes on. */
+  /** Cancels running merges. */
   @Override
   public void close() {
     running.values().forEach(MergeTask::cancel);
@@ -70,17 +69,17 @@ final class LayerMerger implements AutoCloseable {
     }
   }
 
-  private static void join(Thread thread, Duration patience) {
+  private static void join(Thread thread, Duration timeout) {
     try {
-      thread.join(patience);
+      thread.join(timeout);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
   /**
-   * Begins to merge layers when they are many. What could not be merged once is left alone until
-   * there are as many more.
+   * Starts a merge if the stack is deep. After a failed merge the next attempt waits until the
+   * stack has grown by the same number of layers.
    */
   private void mergeIfDeep(List<String> stack) {
     List<String> own = LayerStore.withoutImageLayers(stack);
@@ -89,19 +88,19 @@ final class LayerMerger implements AutoCloseable {
     }
   }
 
-  /** Merges layers, and waits for it. */
-  void mergeNow(List<String> stack, Duration patience) {
+  /** Merges layers and waits for the result. */
+  void mergeNow(List<String> stack, Duration timeout) {
     startMerge(stack);
     for (MergeTask merge : running.values()) {
       if (stack.contains(merge.top)) {
-        merge.await(patience);
+        merge.await(timeout);
       }
     }
   }
 
   private void startMerge(List<String> stack) {
     if (running.keySet().stream().anyMatch(stack::contains)) {
-      return; // what is above can wait for the next time
+      return; // layers above are merged next time
     }
     MergeTask merge = new MergeTask(stack);
     if (running.putIfAbsent(merge.top, merge) == null) {
@@ -109,7 +108,7 @@ final class LayerMerger implements AutoCloseable {
     }
   }
 
-  /** Ends what nobody has any use for, since all who lay on it are gone. */
+  /** Cancels merges whose layers are no longer used. */
   void cancelUnused() throws IOException {
     for (MergeTask merge : running.values()) {
       if (!layers.isInUse(merge.top)) {
@@ -133,34 +132,34 @@ final class LayerMerger implements AutoCloseable {
     private void run() {
       try {
         layers.merge(stack, this::fill);
-      } catch (IOException asItWas) {
-        // They stay as many as they are; who cannot lie on more of them is told so.
+      } catch (IOException failed) {
+        // The layers stay separate; a fork that exceeds the limit reports it.
       } finally {
         running.remove(top, this);
       }
     }
 
-    private void fill(LayerStore.MergeRequest wanted) throws IOException {
+    private void fill(LayerStore.MergeRequest request) throws IOException {
       LaunchPlan plan = new LaunchPlan();
       if (!SandboxUserIds.rangesAvailable()) {
         plan.step("self");
       }
-      wanted
+      request
           .image()
           .ifPresent(
               image -> {
-                Disks.mount(plan, image, wanted.mount());
-                plan.step("make", wanted.tree().toString(), "700", "0", "0");
-                plan.step("make", wanted.spare().toString(), "700", "0", "0");
+                Disks.mount(plan, image, request.mount());
+                plan.step("make", request.tree().toString(), "700", "0", "0");
+                plan.step("make", request.spare().toString(), "700", "0", "0");
               });
-      plan.add(wanted.step("merge"));
+      plan.add(request.step("merge"));
       String answer = answer(plan.encode());
       if (!answer.startsWith("done")) {
-        throw new IOException(answer.isEmpty() ? "the launcher said nothing" : answer);
+        throw new IOException(answer.isEmpty() ? "the launcher exited without an answer" : answer);
       }
     }
 
-    /** Reads to the end, which comes when no process is left that could write anything. */
+    /** Reads to the end, which comes when the last process that holds the pipe exits. */
     private String answer(byte[] plan) throws IOException {
       ProcessBuilder builder = new ProcessBuilder(launcher.get().toString());
       builder.environment().clear();
@@ -175,14 +174,16 @@ final class LayerMerger implements AutoCloseable {
 
     private synchronized Process start(ProcessBuilder builder) throws IOException {
       if (cancelled) {
-        throw new IOException("nobody wants it");
+        throw new IOException("the merge was cancelled");
       }
       Process started = builder.start();
       process = started;
       return started;
     }
 
-    /** By its handle: the process itself would close the pipe before it is read to its end. */
+    /**
+     * Uses the handle: {@code Process.destroy} would close the pipe before it is read to its end.
+     */
     void cancel() {
       synchronized (this) {
         cancelled = true;
@@ -193,8 +194,8 @@ final class LayerMerger implements AutoCloseable {
       await(TIMEOUT);
     }
 
-    void await(Duration patience) {
-      join(thread, patience);
+    void await(Duration timeout) {
+      join(thread, timeout);
     }
   }
 }

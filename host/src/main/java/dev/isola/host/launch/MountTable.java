@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What is mounted where for a process, as {@code /proc/PID/mountinfo} tells. */
+/** The mounts of a process according to {@code /proc/PID/mountinfo}. */
 record MountTable(List<String> lines) {
   private static final int ID = 0;
   private static final int POINT = 4;
@@ -19,21 +19,21 @@ record MountTable(List<String> lines) {
   }
 
   /**
-   * Returns the number of the mount that is seen at a path: what covers another comes after it.
+   * Returns the id of the topmost mount at a path, which is the last one listed.
    *
-   * @throws IOException when nothing is mounted there
+   * @throws IOException if nothing is mounted there
    */
   String topmost(String path) throws IOException {
-    String wanted = new String(escaped(path).getBytes(UTF_8), ISO_8859_1);
+    String escapedPath = new String(escaped(path).getBytes(UTF_8), ISO_8859_1);
     return lines.stream()
         .map(line -> line.split(" "))
-        .filter(fields -> fields.length > POINT && fields[POINT].equals(wanted))
+        .filter(fields -> fields.length > POINT && fields[POINT].equals(escapedPath))
         .map(fields -> fields[ID])
         .reduce((covered, above) -> above)
         .orElseThrow(() -> new IOException("nothing is mounted at " + path));
   }
 
-  /** As the kernel writes what would end a field. */
+  /** Escapes separators as the kernel does. */
   private static String escaped(String path) {
     return path.replace("\\", "\\134")
         .replace(" ", "\\040")

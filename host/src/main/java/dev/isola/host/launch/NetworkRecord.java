@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What network a sandbox was asked to have, written down in its folder: it is needed each time it
- * is booted, and when it goes, also by a process that never saw its spec.
+ * The network of a sandbox, recorded in its folder: it is needed at each boot and on destroy,
+ * possibly by a process that never had its spec.
  */
 record NetworkRecord(NetworkMode mode, int bandwidthMbps) {
   static NetworkRecord of(SandboxSpec spec) {
@@ -23,7 +23,7 @@ record NetworkRecord(NetworkMode mode, int bandwidthMbps) {
     Files.write(file(folder), List.of(mode.name(), Integer.toString(bandwidthMbps)));
   }
 
-  /** Returns what was written; empty for a sandbox whose boot did not come that far. */
+  /** Returns the record; empty if the boot of the sandbox did not get that far. */
   static Optional<NetworkRecord> read(SandboxFolder folder) throws IOException {
     if (!Files.exists(file(folder))) {
       return Optional.empty();

@@ -14,13 +14,13 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Removes the control groups of sandboxes that ended while no process of Isola was there to do it:
- * the launcher's that stays for them was killed, or the machine's user ended. The agent cannot: it
- * does not see control groups of the host. Each process of an installation sweeps once, when it
- * boots its first sandbox.
+ * Removes the control groups of sandboxes that ended when no process of Isola was left to do it,
+ * because the launcher's detached process was killed. The agent cannot do it: it does not see the
+ * host's control groups. Each process of an installation sweeps once, when it boots its first
+ * sandbox.
  */
 final class OrphanedCgroups {
-  /** Groups of a sandbox that is being made are younger. */
+  /** Groups of a sandbox that is being created are younger. */
   private static final Duration AGE = Duration.ofMinutes(1);
 
   private final ProviderContext context;
@@ -32,7 +32,7 @@ final class OrphanedCgroups {
     this.groups = groups;
   }
 
-  /** Sweeps beside the caller, the first time it is called. */
+  /** Sweeps in the background on the first call. */
   void sweepOnce() {
     if (swept.compareAndSet(false, true)) {
       Thread.ofVirtual().name("isola-orphaned-groups").start(() -> sweep(AGE));
@@ -43,7 +43,7 @@ final class OrphanedCgroups {
     groups.removeEmpty(context.instance(), age, this::hasEnded);
   }
 
-  /** All providers of an installation name groups alike, so all of their folders are looked at. */
+  /** Checks the folders of all providers, because they share the naming of groups. */
   private boolean hasEnded(SandboxId id) {
     try (DirectoryStream<Path> providers = Files.newDirectoryStream(context.sharedFolder())) {
       for (Path provider : providers) {
@@ -54,7 +54,7 @@ final class OrphanedCgroups {
       return hasEnded(
           new SandboxFolder(context.dataFolder().resolve("sandboxes").resolve(id.value())));
     } catch (IOException unknown) {
-      return false; // What cannot be told apart from a sandbox in use is left.
+      return false; // unknown: treat it as in use
     }
   }
 

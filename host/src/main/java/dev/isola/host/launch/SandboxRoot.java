@@ -17,17 +17,18 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The root of a sandbox: what it stands on (the host, read only, or an image beneath a layer of its
- * own), and on it the workspace, homes, volumes and the agent.
+ * The root of a sandbox: its base (the host, read-only, or an image below a writable layer) with
+ * the workspace, home directories, volumes and the agent mounted on it.
  *
- * @param image empty for the host's own root
- * @param agent the agent's program on the host
+ * @param image empty for the host's root
+ * @param agent the agent's executable on the host
  * @param hidden folders of the server
- * @param volumes the named volumes on the host
- * @param disks where there can be none its files lie in a folder of the host
- * @param subordinates in whose name files of the host are opened; for who is not root
+ * @param volumes the named volumes
+ * @param disks the disks; if they are not available, files are in a folder of the host
+ * @param subordinates the ids with which files of the host are opened, for a server that is not
+ *     root
  * @param resolvConf the content of {@code /etc/resolv.conf}
- * @param limited whether its users share a part of the machine's inotify instances
+ * @param limited whether the sandbox's users share a quota of inotify instances
  */
 public record SandboxRoot(
     SandboxSpec spec,
@@ -45,13 +46,13 @@ public record SandboxRoot(
   private static final long KILOBYTES_PER_MEGABYTE = 1024;
   private static final long RUN_KILOBYTES = 16 * KILOBYTES_PER_MEGABYTE;
 
-  /** Where the agent's program is inside. */
+  /** The path of the agent inside the sandbox. */
   public static final String AGENT = "/.isola/agent";
 
   /**
-   * Makes the folders on the host and adds the steps that stage the root.
+   * Creates the folders on the host and adds the steps that stage the root.
    *
-   * @param beneath the layers the workspace begins with, the topmost first
+   * @param beneath the initial layers of the workspace, the topmost first
    */
   void plan(LaunchPlan plan, LayerStore layers, List<String> beneath) throws IOException {
     WritableLayer layer = new WritableLayer(folder);
@@ -108,10 +109,10 @@ public record SandboxRoot(
     }
     plan.step("reserve");
     plan.step("bind", layer.path().toString(), WritableLayer.INSIDE, "ro");
-    if (spec.workspacePath().isEmpty()) { // counted as it is seen, not as it lies on the disk
+    if (spec.workspacePath().isEmpty()) { // measured as the sandbox sees it, layers included
       plan.step("again", spec.workspaceMount(), WritableLayer.INSIDE + "/" + Workspace.NAME);
     }
-    if (image.isPresent()) { // what is missing from the root was removed
+    if (image.isPresent()) { // files missing from the root were removed
       plan.step(
           "bind", image.get().rootfs().toString(), ChangeTrackingRecord.IMAGE, "ro", "mapped");
     }
@@ -131,7 +132,7 @@ public record SandboxRoot(
     plan.add(step);
   }
 
-  /** A workspace of its own begins with what the image has in that place. */
+  /** Returns the image's folder at the workspace's path as a layer, if it has files. */
   private List<String> ofImage() throws IOException {
     if (image.isEmpty() || spec.workspacePath().isPresent()) {
       return List.of();
@@ -159,7 +160,7 @@ public record SandboxRoot(
     plan.step("bind", source.toString(), destination);
   }
 
-  /** A folder of the host's: owners inside are the owners outside. */
+  /** Adds the step that mounts a host folder with the same owners inside and outside. */
   private static void shared(LaunchPlan plan, Path source, String destination, boolean readOnly) {
     if (readOnly) {
       plan.step("bind", source.toString(), destination, "mapped", "ro");

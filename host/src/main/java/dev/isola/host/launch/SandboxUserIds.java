@@ -8,28 +8,28 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * The users of a sandbox as the host numbers them. Whoever may, gives every sandbox a range of its
- * own that belongs to nobody on the host; others are root in a user namespace where they are all
- * there is.
+ * The ids of a sandbox's users on the host. With root privileges every sandbox gets a private range
+ * of otherwise unused ids; without them the sandbox's root is the server's user, and there is no
+ * other.
  *
- * @param range whether there is a range; otherwise the only user is the caller
- * @param first the host's number of the sandbox's root
+ * @param hasRange whether there is a range; otherwise the only id is the server's
+ * @param firstId the host's id of the sandbox's root
  */
 public record SandboxUserIds(boolean hasRange, long firstId) {
-  /** As many as fit into the numbers programs expect. */
+  /** The number of ids that programs expect. */
   public static final int COUNT = 65_536;
 
-  /** Where systemd, too, takes the users of containers from: 524288 to 1879048191. */
+  /** The range that systemd also uses for containers: 524288 to 1879048191. */
   private static final int FIRST_RANGE = 8;
 
   private static final int RANGES = 28_664;
   private static final int CAP_SYS_ADMIN = 21;
   private static final boolean PRIVILEGED = privileged();
 
-  /** Nobody's in any sandbox. */
+  /** The server's own ids, which no sandbox has. */
   static final SandboxUserIds SERVER = new SandboxUserIds(PRIVILEGED, 0);
 
-  /** Returns the users of a sandbox; the same whenever it is asked. */
+  /** Returns the ids of a sandbox; always the same for the same sandbox. */
   public static SandboxUserIds of(InstanceId instance, SandboxId id) {
     if (!PRIVILEGED) {
       return new SandboxUserIds(false, 0);
@@ -38,12 +38,12 @@ public record SandboxUserIds(boolean hasRange, long firstId) {
     return new SandboxUserIds(true, (long) COUNT * (FIRST_RANGE + number));
   }
 
-  /** Returns true when this process may mount and map users as it likes. */
+  /** Reports whether this process may mount file systems and map arbitrary ids. */
   public static boolean rangesAvailable() {
     return PRIVILEGED;
   }
 
-  /** Gives a folder to the sandbox's root. */
+  /** Changes the owner of a folder to the sandbox's root. */
   void chown(Path path) throws IOException {
     if (hasRange) {
       Files.setAttribute(path, "unix:uid", Math.toIntExact(firstId));
@@ -51,7 +51,7 @@ public record SandboxUserIds(boolean hasRange, long firstId) {
     }
   }
 
-  /** Returns the sandbox's root as the launcher has to name it. */
+  /** Returns the id of the sandbox's root in the form that the launcher expects. */
   public String root() {
     return Long.toString(hasRange ? firstId : 0);
   }

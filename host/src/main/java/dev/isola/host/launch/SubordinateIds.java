@@ -12,23 +12,23 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A user and a group that an ordinary user was given in {@code /etc/subuid} and {@code
- * /etc/subgid}. The root of its sandboxes is that ordinary user to the kernel; so the host's files
- * are opened in the name of the subordinate user instead, who owns none of them.
+ * A subordinate user and group assigned to an ordinary user in {@code /etc/subuid} and {@code
+ * /etc/subgid}. Without root, the root of a sandbox is the server's user to the kernel; so the
+ * host's files are opened with the subordinate ids instead, which own no files.
  */
 final class SubordinateIds {
-  private static final String NAME = "users of the sandbox's own";
+  private static final String NAME = "private user ids";
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final List<String> PROGRAMS = List.of("newuidmap", "newgidmap");
   private static final List<Path> FOLDERS = List.of(Path.of("/usr/bin"), Path.of("/bin"));
 
-  /** The host's numbers. */
+  /** Ids on the host. */
   record Pair(long user, long group) {}
 
   /**
-   * What was found.
+   * The result of the lookup.
    *
-   * @param obstacle why there is no pair; empty where there is one or none is needed
+   * @param obstacle why there is no pair; empty if there is one or none is needed
    */
   private record LookupResult(Optional<Pair> pair, String obstacle) {}
 
@@ -43,8 +43,8 @@ final class SubordinateIds {
   }
 
   /**
-   * @param etc the host's, or a test's
-   * @param needed whether sandboxes have no range of users
+   * @param etc the {@code /etc} of the host or of a test
+   * @param needed whether sandboxes have no range of ids
    */
   SubordinateIds(Launcher launcher, Path etc, boolean needed) {
     this.launcher = launcher;
@@ -52,7 +52,7 @@ final class SubordinateIds {
     this.needed = needed;
   }
 
-  /** Returns them where they are needed and the launcher can use them, which is tried once. */
+  /** Returns the ids if they are needed and the launcher can use them; probes once. */
   Optional<Pair> pair() {
     return find().pair();
   }
@@ -72,7 +72,7 @@ final class SubordinateIds {
                     true,
                     "the sandbox's root is this user; files of the host are opened as user "
                         + pair.user()
-                        + ", who reads only what everybody may read",
+                        + ", which can read only world-readable files",
                     ""))
         .orElseGet(
             () ->
@@ -80,11 +80,11 @@ final class SubordinateIds {
                     NAME,
                     false,
                     false,
-                    "none: a sandbox's root is this user, and reads what this user alone may read"
-                        + " under /usr, /opt and shown folders of /etc ("
+                    "none: a sandbox's root is this user, and can read private files of this user"
+                        + " in /usr, /opt and the exposed part of /etc ("
                         + now.obstacle()
                         + ")",
-                    "install newuidmap (apt-get install uidmap) and give this user ranges"
+                    "install newuidmap (apt-get install uidmap) and assign ranges to this user"
                         + " (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER),"
                         + " run Isola as root, or keep no secrets of this user there"));
   }
@@ -123,7 +123,10 @@ final class SubordinateIds {
     return new LookupResult(obstacle.isEmpty() ? Optional.of(pair) : Optional.empty(), obstacle);
   }
 
-  /** Has the launcher stage what it would for a sandbox. Returns why it cannot, or nothing. */
+  /**
+   * Lets the launcher stage the host's root with these ids. Returns why that fails, or an empty
+   * string.
+   */
   private String probe(Pair pair) {
     try {
       LaunchPlan plan = new LaunchPlan();
@@ -132,13 +135,15 @@ final class SubordinateIds {
       HostRootfs.plan(plan, List.of());
       plan.step("remove", "/tmp/root/absent");
       String answer = launcher.execute(plan.encode(), TIMEOUT);
-      return answer.equals("done") ? "" : answer.isEmpty() ? "the launcher said nothing" : answer;
+      return answer.equals("done")
+          ? ""
+          : answer.isEmpty() ? "the launcher exited without an answer" : answer;
     } catch (IOException e) {
-      return "the launcher cannot be asked: " + e.getMessage();
+      return "the launcher cannot be reached: " + e.getMessage();
     }
   }
 
-  /** Returns the step by which the launcher becomes root of a user namespace of its own. */
+  /** Returns the step with which the launcher becomes root of a new user namespace. */
   static List<String> userNamespaceStep(Optional<Pair> pair) {
     return pair.map(ids -> List.of("self", Long.toString(ids.user()), Long.toString(ids.group())))
         .orElse(List.of("self"));
@@ -155,7 +160,7 @@ final class SubordinateIds {
     }
   }
 
-  /** Returns the first number of the first range that a user was given by name or by number. */
+  /** Returns the start of the first range assigned to a user by name or id. */
   static OptionalLong first(List<String> lines, String name, String uid) {
     for (String line : lines) {
       String[] fields = line.strip().split(":", -1);

@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a sandbox sees in {@code /sys}: its control groups, by which a JVM, Node.js and Go size
- * themselves, and the processors, whose number the C library reads there. All of it read only.
+ * The {@code /sys} of a sandbox: its control groups, which the JVM, Node.js and Go read to size
+ * themselves, and the CPUs, which the C library counts there. Everything is read-only.
  */
 final class SysfsView {
   private static final long KILOBYTES = 64;

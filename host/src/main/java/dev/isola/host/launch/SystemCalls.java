@@ -8,10 +8,11 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** The system calls that a sandbox may make, as the agent lists them, for who writes a filter. */
+/** The system calls that a sandbox may make according to the agent, for seccomp filters. */
 public final class SystemCalls {
   /**
-   * The flags of {@code clone} and {@code unshare} that make a namespace, none of which may be set.
+   * The flags of {@code clone} and {@code unshare} that create namespaces, all of which are
+   * forbidden.
    */
   public static final long NAMESPACES = 0x7e020000L;
 
@@ -21,12 +22,12 @@ public final class SystemCalls {
 
   private SystemCalls() {}
 
-  /** Returns the names of those that may be called with any arguments. */
+  /** Returns the names of the system calls that are allowed with any arguments. */
   public static List<String> allowed() {
     return ALLOWED;
   }
 
-  /** Returns this machine's name in filters of OCI runtimes. */
+  /** Returns the host's architecture in the notation of OCI seccomp filters. */
   public static String architecture() {
     return System.getProperty("os.arch", "").equals("aarch64")
         ? "SCMP_ARCH_AARCH64"
@@ -36,7 +37,8 @@ public final class SystemCalls {
   private static List<String> read() {
     try (InputStream list = SystemCalls.class.getResourceAsStream(LIST)) {
       if (list == null) {
-        throw new IllegalStateException("the list of system calls is not in this build: " + LIST);
+        throw new IllegalStateException(
+            "the list of system calls is missing from this build: " + LIST);
       }
       String text = new String(list.readAllBytes(), StandardCharsets.UTF_8);
       return CALL.matcher(text).results().map(SystemCalls::name).distinct().toList();

@@ -1,12 +1,12 @@
 package dev.isola.host.launch;
 
 /**
- * The options of a tmpfs in a sandbox. Its size bounds the bytes, not the files: an empty file
- * takes no page, but memory of the kernel. So there are as many files as pages.
+ * The options of a tmpfs in a sandbox. The size limits bytes but not files: an empty file takes no
+ * page, but kernel memory. So the number of files is limited to the number of pages.
  */
 final class TmpfsOptions {
   private static final long KILOBYTES_PER_PAGE = 4;
-  private static final long LEAST_FILES = 1024;
+  private static final long MIN_FILES = 1024;
 
   private TmpfsOptions() {}
 
@@ -14,7 +14,7 @@ final class TmpfsOptions {
     return "mode=0755,size="
         + kilobytes
         + "k,nr_inodes="
-        + Math.max(LEAST_FILES, kilobytes / KILOBYTES_PER_PAGE)
+        + Math.max(MIN_FILES, kilobytes / KILOBYTES_PER_PAGE)
         + ",uid="
         + users.root()
         + ",gid="

@@ -1,10 +1,10 @@
 package dev.isola.host.launch;
 
-/** How many processors a command is shown: as many as its share of them can keep busy. */
+/** The number of CPUs that a command sees. */
 public final class VisibleCpus {
   private VisibleCpus() {}
 
-  /** Returns the whole number of processors for a limit of {@code cores}, at least one. */
+  /** Returns the number of CPUs for a limit of {@code cores}, rounded up. */
   public static int of(double cores) {
     return (int) Math.max(1, Math.ceil(cores));
   }

@@ -18,13 +18,12 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * The named volumes of the isolated providers of an instance, which share them. Where there are
- * disks a volume has a disk of its own, which is mounted in sandboxes and nowhere else, unless it
- * has files from when there were none; otherwise it is a folder. Only the server may look into
- * either.
+ * The named volumes of an instance, shared by its isolated providers. If disks are available, a
+ * volume is a disk that is mounted only in sandboxes; otherwise, or if it already has files from a
+ * time without disks, it is a folder. Only the server has access to either.
  */
 final class VolumeFolders implements Volumes {
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private final Path plain;
@@ -32,7 +31,7 @@ final class VolumeFolders implements Volumes {
   private final Disks disks;
 
   /**
-   * @param shared the folder that the providers of an instance share
+   * @param shared the folder shared by the providers of an instance
    */
   VolumeFolders(Path shared, Disks disks) {
     this.plain = shared.resolve("volumes");
@@ -41,10 +40,10 @@ final class VolumeFolders implements Volumes {
   }
 
   /**
-   * Adds the steps that make a volume's files reachable, and returns where they are then. Makes the
-   * volume when it is missing.
+   * Adds the steps that provide the files of a volume and returns their path. Creates the volume if
+   * it is missing.
    *
-   * @param megabytes the size of its disk when it has none yet
+   * @param megabytes the size of a new disk
    */
   Path plan(LaunchPlan plan, String name, long megabytes) throws IOException {
     if (!hasDisk(name)) {
@@ -53,7 +52,7 @@ final class VolumeFolders implements Volumes {
     Path own = withDisk.resolve(name);
     Path mount = createMountPoint(name);
     disks.planVolume(plan, own.resolve("disk"), mount, megabytes);
-    Path files = mount.resolve("files"); // beside what the file system itself has there
+    Path files = mount.resolve("files"); // the root of the file system also has lost+found
     plan.step("make", files.toString(), "755", "0", "0");
     return files;
   }
@@ -64,7 +63,7 @@ final class VolumeFolders implements Volumes {
 
   private Path createPlain(String name) throws IOException {
     Path folder = plain.resolve(name);
-    Files.createDirectories(plain, OURS);
+    Files.createDirectories(plain, OWNER_ONLY);
     if (!Files.isDirectory(folder)) {
       Files.createDirectories(folder);
     }
@@ -73,7 +72,7 @@ final class VolumeFolders implements Volumes {
 
   private Path createMountPoint(String name) throws IOException {
     Path mount = withDisk.resolve(name).resolve("mount");
-    Files.createDirectories(mount, OURS);
+    Files.createDirectories(mount, OWNER_ONLY);
     return mount;
   }
 
@@ -98,8 +97,8 @@ final class VolumeFolders implements Volumes {
       if (Files.isDirectory(folder)) {
         try (DirectoryStream<Path> found =
             Files.newDirectoryStream(
-                folder, one -> Files.isDirectory(one, LinkOption.NOFOLLOW_LINKS))) {
-          found.forEach(one -> names.add(String.valueOf(one.getFileName())));
+                folder, entry -> Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS))) {
+          found.forEach(entry -> names.add(String.valueOf(entry.getFileName())));
         } catch (IOException e) {
           throw failed("listed", "of " + folder, e);
         }
@@ -123,8 +122,8 @@ final class VolumeFolders implements Volumes {
     if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + name + "' cannot name a volume",
-              "use letters, digits, . _ and -, at most 128")
+              "'" + name + "' is not a valid volume name",
+              "use at most 128 letters, digits, . _ and -")
           .exception();
     }
   }
@@ -133,7 +132,7 @@ final class VolumeFolders implements Volumes {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "volume " + name + " cannot be " + what + ": " + e.getMessage(),
-            "see to it that the data folder can be written, and try again")
+            "make the data folder writable, then try again")
         .exception(e);
   }
 

@@ -12,50 +12,54 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The workspace of a sandbox that has its own: a folder, alone or over layers. Which layers is
- * written in the sandbox's folder before anything is mounted.
+ * The private workspace of a sandbox: a folder, alone or over layers. The layers are listed in the
+ * sandbox's folder before anything is mounted.
  */
 record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) {
-  /** The step of a plan that mounts it: the verb, where, its folder, the overlay's, the layers. */
+  /**
+   * The verb of the step that mounts it; its words are mount point, upper folder, work folder and
+   * layers.
+   */
   static final String VERB = "workspace";
 
-  /** Its folder in the sandbox's {@link WritableLayer}. */
+  /** The name of its folder in the {@link WritableLayer}. */
   static final String NAME = "workspace";
 
   Path upper() {
     return new WritableLayer(folder).resolve(NAME);
   }
 
-  /** Where the list of layers is. */
+  /** Returns the file with the list of layers. */
   Path list() {
     return folder.path().resolve("layers");
   }
 
   /**
-   * Where the layer is named that the folder became which was mounted when the sandbox was booted.
-   * All that is mounted later lies on it: were it removed, the kernel would unmount that, too.
+   * Returns the file that names the anchor: the layer that was the mounted folder when the sandbox
+   * booted. All later mounts are stacked on it; if it were removed, the kernel would unmount them
+   * too.
    */
   private Path anchor() {
     return folder.path().resolve("anchor");
   }
 
-  /** Notes that the folder that is mounted is to become a layer. */
+  /** Records that the mounted folder becomes a layer. */
   void anchor(String layer) throws IOException {
     Files.writeString(anchor(), layer);
   }
 
-  /** Called before it is mounted anew, over the layers that it stands on. */
+  /** Removes the anchor before the workspace is mounted again over its layers. */
   void clearAnchor() throws IOException {
     Files.deleteIfExists(anchor());
   }
 
-  /** Returns the layers that must not go as long as the sandbox runs. */
+  /** Returns the layers that must exist as long as the sandbox runs. */
   List<String> requiredLayers() throws IOException {
     List<String> all = new ArrayList<>(lowerLayers());
     try {
       all.add(Files.readString(anchor()));
     } catch (NoSuchFileException none) {
-      // it was over layers from the beginning
+      // The workspace was booted over layers.
     }
     return all;
   }
@@ -64,7 +68,7 @@ record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) 
     return new WritableLayer(folder).resolve("work-" + NAME);
   }
 
-  /** Returns the layers it lies on, the topmost first. */
+  /** Returns the layers below the workspace, the topmost first. */
   List<String> lowerLayers() throws IOException {
     try {
       return Files.readAllLines(list());
@@ -73,7 +77,7 @@ record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) 
     }
   }
 
-  /** Adds the steps that make the folder of a sandbox that is being made, over layers or not. */
+  /** Adds the steps that create the folder of a new sandbox, with or without layers. */
   void planCreation(LaunchPlan plan, List<String> beneath) throws IOException {
     if (beneath.isEmpty()) {
       WritableLayer.create(plan, users, upper(), "755");
@@ -87,12 +91,18 @@ record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) 
     layers.listener().reached(ForkStep.FORK_PREPARED);
   }
 
-  /** Adds the step that makes a folder what that of a layer is, but the sandbox's own. */
+  /**
+   * Adds the step that creates a folder with the mode and owner of a layer's root, mapped to the
+   * sandbox's ids.
+   */
   private void planFolderLike(LaunchPlan plan, String layer, Path made) throws IOException {
     planFolderLike(plan, layers.tree(layer), layers.firstUserId(layer), made);
   }
 
-  /** Adds the step that makes a folder what another is that belongs to the users from first on. */
+  /**
+   * Adds the step that creates a folder with the mode and owner of another, whose ids start at
+   * {@code first}.
+   */
   void planFolderLike(LaunchPlan plan, Path other, long first, Path made) {
     plan.step(
         "make",
@@ -104,16 +114,16 @@ record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) 
         Long.toString(first));
   }
 
-  /** Returns the words of a plan's step that mounts it at {@code mount}. */
+  /** Returns the step that mounts the workspace at {@code mount}. */
   List<String> step(String mount) throws IOException {
     return step(mount, upper(), work(), List.of(), lowerLayers());
   }
 
   /**
-   * Returns the words of a plan's step.
+   * Returns the step that mounts a workspace.
    *
-   * @param own where what is written goes
-   * @param above a folder of the sandbox's own users over the layers
+   * @param own the upper folder, which receives writes
+   * @param above folders with the sandbox's own ids over the layers
    */
   List<String> step(String mount, Path own, Path work, List<Path> above, List<String> beneath)
       throws IOException {
@@ -129,8 +139,8 @@ record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) 
   }
 
   /**
-   * Returns the words of the step that tells whether nothing was written since it was put on its
-   * layers; none when it lies on none.
+   * Returns the step that checks whether nothing was written since the last commit; empty if there
+   * are no layers.
    */
   Optional<List<String>> untouchedStep() throws IOException {
     List<String> beneath = lowerLayers();

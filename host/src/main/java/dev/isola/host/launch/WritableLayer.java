@@ -6,23 +6,22 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What a sandbox can write and keep, all in one folder of the host: the workspace, homes, and the
- * upper layer of its image, with all that overlays need besides. On that folder the sandbox's disk
- * is mounted, where it has one, but not where the server could see it: only the launcher looks into
- * it.
+ * The writable layer of a sandbox, in one folder of the host: the workspace, home directories, the
+ * upper layer of its image, and the work folders of overlays. The sandbox's disk, if it has one, is
+ * mounted on that folder, but visible only to the launcher and the sandbox.
  */
 record WritableLayer(SandboxFolder folder) {
-  /** Where the agent finds it inside, to measure it. */
+  /** Where the agent finds the layer to measure it. */
   static final String INSIDE = "/.isola/layer";
 
-  /** Where in a disk the layers are that were pushed; see disk.h. */
+  /** The folder of committed layers in a disk; see disk.h. */
   static final String PUSHED = "layers";
 
   Path path() {
     return folder.path().resolve("layer");
   }
 
-  /** Returns the file that holds the sandbox's disk; there is none where there are no disks. */
+  /** Returns the image file of the sandbox's disk; it does not exist if disks are not available. */
   Path image() {
     return folder.path().resolve("disk");
   }
@@ -35,26 +34,26 @@ record WritableLayer(SandboxFolder folder) {
     return path().resolve(name);
   }
 
-  /** Returns the folder that an overlay needs beside its upper one. */
+  /** Returns the work folder of the overlay. */
   Path work() {
     return resolve("work");
   }
 
-  /** Makes it. */
+  /** Creates the folder. */
   void create(SandboxUserIds users) throws IOException {
     Files.createDirectory(path());
     Files.setAttribute(path(), "unix:mode", 0700);
     users.chown(path());
   }
 
-  /** Adds the steps that make folders in it, the sandbox's own. */
+  /** Adds the steps that create subfolders owned by the sandbox's root. */
   void plan(LaunchPlan plan, SandboxUserIds users, String... names) {
     for (String name : names) {
       create(plan, users, resolve(name), name.endsWith("tmp") ? "1777" : "755");
     }
   }
 
-  /** Adds the step that makes a folder of the sandbox's own, which may be there already. */
+  /** Adds the step that creates a folder owned by the sandbox's root unless it exists. */
   static void create(LaunchPlan plan, SandboxUserIds users, Path path, String mode) {
     plan.step("make", path.toString(), mode, users.root(), users.root());
   }

@@ -1,6 +1,6 @@
 /**
- * Boots sandboxes with a root of their own: a plan of steps that the launcher follows, from the
- * sandbox's control groups to the program that isolates it.
+ * Boots sandboxes with a private root: the launcher executes a plan, from joining the control
+ * groups to running the isolating program.
  */
 @NullMarked
 package dev.isola.host.launch;

@@ -1,33 +1,33 @@
 package dev.isola.host.layer;
 
-/** A moment at which an end of the process leaves something half done of a fork. */
+/** The points of a fork at which a crash leaves partial state; failpoints of the crash tests. */
 public enum ForkStep {
-  /** A layer is there, not under its name yet. */
+  /** A layer exists, but not yet under its name. */
   LAYER_DRAFTED,
-  /** It has its name and no files; the source uses it. */
+  /** The layer has its name, but no files; the source references it. */
   LAYER_CREATED,
-  /** Somebody else has marked that it uses layers. */
+  /** References to layers have been added. */
   LAYERS_ACQUIRED,
-  /** One that nobody uses has lost its name, and is still there. */
+  /** An unused layer has lost its name and is not removed yet. */
   LAYER_DETACHED,
-  /** What is to be pushed is written down. */
+  /** The recovery plan of a commit is written. */
   COMMIT_INTENT_WRITTEN,
-  /** All that the launcher needs is there. */
+  /** All files of the commit exist. */
   COMMIT_PREPARED,
-  /** The launcher has said what came of it. */
+  /** The launcher has answered. */
   COMMIT_ANSWERED,
-  /** What was to be pushed is crossed out. */
+  /** The recovery plan is removed. */
   COMMIT_INTENT_REMOVED,
-  /** Layers are about to be merged into one that has no name yet. */
+  /** A merge starts into a layer without a name. */
   MERGE_STARTED,
-  /** It has all files. */
+  /** The merged layer has all files. */
   MERGE_FILLED,
-  /** It has its name, and nobody knows it. */
+  /** The merged layer has its name, but no other layer refers to it. */
   MERGE_PUBLISHED,
-  /** Who lies on the others can find it. */
+  /** The topmost layer refers to the merged one. */
   MERGE_RECORDED,
-  /** A fork's layers are written down, and not marked yet. */
+  /** The layers of a fork are listed, but not referenced yet. */
   FORK_LISTED,
-  /** Its workspace can be mounted. */
+  /** The workspace of the fork can be mounted. */
   FORK_PREPARED
 }

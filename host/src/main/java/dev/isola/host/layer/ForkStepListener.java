@@ -1,13 +1,10 @@
 package dev.isola.host.layer;
 
-/**
- * Is told how far a fork is. Whoever shows what holds after a crash ends the process there; the
- * product looks away.
- */
+/** Is notified of the steps of a fork. Crash tests end the process at a step. */
 @FunctionalInterface
 public interface ForkStepListener {
   ForkStepListener NONE = _ -> {};
 
-  /** Called by any thread, between two steps; may not return. */
+  /** Called on any thread between two steps; may not return. */
   void reached(ForkStep step);
 }

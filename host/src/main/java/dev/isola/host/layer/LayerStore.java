@@ -24,33 +24,35 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The layers of a provider, each a folder: {@code tree}, which nobody writes to; {@code first}, the
- * number of the first of the users its files belong to; marks of who uses it; and {@code merged},
- * the name of a layer that has all files of this one and of those it was put on, if there is one.
- * Nothing is kept anywhere else, so a crash at any moment leaves a layer that somebody uses or one
- * that goes with the next sweep.
+ * The layers of a provider, each a folder with {@code tree}, which is read-only; {@code first}, the
+ * first user id of its files; references of its users; and optionally {@code merged}, the name of a
+ * layer with all files of this one and of those below it. There is no other state, so after a crash
+ * a layer is either referenced or removed by the next sweep.
  *
- * <p>A folder of an image is a layer too, by its path: its files belong to the users they belong to
- * inside, and who uses the image is noted with the image.
+ * <p>A folder of an image also counts as a layer, named by its path. Its files have the ids they
+ * have inside, and the image itself holds the references.
  */
 public final class LayerStore {
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final FileAttribute<?> OURS =
+  private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
-  /** A layer being made or removed: by whom (number and start of the process), and its name. */
+  /**
+   * A layer that is being created or removed: pid and start time of the process, and the layer's
+   * name.
+   */
   private static final Pattern DRAFT = Pattern.compile("draft-(\\d+)-(\\d+)-(.+)");
 
   private static final String LEASE_PREFIX = "held-";
   private static final String MERGED = "merged";
   private static final String TREE = "tree";
 
-  /** A further name of the disk that holds the files, which lives as long as it has one. */
+  /** A hard link to the image of the disk that holds the files, which keeps it alive. */
   private static final String DISK = "disk";
 
   private static final String SPARE = "spare";
 
-  /** Where in a disk the layers are, each by its name. */
+  /** The folder of the layers in a disk. */
   private static final String WITHIN = "layers";
 
   private final Path folder;
@@ -63,9 +65,9 @@ public final class LayerStore {
   /** Removes files from the disk of a sandbox. */
   public interface DiskFileRemover {
     /**
-     * @param image the file that holds the disk
-     * @param mount an empty folder where it can be mounted
-     * @param within what to remove, from the disk's root on
+     * @param image the image file of the disk
+     * @param mount an empty folder to mount it on
+     * @param within the paths to remove, relative to the disk's root
      */
     void remove(Path image, Path mount, List<String> within) throws IOException;
   }
@@ -86,17 +88,17 @@ public final class LayerStore {
     return new AgentProcess(pid, AgentProcess.startTimeOf(pid).orElse(0L), false);
   }
 
-  /** Returns where they are; there is no such folder before the first is made. */
+  /** Returns the folder of the layers, which does not exist before the first is created. */
   public Path folder() {
     return folder;
   }
 
-  /** Returns who is told how far a fork is. */
+  /** Returns the listener for the steps of a fork. */
   public ForkStepListener listener() {
     return listener;
   }
 
-  /** Returns where the files of a layer lie; there are none yet when it was just made. */
+  /** Returns the folder of a layer's files, which may be empty right after creation. */
   public Path tree(String layer) {
     return isImageLayer(layer) ? Path.of(layer) : folder.resolve(layer).resolve(TREE);
   }
@@ -105,7 +107,7 @@ public final class LayerStore {
     return layer.startsWith("/");
   }
 
-  /** Returns the host's number of the root of whoever wrote the layer. */
+  /** Returns the host's id of the root user that wrote the layer. */
   public long firstUserId(String layer) throws IOException {
     return isImageLayer(layer)
         ? 0
@@ -113,16 +115,16 @@ public final class LayerStore {
   }
 
   /**
-   * Makes a layer without files that {@code user} uses from the beginning.
+   * Creates an empty layer with a reference from {@code user}.
    *
-   * @param disk the file that holds the disk that its files will be in, if they will be in one
+   * @param disk the image file of the disk that will hold its files, if any
    */
   public String create(long first, String user, Path usersFolder, Optional<Path> disk)
       throws IOException {
-    Files.createDirectories(folder, OURS);
+    Files.createDirectories(folder, OWNER_ONLY);
     String name = newName();
     Path draft = draft(name);
-    Files.createDirectory(draft, OURS);
+    Files.createDirectory(draft, OWNER_ONLY);
     Files.writeString(draft.resolve("first"), Long.toString(first));
     UsageReferences.initialize(draft);
     references.add(draft, user, usersFolder);
@@ -147,15 +149,15 @@ public final class LayerStore {
   }
 
   /**
-   * Notes that somebody uses layers.
+   * Adds references to layers.
    *
-   * @throws NoSuchFileException when one of them is gone; none is used then
+   * @throws NoSuchFileException if one of them is gone; then no reference is added
    */
   public void acquire(List<String> layers, String user, Path usersFolder) throws IOException {
     acquire(layers, user, marked -> references.add(marked, user, usersFolder));
   }
 
-  /** Marks the folders of layers. */
+  /** Writes references into the folders of layers. */
   private interface ReferenceWriter {
     void write(List<Path> layers) throws IOException;
   }
@@ -176,21 +178,21 @@ public final class LayerStore {
     }
   }
 
-  /** Keeps layers for as long as this process lives, or until they are let go by the result. */
+  /** Protects layers until the returned lease is released or this process ends. */
   public String lease(List<String> layers) throws IOException {
     String holder = LEASE_PREFIX + newName();
     acquire(layers, holder, marked -> references.add(marked, holder, process));
     return holder;
   }
 
-  /** Returns those that are not of an image. */
+  /** Returns the layers that are not folders of an image. */
   public static List<String> withoutImageLayers(List<String> layers) {
     return layers.stream().filter(layer -> !isImageLayer(layer)).toList();
   }
 
   /**
-   * Returns layers with the same files, fewer of them where some were merged. They may be gone by
-   * the time that they are used.
+   * Returns layers with the same files, using merged ones if there are any. They may be removed
+   * before they are acquired.
    */
   public List<String> compacted(List<String> layers) throws IOException {
     List<String> found = new ArrayList<>();
@@ -209,21 +211,21 @@ public final class LayerStore {
   private Optional<String> merged(String layer) throws IOException {
     try {
       String name = Files.readString(folder.resolve(layer).resolve(MERGED));
-      return Optional.of(name).filter(one -> Files.isDirectory(tree(one)));
+      return Optional.of(name).filter(path -> Files.isDirectory(tree(path)));
     } catch (NoSuchFileException none) {
       return Optional.empty();
     }
   }
 
   /**
-   * What layers are merged into.
+   * A merge of layers.
    *
-   * @param tree an empty folder for the files
-   * @param spare one for what is on the way
-   * @param layers and the first of their users each, the lowest first
-   * @param beneath whether something lies beneath them that they hide parts of
-   * @param image the file that holds the disk that all of this is in, if it is in one
-   * @param mount where that disk is to be mounted
+   * @param tree an empty folder for the result
+   * @param spare an empty folder for temporary files
+   * @param layers the layers, the lowest first, each with its first user id
+   * @param hasLowerLayers whether there are further layers below, of which these hide parts
+   * @param image the image file of the disk that contains all of this, if any
+   * @param mount where to mount that disk
    */
   public record MergeRequest(
       Path tree,
@@ -233,7 +235,7 @@ public final class LayerStore {
       boolean hasLowerLayers,
       Optional<Path> image,
       Path mount) {
-    /** Returns the launcher's step, as merge.h has it. */
+    /** Returns the step of the launcher; see merge.h. */
     public List<String> step(String verb) {
       List<String> words =
           new ArrayList<>(
@@ -248,12 +250,12 @@ public final class LayerStore {
     }
   }
 
-  /** Puts what layers have into one. */
+  /** Merges the files of layers. */
   public interface MergeAction {
-    void merge(MergeRequest wanted) throws IOException;
+    void merge(MergeRequest request) throws IOException;
   }
 
-  /** Makes a layer with the files of others. It is kept as long as the topmost of them. */
+  /** Creates a layer with the files of others. It exists as long as the topmost of them. */
   public void merge(List<String> layers, MergeAction filling) throws IOException {
     List<String> own = withoutImageLayers(layers);
     String top = own.getFirst();
@@ -264,7 +266,7 @@ public final class LayerStore {
     String name = newName();
     Path draft = draft(name);
     try {
-      Files.createDirectory(draft, OURS);
+      Files.createDirectory(draft, OWNER_ONLY);
       Files.writeString(draft.resolve("first"), Long.toString(firstUserId(own.getLast())));
       UsageReferences.initialize(draft);
       listener.reached(ForkStep.MERGE_STARTED);
@@ -281,7 +283,10 @@ public final class LayerStore {
     }
   }
 
-  /** In the disk that all of the layers are in, where files can be shared; otherwise in none. */
+  /**
+   * Prepares a merge in the disk that contains all layers, where files can be hard-linked, or else
+   * outside of any.
+   */
   private MergeRequest mergeRequest(Path draft, String name, List<String> own, boolean beneath)
       throws IOException {
     long first = firstUserId(own.getLast());
@@ -307,16 +312,16 @@ public final class LayerStore {
         root);
   }
 
-  /** Returns the file of the disk that all of the layers are in, if there is one. */
+  /** Returns the image file of the disk that contains all layers, if there is one. */
   private Optional<Path> commonDisk(List<String> own) throws IOException {
     Set<Object> keys = new HashSet<>();
     Path disk = folder.resolve(own.getFirst()).resolve(DISK);
     for (String layer : own) {
-      Path one = folder.resolve(layer).resolve(DISK);
-      if (!Files.exists(one)) {
+      Path path = folder.resolve(layer).resolve(DISK);
+      if (!Files.exists(path)) {
         return Optional.empty();
       }
-      keys.add(Files.getAttribute(one, "unix:ino"));
+      keys.add(Files.getAttribute(path, "unix:ino"));
     }
     return keys.size() == 1 ? Optional.of(disk) : Optional.empty();
   }
@@ -327,23 +332,26 @@ public final class LayerStore {
     Files.move(unfinished, folder.resolve(top).resolve(MERGED), StandardCopyOption.ATOMIC_MOVE);
   }
 
-  /** Tells whether anybody but processes that hold it for a while uses a layer. */
+  /** Reports whether a layer has references other than temporary leases. */
   public boolean isInUse(String layer) throws IOException {
     return references.holders(folder.resolve(layer)).stream()
         .anyMatch(user -> !user.startsWith(LEASE_PREFIX));
   }
 
-  /** Takes back all marks of somebody but those on some layers; what nobody uses then stays. */
+  /**
+   * Removes all references of a user except those to some layers; does not remove unused layers.
+   */
   public void releaseExcept(String user, List<String> layers) throws IOException {
-    for (Path one : all()) {
-      if (!layers.contains(one.getFileName().toString())) {
-        references.remove(one, user);
+    for (Path path : all()) {
+      if (!layers.contains(path.getFileName().toString())) {
+        references.remove(path, user);
       }
     }
   }
 
   /**
-   * Takes back what {@link #acquire} or {@link #lease} noted, and removes what nobody uses then.
+   * Removes references added by {@link #acquire} or {@link #lease} and the layers that become
+   * unused.
    */
   public void release(List<String> layers, String user) throws IOException {
     for (String layer : layers) {
@@ -355,32 +363,32 @@ public final class LayerStore {
   }
 
   /**
-   * Takes back every mark of somebody who ends, also one that a crash kept from being written down
-   * elsewhere, and sweeps.
+   * Removes all references of a user that ends, including those a crash left unrecorded, and
+   * sweeps.
    */
   public void releaseAll(String user) throws IOException {
     releaseExcept(user, List.of());
     sweep();
   }
 
-  /** Removes what a crash has left: layers that nobody uses, and what was half made or removed. */
+  /** Removes what a crash has left behind: unused layers, and partially created or removed ones. */
   public void sweep() throws IOException {
     List<Path> before = all();
     List<Path> left = sweep(before);
-    while (left.size() < before.size()) { // a layer may have been used by another only
+    while (left.size() < before.size()) { // a layer may have been used only by another one
       before = left;
       left = sweep(before);
     }
   }
 
-  /** Returns what is left of it. */
+  /** Removes the unused ones of these folders; returns the rest. */
   private List<Path> sweep(List<Path> some) throws IOException {
-    for (Path one : some) {
-      Matcher draft = DRAFT.matcher(one.getFileName().toString());
+    for (Path path : some) {
+      Matcher draft = DRAFT.matcher(path.getFileName().toString());
       if (!draft.matches()) {
-        removeUnused(one);
+        removeUnused(path);
       } else if (!creator(draft).isAlive()) {
-        removeDraft(one, folder.resolve(draft.group(3)));
+        removeDraft(path, folder.resolve(draft.group(3)));
       }
     }
     return some.stream().filter(Files::isDirectory).toList();
@@ -391,7 +399,7 @@ public final class LayerStore {
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
       entries.forEach(found::add);
     } catch (NoSuchFileException none) {
-      // nobody has made one
+      // No layer has been created.
     }
     return found;
   }
@@ -414,7 +422,7 @@ public final class LayerStore {
     removeDraft(draft, layer);
   }
 
-  /** Somebody may have been quicker and have left a mark; without files it was never used. */
+  /** A concurrent call may have added a reference. A layer without files was never in use. */
   private void removeDraft(Path draft, Path layer) throws IOException {
     if (Files.isDirectory(draft.resolve(TREE)) && references.isInUse(draft)) {
       Files.move(draft, layer, StandardCopyOption.ATOMIC_MOVE);
@@ -430,7 +438,7 @@ public final class LayerStore {
       try {
         fileRemover.remove(image, draft.resolve(TREE), List.of(within, within + SPARE));
       } catch (IOException left) {
-        // It counts for the sandbox whose disk it is, and goes with that.
+        // The files count towards the disk of the sandbox and are removed with it.
       }
     }
     new SandboxFolder(draft).remove();

@@ -1,4 +1,4 @@
-/** Files that several sandboxes begin with and none of them changes: layers beneath workspaces. */
+/** Layers below workspaces: files that several sandboxes share and none of them changes. */
 @NullMarked
 package dev.isola.host.layer;
 

@@ -12,27 +12,27 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The addresses that sandboxes get, one each. The block is set aside for tests of equipment (RFC
- * 2544): it is on no company's network and not on the internet. Of an interface's name there can be
- * only one, and the name says the address: making the interface takes the address, for whatever
- * process of whatever installation.
+ * The pool of IPv4 addresses for sandboxes. RFC 2544 reserves the block for benchmarks, so it is
+ * used neither in private networks nor on the internet. The name of an interface is unique and
+ * determines the address: creating the interface allocates the address, across all processes and
+ * installations.
  */
 final class AddressPool {
   static final Ipv4Range RANGE = Ipv4Range.of("198.19.0.0/16");
 
-  /** What a sandbox takes for the next hop. Nobody has it: nothing can be reached there. */
+  /** The next hop of sandboxes. No interface has this address. */
   static final String GATEWAY = "198.19.0.1";
 
   private static final int FIRST = 2;
   private static final int COUNT = 65_533;
 
-  /** A route that is wider is a way to the internet rather than a network in use. */
+  /** Wider routes lead to the internet and do not mark a block as in use. */
   private static final int MIN_PREFIX_LENGTH = 8;
 
   private AddressPool() {}
 
   /**
-   * One place in the block.
+   * An address of the pool.
    *
    * @param number from 2 to 65534
    */
@@ -45,7 +45,7 @@ final class AddressPool {
       return Ipv4Range.text(RANGE.first() + number);
     }
 
-    /** Given by us, so that no program of the host thinks it should be another. */
+    /** Assigned explicitly, so that no program of the host changes it. */
     String hostMac() {
       return mac(0);
     }
@@ -60,22 +60,22 @@ final class AddressPool {
   }
 
   /**
-   * Returns the places a sandbox may try, in an order of its own.
+   * Returns addresses for a sandbox to try, starting at one derived from its id.
    *
-   * @param taken names of interfaces
+   * @param taken the names of existing interfaces
    */
   static List<AddressSlot> candidates(SandboxId id, Set<String> taken) throws IOException {
     List<Ipv4Range> routes = routes();
     int start = Math.floorMod(id.value().hashCode(), COUNT);
     return IntStream.range(0, COUNT)
         .mapToObj(i -> new AddressSlot(FIRST + (start + i) % COUNT))
-        .filter(place -> !taken.contains(place.link()))
-        .filter(place -> routes.stream().noneMatch(r -> r.contains(RANGE.first() + place.number())))
+        .filter(slot -> !taken.contains(slot.link()))
+        .filter(slot -> routes.stream().noneMatch(r -> r.contains(RANGE.first() + slot.number())))
         .limit(8)
         .toList();
   }
 
-  /** Returns the networks this machine is already in. */
+  /** Returns the networks that the host is connected to. */
   private static List<Ipv4Range> routes() throws IOException {
     List<Ipv4Range> found = new ArrayList<>();
     List<String> lines = Files.readAllLines(Path.of("/proc/net/route"), StandardCharsets.US_ASCII);

@@ -1,9 +1,9 @@
 package dev.isola.host.network;
 
 /**
- * What a sandbox was given.
+ * The network configuration of a sandbox.
  *
- * @param address its own IPv4 address
- * @param gateway where its packets go first; nothing answers there
+ * @param address its IPv4 address
+ * @param gateway its next hop, which does not answer itself
  */
 public record Attachment(String address, String gateway) {}

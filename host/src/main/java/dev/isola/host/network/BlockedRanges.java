@@ -8,16 +8,19 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Where no sandbox gets to: whatever is near the host rather than out on the internet. */
+/**
+ * Addresses that sandboxes must not reach: the host, its networks and everything else that is not
+ * the public internet.
+ */
 final class BlockedRanges {
-  /** Private networks, the cloud's metadata, carriers, multicast and what is reserved. */
+  /** Private networks, cloud metadata, carrier-grade NAT, multicast and reserved ranges. */
   static final List<Ipv4Range> RANGES =
       List.of(
           Ipv4Range.of("0.0.0.0/8"),
           Ipv4Range.of("10.0.0.0/8"),
           Ipv4Range.of("100.64.0.0/10"),
           Ipv4Range.of("127.0.0.0/8"),
-          Ipv4Range.of("168.63.129.16/32"), // the metadata of Azure, a public address
+          Ipv4Range.of("168.63.129.16/32"), // metadata service of Azure, a public address
           Ipv4Range.of("169.254.0.0/16"),
           Ipv4Range.of("172.16.0.0/12"),
           Ipv4Range.of("192.0.0.0/24"),
@@ -32,7 +35,7 @@ final class BlockedRanges {
     return RANGES.stream().anyMatch(range -> range.contains(address));
   }
 
-  /** Returns the host's own addresses, as they are now, that no range covers already. */
+  /** Returns the host's current addresses that are not in a blocked range. */
   static List<String> hostAddresses() throws IOException {
     List<String> found = new ArrayList<>();
     for (NetworkInterface link : Collections.list(NetworkInterface.getNetworkInterfaces())) {
@@ -45,11 +48,13 @@ final class BlockedRanges {
     return found;
   }
 
-  /** Returns the commands for {@code ip} that make the kernel inside say no at once. */
+  /**
+   * Returns {@code ip} commands that make the sandbox's kernel reject packets to these addresses.
+   */
   static String prohibitRoutes() throws IOException {
     StringBuilder batch = new StringBuilder();
     for (Ipv4Range range : RANGES) {
-      // Both are the kernel's own: it neither routes to the one nor to the other.
+      // The kernel itself does not route to these two.
       if (!range.text().startsWith("0.") && !range.text().startsWith("127.")) {
         batch.append("route replace prohibit ").append(range.text()).append('\n');
       }

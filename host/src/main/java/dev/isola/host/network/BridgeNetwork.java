@@ -15,72 +15,74 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives sandboxes an address and a way out. The order is always the same, for root and for others:
+ * Connects sandboxes to the internet. The order is the same with and without root:
  *
  * <ol>
- *   <li>{@link #resolvConf()} goes into the sandbox's root;
- *   <li>the agent is started in an empty network namespace of its own;
- *   <li>{@link #attach} puts an interface into that namespace, before the first command runs;
- *   <li>{@link #remove} when no process of the sandbox is left.
+ *   <li>{@link #resolvConf()} is written to the sandbox's root;
+ *   <li>the agent starts in an empty network namespace;
+ *   <li>{@link #attach} adds an interface to that namespace before the first command runs;
+ *   <li>{@link #remove} cleans up when no process of the sandbox is left.
  * </ol>
  *
- * <p>What is in the namespace ends with its last process, whoever dies before: there is no name to
- * clean up. Commands have no rights over the namespace, so what is set up inside stays.
+ * <p>Interfaces disappear with the last process of the namespace, so a crash leaves nothing to
+ * clean up there. Commands have no privileges over the namespace and cannot change its
+ * configuration.
  *
- * <p>May be used by many threads, and by many processes of one or several installations at once.
+ * <p>Safe for concurrent use by threads, processes and installations.
  */
 public final class BridgeNetwork {
-  private static final String REMEDY = "run isola doctor to see what is missing, or ask for none";
+  private static final String REMEDY =
+      "run isola doctor to see what is missing, or use network mode none";
 
   private final NetworkPath path;
   private volatile @Nullable Prerequisite found;
 
   /**
-   * @param instance whose name everything bears
+   * @param instance the installation, whose id is part of all names
    */
   public BridgeNetwork(InstanceId instance) {
     this.path = NetworkPath.of(instance);
   }
 
-  /** Tells whether {@link #attach} can work here. Tried until it can, then remembered. */
+  /** Reports whether {@link #attach} works on this host. Only a positive result is cached. */
   public boolean available() {
     return prerequisite().present();
   }
 
-  /** Tells what is missing, and how to get it. Tried until nothing is, then remembered. */
+  /** Returns what is missing and how to provide it. Only a positive result is cached. */
   public Prerequisite prerequisite() {
-    Prerequisite known = found;
-    if (known == null) {
-      known = probe();
-      found = known.present() ? known : null;
+    Prerequisite cached = found;
+    if (cached == null) {
+      cached = probe();
+      found = cached.present() ? cached : null;
     }
-    return known;
+    return cached;
   }
 
   private Prerequisite probe() {
     try {
       return Uninterruptible.call(path::probe);
     } catch (IOException e) {
-      throw new IllegalStateException("finding out tells what is wrong, it does not throw", e);
+      throw new IllegalStateException("a probe must not throw", e);
     }
   }
 
-  /** Tells whether the bandwidth is held to its limit, both ways. */
+  /** Reports whether bandwidth limits are enforced in both directions. */
   public boolean limitsBandwidth() {
     return available() && path.limitsBandwidth();
   }
 
   /**
-   * Returns the content of {@code /etc/resolv.conf} in a sandbox: only servers it can reach, none
-   * when the host has none of those.
+   * Returns the content of {@code /etc/resolv.conf} of a sandbox: the name servers of the host that
+   * it can reach.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when the host's own cannot be read
+   * @throws dev.isola.spi.error.ProviderUnavailable if the host's configuration cannot be read
    */
   public String resolvConf() {
     try {
       List<String> resolvers = path.resolvers();
       return resolvers.isEmpty()
-          ? "# the host has no name server that a sandbox could reach\n"
+          ? "# the host has no name server that sandboxes can reach\n"
           : resolvers.stream().map(r -> "nameserver " + r + "\n").collect(Collectors.joining());
     } catch (IOException e) {
       throw unavailable("the host's name servers cannot be read: " + e.getMessage(), e);
@@ -88,14 +90,14 @@ public final class BridgeNetwork {
   }
 
   /**
-   * Gives the network namespace of {@code agent} an interface {@code eth0}, an address and routes,
-   * and returns when packets can leave. What an earlier call made for this sandbox goes first, so
-   * it may be repeated, also for a sandbox that was started anew.
+   * Adds an interface {@code eth0}, an address and routes to the network namespace of {@code agent}
+   * and returns when packets can flow. Replaces what an earlier call created for this sandbox, so
+   * it can be repeated, also after a restart of the sandbox.
    *
-   * @param agent a process in the namespace; it must not be the host's
-   * @param bandwidthMbps held to where {@link #limitsBandwidth()}
-   * @throws dev.isola.spi.error.ProviderUnavailable with the words of the program that failed;
-   *     nothing is left then
+   * @param agent a process in the namespace, which must not be the host's
+   * @param bandwidthMbps enforced if {@link #limitsBandwidth()}
+   * @throws dev.isola.spi.error.ProviderUnavailable with the output of the program that failed;
+   *     nothing is left behind
    */
   public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) {
     Prerequisite needed = prerequisite();
@@ -119,12 +121,12 @@ public final class BridgeNetwork {
   private Attachment attachChecked(SandboxId id, AgentProcess agent, int bandwidthMbps)
       throws IOException {
     refuseHostNamespace(agent);
-    Attachment made = path.attach(id, agent, bandwidthMbps);
-    // Somebody else may have had its pid by then.
+    Attachment attachment = path.attach(id, agent, bandwidthMbps);
+    // Its pid may have been reused in the meantime.
     if (!agent.isAlive()) {
       throw new IOException("its agent has ended");
     }
-    return made;
+    return attachment;
   }
 
   private static SandboxException failed(
@@ -136,9 +138,9 @@ public final class BridgeNetwork {
   }
 
   /**
-   * Takes everything away that {@link #attach} made, also by another process, also half of it. To
-   * be called when no process of the sandbox is left, and only for one that was to be attached: it
-   * takes some programs to find out that there is nothing. May be repeated.
+   * Removes everything that {@link #attach} created, even partially or in another process. Called
+   * when no process of the sandbox is left. Idempotent, but call it only for sandboxes with mode
+   * bridge, because it starts several programs.
    */
   public void remove(SandboxId id) throws IOException {
     Uninterruptible.call(
@@ -148,16 +150,16 @@ public final class BridgeNetwork {
         });
   }
 
-  /** Setting up the wrong namespace would cut the host off. */
+  /** Configuring the host's namespace would disconnect the host. */
   private static void refuseHostNamespace(AgentProcess agent) throws IOException {
-    Path theirs;
+    Path namespace;
     try {
-      theirs = Files.readSymbolicLink(Path.of("/proc/" + agent.pid() + "/ns/net"));
+      namespace = Files.readSymbolicLink(Path.of("/proc/" + agent.pid() + "/ns/net"));
     } catch (IOException e) {
-      throw new IOException("process " + agent.pid() + " is gone or not ours", e);
+      throw new IOException("process " + agent.pid() + " has ended or belongs to another user", e);
     }
-    if (theirs.equals(Files.readSymbolicLink(Path.of("/proc/self/ns/net")))) {
-      throw new IOException("process " + agent.pid() + " is in the network of the host");
+    if (namespace.equals(Files.readSymbolicLink(Path.of("/proc/self/ns/net")))) {
+      throw new IOException("process " + agent.pid() + " is in the network namespace of the host");
     }
   }
 

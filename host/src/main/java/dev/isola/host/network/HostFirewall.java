@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The packet filter of somebody else. What we let pass it may still drop, and its tables are not
- * ours to change: Docker's, for one, drops whatever it does not know.
+ * Firewalls of other programs, which may drop packets that Isola accepts and must not be changed:
+ * Docker's, for example, drops forwarded packets by default.
  */
 final class HostFirewall {
   private static final NetworkProgram NFT = NetworkProgram.of("nft");
@@ -16,7 +16,7 @@ final class HostFirewall {
 
   private HostFirewall() {}
 
-  /** Returns the tables that drop what is passed on, and have no rule that speaks of us. */
+  /** Returns the tables that drop forwarded packets and have no rule for interfaces of Isola. */
   static List<String> blockingTables() throws IOException {
     List<String> found = new ArrayList<>();
     for (String table : droppingTables(NFT.run("", "list", "chains"))) {

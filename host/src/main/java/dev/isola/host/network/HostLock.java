@@ -14,9 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One at a time on this machine: so that the last sandbox that goes does not take the rules away
- * under the next that comes. It is held for some milliseconds, and the kernel frees it when its
- * holder dies.
+ * A host-wide lock, so that the removal of the last sandbox does not delete rules that a new one
+ * needs. It is held for milliseconds; the kernel releases it if the holder dies.
  */
 final class HostLock implements AutoCloseable {
   private static final Path FILE = Path.of("/run/isola/network.lock");
@@ -53,7 +52,7 @@ final class HostLock implements AutoCloseable {
           FILE.getParent(),
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     } catch (FileAlreadyExistsException there) {
-      // as it should be
+      // Already exists.
     }
     FileChannel channel =
         FileChannel.open(FILE, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -74,7 +73,7 @@ final class HostLock implements AutoCloseable {
   }
 
   private static IOException timedOut() {
-    return new IOException("another process holds " + FILE + " for more than " + TIMEOUT);
+    return new IOException("another process has held " + FILE + " for more than " + TIMEOUT);
   }
 
   @Override

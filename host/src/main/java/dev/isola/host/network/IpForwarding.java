@@ -12,14 +12,13 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /**
- * Lets the kernel pass packets on, which it does by the interface they came in by. Where the host
- * does so already nothing is changed. Where it does not, the host's interfaces are opened for the
- * time that there are sandboxes, and a table of the packet filter, shared by all installations,
- * keeps shut what was shut: through an interface that we opened only sandboxes get answers, and
- * what somebody else has translated or begun meanwhile still passes. The table is the memory of
- * what was opened; like the setting itself it does not outlive a reboot.
+ * IP forwarding of the host. If it is enabled for all interfaces, nothing changes. Otherwise it is
+ * enabled on the host's interfaces as long as there are sandboxes, and an nftables table shared by
+ * all installations keeps the host from becoming a router: on these interfaces only replies to
+ * sandboxes, established connections and destination NAT are forwarded. The table also records the
+ * interfaces that were changed; like the setting itself it does not survive a reboot.
  *
- * <p>Called with {@link HostLock} held.
+ * <p>Callers hold {@link HostLock}.
  */
 final class IpForwarding {
   private static final Path SETTINGS = Path.of("/proc/sys/net/ipv4/conf");
@@ -29,7 +28,7 @@ final class IpForwarding {
 
   private IpForwarding() {}
 
-  /** Tells whether the setting can be changed; in many containers it cannot. */
+  /** Reports whether the setting can be changed; in many containers it cannot. */
   static boolean isWritable() {
     return Files.isWritable(setting("all"));
   }
@@ -38,27 +37,27 @@ final class IpForwarding {
     if (isOn("all")) {
       return;
     }
-    List<String> shut = new ArrayList<>();
+    List<String> disabled = new ArrayList<>();
     try (DirectoryStream<Path> interfaces = Files.newDirectoryStream(SETTINGS)) {
       for (Path entry : interfaces) {
         String name = entry.getFileName().toString();
         if (!List.of("all", "default", "lo").contains(name)
             && !name.startsWith(VethLink.PREFIX)
             && !isOn(name)) {
-          shut.add(name);
+          disabled.add(name);
         }
       }
     }
-    if (shut.isEmpty()) {
+    if (disabled.isEmpty()) {
       return;
     }
-    NFT.run(guardRules(shut), "-f", "-");
-    for (String name : shut) {
+    NFT.run(guardRules(disabled), "-f", "-");
+    for (String name : disabled) {
       set(name, true);
     }
   }
 
-  /** Shuts what {@link #enable} opened, unless somebody wants it open by now. */
+  /** Reverts {@link #enable}, unless the operator has enabled forwarding in the meantime. */
   static void disable() throws IOException {
     if (!NFT.run("", "list", "tables").contains("table " + TABLE + "\n")) {
       return;
@@ -100,7 +99,7 @@ final class IpForwarding {
     try {
       Files.writeString(setting(name), on ? "1" : "0");
     } catch (NoSuchFileException gone) {
-      // The interface went away meanwhile.
+      // The interface has disappeared.
     }
   }
 

@@ -6,7 +6,7 @@ import java.net.InetAddress;
 /**
  * A range of IPv4 addresses.
  *
- * @param text as in {@code 10.0.0.0/8}
+ * @param text such as {@code 10.0.0.0/8}
  */
 record Ipv4Range(String text, int first, int bits) {
 

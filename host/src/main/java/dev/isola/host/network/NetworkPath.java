@@ -9,20 +9,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** How packets leave a sandbox: through the kernel for root, through a process for others. */
+/**
+ * How packets leave a sandbox: forwarded by the kernel for root, or by a user-space process
+ * otherwise.
+ */
 sealed interface NetworkPath permits RoutedPath, SlirpPath {
-  /** Returns the way of the user this process runs as. */
+  /** Returns the path for the user of this process. */
   static NetworkPath of(InstanceId instance) {
     return isRoot() ? new RoutedPath(instance) : new SlirpPath(instance);
   }
 
-  /** Tries it in namespaces of its own, so that the host notices nothing. */
+  /** Tries the path in temporary namespaces, without effects on the host. */
   Prerequisite probe();
 
-  /** Tells whether what goes in and out is held to the limit. Asked after {@link #probe}. */
+  /** Reports whether bandwidth limits are enforced. Valid after {@link #probe}. */
   boolean limitsBandwidth();
 
-  /** Returns the name servers a sandbox is told. */
+  /** Returns the name servers of a sandbox. */
   List<String> resolvers() throws IOException;
 
   Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) throws IOException;

@@ -16,19 +16,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A program of the system, run to its end with a deadline and with nothing of this process's
- * environment.
+ * A program of the host, run with a timeout and an empty environment.
  *
- * @param starter what starts it, if anything does
- * @param words how its command line begins
- * @param environment besides the path
+ * @param starter the command line of the program that starts it; may be empty
+ * @param words the start of its command line
+ * @param environment variables in addition to PATH
  */
 record NetworkProgram(List<String> starter, List<String> words, Map<String, String> environment) {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
-  private static final int LONGEST_ANSWER = 16 << 20;
+  private static final int MAX_OUTPUT_LENGTH = 16 << 20;
   private static final int MAX_ERROR_LENGTH = 300;
 
-  /** Also where the path of an ordinary user does not look. */
+  /** Includes folders that are not on the PATH of ordinary users. */
   private static final String PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
   NetworkProgram {
@@ -41,7 +40,7 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
     return new NetworkProgram(List.of(), List.of(words), Map.of());
   }
 
-  /** Returns the names of those that are not installed. */
+  /** Returns the names of programs that are not installed. */
   static List<String> missing(String... names) {
     return List.of(names).stream().filter(name -> find(name).isEmpty()).toList();
   }
@@ -53,7 +52,7 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
         .findFirst();
   }
 
-  /** Returns the same, started by another. */
+  /** Returns a copy that is started by another program. */
   NetworkProgram startedBy(NetworkProgram other) {
     return new NetworkProgram(other.words, words, environment);
   }
@@ -63,27 +62,28 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
   }
 
   /**
-   * Runs it and returns what it said.
+   * Runs the program and returns its output.
    *
-   * @param input written at once: below the size of a pipe the program gets all of it or nothing,
-   *     even when this process is killed
-   * @throws IOException with the program's own words when it fails
+   * @param input written with one call: if it fits a pipe, the program receives all or nothing of
+   *     it, even if this process is killed
+   * @throws IOException with the program's output if it fails
    */
   String run(String input, String... arguments) throws IOException {
-    List<String> line = new ArrayList<>(words);
-    line.addAll(List.of(arguments));
-    String name = String.join(" ", line);
-    Process process = start(line);
-    FutureTask<byte[]> said = new FutureTask<>(() -> drain(process));
-    Thread.startVirtualThread(said);
+    List<String> commandLine = new ArrayList<>(words);
+    commandLine.addAll(List.of(arguments));
+    String name = String.join(" ", commandLine);
+    Process process = start(commandLine);
+    FutureTask<byte[]> output = new FutureTask<>(() -> drain(process));
+    Thread.startVirtualThread(output);
     try {
       try (OutputStream in = process.getOutputStream()) {
         in.write(input.getBytes(StandardCharsets.UTF_8));
       } catch (IOException e) {
-        // It ended without reading; what it said tells why.
+        // The program ended without reading; its output tells why.
       }
       String answer =
-          new String(said.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
+          new String(
+              output.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
       if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new TimeoutException();
       }
@@ -92,9 +92,9 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
       }
       return answer;
     } catch (TimeoutException e) {
-      throw new IOException(name + " did not end in " + DEADLINE, e);
+      throw new IOException(name + " timed out after " + DEADLINE, e);
     } catch (ExecutionException e) {
-      throw new IOException(name + " cannot be read", e);
+      throw new IOException(name + " produced unreadable output", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException(name + " was interrupted", e);
@@ -104,9 +104,9 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
     }
   }
 
-  private Process start(List<String> line) throws IOException {
+  private Process start(List<String> commandLine) throws IOException {
     List<String> all = new ArrayList<>(starter);
-    all.addAll(line);
+    all.addAll(commandLine);
     ProcessBuilder builder = new ProcessBuilder(all);
     builder.command().set(0, find(all.getFirst()).map(Path::toString).orElse(all.getFirst()));
     builder.environment().clear();
@@ -119,11 +119,13 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
   }
 
   private static byte[] drain(Process process) throws IOException {
-    return process.getInputStream().readNBytes(LONGEST_ANSWER);
+    return process.getInputStream().readNBytes(MAX_OUTPUT_LENGTH);
   }
 
   private static String shortened(String answer) {
-    String line = answer.strip().replaceAll("\\s+", " ");
-    return line.length() > MAX_ERROR_LENGTH ? line.substring(0, MAX_ERROR_LENGTH) + "…" : line;
+    String commandLine = answer.strip().replaceAll("\\s+", " ");
+    return commandLine.length() > MAX_ERROR_LENGTH
+        ? commandLine.substring(0, MAX_ERROR_LENGTH) + "…"
+        : commandLine;
   }
 }

@@ -5,11 +5,13 @@ import java.io.IOException;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The packet filter of one installation: a table of its own, which nothing else is put into. */
+/** The nftables rules of one installation, in a table of their own. */
 final class NftRules {
   private static final NetworkProgram NFT = NetworkProgram.of("nft");
 
-  /** Connections of one sandbox that the kernel remembers: it cannot fill the host's table. */
+  /**
+   * Limit of tracked connections per sandbox, so that one cannot fill the host's connection table.
+   */
   private static final int CONNECTIONS = 4096;
 
   private final String table;
@@ -20,20 +22,17 @@ final class NftRules {
     this.group = VethLink.group(instance);
   }
 
-  /**
-   * Puts the rules in place, or anew, in one step: there is no moment without them. What is counted
-   * goes on being counted.
-   */
+  /** Creates or replaces the rules atomically. Connection counts are kept. */
   void apply(List<String> resolvers) throws IOException {
     try {
       NFT.run(text(resolvers), "-f", "-");
     } catch (IOException e) {
-      // Another version of Isola may have left a table of another shape.
+      // Another version of Isola may have left an incompatible table.
       NFT.run(removal() + text(resolvers), "-f", "-");
     }
   }
 
-  /** Takes them away, if they are there. */
+  /** Removes the rules if they exist. */
   void remove() throws IOException {
     NFT.run(removal(), "-f", "-");
   }
@@ -43,9 +42,8 @@ final class NftRules {
   }
 
   /**
-   * Returns the rules. From a sandbox: nothing to the host itself (whatever address it has), names
-   * from the given servers, nothing to what is refused, the rest passes under the host's address.
-   * To a sandbox: answers only.
+   * Returns the rules. From a sandbox: reject packets to the host, accept DNS to the given servers,
+   * reject blocked ranges, and masquerade the rest. To a sandbox: accept only replies.
    */
   String text(List<String> resolvers) {
     String servers =

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The host's name servers, as far as a sandbox can use them. A server on the host itself cannot be
- * used, for nothing on the host can be reached; the servers behind systemd's own are taken instead.
- * No public one is put in their place: whom a machine asks for names is its owner's to say.
+ * The host's name servers that sandboxes can use. A server on the host itself is unreachable for
+ * sandboxes; the upstream servers of systemd-resolved are used instead. There is no public
+ * fallback: the choice of name servers is the operator's.
  */
 final class Resolvers {
   private static final List<Path> FILES =
@@ -39,7 +39,7 @@ final class Resolvers {
     return List.of();
   }
 
-  /** Returns the servers that may be on another machine. Sandboxes have no IPv6. */
+  /** Returns the servers that may be on other machines. Sandboxes have no IPv6. */
   static List<Inet4Address> parse(List<String> lines) {
     List<Inet4Address> found = new ArrayList<>();
     for (String line : lines) {
@@ -54,7 +54,7 @@ final class Resolvers {
             found.add(server);
           }
         } catch (IllegalArgumentException notAnAddress) {
-          // The host's own resolver ignores it too.
+          // The host's resolver ignores it as well.
         }
       }
     }

@@ -14,21 +14,20 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * For root: a pair of interfaces, one end in the sandbox, packets passed on by the kernel under the
- * host's address. The host's end has no address and answers no question for one; what the sandbox
- * must not reach is refused three times: by the host's rules, by routes inside, and by there being
- * nobody at the gateway.
+ * Network path for root: a veth pair with one end in the sandbox; the kernel forwards packets with
+ * the host's address. The host's end has no address and answers no ARP. Three mechanisms block
+ * forbidden addresses: the host's nftables rules, routes inside, and the absence of a gateway.
  */
 final class RoutedPath implements NetworkPath {
   private static final String NAME = "network mode bridge";
   private static final NetworkProgram IP = NetworkProgram.of("ip");
   private static final NetworkProgram TC = NetworkProgram.of("tc");
-  private static final long LARGEST_PACKET = 128 << 10;
+  private static final long MAX_PACKET_SIZE = 128 << 10;
   private static final String REMEDY =
       "install iproute2, nftables and util-linux, and run as root of the host or give the container"
           + " CAP_NET_ADMIN, CAP_SYS_ADMIN and a writable /proc/sys/net";
   private static final String FIREWALL_REMEDY =
-      "let pass what comes from and goes to interfaces named isola-*: iptables -I FORWARD -i"
+      "accept forwarded packets from and to interfaces named isola-*: iptables -I FORWARD -i"
           + " isola-+ -j ACCEPT; iptables -I FORWARD -o isola-+ -j ACCEPT (with Docker in"
           + " DOCKER-USER instead of FORWARD)";
 
@@ -52,13 +51,13 @@ final class RoutedPath implements NetworkPath {
     }
     try {
       probeInNamespace();
-      List<String> others = HostFirewall.blockingTables();
-      if (!others.isEmpty()) {
+      List<String> blocking = HostFirewall.blockingTables();
+      if (!blocking.isEmpty()) {
         return new Prerequisite(
             NAME,
             false,
             false,
-            "a firewall drops what is passed on: table " + others,
+            "a firewall drops forwarded packets: table " + blocking,
             FIREWALL_REMEDY);
       }
       return prerequisite(
@@ -68,11 +67,11 @@ final class RoutedPath implements NetworkPath {
     }
   }
 
-  /** Makes one of each thing, in a namespace that ends with the program. */
+  /** Tries one of each operation in a temporary namespace. */
   private void probeInNamespace() throws IOException {
-    NetworkProgram alone = NetworkProgram.of("unshare", "--net");
-    NetworkProgram.of("nft").startedBy(alone).run(rules.text(List.of()), "-f", "-");
-    IP.startedBy(alone)
+    NetworkProgram namespace = NetworkProgram.of("unshare", "--net");
+    NetworkProgram.of("nft").startedBy(namespace).run(rules.text(List.of()), "-f", "-");
+    IP.startedBy(namespace)
         .run(
             """
             link add name isola-2 group 5 type veth peer name eth0
@@ -81,7 +80,7 @@ final class RoutedPath implements NetworkPath {
             "-batch",
             "-");
     try {
-      TC.startedBy(alone).run("qdisc add dev lo " + shaper(1) + "\n", "-batch", "-");
+      TC.startedBy(namespace).run("qdisc add dev lo " + shaper(1) + "\n", "-batch", "-");
       limitsBandwidth = true;
     } catch (IOException noShaper) {
       limitsBandwidth = false;
@@ -105,22 +104,22 @@ final class RoutedPath implements NetworkPath {
   @Override
   public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) throws IOException {
     List<String> resolvers = resolvers();
-    AddressSlot place = connect(id, agent, resolvers);
-    Path settings = Path.of("/proc/sys/net/ipv4/conf", place.link());
+    AddressSlot slot = connect(id, agent, resolvers);
+    Path settings = Path.of("/proc/sys/net/ipv4/conf", slot.link());
     Files.writeString(settings.resolve("forwarding"), "1");
     Files.writeString(settings.resolve("rp_filter"), "1");
     Files.writeString(settings.resolve("arp_ignore"), "1");
     NetworkProgram inside = NetworkProgram.of("nsenter", "--net=/proc/" + agent.pid() + "/ns/net");
     if (limitsBandwidth) {
       String shaper = shaper(bandwidthMbps);
-      TC.run("qdisc add dev " + place.link() + " " + shaper + "\n", "-batch", "-");
+      TC.run("qdisc add dev " + slot.link() + " " + shaper + "\n", "-batch", "-");
       TC.startedBy(inside).run("qdisc add dev eth0 " + shaper + "\n", "-batch", "-");
     }
-    IP.startedBy(inside).run(insideBatch(place, resolvers), "-batch", "-");
-    return new Attachment(place.address(), AddressPool.GATEWAY);
+    IP.startedBy(inside).run(insideBatch(slot, resolvers), "-batch", "-");
+    return new Attachment(slot.address(), AddressPool.GATEWAY);
   }
 
-  /** Makes the pair, one end of it in the sandbox, in the first place that is free. */
+  /** Creates the veth pair with the first free address. */
   private AddressSlot connect(SandboxId id, AgentProcess agent, List<String> resolvers)
       throws IOException {
     try (HostLock _ = HostLock.acquire()) {
@@ -128,12 +127,12 @@ final class RoutedPath implements NetworkPath {
       rules.apply(resolvers);
       IpForwarding.enable();
       IOException last = new IOException("no address is free in " + AddressPool.RANGE.text());
-      for (AddressSlot place :
+      for (AddressSlot slot :
           AddressPool.candidates(
               id, links.stream().map(VethLink::name).collect(Collectors.toSet()))) {
         try {
-          IP.run(outsideBatch(id, place, agent.pid()), "-batch", "-");
-          return place;
+          IP.run(outsideBatch(id, slot, agent.pid()), "-batch", "-");
+          return slot;
         } catch (IOException e) {
           removeLinks(id, VethLink.all());
           if (!String.valueOf(e.getMessage()).contains("File exists")) {
@@ -146,7 +145,7 @@ final class RoutedPath implements NetworkPath {
     }
   }
 
-  private String outsideBatch(SandboxId id, AddressSlot place, long pid) {
+  private String outsideBatch(SandboxId id, AddressSlot slot, long pid) {
     return """
     link add name %1$s group %2$s address %3$s type veth peer name eth0 address %4$s netns %5$d
     link set dev %1$s addrgenmode none alias %6$s
@@ -155,16 +154,16 @@ final class RoutedPath implements NetworkPath {
     route add %7$s/32 dev %1$s
     """
         .formatted(
-            place.link(),
+            slot.link(),
             VethLink.group(instance),
-            place.hostMac(),
-            place.sandboxMac(),
+            slot.hostMac(),
+            slot.sandboxMac(),
             pid,
             VethLink.alias(instance, id),
-            place.address());
+            slot.address());
   }
 
-  private static String insideBatch(AddressSlot place, List<String> resolvers) throws IOException {
+  private static String insideBatch(AddressSlot slot, List<String> resolvers) throws IOException {
     StringBuilder batch =
         new StringBuilder(
             """
@@ -174,7 +173,7 @@ final class RoutedPath implements NetworkPath {
             link set eth0 up
             neigh add %2$s lladdr %3$s dev eth0 nud permanent
             """
-                .formatted(place.address(), AddressPool.GATEWAY, place.hostMac()));
+                .formatted(slot.address(), AddressPool.GATEWAY, slot.hostMac()));
     batch.append(BlockedRanges.prohibitRoutes());
     for (String resolver : resolvers) {
       if (BlockedRanges.contains(InetAddress.ofLiteral(resolver))) {
@@ -188,10 +187,10 @@ final class RoutedPath implements NetworkPath {
         .toString();
   }
 
-  /** A bucket of 10 ms, and never less than the largest packet the kernel makes. */
+  /** A bucket of 10 ms, but at least the largest packet of the kernel. */
   private static String shaper(int mbps) {
     return "root tbf rate %dmbit burst %d latency 100ms"
-        .formatted(mbps, Math.max(LARGEST_PACKET, mbps * 1250L));
+        .formatted(mbps, Math.max(MAX_PACKET_SIZE, mbps * 1250L));
   }
 
   @Override
@@ -208,8 +207,8 @@ final class RoutedPath implements NetworkPath {
   }
 
   /**
-   * Removes those of a sandbox and returns the others. One of ours that bears no name yet is half
-   * of one whose maker died, for we hold the lock; it goes too.
+   * Removes the interfaces of a sandbox and returns the others. An interface of this installation
+   * without an alias was left behind by a crash, because the lock is held; it is removed as well.
    */
   private List<VethLink> removeLinks(SandboxId id, List<VethLink> links) throws IOException {
     List<VethLink> left = new ArrayList<>();
@@ -224,7 +223,7 @@ final class RoutedPath implements NetworkPath {
     return left;
   }
 
-  /** It may be going away by itself just now, with the sandbox's last process. */
+  /** The kernel may remove the interface concurrently, together with the sandbox's last process. */
   private static void remove(VethLink link) throws IOException {
     try {
       IP.run("", "link", "delete", "dev", link.name());

@@ -11,10 +11,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * For an ordinary user: a process on the host, slirp4netns, takes the sandbox's packets from an
- * interface inside and speaks for it with sockets of its own. What must not be reached is refused
- * by routes inside. Going around them by binding to the interface does not help: slirp4netns
- * answers no question for an address but its own two.
+ * Network path without root: slirp4netns on the host receives the sandbox's packets from an
+ * interface inside and forwards them through its own sockets. Routes inside block forbidden
+ * addresses. Binding to the interface does not bypass them, because slirp4netns answers ARP only
+ * for its own two addresses.
  */
 final class SlirpPath implements NetworkPath {
   private static final String ADDRESS = "10.0.2.100";
@@ -55,13 +55,13 @@ final class SlirpPath implements NetworkPath {
     return new Prerequisite("network mode bridge", false, false, detail, fix);
   }
 
-  /** The kernel can hold back what leaves the sandbox, but not what slirp4netns brings in. */
+  /** The kernel can shape traffic that leaves the sandbox, but not what slirp4netns delivers. */
   @Override
   public boolean limitsBandwidth() {
     return false;
   }
 
-  /** The process asks the host's own server, wherever it is. */
+  /** slirp4netns forwards to the host's name server. */
   @Override
   public List<String> resolvers() {
     return List.of(RESOLVER);
@@ -69,9 +69,9 @@ final class SlirpPath implements NetworkPath {
 
   @Override
   public Attachment attach(SandboxId id, AgentProcess agent, int bandwidthMbps) throws IOException {
-    SlirpProcess relay = new SlirpProcess(instance, id);
-    relay.stop();
-    relay.start(agent.pid());
+    SlirpProcess slirp = new SlirpProcess(instance, id);
+    slirp.stop();
+    slirp.start(agent.pid());
     NetworkProgram.of("ip")
         .startedBy(
             NetworkProgram.of(

@@ -17,19 +17,19 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The processes that carry one sandbox's packets: slirp4netns, and one beside it that waits for the
- * end of the agent. When that one ends, the pipe between them breaks and slirp4netns ends too;
- * nobody has to be there to see to it. Both bear the marks of the sandbox.
+ * The processes that carry the packets of one sandbox: slirp4netns, and a helper that waits for the
+ * end of the agent. When the helper exits, the pipe between them closes and slirp4netns exits as
+ * well, without any other process. Both carry the sandbox's environment variables.
  */
 final class SlirpProcess {
-  /** Files of the host, the rights of the user and most calls are out of its reach. */
+  /** Denies slirp4netns access to host files, privileges and most system calls. */
   private static final String OPTIONS =
       "--disable-host-loopback --enable-sandbox --enable-seccomp --mtu=65520";
 
   /**
-   * Everything goes to the background, in a session of its own, so that the shell ends when the
-   * relay is ready (it says 1) or has failed (it says nothing). Each connection of the sandbox
-   * takes a descriptor, so their number is bounded.
+   * Runs everything in the background in a new session, so that the shell exits when slirp4netns is
+   * ready (output 1) or has failed (no output). Each connection takes a descriptor, so their number
+   * is limited.
    */
   private static final String START =
       """
@@ -53,10 +53,10 @@ final class SlirpProcess {
   void start(long pid) throws IOException {
     String target = Long.toString(pid);
     if (!tryStart(target)) {
-      // Seen once on a busy machine, without a reason that it would tell; the next one came up.
+      // Happens on busy hosts without an error message; a second attempt succeeds.
       stop();
       if (!tryStart(target)) {
-        throw new IOException("slirp4netns did not come up: " + startError(target));
+        throw new IOException("slirp4netns did not start: " + startError(target));
       }
     }
   }
@@ -69,7 +69,7 @@ final class SlirpProcess {
     return shell.run(START).equals("1");
   }
 
-  /** Starts it once more, to hear why. */
+  /** Starts it again to get the error message. */
   private static String startError(String target) {
     NetworkProgram again =
         NetworkProgram.of("slirp4netns").startedBy(NetworkProgram.of("timeout", "-s", "KILL", "2"));
@@ -80,12 +80,12 @@ final class SlirpProcess {
     }
   }
 
-  /** Ends them; returns when they are gone. */
+  /** Kills the processes; returns when they are gone. */
   void stop() throws IOException {
     long until = System.nanoTime() + TIMEOUT.toNanos();
     for (List<AgentProcess> left = processes(); !left.isEmpty(); left = processes()) {
       if (System.nanoTime() - until >= 0) {
-        throw new IOException("processes that carry packets do not end: " + left);
+        throw new IOException("slirp4netns processes do not exit: " + left);
       }
       left.forEach(AgentProcess::kill);
       LockSupport.parkNanos(1_000_000);

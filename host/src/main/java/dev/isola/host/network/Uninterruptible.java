@@ -5,14 +5,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * Lets something come to its end although the caller is interrupted: it takes some milliseconds,
- * each of its steps has a deadline, and half of it would have to be taken away again by the same
- * interrupted caller. The interrupt is there afterwards.
+ * Completes a task even if the caller is interrupted. The task takes milliseconds and has timeouts
+ * of its own; if it were interrupted, the same caller would have to undo half of it. The interrupt
+ * status is preserved.
  */
 final class Uninterruptible {
   private Uninterruptible() {}
 
-  /** What is to be done. */
+  /** The task to complete. */
   interface Task<T> {
     T call() throws IOException;
   }

@@ -9,10 +9,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The host's end of a sandbox's interface.
+ * The host's end of a sandbox's veth pair.
  *
- * @param group tells the rules which installation it belongs to
- * @param alias tells people, and us, which sandbox it belongs to; empty for none
+ * @param group the interface group, by which rules identify the installation
+ * @param alias identifies the sandbox; may be empty
  */
 record VethLink(String name, String group, String alias) {
   static final String PREFIX = "isola-";
@@ -20,7 +20,7 @@ record VethLink(String name, String group, String alias) {
   private static final Pattern GROUP = Pattern.compile(" group (\\S+)");
   private static final Pattern ALIAS = Pattern.compile(" alias (\\S+)");
 
-  /** Returns those of all installations. */
+  /** Returns the interfaces of all installations. */
   static List<VethLink> all() throws IOException {
     return parse(NetworkProgram.of("ip").run("", "-o", "link", "show", "type", "veth"));
   }
@@ -41,7 +41,7 @@ record VethLink(String name, String group, String alias) {
     return matcher.find() ? matcher.group(1) : "";
   }
 
-  /** Returns a number that two installations of one machine do not share, but for a freak. */
+  /** Returns the group of an installation, derived from its id; collisions are unlikely. */
   static String group(InstanceId instance) {
     return Integer.toString(1 << 30 | (instance.value().hashCode() & 0x3fff_ffff));
   }

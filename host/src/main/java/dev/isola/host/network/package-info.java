@@ -1,7 +1,6 @@
 /**
- * Network mode {@code bridge} on this machine: a sandbox that was started with an empty network
- * namespace gets an address and a way out, and cannot reach the host, its neighbours or other
- * sandboxes.
+ * Network mode {@code bridge}: connects a sandbox that started in an empty network namespace to the
+ * internet, without access to the host, its networks or other sandboxes.
  */
 @NullMarked
 package dev.isola.host.network;

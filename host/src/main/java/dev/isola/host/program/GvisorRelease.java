@@ -5,49 +5,50 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A release of gVisor, by the version of its program {@code runsc}; and how gVisor's kernel is
- * recognised from within.
+ * A release of gVisor, identified by the version of {@code runsc}, and the detection of its kernel
+ * from inside.
  */
 public record GvisorRelease(Version version) {
-  /** Where gVisor itself publishes releases; Debian 12 has one of 2022. */
+  /** gVisor's own releases; Debian 12 has one of 2022. */
   public static final String INSTALL =
       "install a current runsc from gVisor itself"
-          + " (https://gvisor.dev/docs/user_guide/install/); the one of Debian 12 is too old";
+          + " (https://gvisor.dev/docs/user_guide/install/); the one in Debian 12 is too old";
 
-  /** What finds the version, as its first group, in what {@code runsc --version} says. */
+  /** Matches the version, as the first group, in the output of {@code runsc --version}. */
   public static final Pattern VERSION_OUTPUT =
       Pattern.compile("runsc version \\D*(?:0\\.0~)?(\\d{8}(?:\\.\\d+)*)");
 
   /**
-   * What {@code /proc/version} says in gVisor. The release was 4.4.0 until 2025, then 4.19.0-gvisor
-   * and 5.15.0-gvisor, so no number tells. What stays is the build, a constant of its sources that
-   * no kernel of Linux has (those name a compiler before it), or the release's suffix.
+   * Matches {@code /proc/version} in gVisor. The release was 4.4.0 until 2025, then 4.19.0-gvisor
+   * and 5.15.0-gvisor, so the number does not identify it. The build date does, a constant that no
+   * Linux kernel has at this position (those name a compiler before it), or the suffix of the
+   * release.
    */
   private static final Pattern KERNEL =
       Pattern.compile(
           "Linux version (\\S+-gvisor|\\S+ #1 SMP Sun Jan 10 15:06:54 PST 2016)(\\s.*)?",
           Pattern.DOTALL);
 
-  /** Seen up to 20221219; nothing between that and this was tried. */
+  /** The defect was seen up to 20221219; no release between that and this one was tested. */
   private static final Version STATX = Version.of("20230101");
 
-  /** The first that is known to make signals of what is typed, and an end of file. */
+  /** The first release known to support signals and end of file from a terminal. */
   private static final Version TERMINALS = Version.of("20240729");
 
-  /** Returns the release of a program that says this of itself. */
-  public static Optional<GvisorRelease> of(String said) {
-    Matcher found = VERSION_OUTPUT.matcher(said);
+  /** Returns the release according to the output of {@code runsc --version}. */
+  public static Optional<GvisorRelease> of(String versionOutput) {
+    Matcher found = VERSION_OUTPUT.matcher(versionOutput);
     return found.find()
         ? Optional.of(new GvisorRelease(Version.of(found.group(1))))
         : Optional.empty();
   }
 
   /**
-   * Tells whether a sandbox runs on gVisor's kernel.
+   * Reports whether a sandbox runs on gVisor's kernel.
    *
-   * @param inside what {@code /proc/version} says in the sandbox
-   * @param outside what the host's kernel says of itself, or its release alone: a sandbox that says
-   *     the same runs on the host's kernel, whatever that is called
+   * @param inside {@code /proc/version} in the sandbox
+   * @param outside {@code /proc/version} of the host, or its release alone; a sandbox with the same
+   *     runs on the host's kernel, whatever its name
    */
   public static boolean isKernel(String inside, String outside) {
     Matcher release = Pattern.compile("Linux version (\\S+)").matcher(inside);
@@ -59,14 +60,14 @@ public record GvisorRelease(Version version) {
         && !outside.startsWith("Linux version " + release.group(1) + " ");
   }
 
-  /** Tells whether it is known to have terminals that work. */
+  /** Reports whether terminals are known to work. */
   public boolean hasTerminals() {
     return version.atLeast(TERMINALS);
   }
 
-  /** Returns what is broken in it; empty where nothing is known to be. */
+  /** Returns the known defect of this release; empty if there is none. */
   public Optional<String> defect() {
-    // Its statx refuses AT_NO_AUTOMOUNT, which they ask for since coreutils 9.
+    // Its statx rejects AT_NO_AUTOMOUNT, which coreutils uses since version 9.
     return version.atLeast(STATX)
         ? Optional.empty()
         : Optional.of(

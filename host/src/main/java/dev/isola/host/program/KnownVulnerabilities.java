@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The holes of programs that let a sandbox, an image or another user get at the host. Of one
- * program, the one closed last comes last.
+ * Vulnerabilities that give a sandbox, an image or another user access to the host. Those of one
+ * program are ordered by the version that fixes them.
  */
 public final class KnownVulnerabilities {
   private static final Map<String, List<Vulnerability>> VULNERABILITIES =
@@ -33,7 +33,7 @@ public final class KnownVulnerabilities {
           List.of(Vulnerability.fixedIn("CVE-2026-55686", "5.7.1").since("3.0.0")),
           "skopeo",
           List.of(Vulnerability.fixedIn("CVE-2024-3727", "1.14.4", "1.15.1")),
-          "slirp4netns", // the version that counts is libslirp's
+          "slirp4netns", // the version of libslirp matters
           List.of(
               Vulnerability.fixedIn(
                   List.of("CVE-2021-3592", "CVE-2021-3593", "CVE-2021-3594", "CVE-2021-3595"),
@@ -41,7 +41,7 @@ public final class KnownVulnerabilities {
 
   private KnownVulnerabilities() {}
 
-  /** Returns those of a program, which may be none. */
+  /** Returns the vulnerabilities of a program; may be empty. */
   public static List<Vulnerability> of(String program) {
     return VULNERABILITIES.getOrDefault(program, List.of());
   }

@@ -5,9 +5,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Who brought a program. A distribution closes holes without a new number. */
+/**
+ * Whether a program comes from a distribution, which may fix vulnerabilities without a new version
+ * number.
+ */
 public final class PackageOrigin {
-  /** How Debian, Ubuntu, Fedora, Red Hat, SUSE and Alpine mark what they have built. */
+  /** Version suffixes of Debian, Ubuntu, Fedora, Red Hat, SUSE and Alpine. */
   private static final Pattern MARK =
       Pattern.compile("\\+ds|[+~-]deb|ubuntu|\\.fc\\d|\\.el\\d|\\.suse|-r\\d");
 
@@ -15,7 +18,7 @@ public final class PackageOrigin {
 
   private PackageOrigin() {}
 
-  /** Tells whether a program at this path comes from the distribution, by where it is. */
+  /** Reports whether a program comes from the distribution, judging by its folder. */
   public static boolean isFromDistribution(Path program) {
     return Optional.ofNullable(program.getParent())
         .map(Path::toString)
@@ -23,8 +26,8 @@ public final class PackageOrigin {
         .isPresent();
   }
 
-  /** Tells whether a distribution built what says this of itself. */
-  public static boolean isFromDistribution(String said) {
-    return MARK.matcher(said).find();
+  /** Reports whether a distribution built a program, judging by its version output. */
+  public static boolean isFromDistribution(String versionOutput) {
+    return MARK.matcher(versionOutput).find();
   }
 }

@@ -7,12 +7,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The numbers of a version, such as 1.2.8; what a distribution adds to it does not count.
+ * A version number such as 1.2.8; suffixes of distributions do not count.
  *
- * @param text as it was said, with what was added
+ * @param text the original text, including suffixes
  */
 public record Version(List<Integer> numbers, String text) implements Comparable<Version> {
-  /** Programs name their licence's too, whose address has a number in it. */
+  /** Some programs also print the URL of their license, which contains a number. */
   private static final Pattern ADDRESS = Pattern.compile("https?://\\S*");
 
   private static final Pattern NUMBERS = Pattern.compile("([0-9]{1,9}(?:\\.[0-9]{1,9})+)[^\\s,)]*");
@@ -24,9 +24,9 @@ public record Version(List<Integer> numbers, String text) implements Comparable<
   }
 
   /**
-   * Reads the numbers that {@code text} begins with.
+   * Parses the numbers at the start of {@code text}.
    *
-   * @throws IllegalArgumentException when it begins with none
+   * @throws IllegalArgumentException if there are none
    */
   public static Version of(String text) {
     Matcher matcher = LEADING.matcher(text);
@@ -36,9 +36,9 @@ public record Version(List<Integer> numbers, String text) implements Comparable<
     return parsed(matcher.group(), text);
   }
 
-  /** Returns the first version, of two numbers at least, in what a program says of itself. */
-  public static Optional<Version> find(String said) {
-    Matcher matcher = NUMBERS.matcher(ADDRESS.matcher(said).replaceAll(""));
+  /** Returns the first version with at least two numbers in the output of a program. */
+  public static Optional<Version> find(String output) {
+    Matcher matcher = NUMBERS.matcher(ADDRESS.matcher(output).replaceAll(""));
     return matcher.find()
         ? Optional.of(parsed(matcher.group(1), matcher.group()))
         : Optional.empty();
@@ -52,7 +52,7 @@ public record Version(List<Integer> numbers, String text) implements Comparable<
     return index < numbers.size() ? numbers.get(index) : 0;
   }
 
-  /** Tells whether both are of one series, as 1.2.3 and 1.2.8 are. */
+  /** Reports whether both belong to the same series, as 1.2.3 and 1.2.8 do. */
   boolean isSameSeries(Version other) {
     return at(0) == other.at(0) && at(1) == other.at(1);
   }

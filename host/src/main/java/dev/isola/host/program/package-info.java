@@ -1,4 +1,4 @@
-/** Programs of the host: their versions, and which of those have known holes. */
+/** Programs of the host: their versions and known vulnerabilities. */
 @NullMarked
 package dev.isola.host.program;
 

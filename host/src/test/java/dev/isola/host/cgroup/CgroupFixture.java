@@ -16,10 +16,10 @@ import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /**
- * A group on the real kernel, and processes in it; all is gone when it is closed.
+ * A control group on the real kernel with processes in it; closing it removes everything.
  *
- * <p>The kernel of a hybrid machine is three machines to us: one that uses everything, one whose
- * unified hierarchy is not mounted, and one where it alone is.
+ * <p>A hybrid host provides three variants: all hierarchies, only version 1, and only the unified
+ * hierarchy.
  */
 final class CgroupFixture implements AutoCloseable {
   static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -36,7 +36,10 @@ final class CgroupFixture implements AutoCloseable {
   final ControlGroups machine;
   final ControlGroup group;
 
-  /** The same groups and more: the processor, memory and processes of what a test starts. */
+  /**
+   * The same groups in all hierarchies, so that CPU, memory and processes of a test are always
+   * limited.
+   */
   final ControlGroup all = ControlGroups.ofHost().group(instance, id);
 
   private final List<Process> started = new ArrayList<>();
@@ -91,7 +94,7 @@ final class CgroupFixture implements AutoCloseable {
     }
   }
 
-  /** Starts a shell that joins the group and only then does what it is told. */
+  /** Starts a shell that joins the group before it runs the script. */
   Process start(ControlGroup joined, String script, String... arguments) throws IOException {
     StringBuilder join = new StringBuilder();
     for (Path file : joined.joinFiles()) {

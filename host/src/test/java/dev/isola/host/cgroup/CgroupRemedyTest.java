@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A machine that cannot do everything is told what to do about it. */
+/** Advice for hosts on which not everything can be limited. */
 class CgroupRemedyTest {
   @TempDir Path mount;
 

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What is written and read in version 2, in an ordinary folder that stands in for the hierarchy: it
- * shows the files and the words, not what the kernel makes of them. {@link ControlGroupTest} does,
- * on a machine whose controllers are of that version.
+ * The files of version 2, in an ordinary folder in place of the hierarchy: checks what is written,
+ * not what the kernel does with it. {@link ControlGroupTest} does that on a host with version 2
+ * controllers.
  */
 class CgroupV2FilesTest {
   private static final ResourceLimits LIMITS =

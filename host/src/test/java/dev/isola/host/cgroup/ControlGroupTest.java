@@ -25,20 +25,22 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Groups of the real kernel, with real processes that misbehave. */
+/** Control groups of the real kernel with misbehaving processes. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ControlGroupTest {
   private static final ResourceLimits LIMITS =
       ResourceLimits.DEFAULT.withCpu(2).withMemoryMb(256).withThreads(64);
   private static final Duration PATIENCE = CgroupFixture.TIMEOUT;
 
-  /** Ever more of them, up to the limit and then again; the first one stays. */
+  /** Fork bomb: grows up to the limit and starts again; the first process stays. */
   private static final String BOMB =
       "exec perl -e '$SIG{CHLD} = q(IGNORE); my $first = $$; while (1) { my $p = fork;"
           + " srand if defined $p && $p == 0;"
           + " exit if $$ != $first && (defined $p ? $p == 0 && rand() < 0.5 : rand() < 0.05) }'";
 
-  /** Eight that never stay the same: whoever kills from a list comes too late. */
+  /**
+   * Eight processes that constantly replace themselves, so that a list of pids is always outdated.
+   */
   private static final String RUNAWAYS =
       "exec perl -e '$SIG{CHLD} = q(IGNORE); fork for 1..3; while (1) { exit if fork }'";
 
@@ -73,7 +75,7 @@ class ControlGroupTest {
     }
   }
 
-  /** The last line of something without lines is all of it. */
+  /** Returns the last line, or the whole text if it has no line breaks. */
   private static String hog(long bytes) {
     return "head -c " + bytes + " /dev/zero | tail -n 1 > /dev/null";
   }
@@ -134,7 +136,7 @@ class ControlGroupTest {
                       > 0);
       double wall = System.nanoTime() - start;
       double used = bench.group.usage().cpuTime().minus(before).toNanos();
-      // A machine that is busy elsewhere makes it less, never more.
+      // On a busy host the value is lower, never higher.
       assertThat(used / wall).isLessThan(0.4);
       Path stat =
           CgroupFolders.find(bench.group.name(), bench.machine.hierarchies()).paths().stream()
@@ -235,7 +237,7 @@ class ControlGroupTest {
 
   private static CgroupFixture exploding(Variant variant, String script) throws IOException {
     CgroupFixture.requireTool("perl", "-e", "1");
-    // Even where the variant cannot, the test does limit it.
+    // The fixture limits it even if the variant cannot.
     assumeTrue(
         ControlGroups.ofHost().enforceable().contains(LimitKind.THREADS),
         "NOT RUN: threads cannot be limited here, and a fork bomb is no good without");
@@ -252,7 +254,7 @@ class ControlGroupTest {
     assertThat(bench.group.usage().processes()).isZero();
   }
 
-  /** Joins what either handle has made, which together is what the whole machine would have. */
+  /** Joins the groups of both handles, which together are those of all hierarchies. */
   private static ControlGroup both(CgroupFixture bench) {
     return bench.all.joinFiles().containsAll(bench.group.joinFiles()) ? bench.all : bench.group;
   }
@@ -298,7 +300,7 @@ class ControlGroupTest {
       bench.group.create(LIMITS);
       Process process = bench.start(bench.group, "echo in; exec sleep 1000 > /dev/null");
       assertThat(process.inputReader().readLine()).isEqualTo("in");
-      // The positive control: the census sees every folder.
+      // Positive control: the scan finds every folder.
       assertThat(ResourceScan.difference(before, census.scan()))
           .filteredOn(line -> line.startsWith("cgroup "))
           .hasSameSizeAs(bench.group.joinFiles());
@@ -320,7 +322,7 @@ class ControlGroupTest {
       bench.group.create(LIMITS);
       List<Path> files = bench.group.joinFiles();
       assumeTrue(files.size() > 1, "NOT RUN: there is but one hierarchy");
-      // Somebody who has joined one of the groups; the others were never made.
+      // A process that has joined one of the groups; the others were never created.
       Path kept = files.getLast();
       for (Path file : files) {
         if (!file.equals(kept)) {
@@ -366,7 +368,7 @@ class ControlGroupTest {
   void othersAreLeftAlone() throws Exception {
     try (CgroupFixture mine = new CgroupFixture(Variant.ALL_HIERARCHIES);
         CgroupFixture other = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
-      // The same sandbox id in two installations, and an id that begins like another.
+      // The same sandbox id in two installations, and an id that is a prefix of another.
       ControlGroup neighbour = mine.machine.group(other.instance, mine.id);
       ControlGroup longer = mine.machine.group(mine.instance, new SandboxId(mine.id.value() + "x"));
       mine.group.create(LIMITS);
@@ -422,7 +424,7 @@ class ControlGroupTest {
     }
   }
 
-  /** Version 1 refuses more than the group above has; the lesser of the two is meant. */
+  /** Version 1 rejects more than the parent has; the smaller value applies. */
   @Test
   void aNarrowParentIsNoObstacle() throws Exception {
     try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.CPU)) {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The kernel's tables of all kinds of machines, read. */
+/** Parses the kernel's tables of various hosts. */
 class ControlGroupsTest {
   @Test
   void readsVersion1() {

@@ -12,15 +12,17 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Hands a controller of the real unified hierarchy, whichever it has, to groups of groups. */
+/**
+ * Delegates a controller of the real unified hierarchy, whichever is available, to nested groups.
+ */
 class DelegationTest {
   private interface Step {
     void in(Hierarchy group, String controller) throws Exception;
   }
 
   /**
-   * Makes a group that has a controller. On a machine that uses none of version 2 one is switched
-   * on at the top, and off again.
+   * Creates a group with a controller. On a host without version 2 controllers, enables one at the
+   * root for the duration of the test.
    */
   private static void delegated(Step step) throws Exception {
     Hierarchy unified =
@@ -80,7 +82,7 @@ class DelegationTest {
                 }));
   }
 
-  /** The control of the test above, and the promise: a group that is not ours stays as it is. */
+  /** Control of the test above: a group that does not belong to the server is not changed. */
   @Test
   void whoIsInAGroupOfOthersStays() throws Exception {
     delegated(

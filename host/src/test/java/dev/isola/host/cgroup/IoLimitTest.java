@@ -17,17 +17,17 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a sandbox may read and write of a disk in a second. */
+/** I/O limits of a sandbox. */
 final class IoLimitTest {
   private static final long MEGABYTE = 1 << 20;
 
   @TempDir Path folder;
 
-  /** As slow as that or slower: the least that the kernel's own limit takes, whatever else runs. */
+  /** The minimum duration under the kernel's limit, regardless of other load. */
   @Test
   void directWritesAreHeldBack() throws Exception {
     Optional<String> disk = IoLimit.disk(folder);
-    assumeTrue(disk.isPresent(), "NOT RUN: " + folder + " is on no disk");
+    assumeTrue(disk.isPresent(), "NOT RUN: " + folder + " is not on a disk");
     IoLimit limit = new IoLimit(disk.get(), MEGABYTE, 0);
     try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
       Optional<String> obstacle = bench.machine.obstacle(limit);

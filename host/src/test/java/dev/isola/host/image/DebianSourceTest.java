@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the tools are told; running them needs a mirror, and is not for a test. */
+/** The command lines of the tools; running them would need a mirror. */
 class DebianSourceTest {
   @TempDir Path apt;
 

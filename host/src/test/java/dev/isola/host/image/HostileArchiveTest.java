@@ -25,13 +25,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Archives that mean harm: each is refused whole, and what is outside stays as it was. */
+/** Malicious archives are rejected as a whole and change nothing outside the image. */
 class HostileArchiveTest {
   private static final String ABSOLUTE = "/tmp/isola-hostile-" + ProcessHandle.current().pid();
 
   private final ImageFixture images = new ImageFixture();
 
-  /** Where the archives want to write: two steps above any root of an image. */
+  /** The target of the archives: two levels above the root of an image. */
   private final Path outside = images.scratch.path().resolve("outside");
 
   @AfterEach
@@ -55,28 +55,28 @@ class HostileArchiveTest {
         refused(
             "through a link of its own",
             good().link("out", "../../../../outside").file("out/x", "bad"),
-            "leads through a link"),
+            "leads through a symbolic link"),
         refused(
             "through an absolute link",
             good().link("out", "/").file("out" + ABSOLUTE, "bad"),
-            "leads through a link"),
+            "leads through a symbolic link"),
         refused(
             "a folder through a link",
             good().link("out", "../../../../outside").folder("out/made"),
-            "leads through a link"),
+            "leads through a symbolic link"),
         refused(
             "a link through a link",
             good().link("out", "../../../../outside").link("out/x", "y"),
-            "leads through a link"),
+            "leads through a symbolic link"),
         refused(
             "a hard link through a link",
             good().link("out", "../../../../outside").hardLink("mine", "out/kept"),
-            "leads through a link"),
+            "leads through a symbolic link"),
         refused("a hard link out", good().hardLink("x", steps + "etc/passwd"), "leads out"),
-        refused("a hard link to nothing", good().hardLink("x", "nothing"), "not there"),
+        refused("a hard link to nothing", good().hardLink("x", "nothing"), "missing target"),
         refused("a hard link to a folder", good().hardLink("x", "etc"), "to a folder"),
-        refused("beneath a file", good().file("etc/hostname/x", "bad"), "no folder"),
-        refused("a root that is a file", good().link(".", "/etc"), "has to be a folder"),
+        refused("beneath a file", good().file("etc/hostname/x", "bad"), "not a folder"),
+        refused("a root that is a file", good().link(".", "/etc"), "must be a folder"),
         refused("a link without a target", good().link("x", ""), "target"),
         refused("a zero byte", good().pax("path=a\0b").file("x", "bad"), "zero byte"),
         refused("a long name", good().pax("path=" + "n".repeat(256)).file("x", ""), "longer than"),
@@ -99,11 +99,11 @@ class HostileArchiveTest {
             "a damaged header",
             good().raw("x".repeat(512).getBytes(StandardCharsets.UTF_8)),
             "not a tar"),
-        Arguments.of("no end", good().unended(), "cut off"),
+        Arguments.of("no end", good().unended(), "truncated"),
         Arguments.of("an end in the middle", Arrays.copyOf(whole, 1100), "cut off"),
         Arguments.of("a packed one cut off", Arrays.copyOf(TarBuilder.gzip(whole), 60), ""),
-        Arguments.of("nothing", new byte[0], "cut off"),
-        Arguments.of("only its end", new byte[1024], "nothing in"),
+        Arguments.of("nothing", new byte[0], "truncated"),
+        Arguments.of("only its end", new byte[1024], "no files in"),
         Arguments.of("a zip", new byte[] {'P', 'K', 3, 4, 0, 0, 0, 0}, "zip"),
         Arguments.of(
             "a text", "#!/bin/sh\n".repeat(100).getBytes(StandardCharsets.UTF_8), "not a tar"));
@@ -138,7 +138,7 @@ class HostileArchiveTest {
     assertThat(images.add("packed", good().gzip()).digest()).isEqualTo(image.digest());
   }
 
-  /** The control: the same archives do get out of an unpacker that believes them. */
+  /** Positive control: the same archives escape from an unpacker that trusts them. */
   @Test
   void anUnpackerThatBelievesThemIsLedOut() throws IOException {
     Files.createDirectory(outside);

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** A store in a folder of its own, and ways to look at what lies in it. */
+/** An image store in a temporary folder, with methods to inspect it. */
 final class ImageFixture implements AutoCloseable {
   static final Instant NOW = Instant.parse("2026-01-02T03:04:05Z");
 
@@ -38,7 +38,7 @@ final class ImageFixture implements AutoCloseable {
     return store.add(name, source, ImageStore.AddOptions.DEFAULT);
   }
 
-  /** Returns everything that lies beside the images' own folders: nothing, when all is well. */
+  /** Returns everything next to the images' folders; empty if nothing was left behind. */
   List<String> leftovers() {
     Path images = shared.resolve("images");
     if (!Files.exists(images)) {
@@ -83,7 +83,7 @@ final class ImageFixture implements AutoCloseable {
     }
   }
 
-  /** Runs a program; it must succeed. */
+  /** Runs a program; fails the test unless it succeeds. */
   static String run(Path folder, String... words) {
     try {
       Process process =

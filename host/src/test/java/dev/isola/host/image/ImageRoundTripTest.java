@@ -22,9 +22,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whole trees, by the programs that people use: what goes in is what is there. */
+/** Imports whole trees created with common programs and compares the results. */
 class ImageRoundTripTest {
-  private static final String ODD = "odd \u00ff\u00fe\n%41 name"; // bytes that are no UTF-8
+  private static final String ODD = "odd \u00ff\u00fe\n%41 name"; // bytes that are not valid UTF-8
 
   private final ImageFixture images = new ImageFixture();
 
@@ -33,7 +33,7 @@ class ImageRoundTripTest {
     images.close();
   }
 
-  /** Makes a tree with one of everything. */
+  /** Creates a tree with a file of every type. */
   private Path tree() throws IOException {
     Path root = Files.createDirectory(images.scratch.path().resolve("tree"));
     Path deep = Files.createDirectories(root.resolve("a/" + "deep/".repeat(30) + "n".repeat(200)));
@@ -123,7 +123,8 @@ class ImageRoundTripTest {
     assertThat(ImageFixture.mode(root.resolve("home/tool"))).isEqualTo(06755);
     assertThat(ImageFixture.uid(root.resolve("home/link"))).isEqualTo(5);
     assertThat(image.notes())
-        .contains("1 files belong to ids from 65536 on, which no sandbox has: far");
+        .contains(
+            "1 files have owners with ids of 65536 or more, which sandboxes do not have: far");
   }
 
   @Test
@@ -164,7 +165,7 @@ class ImageRoundTripTest {
   @Test
   void capabilitiesOfProgramsAreKept() throws IOException {
     ImageFixture.needRoot();
-    // cap_net_raw, as ping has it
+    // cap_net_raw, as for ping
     String value = "\u0001\0\0\u0002\0 \0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     Image image =
         images.add(

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names, listing, use, removal, replacement, and what a crash leaves. */
+/** Names, listing, references, removal, replacement, and recovery after a crash. */
 class ImageStoreTest {
   private static final SandboxId SANDBOX = new SandboxId("sandbox1");
 
@@ -75,7 +75,7 @@ class ImageStoreTest {
   void aNameThatCannotBeIsRefusedAndNotFound(String name) {
     assertThatThrownBy(() -> images.add(name, tar("x")))
         .isInstanceOf(InvalidRequest.class)
-        .hasMessageContaining("no image can be called");
+        .hasMessageContaining("invalid image name");
     assertThat(images.store.find(name)).isEmpty();
     assertThatThrownBy(() -> images.store.require(name)).isInstanceOf(NotFound.class);
     assertThatThrownBy(() -> images.add("n".repeat(64), tar("x")))
@@ -88,12 +88,12 @@ class ImageStoreTest {
     assertThatThrownBy(() -> images.store.require("base"))
         .isInstanceOfSatisfying(
             NotFound.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.IMAGE_NOT_FOUND))
-        .hasMessage("no image is called 'base'; isola image build base makes it");
+        .hasMessage("there is no image 'base'; isola image build base creates it");
     images.add("python", tar("x"));
     assertThatThrownBy(() -> images.store.require("pyton"))
-        .hasMessage("no image is called 'pyton'; did you mean python? isola image list shows all");
+        .hasMessage("there is no image 'pyton'; did you mean python? isola image list shows all");
     assertThatThrownBy(() -> images.store.require("zzzzzz"))
-        .hasMessageContaining("there are: python");
+        .hasMessageContaining("available: python");
     assertThatThrownBy(() -> images.store.require("debian:12"))
         .hasMessageContaining("isola image pull NAME SOURCE");
   }
@@ -180,7 +180,7 @@ class ImageStoreTest {
     assertThat(images.store.list()).extracting(Image::name).containsExactly("good");
     assertThatThrownBy(() -> images.store.require("bad"))
         .isInstanceOf(SandboxException.class)
-        .hasMessageContaining("image.properties is damaged");
+        .hasMessageContaining("image.properties is corrupt");
   }
 
   @Test

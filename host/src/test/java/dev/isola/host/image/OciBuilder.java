@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Writes OCI layouts, also ones that lie. */
+/** Writes OCI layouts, including inconsistent ones. */
 final class OciBuilder {
   final Path folder;
   String architecture = Architecture.ofHost();
@@ -34,7 +34,7 @@ final class OciBuilder {
   }
 
   /**
-   * @param content what the configuration says is in the layer
+   * @param content the content of the layer according to the configuration
    */
   OciBuilder layer(byte[] packed, byte[] content) {
     layers.add(descriptor("application/vnd.oci.image.layer.v1.tar+gzip", blob(packed), packed, ""));
@@ -42,7 +42,7 @@ final class OciBuilder {
     return this;
   }
 
-  /** Ends the image at hand and lists it, with more fields for its line in the index. */
+  /** Completes the current image and lists it, with additional fields for its index entry. */
   OciBuilder manifest(String more) {
     byte[] manifest = manifestBytes();
     manifests.add(
@@ -68,7 +68,7 @@ final class OciBuilder {
                 String.join(",", layers)));
   }
 
-  /** Puts all manifests so far into an index of its own, and lists that instead. */
+  /** Moves all manifests so far into a nested index. */
   OciBuilder nested() {
     byte[] index =
         bytes("{\"schemaVersion\":2,\"manifests\":[%s]}".formatted(String.join(",", manifests)));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** OCI layouts made here: layers, whiteouts, digests, platforms. */
+/** Generated OCI layouts: layers, whiteouts, digests, platforms. */
 class OciSourceTest {
   private final ImageFixture images = new ImageFixture();
 
@@ -67,16 +67,16 @@ class OciSourceTest {
             .file("etc/.wh.gone", "")
             .file("etc/.wh.never-there", "")
             .folder("cache")
-            .file("cache/new", "2") // before the mark, and stays
+            .file("cache/new", "2") // before the opaque marker, and stays
             .folder("cache/sub")
             .file("cache/sub/new", "2")
             .file("cache/.wh..wh..opq", "")
             .file("cache/newer", "2")
             .file("cache/.wh..wh.plnk", "")
             .file(".wh.tree", "")
-            .folder("link") // a folder takes the place of the link
+            .folder("link") // a folder replaces the link
             .file("link/inside", "2")
-            .file("shared", "2"); // its twin is not written to
+            .file("shared", "2"); // its other hard link is not written to
     Image image = images.add("two", oci().layer(base()).layer(top).manifest("").source());
     assertThat(paths(image))
         .containsExactly(
@@ -138,7 +138,7 @@ class OciSourceTest {
             new TarBuilder().hardLink("mine", "out/kept"))) {
       OciBuilder layout =
           oci().layer(base().link("out", outside.toString())).layer(top).manifest("");
-      assertRefused(layout.source(), "leads through a link");
+      assertRefused(layout.source(), "leads through a symbolic link");
     }
     assertThat(outside.resolve("kept")).hasContent("kept");
     assertThat(outside).isDirectoryNotContaining("glob:**/x");
@@ -162,12 +162,13 @@ class OciSourceTest {
       for (Path blob : all) {
         byte[] content = Files.readAllBytes(blob);
         byte[] other = content.clone();
-        // In gzip's header that is the time: the content stays the same, and still it counts.
+        // The modification time in the gzip header: the content is unchanged, but the digest is
+        // not.
         other[4] ^= 1;
         Files.write(blob, other);
-        assertRefused(source, "not what its digest says");
+        assertRefused(source, "does not match its digest");
         Files.write(blob, Arrays.copyOf(content, content.length + 1));
-        assertRefused(source, "not what its digest says");
+        assertRefused(source, "does not match its digest");
         Files.delete(blob);
         assertRefused(source, "is missing");
         Files.write(blob, content);
@@ -191,7 +192,7 @@ class OciSourceTest {
     Files.writeString(
         index,
         Files.readString(index).replaceFirst("sha256:[0-9a-f]{64}", "sha256:../../../index.json"));
-    assertRefused(source, "which is no sha256");
+    assertRefused(source, "which is not a sha256 digest");
   }
 
   @ParameterizedTest
@@ -239,7 +240,7 @@ class OciSourceTest {
     listed.layer(base()).manifest(OciBuilder.platform("s390x"));
     assertThatThrownBy(() -> images.add("foreign", listed.source()))
         .hasMessageContaining("no image for linux/" + Architecture.ofHost())
-        .hasMessageContaining("there are: linux/s390x");
+        .hasMessageContaining("available: linux/s390x");
   }
 
   @Test
@@ -252,7 +253,7 @@ class OciSourceTest {
     for (int i = 0; i < 3; i++) {
       layout.nested();
     }
-    assertRefused(layout.source(), "too often");
+    assertRefused(layout.source(), "too deeply");
   }
 
   @Test

@@ -6,14 +6,14 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.GZIPOutputStream;
 
-/** Writes tar archives byte by byte, also such as no program would write. */
+/** Writes tar archives byte by byte, including malformed ones. */
 final class TarBuilder {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private int mode = 0755;
   private long uid;
   private long gid;
 
-  /** Sets what the entries that follow have. */
+  /** Sets the metadata of the following entries. */
   TarBuilder as(int mode, long uid, long gid) {
     this.mode = mode;
     this.uid = uid;
@@ -56,7 +56,7 @@ final class TarBuilder {
     return entry("pax", 'x', "", bytes.length, bytes);
   }
 
-  /** Adds an entry whose header may say another size than its content has. */
+  /** Adds an entry whose header may declare a different size than its content has. */
   TarBuilder entry(String name, char type, String target, long size, byte[] content) {
     byte[] header = new byte[512];
     put(header, 0, name);
@@ -92,7 +92,7 @@ final class TarBuilder {
     System.arraycopy(bytes, 0, header, offset, Math.min(bytes.length, 100));
   }
 
-  /** Returns the archive without the blocks that end it. */
+  /** Returns the archive without the end marker. */
   byte[] unended() {
     return out.toByteArray();
   }

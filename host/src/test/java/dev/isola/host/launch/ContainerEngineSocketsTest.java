@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Sockets are planted in the folder of the test, and every way to name one is tried. */
+/** Creates sockets in the test's folder and tries every way to mount one. */
 class ContainerEngineSocketsTest {
   @TempDir private Path folder;
 
@@ -34,7 +34,7 @@ class ContainerEngineSocketsTest {
 
   private static void listen(Path path) throws IOException {
     try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-      server.bind(UnixDomainSocketAddress.of(path)); // its file stays
+      server.bind(UnixDomainSocketAddress.of(path)); // the file remains
     }
   }
 
@@ -59,7 +59,7 @@ class ContainerEngineSocketsTest {
           .satisfies(
               wrong -> {
                 assertThat(wrong.field()).isEqualTo("volumes");
-                assertThat(wrong.problem()).contains("docker.sock", "root of this machine");
+                assertThat(wrong.problem()).contains("docker.sock", "root on the host");
               });
     }
     assertThat(violations(sockets, folder.resolve("elsewhere"))).isEmpty();

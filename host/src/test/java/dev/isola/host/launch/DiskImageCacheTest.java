@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** S2: a disk has room for what was asked for and for not much more, in bytes and in files. */
+/** S2: a disk has room for the requested bytes and files, and not much more. */
 class DiskImageCacheTest {
   private static final long MEGABYTE = 1 << 20;
 

@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The launcher's step {@code remove}: however deep a tree is, and never beyond a link. */
+/** The launcher's step {@code remove}: trees of any depth, without following symbolic links. */
 class FolderRemovalTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -13,7 +13,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The operator's limits of disk throughput. */
+/** The operator's limits on disk throughput. */
 final class IoSettingsTest {
   private static final ControlGroups NO_GROUPS = ControlGroups.parse("", "", path -> "");
 

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the launcher makes of a plan, and how it says what is wrong with one. */
+/** How the launcher executes plans and reports invalid ones. */
 final class LaunchPlanTest {
   @TempDir Path folder;
 

@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The launcher is packed by host, and runs at addresses that differ by start. */
+/** The launcher is packaged in the host module and is position-independent. */
 class LauncherBinaryTest {
-  /** The field e_type of an ELF header, and its value for a program without fixed addresses. */
+  /** The field e_type of an ELF header, and its value for a position-independent executable. */
   private static final int TYPE = 16;
 
   private static final short SHARED_OBJECT = 3;

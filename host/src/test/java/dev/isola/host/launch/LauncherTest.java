@@ -16,10 +16,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The launcher that stands by: it answers everybody, comes back when it was ended, and goes. */
+/** The launcher process answers concurrent clients, is restarted on demand, and exits. */
 final class LauncherTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
-  private static final long NOBODY = 1L << 30; // more than any process has
+  private static final long NOBODY = 1L << 30; // higher than any pid
 
   @TempDir Path folder;
 
@@ -102,6 +102,6 @@ final class LauncherTest {
   void aPlanThatIsCutShortIsRefused() throws IOException {
     byte[] whole = new LaunchPlan().step("score", "0").step("dance").encode();
     byte[] cut = java.util.Arrays.copyOf(whole, whole.length - 10);
-    assertThat(launcher.execute(cut, PATIENCE)).contains("the plan is cut short");
+    assertThat(launcher.execute(cut, PATIENCE)).contains("the plan is truncated");
   }
 }

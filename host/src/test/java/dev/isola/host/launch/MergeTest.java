@@ -18,13 +18,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** N4: a layer that was made of several shows what the kernel's overlay of them shows. */
+/** N4: a merged layer shows the same files as the kernel's overlay of its layers. */
 class MergeTest {
   private static final String DESCRIBE =
       "find . -printf '%p %y %m %U %G %T@ %l\\n"
           + "' | sort; find . -type f -exec sha256sum {} + | sort";
 
-  /** Files, and what is done to them in one layer after the other. */
+  /** Files, and the changes of each layer. */
   private static final List<String> CHANGES =
       List.of(
           "mkdir -p a/b c d/e f; for p in a/1 a/b/2 c/3 d/e/4 f/5 6; do echo $p > $p; done;"
@@ -47,7 +47,7 @@ class MergeTest {
         "NOT RUN: no overlay can be mounted here");
   }
 
-  /** What a script said in a mount namespace of its own. */
+  /** The result of a script in a private mount namespace. */
   private record Said(int status, String text) {}
 
   private Said say(String script) throws IOException, InterruptedException {
@@ -72,7 +72,7 @@ class MergeTest {
         + (",upperdir=" + upper + ",workdir=w");
   }
 
-  /** Makes the layers l0, l1, ... and returns what is seen at their top. */
+  /** Creates the layers l0, l1, ... and returns what their overlay shows. */
   private String layers(List<String> changes) throws Exception {
     run("mkdir l0; cd l0; " + changes.getFirst());
     List<String> below = new ArrayList<>(List.of("l0"));
@@ -148,7 +148,7 @@ class MergeTest {
     assertThat(merge(1, changes.size())).isEqualTo("error a folder was renamed");
   }
 
-  /** The control: putting one folder over the other is not enough. */
+  /** Positive control: copying one folder over the other is not enough. */
   @Test
   void aCopyOfAllIsNotTheSame() throws Exception {
     String all = layers(CHANGES);

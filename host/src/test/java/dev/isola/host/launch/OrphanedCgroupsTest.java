@@ -56,7 +56,7 @@ class OrphanedCgroupsTest {
     return group;
   }
 
-  /** Writes down a sandbox of another provider of the installation. */
+  /** Writes the record of a sandbox of another provider of the installation. */
   private void record(String id, AgentProcess agent) throws IOException {
     SandboxFolder folder = new SandboxFolder(data.resolve("crun/sandboxes").resolve(id));
     folder.create();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Plants a caller's mount in the place of the agent, past every check of the spec. */
+/** Mounts a volume over the agent, bypassing the validation of the spec. */
 final class ReservedMountsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -33,7 +33,7 @@ final class ReservedMountsTest {
     launcher.close();
   }
 
-  /** Runs a plan that stages a root and then shows what is in it, as an error. */
+  /** Runs a plan that stages a root and prints its content as an error. */
   private String staged(LaunchPlan plan) throws IOException {
     plan.run(List.of("/bin/sh", "-c", "cd /tmp/root && ls -A .isola >&2; mount >&2; exit 1"));
     return launcher.execute(plan.encode(), PATIENCE);
@@ -67,7 +67,7 @@ final class ReservedMountsTest {
   void aLinkInThePlaceOfTheAgentsDirectoryIsRefused() throws IOException {
     LaunchPlan plan = stage().step("folder", "/workspace", "755", "0", "0");
     assertThat(staged(plan.step("link", "/workspace", "/.isola").step("reserve")))
-        .contains("in the place of /.isola");
+        .contains("occupies /.isola");
   }
 
   @Test

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a sandbox of an ordinary user reads of that user's own files, with and without a subordinate
- * user. Root plays the ordinary user, in a mount namespace in which that user has a range.
+ * What a sandbox of an ordinary user reads of that user's own files, with and without subordinate
+ * ids. Root acts as the ordinary user in a mount namespace in which that user has a range.
  */
 final class SubordinateIdsTest {
   private static final int CALLER = 65_534;
@@ -27,7 +27,7 @@ final class SubordinateIdsTest {
   private static final String READ =
       "exec 2>&1; cd /tmp/root/shown; cat *.txt private/*; id -u; exit 1";
 
-  /** Where an ordinary user gets to, too; gone with the test. */
+  /** A folder that ordinary users can reach; removed after the test. */
   @TempDir Path folder;
 
   private Path program;
@@ -56,7 +56,7 @@ final class SubordinateIdsTest {
     mode(path, mode);
   }
 
-  /** Runs a plan as the caller, and returns what is said of it. */
+  /** Runs a plan as the ordinary user and returns the answer. */
   private String asCaller(LaunchPlan plan) throws IOException, InterruptedException {
     assumeTrue(SandboxUserIds.rangesAvailable(), "not run: only root can play another user");
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/newuidmap")), "not run: no newuidmap");
@@ -140,7 +140,7 @@ final class SubordinateIdsTest {
       assertThat(none.pair()).isEmpty();
       assertThat(line.present()).isFalse();
       assertThat(line.necessary()).isFalse();
-      assertThat(line.detail()).contains("reads what this user alone may read under /usr, /opt");
+      assertThat(line.detail()).contains("can read private files of this user in /usr, /opt");
       assertThat(line.fix()).contains("uidmap", "run Isola as root");
     }
   }

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** N4: a layer is there as long as somebody uses it, and no longer, whoever is killed when. */
+/** N4: a layer exists exactly as long as it is referenced, even if processes are killed. */
 class LayerStoreTest {
-  /** No process has such a number. */
+  /** A pid that no process has. */
   private static final AgentProcess NOBODY = new AgentProcess(5_000_000, 1, false);
 
   private static final AgentProcess THIS =
@@ -67,7 +67,7 @@ class LayerStoreTest {
     assertThat(layers.tree(layer).resolve("a/b/file")).hasContent("x");
     layers.release(List.of(layer), "fork");
     assertThat(left()).isEmpty();
-    layers.release(List.of(layer), "fork"); // may be repeated
+    layers.release(List.of(layer), "fork"); // idempotent
   }
 
   @Test
@@ -75,7 +75,7 @@ class LayerStoreTest {
     String layer = layer("source");
     layers.sweep();
     assertThat(left()).containsExactly(layer);
-    Files.delete(sandbox("source")); // killed after that, before the mark was taken back
+    Files.delete(sandbox("source")); // killed before the reference was removed
     layers.sweep();
     assertThat(left()).isEmpty();
   }
@@ -155,7 +155,7 @@ class LayerStoreTest {
             () -> layers.acquire(List.of(layer, "0123456789abcdef"), "fork", sandbox("fork")))
         .isInstanceOf(NoSuchFileException.class);
     layers.release(List.of(layer), "source");
-    assertThat(left()).isEmpty(); // the other was not used either
+    assertThat(left()).isEmpty(); // the other was not acquired either
     new LayerStore(folder.resolve("none"), ForkStepListener.NONE, LayerStoreTest::noDisks).sweep();
     assertThat(folder.resolve("none")).doesNotExist();
   }

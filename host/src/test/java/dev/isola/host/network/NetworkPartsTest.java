@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The parts that need no rights. */
+/** The parts that need no privileges. */
 class NetworkPartsTest {
   private static final InstanceId INSTANCE = new InstanceId("house1");
 

@@ -12,8 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The network as a process of its own, so that it can stand in namespaces, and be killed. Does what
- * the lines of its input say; each gets one line of answer.
+ * Runs the network in a separate process, so that it can be put into namespaces and killed.
+ * Executes the commands of its input and answers each with one line.
  */
 final class NetworkProcess {
   private NetworkProcess() {}

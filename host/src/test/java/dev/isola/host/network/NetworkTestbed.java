@@ -19,16 +19,16 @@ import org.junit.jupiter.api.Assumptions;
 import org.opentest4j.TestAbortedException;
 
 /**
- * A host and an internet, both namespaces that end with the test. The host has one interface,
- * {@code eth0}, and behind it lies everything a sandbox might want to reach: {@link #PUBLIC}, and
- * addresses that it must not reach. Each answers on port 8000 with the address it was asked from.
- * No packet leaves this machine, and its own interfaces, routes and rules are not touched.
+ * A host and an internet, both network namespaces that end with the test. The host has one
+ * interface, {@code eth0}, which leads to {@link #PUBLIC} and to addresses that sandboxes must not
+ * reach. Each of them answers on port 8000 with the address of the client. No packet leaves the
+ * machine, and its own interfaces, routes and rules are not changed.
  */
 final class NetworkTestbed implements AutoCloseable {
   static final String PUBLIC = "203.0.113.7";
   static final String HOST = "198.51.100.1";
 
-  /** Another address of the host, and one that looks as public as any. */
+  /** A second address of the host, outside all blocked ranges. */
   static final String SECOND_HOST = "192.0.2.77";
 
   static final String RESOLVER = "10.53.0.53";
@@ -62,7 +62,7 @@ final class NetworkTestbed implements AutoCloseable {
       sys.stdin.read()
       """;
 
-  /** How long to wait, then words of ADDRESS:PORT[:udp][:INTERFACE]; all are tried at once. */
+  /** Arguments: timeout, then ADDRESS:PORT[:udp][:INTERFACE]...; all are tried concurrently. */
   private static final String DIAL =
       """
       import socket, sys, threading
@@ -123,7 +123,7 @@ final class NetworkTestbed implements AutoCloseable {
   final TestNamespace host;
   final TestNamespace internet;
 
-  /** Makes a lab whose sandboxes belong to root, or to an ordinary user. */
+  /** Creates a testbed whose sandboxes belong to root or to an ordinary user. */
   NetworkTestbed(Path folder, boolean root) throws IOException, InterruptedException {
     this.folder = folder;
     this.root = root;
@@ -185,7 +185,9 @@ final class NetworkTestbed implements AutoCloseable {
     host.sh("ip route add default via 198.51.100.2");
   }
 
-  /** Answers in {@code space} on TCP ports 53 and 8000, until the end; the resolver also by UDP. */
+  /**
+   * Serves TCP ports 53 and 8000 in {@code space} until the end of the test; the resolver also UDP.
+   */
   void serve(TestNamespace space) throws IOException {
     List<String> words = new ArrayList<>(space.enterCommand());
     words.addAll(List.of("python3", "-c", SERVE));
@@ -196,7 +198,7 @@ final class NetworkTestbed implements AutoCloseable {
     resources.push(() -> TestNamespace.end(server));
   }
 
-  /** Returns what each target answered, seen from {@code space}; it has time to answer. */
+  /** Returns the answers of the targets as seen from {@code space}, with a long timeout. */
   Map<String, String> dial(TestNamespace space, List<String> targets)
       throws IOException, InterruptedException {
     return dial(space, "10", targets);
@@ -206,7 +208,7 @@ final class NetworkTestbed implements AutoCloseable {
     return dial(space, List.of(target)).getOrDefault(target, "");
   }
 
-  /** The same where no answer is expected: soon over. */
+  /** Likewise with a short timeout, for targets that must not answer. */
   Map<String, String> probe(TestNamespace space, List<String> targets)
       throws IOException, InterruptedException {
     return dial(space, "1", targets);
@@ -228,17 +230,21 @@ final class NetworkTestbed implements AutoCloseable {
     return answers;
   }
 
-  /** Returns how many milliseconds 750,000 bytes take, {@code get} or {@code put}. */
+  /**
+   * Returns how many milliseconds the transfer of 750,000 bytes takes; {@code get} or {@code put}.
+   */
   static long transfer(TestNamespace sandbox, String way) throws IOException, InterruptedException {
     return Long.parseLong(sandbox.run(List.of("python3", "-c", TRANSFER, PUBLIC, way)).strip());
   }
 
-  /** Returns how many conversations a sandbox can begin before one is refused, at most 4200. */
+  /** Returns the number of connections a sandbox can open before one is rejected, at most 4200. */
   static int countConnections(TestNamespace sandbox) throws IOException, InterruptedException {
     return Integer.parseInt(sandbox.run(List.of("python3", "-c", CONVERSE, RESOLVER)).strip());
   }
 
-  /** Makes what a booter makes: a process in an empty network namespace and a user namespace. */
+  /**
+   * Creates what a booter creates: a process in an empty network namespace and a user namespace.
+   */
   TestNamespace sandbox() throws IOException {
     List<String> words = new ArrayList<>(host.enterCommand());
     words.addAll(asUser());
@@ -252,7 +258,7 @@ final class NetworkTestbed implements AutoCloseable {
         : List.of("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups");
   }
 
-  /** Starts the network on the host, as an installation of its own. */
+  /** Starts the network on the host as a separate installation. */
   InstallationNetwork network(String instance) throws IOException {
     List<String> words = new ArrayList<>(host.enterCommand());
     words.addAll(asUser());
@@ -271,12 +277,12 @@ final class NetworkTestbed implements AutoCloseable {
     return network;
   }
 
-  /** What has been made until now stays when the lab is made anew. */
+  /** Keeps everything created so far when the testbed is reset. */
   void keep() {
     kept = resources.size();
   }
 
-  /** Returns our classes at a place where every user can read them. */
+  /** Returns a copy of the class path that every user can read. */
   private String classes() throws IOException {
     Path copies = folder.resolve("classes");
     List<String> entries = new ArrayList<>();
@@ -304,7 +310,7 @@ final class NetworkTestbed implements AutoCloseable {
     }
   }
 
-  /** Returns everything the network of the host consists of. */
+  /** Returns all interfaces, routes and rules of the host. */
   String inventory() throws IOException, InterruptedException {
     return host.sh(
         """
@@ -314,7 +320,7 @@ final class NetworkTestbed implements AutoCloseable {
         """);
   }
 
-  /** Makes the host what it was, after a test that failed or that does not clean up. */
+  /** Restores the host after a test that failed or does not clean up. */
   void reset() throws IOException, InterruptedException {
     while (resources.size() > kept) {
       pop();
@@ -372,7 +378,7 @@ final class NetworkTestbed implements AutoCloseable {
       return instance;
     }
 
-    /** Says something and does not wait for the answer. */
+    /** Sends a command without waiting for the answer. */
     void send(String line) throws IOException {
       process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
       process.getOutputStream().flush();
@@ -387,7 +393,7 @@ final class NetworkTestbed implements AutoCloseable {
       return answer();
     }
 
-    /** Attaches and returns the address. */
+    /** Attaches a sandbox and returns its address. */
     String attach(SandboxId id, TestNamespace sandbox, int mbps) throws IOException {
       String answer = request("attach " + id + " " + sandbox.pid() + " " + mbps);
       if (!answer.startsWith("ok ")) {

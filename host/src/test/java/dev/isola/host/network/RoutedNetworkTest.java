@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Network mode bridge as root, on a host of its own. */
+/** Network mode bridge as root, on a simulated host. */
 class RoutedNetworkTest {
   @TempDir static Path folder;
   private static NetworkTestbed lab;
@@ -84,7 +84,7 @@ class RoutedNetworkTest {
     assertThat(lab.probe(sandbox, refused))
         .hasSize(addresses.size())
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
-    // A route can be gone around by naming the interface.
+    // Binding to an interface bypasses routes.
     assertThat(lab.probe(sandbox, on(":8000:eth0", addresses)))
         .hasSize(addresses.size())
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
@@ -92,12 +92,12 @@ class RoutedNetworkTest {
     lab.serve(sandbox);
     assertThat(lab.probe(lab.internet, address + ":8000")).startsWith("no: ");
 
-    // Each wall alone holds: first only the rules, ...
+    // Each mechanism suffices alone: first only the rules, ...
     refused.remove(AddressPool.GATEWAY + ":8000");
     sandbox.sh("ip route flush type prohibit");
     assertThat(lab.probe(sandbox, refused))
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
-    // ... and without either all of it is there to be reached, also from outside.
+    // ... and without both everything is reachable, also from outside.
     lab.host.sh("nft flush ruleset");
     other.sh("ip route flush type prohibit");
     assertThat(lab.dial(sandbox, refused))
@@ -105,7 +105,8 @@ class RoutedNetworkTest {
         .allSatisfy((target, said) -> assertThat(said).isEqualTo("from " + address));
     assertThat(lab.dial(lab.internet, address + ":8000")).startsWith("from ");
 
-    // ... then only the routes, as when somebody reloads the host's firewall. They know no ports.
+    // ... then only the routes, as after a reload of the host's firewall. Routes do not distinguish
+    // ports.
     refused.remove(resolver + ":8000");
     addresses.remove(resolver);
     network.attach(id, sandbox, 100);
@@ -155,7 +156,7 @@ class RoutedNetworkTest {
     assertThat(lab.inventory()).isEqualTo(before);
   }
 
-  /** Kills it at its start, when the first thing is there, and so on. */
+  /** Kills the process at its start, after the first change, and so on. */
   @Test
   void removeLeavesNothingOfAnAttachThatWasKilled() throws IOException, InterruptedException {
     TestNamespace sandbox = lab.sandbox();
@@ -187,7 +188,7 @@ class RoutedNetworkTest {
     InstallationNetwork neighbour = lab.network(NetworkTestbed.instance());
     List<TestNamespace> sandboxes =
         List.of(lab.sandbox(), lab.sandbox(), lab.sandbox(), lab.sandbox());
-    // The same id would like the same address.
+    // The same id prefers the same address.
     network.send("attach " + id + " " + sandboxes.get(0).pid() + " 100");
     neighbour.send("attach " + id + " " + sandboxes.get(1).pid() + " 100");
     SandboxId second = NetworkTestbed.id();
@@ -213,7 +214,7 @@ class RoutedNetworkTest {
     assertThat(lab.inventory()).isEqualTo(before);
   }
 
-  /** Opening the host's interfaces for sandboxes must not make it a router for everybody. */
+  /** Forwarding for sandboxes must not turn the host into a router for others. */
   @Test
   void strangersDoNotPassThroughTheHost() throws IOException, InterruptedException {
     TestNamespace stranger = lab.sandbox();
@@ -232,7 +233,7 @@ class RoutedNetworkTest {
     lab.host.sh("nft delete table inet isola-forwarding");
     assertThat(lab.dial(lab.internet, behind)).startsWith("from ");
 
-    // What somebody else translates meanwhile passes.
+    // Packets that another program translates still pass.
     network.request("remove " + id);
     lab.host.sh("for f in eth0 inner; do echo 0 >/proc/sys/net/ipv4/conf/$f/forwarding; done");
     network.attach(id, lab.sandbox(), 100);
@@ -264,7 +265,7 @@ class RoutedNetworkTest {
     lab.host.sh(
         "nft 'table ip filter { chain FORWARD { type filter hook forward priority 0; policy drop; }; }'");
     assertThat(lab.network(NetworkTestbed.instance()).request("find"))
-        .startsWith("missing a firewall drops what is passed on: table [ip filter]; let pass");
+        .startsWith("missing a firewall drops forwarded packets: table [ip filter]; accept");
     lab.host.sh("nft 'add rule ip filter FORWARD iifname \"isola-*\" accept'");
     assertThat(lab.network(NetworkTestbed.instance()).request("find")).startsWith("ok ");
   }
@@ -288,7 +289,7 @@ class RoutedNetworkTest {
     TestNamespace sandbox = lab.sandbox();
     network.attach(id, sandbox, 100);
     assertThat(NetworkTestbed.countConnections(sandbox)).isBetween(4000, 4096);
-    // Another sandbox has its own, and its coming does not wipe out the count.
+    // Another sandbox has its own count, and attaching it does not reset the first.
     TestNamespace other = lab.sandbox();
     network.attach(NetworkTestbed.id(), other, 100);
     assertThat(NetworkTestbed.countConnections(sandbox)).isLessThan(50);
@@ -298,7 +299,7 @@ class RoutedNetworkTest {
   @Test
   void hostItselfIsNoSandbox() throws IOException, InterruptedException {
     assertThat(network.request("attach " + id + " " + lab.host.pid() + " 100"))
-        .contains("is in the network of the host");
+        .contains("is in the network namespace of the host");
     TestNamespace sandbox = lab.sandbox();
     sandbox.close();
     assertThat(network.request("attach " + id + " " + sandbox.pid() + " 100"))

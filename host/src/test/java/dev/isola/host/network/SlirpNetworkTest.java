@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Network mode bridge as an ordinary user, on a host of its own. */
+/** Network mode bridge as an ordinary user, on a simulated host. */
 class SlirpNetworkTest {
   private static final String RESOLVER = "10.0.2.3";
   private static final String GATEWAY = "10.0.2.2";
@@ -65,7 +65,7 @@ class SlirpNetworkTest {
         .toList();
   }
 
-  /** Of what bears the mark; the descriptors of this JVM are the test's. */
+  /** Counts descriptors of the marked processes only, not those of this JVM. */
   private static void awaitNothing(InstallationNetwork network) {
     await()
         .atMost(Duration.ofSeconds(10))
@@ -98,12 +98,12 @@ class SlirpNetworkTest {
     assertThat(lab.probe(sandbox, on(":8000", near)))
         .hasSize(near.size())
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
-    // A route can be gone around by naming the interface.
+    // Binding to an interface bypasses routes.
     assertThat(lab.probe(sandbox, on(":8000:eth0", near)))
         .hasSize(near.size())
         .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
 
-    // Without the routes all of it is there to be reached, except what slirp4netns itself refuses.
+    // Without the routes everything is reachable, except what slirp4netns itself blocks.
     near.removeAll(List.of(RESOLVER, GATEWAY));
     sandbox.sh("ip route flush type prohibit");
     assertThat(lab.dial(sandbox, on(":8000", near)))
@@ -119,7 +119,7 @@ class SlirpNetworkTest {
     dying.attach(id, sandbox, 100);
     dying.attach(NetworkTestbed.id(), other, 100);
     dying.kill();
-    // One of them may still be the shell that is about to become it.
+    // One of them may still be the shell that is about to execute it.
     await()
         .atMost(Duration.ofSeconds(10))
         .untilAsserted(
@@ -170,7 +170,7 @@ class SlirpNetworkTest {
     assertThat(without.request("find")).startsWith("ok ");
     lab.host.sh("chmod 600 /dev/net/tun");
     assertThat(without.request(attach))
-        .contains("slirp4netns did not come up", "open(\"/dev/net/tun\"): Permission denied");
+        .contains("slirp4netns did not start", "open(\"/dev/net/tun\"): Permission denied");
     awaitNothing(without);
   }
 }

@@ -8,10 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/**
- * A network namespace for a test, held by a process that waits for the end of its input: it ends
- * with the test, however the test ends.
- */
+/** A network namespace for a test, held by a process that exits with the test. */
 final class TestNamespace implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
@@ -21,14 +18,17 @@ final class TestNamespace implements AutoCloseable {
     this.holder = holder;
   }
 
-  /** Makes one; {@code words} say how, and run what comes after them. */
+  /**
+   * Creates a namespace; {@code words} is the command that creates it and runs its arguments
+   * inside.
+   */
   static TestNamespace of(List<String> words) throws IOException {
     List<String> all = new ArrayList<>(words);
     all.addAll(List.of("sh", "-c", "echo ready; exec cat"));
     return new TestNamespace(start(all));
   }
 
-  /** Starts something that says {@code ready} when it is. */
+  /** Starts a program that prints {@code ready}, and waits for that. */
   static Process start(List<String> words) throws IOException {
     Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
     BufferedReader said = process.inputReader(StandardCharsets.UTF_8);
@@ -44,12 +44,12 @@ final class TestNamespace implements AutoCloseable {
     return holder.pid();
   }
 
-  /** Returns how a command gets into it. */
+  /** Returns the command prefix that enters the namespace. */
   List<String> enterCommand() {
     return List.of("nsenter", "--net", "--mount", "--target", Long.toString(pid()), "--");
   }
 
-  /** Runs a script in it and returns what it said. */
+  /** Runs a script in the namespace and returns its output. */
   String sh(String script) throws IOException, InterruptedException {
     return run(List.of("sh", "-ec", script));
   }

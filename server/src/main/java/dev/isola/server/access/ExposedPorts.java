@@ -7,10 +7,13 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.List;
 
-/** The ports that the spec of a sandbox exposes: where it names some, no other is reached. */
+/**
+ * Restricts access to the ports that the spec of a sandbox exposes. If the spec exposes none, every
+ * port is accessible.
+ */
 public record ExposedPorts(ServerContext context) {
 
-  /** Returns the ports that a spec names, in order; none when every port may be reached. */
+  /** Returns the exposed ports in ascending order; empty if every port is accessible. */
   public List<Integer> of(SandboxId id) {
     return SpecCodec.decode(context.engine().view(id).spec(), id)
         .spec()
@@ -22,15 +25,17 @@ public record ExposedPorts(ServerContext context) {
   }
 
   /**
-   * @throws dev.isola.spi.error.Forbidden for a port that the spec does not name
+   * Checks that a port is accessible.
+   *
+   * @throws dev.isola.spi.error.Forbidden for a port that the spec does not expose
    */
   public void check(SandboxId id, int port) {
     List<Integer> exposed = of(id);
     if (!exposed.isEmpty() && !exposed.contains(port)) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
-              "port " + port + " of sandbox " + id + " is not exposed: exposePorts has " + exposed,
-              "use one of those, or make a sandbox that exposes it")
+              "port " + port + " of sandbox " + id + " is not exposed; exposePorts is " + exposed,
+              "use an exposed port, or create a sandbox that exposes this one")
           .sandbox(id)
           .exception();
     }

@@ -10,15 +10,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Keeps what the kernel tells of processes from keys that may only look: {@code /proc/PID/environ}
- * has the environment of a command, which such a key is not answered elsewhere.
+ * Protects process information from keys with scope read. {@code /proc/PID/environ}, for example,
+ * contains the environment of a command, which is masked for such keys everywhere else.
  */
 public final class FileReadGuard {
   private static final Set<String> KERNEL = Set.of("proc", "sys", "dev");
 
   private FileReadGuard() {}
 
-  /** Returns a route that checks the path of a key with scope read. */
+  /** Returns a route that checks the paths in requests with scope read. */
   public static Route wrap(Route route) {
     boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
     if (!files || !route.scope().equals(Optional.of(Scope.READ))) {
@@ -46,7 +46,7 @@ public final class FileReadGuard {
       if (kernel || parts.contains("..")) {
         throw Fault.of(
                 ErrorCode.FORBIDDEN,
-                "a key with scope read sees no files of the kernel, and no path with ..",
+                "a key with scope read cannot access /proc, /sys, /dev or paths that contain ..",
                 "use a key with scope use")
             .exception();
       }

@@ -16,33 +16,33 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Keeps sandboxes that have the network or folders of the host for those who may ask for that: keys
- * with scope admin, and tokens of the sandbox, which only such a key can make. Otherwise any key
- * with scope use would have the host through a sandbox that an administrator made.
+ * Restricts sandboxes with access to the host's network or directories to keys with scope admin,
+ * and to sandbox tokens that were issued with such a key. Otherwise any key with scope use could
+ * reach the host through a sandbox that an administrator created.
  */
 public final class HostAccessGuard {
-  private static final int MOST_KNOWN = 100_000;
+  private static final int MAX_CACHED = 100_000;
 
   private final ServerContext context;
 
-  /** What a sandbox has of the host never changes, and its id never comes back. */
-  private final Map<SandboxId, HostAccess> known = new ConcurrentHashMap<>();
+  /** The host access of a sandbox never changes, and ids are never reused. */
+  private final Map<SandboxId, HostAccess> cache = new ConcurrentHashMap<>();
 
-  public HostAccessGuard(ServerContext serving) {
-    this.context = serving;
+  public HostAccessGuard(ServerContext context) {
+    this.context = context;
   }
 
-  /** Tells whether a client may ask for the network or folders of the host. */
+  /** Returns whether the client may request access to the host's network or directories. */
   public static boolean mayRequestHostAccess(Exchange exchange) {
     return exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isPresent();
   }
 
-  /** Returns a route that checks the sandbox which its path names before it works on it. */
+  /** Returns a route that checks the sandbox in its path before the handler runs. */
   public Route wrap(Route route) {
-    boolean works = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
+    boolean modifies = route.scope().filter(scope -> scope.allows(Scope.USE)).isPresent();
     boolean files = route.template().contains("{id}/files") || route.template().endsWith("/watch");
-    boolean named = route.template().contains("{id}") && route.scope().isPresent();
-    if (!named || !(works || files) || route.body() instanceof Route.Body.Forwarded) {
+    boolean hasSandbox = route.template().contains("{id}") && route.scope().isPresent();
+    if (!hasSandbox || !(modifies || files) || route.body() instanceof Route.Body.Forwarded) {
       return route;
     }
     Route.Handler handler = route.handler();
@@ -54,42 +54,43 @@ public final class HostAccessGuard {
   }
 
   /**
-   * Refuses a key that may not work in a sandbox because of what that has of the host.
+   * Checks whether a key may use a sandbox, given the sandbox's access to the host.
    *
-   * @throws dev.isola.spi.error.Forbidden naming what it has
+   * @throws dev.isola.spi.error.Forbidden with the kind of host access
    */
   public void check(Optional<ApiKey> key, String sandbox) {
-    boolean may = key.filter(one -> one.isToken() || one.scope().allows(Scope.ADMIN)).isPresent();
-    if (may || !SandboxId.isValid(sandbox) || hostAccess(new SandboxId(sandbox)).isNone()) {
+    boolean allowed =
+        key.filter(one -> one.isToken() || one.scope().allows(Scope.ADMIN)).isPresent();
+    if (allowed || !SandboxId.isValid(sandbox) || hostAccess(new SandboxId(sandbox)).isNone()) {
       return;
     }
     throw Fault.of(
             ErrorCode.FORBIDDEN,
             "sandbox "
                 + sandbox
-                + " has "
-                + (hostAccess(new SandboxId(sandbox)).network() ? "the network" : "folders")
+                + " has access to "
+                + (hostAccess(new SandboxId(sandbox)).network() ? "the network" : "directories")
                 + " of the host",
-            "use a key with scope admin, or a token of the sandbox made with one")
+            "use a key with scope admin, or a sandbox token issued with one")
         .exception();
   }
 
-  /** Returns what a sandbox has of the host; nothing when there is no such sandbox. */
+  /** Returns the host access of a sandbox; none if the sandbox does not exist. */
   public HostAccess hostAccess(SandboxId id) {
-    HostAccess before = known.get(id);
+    HostAccess before = cache.get(id);
     if (before != null) {
       return before;
     }
     try {
       HostAccess access =
           HostAccess.of(SpecCodec.decode(context.engine().view(id).spec(), id).spec());
-      if (known.size() >= MOST_KNOWN) {
-        known.clear();
+      if (cache.size() >= MAX_CACHED) {
+        cache.clear();
       }
-      known.put(id, access);
+      cache.put(id, access);
       return access;
     } catch (NotFound absent) {
-      return HostAccess.NONE; // the route says so
+      return HostAccess.NONE; // the handler reports it
     }
   }
 }

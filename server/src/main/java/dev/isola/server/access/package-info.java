@@ -1,4 +1,6 @@
-/** Which credentials may work in sandboxes that have something of the host. */
+/**
+ * Checks of requests to sandboxes: host access, exposed ports and files that a read key may see.
+ */
 @NullMarked
 package dev.isola.server.access;
 

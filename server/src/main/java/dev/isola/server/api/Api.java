@@ -15,35 +15,39 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** The whole table. A route that is not in here does not exist. */
+/** The table of all routes of the server. */
 public final class Api {
   private Api() {}
 
   /**
-   * @param standardProvider for orders that name none
-   * @param version of this Isola
+   * Returns all routes.
+   *
+   * @param defaultProvider the provider of create requests that name none
+   * @param version the version of Isola
    */
   public static Routes routes(
-      ServerContext serving, ApiKeys keys, String standardProvider, String version) {
-    return routes(serving, keys, standardProvider, version, List::of, ImageService.NONE, List.of());
+      ServerContext context, ApiKeys keys, String defaultProvider, String version) {
+    return routes(context, keys, defaultProvider, version, List::of, ImageService.NONE, List.of());
   }
 
   /**
-   * @param standardProvider for orders that name none
-   * @param version of this Isola
-   * @param machine looks at what this machine has and lacks, besides providers
-   * @param images what sandboxes start from
-   * @param extensions other APIs, whose routes are under the same guards as our own
+   * Returns all routes.
+   *
+   * @param defaultProvider the provider of create requests that name none
+   * @param version the version of Isola
+   * @param machine checks the host, apart from providers
+   * @param images the images that sandboxes can start from
+   * @param extensions other APIs; their routes have the same guards as the native ones
    */
   public static Routes routes(
-      ServerContext serving,
+      ServerContext context,
       ApiKeys keys,
-      String standardProvider,
+      String defaultProvider,
       String version,
       Supplier<List<SetupStep>> machine,
       ImageService images,
       List<ApiExtension> extensions) {
-    PortCredentials others =
+    PortCredentials extensionCredentials =
         extensions.stream()
             .map(ApiExtension::portCredentials)
             .reduce(PortCredentials.NONE, PortCredentials::and);
@@ -51,32 +55,32 @@ public final class Api {
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
         Stream.of(
-                new SystemRoutes(serving, table::get, version).routes(),
+                new SystemRoutes(context, table::get, version).routes(),
                 new DocsRoutes().routes(),
-                new SetupRoutes(serving, machine).routes(),
-                new SandboxRoutes(serving, standardProvider).routes(),
-                new ExecRoutes(serving, budget).routes(),
-                new ExecutionRoutes(serving).routes(),
-                new FileRoutes(serving).routes(),
-                new BatchRoutes(serving, budget).routes(),
-                new TreeRoutes(serving).routes(),
-                new WatchRoutes(serving).routes(),
-                new TokenRoutes(serving, keys).routes(),
-                new PortRoutes(serving, keys, others).routes(),
-                new SnapshotRoutes(serving).routes(),
-                new VolumeRoutes(serving, standardProvider).routes(),
-                new VolumeFileRoutes(serving).routes(),
-                new TemplateRoutes(serving).routes(),
-                new TemplateBuildRoutes(serving).routes(),
-                new EventRoutes(serving).routes(),
-                new ProviderRoutes(serving).routes(),
+                new SetupRoutes(context, machine).routes(),
+                new SandboxRoutes(context, defaultProvider).routes(),
+                new ExecRoutes(context, budget).routes(),
+                new ExecutionRoutes(context).routes(),
+                new FileRoutes(context).routes(),
+                new BatchRoutes(context, budget).routes(),
+                new TreeRoutes(context).routes(),
+                new WatchRoutes(context).routes(),
+                new TokenRoutes(context, keys).routes(),
+                new PortRoutes(context, keys, extensionCredentials).routes(),
+                new SnapshotRoutes(context).routes(),
+                new VolumeRoutes(context, defaultProvider).routes(),
+                new VolumeFileRoutes(context).routes(),
+                new TemplateRoutes(context).routes(),
+                new TemplateBuildRoutes(context).routes(),
+                new EventRoutes(context).routes(),
+                new ProviderRoutes(context).routes(),
                 new ImageRoutes(images).routes(),
                 new KeyRoutes(keys).routes())
             .flatMap(List::stream)
             .toList();
     table.set(all);
     Stream<Route> more = extensions.stream().flatMap(one -> one.routes().stream());
-    HostAccessGuard guard = new HostAccessGuard(serving);
+    HostAccessGuard guard = new HostAccessGuard(context);
     return new Routes(
         Stream.concat(all.stream(), more).map(guard::wrap).map(FileReadGuard::wrap).toList(),
         extensions);

@@ -20,9 +20,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Many small file operations in one request, in their order. */
+/** Executes many small file operations in order, in one request. */
 record BatchRoutes(ServerContext context, ByteBudget budget) {
-  private static final int MOST = 1000;
+  private static final int MAX_OPERATIONS = 1000;
   private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
 
   List<Route> routes() {
@@ -31,8 +31,9 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                 "POST",
                 FileRoutes.TEMPLATE + "/batch",
                 "batchFiles",
-                "Does many file operations in their order. It stops at the first that fails, unless"
-                    + " it is told to go on; what was done stays done, and the results say what.")
+                "Executes many file operations in order. Stops at the first failure unless"
+                    + " keepGoing is set. Completed operations are not undone; the results list"
+                    + " them.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
@@ -41,9 +42,12 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                     new Shape.Obj(
                         Field.required(
                             "operations",
-                            new Shape.ListOf(FileOperation.SHAPE, MOST),
-                            "what to do"),
-                        Field.optional("keepGoing", Shapes.FLAG, "after a failure too; false")),
+                            new Shape.ListOf(FileOperation.SHAPE, MAX_OPERATIONS),
+                            "the operations"),
+                        Field.optional(
+                            "keepGoing",
+                            Shapes.FLAG,
+                            "whether to continue after a failure; default false")),
                     true))
             .answers(
                 Response.json(
@@ -53,14 +57,18 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                             "results",
                             new Shape.ListOf(
                                 new Shape.Obj(
-                                    Field.required("ok", Shapes.FLAG, "whether it worked"),
-                                    Field.optional("file", Shapes.FILE, "after write and stat"),
-                                    Field.optional("content", FileOperation.CONTENT, "after read"),
-                                    Field.optional("problem", OBJECT, "why it did not")),
-                                MOST),
-                            "one for each that was tried"),
-                        Field.required("failed", Shapes.COUNT, "how many did not work"),
-                        Field.required("left", Shapes.COUNT, "how many were not tried"))))
+                                    Field.required(
+                                        "ok", Shapes.FLAG, "whether the operation succeeded"),
+                                    Field.optional("file", Shapes.FILE, "result of write and stat"),
+                                    Field.optional(
+                                        "content", FileOperation.CONTENT, "result of read"),
+                                    Field.optional(
+                                        "problem", OBJECT, "the error of a failed operation")),
+                                MAX_OPERATIONS),
+                            "one per attempted operation"),
+                        Field.required("failed", Shapes.COUNT, "number of failed operations"),
+                        Field.required(
+                            "left", Shapes.COUNT, "number of operations not attempted"))))
             .handledBy(this::batch));
   }
 
@@ -102,7 +110,7 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
     return answer;
   }
 
-  /** All of them are looked at before the first is done. */
+  /** Validates all operations before the first one is executed. */
   private static List<FileOperation> operations(Map<String, Object> body) {
     List<Violation> problems = new ArrayList<>();
     List<FileOperation> operations = new ArrayList<>();

@@ -11,22 +11,22 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Bytes in blocks that are never copied together. The first ones are its own, each further one is
- * taken from a budget and given back on close.
+ * A byte buffer of separate blocks, which avoids copying. The first blocks are free; each further
+ * block is reserved from a shared budget and released on close.
  */
 final class ByteBlocks implements AutoCloseable {
   static final int BLOCK = 16 * 1024;
 
-  /** How many blocks need no budget. */
-  private static final int OWN = 2;
+  /** The number of blocks that need no reservation. */
+  private static final int FREE_BLOCKS = 2;
 
-  /** Most output is short, and a whole block for it would be mostly empty. */
-  private static final int FIRST = 512;
+  /** The size of the first block if the output is short. */
+  private static final int SMALL_BLOCK = 512;
 
   private final ByteBudget budget;
   private final Deque<byte[]> blocks = new ArrayDeque<>();
-  private int skipped; // of the first block
-  private int filled; // of the last block
+  private int skipped; // bytes dropped from the first block
+  private int filled; // bytes used in the last block
   private long size;
   private int taken;
 
@@ -39,9 +39,9 @@ final class ByteBlocks implements AutoCloseable {
   }
 
   /**
-   * Appends what there is room for.
+   * Appends as many bytes as there is room for.
    *
-   * @return how many bytes were appended; fewer than asked for when the budget is used up
+   * @return the number of bytes appended; less than requested when the budget is exhausted
    */
   int append(byte[] bytes, int from, int count) {
     int done = 0;
@@ -56,33 +56,33 @@ final class ByteBlocks implements AutoCloseable {
     return done;
   }
 
-  /** Tells whether the last block has room, and adds one where it has not. */
-  private boolean hasRoom(int wanted) {
+  /** Returns whether the last block has room, adding a block if necessary and possible. */
+  private boolean hasRoom(int requested) {
     if (!blocks.isEmpty() && filled < blocks.getLast().length) {
       return true;
     }
-    if (blocks.size() >= OWN) {
+    if (blocks.size() >= FREE_BLOCKS) {
       if (!budget.tryReserve(BLOCK)) {
         return false;
       }
       taken++;
     }
-    blocks.addLast(new byte[blocks.isEmpty() && wanted <= FIRST ? FIRST : BLOCK]);
+    blocks.addLast(new byte[blocks.isEmpty() && requested <= SMALL_BLOCK ? SMALL_BLOCK : BLOCK]);
     filled = 0;
     return true;
   }
 
-  /** Drops the first bytes. */
+  /** Discards bytes from the start. */
   void drop(long count) {
     long left = Math.clamp(count, 0, size);
     size -= left;
     while (left > 0) {
-      int there = (blocks.size() == 1 ? filled : blocks.getFirst().length) - skipped;
-      if (left < there) {
+      int inFirst = (blocks.size() == 1 ? filled : blocks.getFirst().length) - skipped;
+      if (left < inFirst) {
         skipped += (int) left;
         return;
       }
-      left -= there;
+      left -= inFirst;
       skipped = 0;
       blocks.removeFirst();
       if (taken > 0) {
@@ -92,7 +92,7 @@ final class ByteBlocks implements AutoCloseable {
     }
   }
 
-  /** Returns the bytes to read, without a copy. */
+  /** Returns a stream of the content, without copying. */
   InputStream stream() {
     List<InputStream> parts = new ArrayList<>();
     int number = 0;

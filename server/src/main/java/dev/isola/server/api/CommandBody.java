@@ -12,27 +12,31 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A command in the body of a request. */
+/** Parses a command in the body of a request. */
 final class CommandBody {
-  private static final int LONGEST = 1 << 20;
+  private static final int MAX_LENGTH = 1 << 20;
 
-  /** A week; a command that runs longer is better off in the background without a limit. */
-  private static final long LONGEST_MS = 604_800_000;
+  /** One week. Longer commands should run in the background without a timeout. */
+  private static final long MAX_TIMEOUT_MS = 604_800_000;
 
   static final Shape.Obj SHAPE =
       new Shape.Obj(
           Field.optional(
-              "command", new Shape.NonEmptyText(LONGEST), "for /bin/sh -c; or else argv"),
+              "command",
+              new Shape.NonEmptyText(MAX_LENGTH),
+              "a command line for /bin/sh -c; alternative to argv"),
           Field.optional(
               "argv",
-              new Shape.ListOf(new Shape.Text(LONGEST, ""), 10_000),
-              "a program and its arguments, literally; or else command"),
-          Field.optional("env", Shapes.TEXTS, "added to the sandbox's own"),
-          Field.optional("cwd", Shapes.PATH, "the working folder"),
-          Field.optional("user", Shapes.WORD, "who it runs as"),
+              new Shape.ListOf(new Shape.Text(MAX_LENGTH, ""), 10_000),
+              "a program and its arguments, without a shell; alternative to command"),
+          Field.optional("env", Shapes.TEXTS, "variables added to the environment of the sandbox"),
+          Field.optional("cwd", Shapes.PATH, "working directory"),
+          Field.optional("user", Shapes.WORD, "user that runs the command"),
           Field.optional(
-              "timeoutMs", new Shape.WholeNumber(1, LONGEST_MS), "then its whole tree is killed"),
-          Field.optional("tag", Shapes.WORD, "a name of the caller's"));
+              "timeoutMs",
+              new Shape.WholeNumber(1, MAX_TIMEOUT_MS),
+              "timeout after which the process tree is killed"),
+          Field.optional("tag", Shapes.WORD, "a tag chosen by the client"));
 
   private CommandBody() {}
 
@@ -44,7 +48,7 @@ final class CommandBody {
           List.of(
               new Violation(
                   "command",
-                  shell == null ? "is missing, and so is argv" : "is given beside argv")));
+                  shell == null ? "or argv is required" : "and argv are mutually exclusive")));
     }
     Command command;
     if (shell instanceof String text) {
@@ -53,7 +57,7 @@ final class CommandBody {
       List<String> words = list.stream().map(String::valueOf).toList();
       command = Command.argv(words.getFirst(), words.subList(1, words.size()));
     } else {
-      throw Query.invalid(List.of(new Violation("argv", "is empty")));
+      throw Query.invalid(List.of(new Violation("argv", "must not be empty")));
     }
     if (body.get("env") instanceof Map<?, ?> env) {
       Map<String, String> texts = new LinkedHashMap<>();
@@ -75,7 +79,7 @@ final class CommandBody {
     return command;
   }
 
-  /** Returns the bytes of a text or {@code {"base64": ...}}. */
+  /** Decodes a string or {@code {"base64": ...}}. */
   static byte[] bytes(String field, Object content) {
     if (content instanceof String text) {
       return text.getBytes(StandardCharsets.UTF_8);

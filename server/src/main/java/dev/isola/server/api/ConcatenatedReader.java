@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 
-/** Reads one text after the other. */
+/** Concatenates readers. */
 final class ConcatenatedReader extends Reader {
   private final Deque<Reader> left;
 

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A page that shows the OpenAPI document to a person. It is one file, and a browser is told to run
- * and to load nothing else.
+ * Serves a page that displays the OpenAPI document. The page is a single file, and its content
+ * security policy allows no other resource.
  */
 final class DocsRoutes {
   private final byte[] page;
@@ -36,9 +36,9 @@ final class DocsRoutes {
 
   List<Route> routes() {
     return List.of(
-        Route.of("GET", "/api/v1/docs", "docs", "This document as a page to read.")
+        Route.of("GET", "/api/v1/docs", "docs", "Displays this document as an HTML page.")
             .withoutKey()
-            .answers(Response.of("text/html", "a page without outside resources"))
+            .answers(Response.of("text/html", "a page without external resources"))
             .handledBy(this::show));
   }
 
@@ -80,7 +80,7 @@ final class DocsRoutes {
           MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       return "sha256-" + Base64.getEncoder().encodeToString(digest);
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("SHA-256 is not available", e);
     }
   }
 }

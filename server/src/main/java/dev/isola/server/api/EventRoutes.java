@@ -18,10 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What happens to sandboxes, as it happens. */
+/** Streams the events of sandboxes. */
 record EventRoutes(ServerContext context) {
-  private static final int AT_ONCE = 100;
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final int BATCH_SIZE = 100;
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   List<Route> routes() {
     return List.of(
@@ -29,13 +29,16 @@ record EventRoutes(ServerContext context) {
                 "GET",
                 "/api/v1/events",
                 "followEvents",
-                "Follows events: spawn, ready, stateChange, resourceWarning, error, terminate. The"
-                    + " id of each is its number; who comes back with it misses nothing.")
+                "Streams events: spawn, ready, stateChange, resourceWarning, error, terminate. The"
+                    + " id of an event is its number; a client that resumes with it misses no"
+                    + " event.")
             .takes(
-                Parameter.query("sandbox", new Shape.NonEmptyText(32), "of one sandbox only"),
-                Parameter.query("after", Shapes.COUNT, "a number; from now on when absent"),
-                Parameter.header("Last-Event-ID", Shapes.COUNT, "instead of after"))
-            .answers(Response.of("text/event-stream", "events, without end"))
+                Parameter.query(
+                    "sandbox", new Shape.NonEmptyText(32), "only events of this sandbox"),
+                Parameter.query(
+                    "after", Shapes.COUNT, "only events after this number; default: new events"),
+                Parameter.header("Last-Event-ID", Shapes.COUNT, "alternative to after"))
+            .answers(Response.of("text/event-stream", "an endless stream of events"))
             .handledBy(this::follow));
   }
 
@@ -49,22 +52,22 @@ record EventRoutes(ServerContext context) {
             .map(Long::parseLong)
             .orElseGet(events::lastNumber);
     try (SseResponse sse = SseResponse.begin(exchange)) {
-      long spoke = System.nanoTime();
+      long lastSent = System.nanoTime();
       while (!exchange.isShuttingDown()) {
-        for (EventView event : events.await(number, AT_ONCE, LOOK_UP)) {
+        for (EventView event : events.await(number, BATCH_SIZE, POLL_INTERVAL)) {
           number = event.number();
           if (sandbox.isEmpty() || sandbox.equals(event.sandbox())) {
             sse.send(event.type(), Long.toString(number), json(event));
-            spoke = System.nanoTime();
+            lastSent = System.nanoTime();
           }
         }
-        if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+        if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
           sse.sendKeepalive();
-          spoke = System.nanoTime();
+          lastSent = System.nanoTime();
         }
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the server ends
+      Thread.currentThread().interrupt(); // the server is shutting down
     }
   }
 

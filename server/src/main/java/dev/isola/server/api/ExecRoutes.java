@@ -22,10 +22,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Commands that are waited for. */
+/** Runs commands in the foreground. */
 record ExecRoutes(ServerContext context, ByteBudget budget) {
-  private static final int USUAL_OUTPUT = 1 << 20;
-  private static final int MOST_OUTPUT = 8 << 20;
+  private static final int DEFAULT_OUTPUT = 1 << 20;
+  private static final int MAX_OUTPUT = 8 << 20;
   private static final Shape ENCODING = new Shape.Choice(List.of("utf8", "base64"));
 
   List<Route> routes() {
@@ -34,19 +34,21 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
                 "POST",
                 "/api/v1/sandboxes/{id}/exec",
                 "exec",
-                "Runs a command to its end. It is killed when the caller goes away.")
+                "Runs a command to completion. The command is killed if the client disconnects.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
                     CommandBody.SHAPE.and(
-                        Field.optional("stdin", new Shape.Content(1 << 20), "its input"),
+                        Field.optional("stdin", new Shape.Content(1 << 20), "content of stdin"),
                         Field.optional(
                             "outputLimit",
-                            new Shape.WholeNumber(0, MOST_OUTPUT),
-                            "bytes of each channel that are kept, half from each end; 1 MiB"),
-                        Field.optional("encoding", ENCODING, "of stdout and stderr; utf8")),
+                            new Shape.WholeNumber(0, MAX_OUTPUT),
+                            "bytes retained per channel, half from the start and half from the end;"
+                                + " default 1 MiB"),
+                        Field.optional(
+                            "encoding", ENCODING, "encoding of stdout and stderr; default utf8")),
                     true))
             .answers(Response.json(200, result()))
             .handledBy(this::exec));
@@ -54,31 +56,40 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
 
   private static Shape result() {
     return new Shape.Obj(
-        Field.required("stdout", Shapes.TEXT, "what it wrote, in the encoding"),
-        Field.required("stderr", Shapes.TEXT, "what it wrote, in the encoding"),
-        Field.required("encoding", ENCODING, "of both; in utf8 what is not UTF-8 becomes U+FFFD"),
-        Field.required("exitCode", new Shape.WholeNumber(0, 255), "as a shell shows it"),
-        Field.optional("signal", Shapes.WORD, "that ended it"),
-        Field.required("exit", new Shape.Document(Map.of("type", "object")), "how it ended"),
-        Field.required("command", Shapes.TEXT, "as a person would type it"),
-        Field.required("durationMs", Shapes.COUNT, "as the sandbox measured it"),
-        Field.required("timedOut", Shapes.FLAG, "whether it ran into timeoutMs"),
-        Field.required("truncated", Shapes.FLAG, "whether output between the ends was dropped"),
+        Field.required("stdout", Shapes.TEXT, "output in the given encoding"),
+        Field.required("stderr", Shapes.TEXT, "output in the given encoding"),
+        Field.required(
+            "encoding",
+            ENCODING,
+            "encoding of stdout and stderr; with utf8, invalid bytes become U+FFFD"),
+        Field.required(
+            "exitCode", new Shape.WholeNumber(0, 255), "exit code as reported by a shell"),
+        Field.optional("signal", Shapes.WORD, "signal that ended the command"),
+        Field.required(
+            "exit", new Shape.Document(Map.of("type", "object")), "how the command ended"),
+        Field.required("command", Shapes.TEXT, "the command for display"),
+        Field.required("durationMs", Shapes.COUNT, "run time as measured in the sandbox"),
+        Field.required("timedOut", Shapes.FLAG, "whether timeoutMs was exceeded"),
+        Field.required("truncated", Shapes.FLAG, "whether output was omitted"),
         Field.optional(
             "truncatedBy",
             new Shape.Choice(List.of("outputLimit", "serverMemory")),
-            "why: more than outputLimit, or the server held as much output as it may for all"),
-        Field.required("stdoutBytes", Shapes.COUNT, "all that it wrote"),
-        Field.required("stderrBytes", Shapes.COUNT, "all that it wrote"),
-        Field.required("limitsMet", new Shape.ListOf(Shapes.WORD, 20), "limits of the sandbox"));
+            "the reason: outputLimit, or the server's memory limit for the output of all requests"),
+        Field.required("stdoutBytes", Shapes.COUNT, "total number of bytes written"),
+        Field.required("stderrBytes", Shapes.COUNT, "total number of bytes written"),
+        Field.required(
+            "limitsMet",
+            new Shape.ListOf(Shapes.WORD, 20),
+            "limits of the sandbox that the command reached"));
   }
 
   private void exec(Exchange exchange) throws IOException {
     Map<String, Object> body = exchange.body();
     Command command = CommandBody.read(body);
     boolean base64 = "base64".equals(body.get("encoding"));
-    int kept = body.get("outputLimit") instanceof Number limit ? limit.intValue() : USUAL_OUTPUT;
-    OutputLimit limit = new OutputLimit(kept - kept / 2, kept / 2);
+    int retained =
+        body.get("outputLimit") instanceof Number limit ? limit.intValue() : DEFAULT_OUTPUT;
+    OutputLimit limit = new OutputLimit(retained - retained / 2, retained / 2);
     Object input = body.get("stdin");
     byte[] stdin = input == null ? new byte[0] : CommandBody.bytes("stdin", input);
     Sandbox sandbox = context.engine().sandbox(SandboxRoutes.id(exchange));
@@ -88,7 +99,7 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
       try (var _ = exchange.interruptOnDisconnect()) {
         Execution execution = sandbox.start(input == null ? command : command.withStdin());
         if (input != null) {
-          Thread.ofVirtual().name("isola-stdin").start(() -> feed(execution, stdin));
+          Thread.ofVirtual().name("isola-stdin").start(() -> writeStdin(execution, stdin));
         }
         Exit exit = collect(execution, stdout, stderr);
         json = json(execution, exit, stdout, stderr, base64);
@@ -98,7 +109,10 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
     }
   }
 
-  /** Runs a command to its end. Interrupting the thread, when the client leaves, kills it. */
+  /**
+   * Runs a command to completion. If the thread is interrupted because the client disconnected, the
+   * command is killed.
+   */
   private static Exit collect(Execution execution, RetainedOutput stdout, RetainedOutput stderr) {
     boolean ended = false;
     try (execution) {
@@ -121,11 +135,11 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
     }
   }
 
-  private static void feed(Execution execution, byte[] stdin) {
+  private static void writeStdin(Execution execution, byte[] stdin) {
     try (OutputStream out = execution.stdin()) {
       out.write(stdin);
     } catch (IOException e) {
-      // The command has ended or wants no input; its result says the rest.
+      // The command has ended or closed its stdin; the result reports the rest.
     }
   }
 

@@ -36,31 +36,32 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Commands in the background: started, listed, signalled, fed, followed. */
+/** Manages commands in the background: start, list, signal, stdin, output and terminal. */
 record ExecutionRoutes(ServerContext context) {
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/executions";
   private static final Parameter EXECUTION =
-      Parameter.path("execution", new Shape.NonEmptyText(64), "the id of the execution");
+      Parameter.path("execution", new Shape.NonEmptyText(64), "execution id");
 
   private static final Shape.Obj SIZE =
       new Shape.Obj(
-          Field.required("rows", new Shape.WholeNumber(1, 65_535), "lines of the window"),
-          Field.required("cols", new Shape.WholeNumber(1, 65_535), "characters of a line"));
+          Field.required("rows", new Shape.WholeNumber(1, 65_535), "height in lines"),
+          Field.required("cols", new Shape.WholeNumber(1, 65_535), "width in characters"));
 
   private static final Shape.Obj INFO =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "names it within its sandbox"),
-          Field.required("pid", Shapes.COUNT, "as the sandbox sees it"),
-          Field.optional("tag", Shapes.WORD, "the caller's own"),
-          Field.required("argv", new Shape.ListOf(Shapes.TEXT, 10_001), "what runs"),
-          Field.optional("cwd", Shapes.PATH, "its working folder"),
-          Field.optional("user", Shapes.WORD, "who it runs as"),
-          Field.required("startedAt", Shapes.TIME, "when"),
-          Field.required("running", Shapes.FLAG, "whether it has not ended"),
-          Field.required("firstOffset", Shapes.COUNT, "the oldest output that is kept"),
-          Field.required("endOffset", Shapes.COUNT, "where the output ends for now"),
-          Field.optional("terminal", SIZE, "its window, when it is on a terminal"),
-          Field.optional("exit", new Shape.Document(Map.of("type", "object")), "how it ended"));
+          Field.required("id", Shapes.WORD, "id, unique within the sandbox"),
+          Field.required("pid", Shapes.COUNT, "process id inside the sandbox"),
+          Field.optional("tag", Shapes.WORD, "tag chosen by the client"),
+          Field.required("argv", new Shape.ListOf(Shapes.TEXT, 10_001), "program and arguments"),
+          Field.optional("cwd", Shapes.PATH, "working directory"),
+          Field.optional("user", Shapes.WORD, "user that runs the command"),
+          Field.required("startedAt", Shapes.TIME, "start time"),
+          Field.required("running", Shapes.FLAG, "whether it is still running"),
+          Field.required("firstOffset", Shapes.COUNT, "offset of the oldest retained output"),
+          Field.required("endOffset", Shapes.COUNT, "current end offset of the output"),
+          Field.optional("terminal", SIZE, "terminal size, if it has a terminal"),
+          Field.optional(
+              "exit", new Shape.Document(Map.of("type", "object")), "how the command ended"));
 
   List<Route> routes() {
     return List.of(
@@ -71,20 +72,21 @@ record ExecutionRoutes(ServerContext context) {
             .takes(
                 new Body.Json(
                     CommandBody.SHAPE.and(
-                        Field.optional("stdin", Shapes.FLAG, "whether its input stays open; false"),
+                        Field.optional(
+                            "stdin", Shapes.FLAG, "whether stdin stays open; default false"),
                         Field.optional(
                             "terminal",
                             SIZE,
-                            "runs it on a terminal of this size, with its input open")),
+                            "run the command in a terminal of this size, with stdin open")),
                     true))
             .answers(
                 Response.json(
                     201,
                     new Shape.Obj(
-                        Field.required("id", Shapes.WORD, "names it within its sandbox"),
-                        Field.required("pid", Shapes.COUNT, "as the sandbox sees it"))))
+                        Field.required("id", Shapes.WORD, "id, unique within the sandbox"),
+                        Field.required("pid", Shapes.COUNT, "process id inside the sandbox"))))
             .handledBy(this::start),
-        Route.of("GET", TEMPLATE, "listExecutions", "Lists what runs and what ended lately.")
+        Route.of("GET", TEMPLATE, "listExecutions", "Lists running and recently ended executions.")
             .acceptsSandboxTokens()
             .takes(Shapes.ID)
             .answers(
@@ -107,7 +109,11 @@ record ExecutionRoutes(ServerContext context) {
             .takes(Shapes.ID, EXECUTION)
             .answers(Response.json(200, INFO))
             .handledBy(exchange -> exchange.json(200, json(info(exchange)))),
-        Route.of("POST", TEMPLATE + "/{execution}/signal", "signal", "Signals an execution.")
+        Route.of(
+                "POST",
+                TEMPLATE + "/{execution}/signal",
+                "signal",
+                "Sends a signal to an execution.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, EXECUTION)
@@ -117,14 +123,10 @@ record ExecutionRoutes(ServerContext context) {
                         Field.required(
                             "signal",
                             Shapes.WORD,
-                            "TERM, SIGTERM or 15; KILL kills the whole tree")),
+                            "TERM, SIGTERM or 15; KILL kills the process tree")),
                     true))
             .handledBy(this::signal),
-        Route.of(
-                "POST",
-                TEMPLATE + "/{execution}/resize",
-                "resizeTerminal",
-                "Changes the window of a terminal.")
+        Route.of("POST", TEMPLATE + "/{execution}/resize", "resizeTerminal", "Resizes a terminal.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, EXECUTION)
@@ -136,40 +138,42 @@ record ExecutionRoutes(ServerContext context) {
                 "attachTerminal",
                 "Attaches to a terminal by WebSocket, subprotocol "
                     + TerminalSession.PROTOCOL
-                    + ". Binary frames are its output and input; docs/server.md has the rest.")
+                    + ". Binary frames carry output and input; see docs/server.md.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 Shapes.ID,
                 EXECUTION,
-                Parameter.query("offset", Shapes.COUNT, "where to begin; the oldest when absent"))
-            .answers(new Response(101, "", Optional.empty(), "the socket is open"))
+                Parameter.query(
+                    "offset",
+                    Shapes.COUNT,
+                    "offset to start from; default: the oldest retained output"))
+            .answers(new Response(101, "", Optional.empty(), "switching to WebSocket"))
             .handledBy(this::terminal),
         Route.of(
                 "POST",
                 TEMPLATE + "/{execution}/stdin",
                 "writeStdin",
-                "Writes to the input of an execution.")
+                "Writes to the stdin of an execution.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, EXECUTION)
-            .takes(Parameter.query("close", Shapes.FLAG, "end of file after that; false"))
+            .takes(Parameter.query("close", Shapes.FLAG, "close stdin afterwards; default false"))
             .takes(new Body.Stream("application/octet-stream"))
             .handledBy(this::stdin),
         Route.of(
                 "GET",
                 TEMPLATE + "/{execution}/output",
                 "followOutput",
-                "Follows the output: events output, gap, exit; the id of each is the offset after"
-                    + " it.")
+                "Streams the output as events output, gap and exit. The id of an event is the"
+                    + " offset after it.")
             .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 EXECUTION,
-                Parameter.query("offset", Shapes.COUNT, "where to begin; 0 when absent"),
-                Parameter.header(
-                    "Last-Event-ID", Shapes.COUNT, "where to go on, instead of offset"))
-            .answers(Response.of("text/event-stream", "the output, until the command has ended"))
+                Parameter.query("offset", Shapes.COUNT, "offset to start from; default 0"),
+                Parameter.header("Last-Event-ID", Shapes.COUNT, "alternative to offset"))
+            .answers(Response.of("text/event-stream", "output until the command ends"))
             .handledBy(this::output));
   }
 
@@ -196,7 +200,7 @@ record ExecutionRoutes(ServerContext context) {
   private static SandboxException notFound(Exchange exchange) {
     return Fault.of(
             ErrorCode.EXECUTION_NOT_FOUND,
-            "there is no such execution in sandbox " + SandboxRoutes.id(exchange),
+            "the execution does not exist in sandbox " + SandboxRoutes.id(exchange),
             "list the executions of the sandbox")
         .sandbox(SandboxRoutes.id(exchange))
         .exception();
@@ -217,13 +221,14 @@ record ExecutionRoutes(ServerContext context) {
     }
     SandboxId id = SandboxRoutes.id(exchange);
     Sandbox sandbox = context.engine().sandbox(id);
-    attaching(id, sandbox); // nobody could find it again otherwise
-    try (Execution execution = started(id, sandbox, command, exchange.body().get("terminal"))) {
+    attaching(id, sandbox); // without it the client could not refer to the execution again
+    try (Execution execution =
+        startExecution(id, sandbox, command, exchange.body().get("terminal"))) {
       exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
     }
   }
 
-  private Execution started(
+  private Execution startExecution(
       SandboxId id, Sandbox sandbox, Command command, @Nullable Object terminal) {
     if (!(terminal instanceof Map<?, ?> size)) {
       return sandbox.start(command);
@@ -242,20 +247,20 @@ record ExecutionRoutes(ServerContext context) {
   }
 
   private void resize(Exchange exchange) throws IOException {
-    try (Execution execution = attached(exchange)) {
-      onTerminal(exchange, execution).resize(size(exchange.body()));
+    try (Execution execution = attach(exchange)) {
+      requireTerminal(exchange, execution).resize(size(exchange.body()));
     }
     exchange.noContent();
   }
 
-  private static Terminal onTerminal(Exchange exchange, Execution execution) {
+  private static Terminal requireTerminal(Exchange exchange, Execution execution) {
     if (execution instanceof Terminal terminal) {
       return terminal;
     }
     throw Fault.of(
             ErrorCode.ILLEGAL_STATE,
-            "the execution is not on a terminal",
-            "start it with terminal: {rows, cols}")
+            "the execution has no terminal",
+            "start the execution with terminal: {rows, cols}")
         .sandbox(SandboxRoutes.id(exchange))
         .exception();
   }
@@ -265,15 +270,18 @@ record ExecutionRoutes(ServerContext context) {
     long offset = exchange.query("offset").map(Long::parseLong).orElse(info.firstOffset());
     checkOffset(offset, info);
     Execution execution = attaching(exchange).attach(info.id(), offset);
-    boolean held = false;
+    boolean upgraded = false;
     try {
       exchange.webSocket(
           TerminalSession.PROTOCOL,
           new TerminalSession(
-              onTerminal(exchange, execution), offset, exchange::isShuttingDown, JsonViews::exit));
-      held = true;
+              requireTerminal(exchange, execution),
+              offset,
+              exchange::isShuttingDown,
+              JsonViews::exit));
+      upgraded = true;
     } finally {
-      if (!held) {
+      if (!upgraded) {
         execution.close();
       }
     }
@@ -285,8 +293,8 @@ record ExecutionRoutes(ServerContext context) {
             .orElseThrow(
                 () ->
                     Query.invalid(
-                        List.of(new Violation("signal", "is not a signal such as TERM or 15"))));
-    try (Execution execution = attached(exchange)) {
+                        List.of(new Violation("signal", "must be a signal such as TERM or 15"))));
+    try (Execution execution = attach(exchange)) {
       if (signal.equals(Signal.KILL)) {
         execution.kill();
       } else {
@@ -296,15 +304,15 @@ record ExecutionRoutes(ServerContext context) {
     exchange.noContent();
   }
 
-  /** Attaches behind all output: only input or a signal is wanted. */
-  private Execution attached(Exchange exchange) {
+  /** Attaches at the end of the output, to send input or a signal. */
+  private Execution attach(Exchange exchange) {
     ExecutionInfo info = info(exchange);
     return attaching(exchange).attach(info.id(), info.endOffset());
   }
 
   private void stdin(Exchange exchange) throws IOException {
     boolean close = exchange.query("close").map(Boolean::parseBoolean).orElse(false);
-    try (Execution execution = attached(exchange)) {
+    try (Execution execution = attach(exchange)) {
       StdinAttachment.writeAll(execution, exchange.content(), close);
     }
     exchange.noContent();
@@ -327,7 +335,7 @@ record ExecutionRoutes(ServerContext context) {
 
   private static void checkOffset(long offset, ExecutionInfo info) {
     if (offset > info.endOffset()) {
-      throw Query.invalid(List.of(new Violation("offset", "is behind the end of the output")));
+      throw Query.invalid(List.of(new Violation("offset", "is past the end of the output")));
     }
   }
 

@@ -27,19 +27,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * One operation of a batch.
  *
- * @param place where it stands in the request
+ * @param location its position in the request, for error messages
  */
 record FileOperation(String location, Map<?, ?> fields) {
   static final Shape CONTENT = new Shape.Content(8 << 20);
 
-  /** Content up to this size needs no share of the server's memory. */
-  private static final int SMALL = 16 * 1024;
+  /** Content up to this size needs no reservation from the shared budget. */
+  private static final int FREE_BYTES = 16 * 1024;
 
-  private static final int MOST_READ = 8 << 20;
+  private static final int MAX_READ = 8 << 20;
   private static final int FOLDER_MODE = 0755;
 
-  /** What each verb needs; the first stands for what it is about. */
-  private static final Map<String, List<String>> NEEDED =
+  /** The required fields of each operation. */
+  private static final Map<String, List<String>> REQUIRED =
       Map.of(
           "write", List.of("path", "content"),
           "read", List.of("path"),
@@ -49,7 +49,7 @@ record FileOperation(String location, Map<?, ?> fields) {
           "chmod", List.of("path", "mode"),
           "move", List.of("path", "to"));
 
-  private static final Map<String, Set<String>> ALLOWED =
+  private static final Map<String, Set<String>> OPTIONAL =
       Map.of(
           "write", Set.of("mode", "user"),
           "mkdir", Set.of("mode"),
@@ -59,19 +59,26 @@ record FileOperation(String location, Map<?, ?> fields) {
   static final Shape SHAPE =
       new Shape.Obj(
           Field.required(
-              "op", new Shape.Choice(NEEDED.keySet().stream().sorted().toList()), "what to do"),
-          Field.required("path", Shapes.PATH, "inside the sandbox"),
-          Field.optional("content", CONTENT, "of write"),
-          Field.optional("mode", ModeBits.SHAPE, "of write, mkdir and chmod, such as 0644"),
-          Field.optional("user", Shapes.WORD, "of write: whose rights are used"),
-          Field.optional("to", Shapes.PATH, "of move"),
-          Field.optional("replace", Shapes.FLAG, "of move: what is in the way; false"),
-          Field.optional("recursive", Shapes.FLAG, "of remove: a whole tree; false"));
+              "op",
+              new Shape.Choice(REQUIRED.keySet().stream().sorted().toList()),
+              "the operation"),
+          Field.required("path", Shapes.PATH, "path in the sandbox"),
+          Field.optional("content", CONTENT, "for write"),
+          Field.optional("mode", ModeBits.SHAPE, "for write, mkdir and chmod, such as 0644"),
+          Field.optional("user", Shapes.WORD, "for write: the user whose permissions apply"),
+          Field.optional("to", Shapes.PATH, "for move: the destination"),
+          Field.optional(
+              "replace", Shapes.FLAG, "for move: replace an existing destination; default false"),
+          Field.optional(
+              "recursive", Shapes.FLAG, "for remove: remove a directory tree; default false"));
 
-  /** What may still be read in one batch: it is all held until the answer goes out. */
+  /**
+   * Limits how much content one batch reads, because the content is in memory until the response is
+   * sent.
+   */
   static final class ReadBudget implements AutoCloseable {
     private final ByteBudget budget;
-    private int left = MOST_READ;
+    private int left = MAX_READ;
     private long taken;
 
     ReadBudget(ByteBudget budget) {
@@ -80,11 +87,11 @@ record FileOperation(String location, Map<?, ?> fields) {
 
     private void take(int bytes) {
       left -= bytes;
-      if (bytes > SMALL) {
+      if (bytes > FREE_BYTES) {
         if (!budget.tryReserve(bytes)) {
           throw Fault.of(
                   ErrorCode.RATE_LIMITED,
-                  "the server holds as much content as it may for all requests",
+                  "the server's memory limit for the content of all requests is reached",
                   "try again in a moment, or read large files one by one")
               .with(RateLimiter.RETRY_AFTER, "1")
               .exception();
@@ -93,7 +100,7 @@ record FileOperation(String location, Map<?, ?> fields) {
       }
     }
 
-    /** Gives the shared memory back. */
+    /** Releases the reserved memory. */
     @Override
     public void close() {
       budget.release(taken);
@@ -108,7 +115,7 @@ record FileOperation(String location, Map<?, ?> fields) {
   private Object value(String field) {
     Object value = fields.get(field);
     if (value == null) {
-      throw new IllegalStateException("was not checked: " + field);
+      throw new IllegalStateException("not validated: " + field);
     }
     return value;
   }
@@ -121,20 +128,21 @@ record FileOperation(String location, Map<?, ?> fields) {
     return Boolean.TRUE.equals(fields.get(field));
   }
 
-  /** Names what is missing for the verb and what means nothing to it. */
+  /** Reports missing fields and fields that the operation does not have. */
   void check(List<Violation> problems) {
-    List<String> needed = NEEDED.getOrDefault(verb(), List.of());
+    List<String> needed = REQUIRED.getOrDefault(verb(), List.of());
     List<String> known = new ArrayList<>(needed);
     known.add("op");
-    known.addAll(ALLOWED.getOrDefault(verb(), Set.of()));
+    known.addAll(OPTIONAL.getOrDefault(verb(), Set.of()));
     for (String field : needed) {
       if (fields.get(field) == null) {
-        problems.add(new Violation(location + "." + field, "is missing; " + verb() + " needs it"));
+        problems.add(new Violation(location + "." + field, "is required by " + verb()));
       }
     }
     for (Map.Entry<?, ?> field : fields.entrySet()) {
       if (field.getValue() != null && !known.contains(String.valueOf(field.getKey()))) {
-        problems.add(new Violation(location + "." + field.getKey(), "means nothing to " + verb()));
+        problems.add(
+            new Violation(location + "." + field.getKey(), "is not supported by " + verb()));
       }
     }
     ModeBits.of(location + ".mode", fields.get("mode"));
@@ -143,12 +151,12 @@ record FileOperation(String location, Map<?, ?> fields) {
     }
   }
 
-  /** Does it and returns what there is to tell. */
-  Map<String, Object> perform(FileSystem files, ReadBudget room) {
+  /** Executes the operation and returns its result. */
+  Map<String, Object> perform(FileSystem files, ReadBudget budget) {
     String path = text("path");
     return switch (verb()) {
       case "write" -> write(files, path);
-      case "read" -> Map.of("content", content(read(files, path, room)));
+      case "read" -> Map.of("content", content(read(files, path, budget)));
       case "stat" -> Map.of("file", JsonViews.file(files.stat(path, NOFOLLOW_LINKS)));
       case "mkdir" -> {
         files.makeFolder(path, mode().orElse(FOLDER_MODE));
@@ -166,7 +174,7 @@ record FileOperation(String location, Map<?, ?> fields) {
         files.move(path, text("to"), isTrue("replace"));
         yield Map.of();
       }
-      default -> throw new IllegalStateException("was not checked: " + verb());
+      default -> throw new IllegalStateException("not validated: " + verb());
     };
   }
 
@@ -183,20 +191,20 @@ record FileOperation(String location, Map<?, ?> fields) {
         "file", JsonViews.file(writer.write(path, new ByteArrayInputStream(content), options)));
   }
 
-  private static byte[] read(FileSystem files, String path, ReadBudget room) {
-    if (room.left == 0) {
+  private static byte[] read(FileSystem files, String path, ReadBudget budget) {
+    if (budget.left == 0) {
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "a batch reads no more than " + MOST_READ + " bytes",
+              "a batch may read at most " + MAX_READ + " bytes",
               "read the rest in another batch, or large files one by one")
           .exception();
     }
-    byte[] content = files.readBytes(path, room.left);
-    room.take(content.length);
+    byte[] content = files.readBytes(path, budget.left);
+    budget.take(content.length);
     return content;
   }
 
-  /** Returns text where it is UTF-8, and {@code {"base64": ...}} where it is not. */
+  /** Returns a string if the content is UTF-8, otherwise {@code {"base64": ...}}. */
   private static Object content(byte[] bytes) {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();

@@ -31,19 +31,20 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** The files of a sandbox. Content is never held whole, in neither direction. */
+/** Routes for the files of a sandbox. Content is streamed in both directions. */
 record FileRoutes(ServerContext context) {
   static final String TEMPLATE = "/api/v1/sandboxes/{id}/files";
   private static final String BYTES = "application/octet-stream";
-  private static final int USUAL_LIST = 10_000;
+  private static final int DEFAULT_LIMIT = 10_000;
   static final Parameter PATH =
-      Parameter.query("path", Shapes.PATH, "inside the sandbox").asRequired();
+      Parameter.query("path", Shapes.PATH, "path in the sandbox").asRequired();
   private static final Parameter LIMIT =
-      Parameter.query("limit", new Shape.WholeNumber(1, 100_000), "how many; 10000 when absent");
+      Parameter.query(
+          "limit", new Shape.WholeNumber(1, 100_000), "maximum number of entries; default 10000");
   private static final Shape LIST =
       new Shape.Obj(
-          Field.required("entries", new Shape.ListOf(Shapes.FILE, 100_000), "what was found"),
-          Field.required("truncated", Shapes.FLAG, "whether there is more than limit"));
+          Field.required("entries", new Shape.ListOf(Shapes.FILE, 100_000), "the entries"),
+          Field.required("truncated", Shapes.FLAG, "whether there are more entries than limit"));
 
   List<Route> routes() {
     return List.of(
@@ -53,27 +54,32 @@ record FileRoutes(ServerContext context) {
                 Shapes.ID,
                 PATH,
                 Parameter.header(
-                    "Range", new Shape.NonEmptyText(64), "bytes=FIRST-LAST, one range"))
+                    "Range", new Shape.NonEmptyText(64), "a single range, bytes=FIRST-LAST"))
             .answers(Response.of(BYTES, "the content; 206 for a range"))
             .handledBy(this::read),
         Route.of(
                 "PUT",
                 TEMPLATE + "/content",
                 "writeFile",
-                "Writes a file; it appears whole or not at all, parents are made.")
+                "Writes a file atomically and creates its parent directories.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 Shapes.ID,
                 PATH,
                 Parameter.query("mode", ModeBits.SHAPE, "permission bits, such as 0644"),
-                Parameter.query("user", Shapes.WORD, "whose rights are used"),
-                Parameter.query("exclusive", Shapes.FLAG, "fail when it is there; false"),
-                Parameter.query("append", Shapes.FLAG, "add to its end; never atomic; false"))
+                Parameter.query("user", Shapes.WORD, "the user whose permissions apply"),
+                Parameter.query("exclusive", Shapes.FLAG, "fail if the file exists; default false"),
+                Parameter.query(
+                    "append", Shapes.FLAG, "append to the file, not atomically; default false"))
             .takes(new Body.Stream(BYTES))
             .answers(Response.json(200, Shapes.FILE))
             .handledBy(this::write),
-        Route.of("GET", TEMPLATE + "/stat", "statFile", "Describes a file; a link itself.")
+        Route.of(
+                "GET",
+                TEMPLATE + "/stat",
+                "statFile",
+                "Describes a file. Does not follow symbolic links.")
             .acceptsSandboxTokens()
             .takes(Shapes.ID, PATH)
             .answers(Response.json(200, Shapes.FILE))
@@ -81,12 +87,15 @@ record FileRoutes(ServerContext context) {
                 exchange ->
                     exchange.json(
                         200, JsonViews.file(files(exchange).stat(path(exchange), NOFOLLOW_LINKS)))),
-        Route.of("GET", TEMPLATE, "listFiles", "Lists a folder.")
+        Route.of("GET", TEMPLATE, "listFiles", "Lists a directory.")
             .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 PATH,
-                Parameter.query("depth", new Shape.WholeNumber(0, 1000), "levels; 0 for all; 1"),
+                Parameter.query(
+                    "depth",
+                    new Shape.WholeNumber(0, 1000),
+                    "levels of subdirectories; 0 for all; default 1"),
                 LIMIT)
             .answers(Response.json(200, LIST))
             .handledBy(
@@ -94,7 +103,7 @@ record FileRoutes(ServerContext context) {
                   int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
                   list(exchange, files(exchange).list(path(exchange), depth));
                 }),
-        Route.of("GET", TEMPLATE + "/glob", "globFiles", "Finds files by a pattern.")
+        Route.of("GET", TEMPLATE + "/glob", "globFiles", "Finds files by a glob pattern.")
             .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
@@ -108,25 +117,27 @@ record FileRoutes(ServerContext context) {
                         exchange,
                         files(exchange)
                             .glob(path(exchange), exchange.query("pattern").orElseThrow()))),
-        Route.of("DELETE", TEMPLATE, "removeFile", "Removes a file, a link or a folder.")
+        Route.of("DELETE", TEMPLATE, "removeFile", "Removes a file, a link or a directory.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
-                Shapes.ID, PATH, Parameter.query("recursive", Shapes.FLAG, "a whole tree; false"))
+                Shapes.ID,
+                PATH,
+                Parameter.query("recursive", Shapes.FLAG, "remove a directory tree; default false"))
             .handledBy(
                 exchange -> {
                   files(exchange).remove(path(exchange), exchange.query("recursive").equals(TRUE));
                   exchange.noContent();
                 }),
-        Route.of("POST", TEMPLATE + "/folder", "makeFolder", "Makes a folder and its parents.")
+        Route.of("POST", TEMPLATE + "/folder", "makeFolder", "Creates a directory and its parents.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("path", Shapes.PATH, "inside the sandbox"),
-                        Field.optional("mode", ModeBits.SHAPE, "permission bits; 0755")),
+                        Field.required("path", Shapes.PATH, "path in the sandbox"),
+                        Field.optional("mode", ModeBits.SHAPE, "permission bits; default 0755")),
                     true))
             .handledBy(
                 exchange -> {
@@ -134,16 +145,17 @@ record FileRoutes(ServerContext context) {
                   files(exchange).makeFolder(exchange.text("path"), mode);
                   exchange.noContent();
                 }),
-        Route.of("POST", TEMPLATE + "/move", "moveFile", "Moves or renames.")
+        Route.of("POST", TEMPLATE + "/move", "moveFile", "Moves or renames a file.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("from", Shapes.PATH, "what is there"),
-                        Field.required("to", Shapes.PATH, "where it goes"),
-                        Field.optional("replace", Shapes.FLAG, "what is in the way; false")),
+                        Field.required("from", Shapes.PATH, "current path"),
+                        Field.required("to", Shapes.PATH, "new path"),
+                        Field.optional(
+                            "replace", Shapes.FLAG, "replace an existing file; default false")),
                     true))
             .handledBy(
                 exchange -> {
@@ -154,15 +166,15 @@ record FileRoutes(ServerContext context) {
                           Boolean.TRUE.equals(exchange.body().get("replace")));
                   exchange.noContent();
                 }),
-        Route.of("POST", TEMPLATE + "/mode", "changeMode", "Changes the permission bits.")
+        Route.of("POST", TEMPLATE + "/mode", "changeMode", "Changes the permission bits of a file.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("path", Shapes.PATH, "inside the sandbox"),
-                        Field.required("mode", ModeBits.SHAPE, "such as 0755")),
+                        Field.required("path", Shapes.PATH, "path in the sandbox"),
+                        Field.required("mode", ModeBits.SHAPE, "permission bits, such as 0755")),
                     true))
             .handledBy(
                 exchange -> {
@@ -190,7 +202,7 @@ record FileRoutes(ServerContext context) {
     headers.put("Accept-Ranges", "bytes");
     if (range.isPresent()) {
       FileInfo info = files.stat(path, NOFOLLOW_LINKS);
-      // The size of what a link points to is not known; then all of it is sent, as it may be.
+      // The size of a link's target is unknown; in that case the whole file is sent.
       if (info.type() == FileType.FILE) {
         ByteRange.Part part = range.get().within(info.size());
         headers.put("Content-Range", part.header());
@@ -211,7 +223,7 @@ record FileRoutes(ServerContext context) {
     boolean append = exchange.query("append").equals(TRUE);
     boolean exclusive = exchange.query("exclusive").equals(TRUE);
     if (append && exclusive) {
-      throw Query.invalid(List.of(new Violation("append", "excludes exclusive")));
+      throw Query.invalid(List.of(new Violation("append", "and exclusive are mutually exclusive")));
     }
     WriteOptions options =
         new WriteOptions(
@@ -229,9 +241,9 @@ record FileRoutes(ServerContext context) {
     exchange.json(200, JsonViews.file(written));
   }
 
-  /** Sends entries as they are found; a failure in between cuts the answer off. */
+  /** Sends entries as they are found. An error after the first entry cuts the response off. */
   private static void list(Exchange exchange, Stream<FileInfo> found) throws IOException {
-    int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_LIST);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(DEFAULT_LIMIT);
     try (found) {
       Iterator<FileInfo> entries = found.iterator();
       Supplier<Boolean> more = entries::hasNext;

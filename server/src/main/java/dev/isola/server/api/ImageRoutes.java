@@ -19,31 +19,31 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The images of the installation. Who may add one decides what runs in other people's sandboxes.
+ * Routes for the images of the installation. Adding one requires the scope admin, because images
+ * determine what runs in the sandboxes of other clients.
  */
 record ImageRoutes(ImageService images) {
   private static final String TEMPLATE = "/api/v1/images";
   private static final Shape NAME_SHAPE = new Shape.NonEmptyText(63);
   private static final Parameter NAME =
-      Parameter.path("name", NAME_SHAPE, "1 to 63 of a-z 0-9 . _ -");
+      Parameter.path("name", NAME_SHAPE, "name: 1 to 63 of a-z 0-9 . _ -");
   private static final Shape IMAGE =
       new Shape.Obj(
-          Field.required("name", Shapes.WORD, "for a spec's image"),
-          Field.required("createdAt", Shapes.TIME, "when it was made here"),
-          Field.required("source", Shapes.TEXT, "where it came from"),
-          Field.required("digest", Shapes.TEXT, "of the list of everything in it"),
-          Field.required("size", Shapes.COUNT, "bytes in its files"),
-          Field.required("files", Shapes.COUNT, "files, folders and links"),
+          Field.required("name", Shapes.WORD, "name to use in a spec"),
+          Field.required("createdAt", Shapes.TIME, "creation time"),
+          Field.required("source", Shapes.TEXT, "source of the image"),
+          Field.required("digest", Shapes.TEXT, "digest of the list of its files"),
+          Field.required("size", Shapes.COUNT, "total size of its files in bytes"),
+          Field.required("files", Shapes.COUNT, "number of files, directories and links"),
           Field.required("architecture", Shapes.WORD, "such as amd64, or unknown"),
-          Field.optional("user", Shapes.TEXT, "who runs commands unless told otherwise"),
-          Field.optional("workdir", Shapes.PATH, "where commands run unless told otherwise"),
-          Field.required("env", Shapes.TEXTS, "variables of its commands"),
-          Field.required(
-              "notes", new Shape.ListOf(Shapes.TEXT, 1000), "what was changed on the way in"));
+          Field.optional("user", Shapes.TEXT, "default user of commands"),
+          Field.optional("workdir", Shapes.PATH, "default working directory of commands"),
+          Field.required("env", Shapes.TEXTS, "environment of commands"),
+          Field.required("notes", new Shape.ListOf(Shapes.TEXT, 1000), "warnings of the import"));
 
   List<Route> routes() {
     return List.of(
-        Route.of("GET", TEMPLATE, "listImages", "Lists the images by name.")
+        Route.of("GET", TEMPLATE, "listImages", "Lists images by name.")
             .answers(
                 Response.json(
                     200,
@@ -62,10 +62,12 @@ record ImageRoutes(ImageService images) {
                 "PUT",
                 TEMPLATE + "/{name}",
                 "importImage",
-                "Makes an image of a tar archive with a root file system (plain, gzip, zstd, xz,"
-                    + " bzip2). It appears when it is whole.")
+                "Creates an image from a tar archive of a root file system (plain, gzip, zstd, xz,"
+                    + " bzip2). The image appears once the import is complete.")
             .needs(Scope.ADMIN)
-            .takes(NAME, Parameter.query("replace", Shapes.FLAG, "one that has the name; false"))
+            .takes(
+                NAME,
+                Parameter.query("replace", Shapes.FLAG, "replace an existing image; default false"))
             .takes(new Body.Stream("application/x-tar"))
             .answers(Response.json(200, IMAGE))
             .handledBy(
@@ -81,18 +83,19 @@ record ImageRoutes(ImageService images) {
                 "POST",
                 TEMPLATE,
                 "pullImage",
-                "Makes an image of what a registry, an archive or an OCI layout of the server's"
-                    + " machine holds: progress in words; at the end image or problem.")
+                "Creates an image from a registry, or from an archive or OCI layout on the server's"
+                    + " host. Streams progress events, then image or problem.")
             .needs(Scope.ADMIN)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("name", NAME_SHAPE, "what it is to be called"),
+                        Field.required("name", NAME_SHAPE, "name of the new image"),
                         Field.required(
                             "source",
                             Shapes.PATH,
                             "oci:DIR[:TAG], docker-archive:FILE, debian:12, docker://HOST/..."),
-                        Field.optional("replace", Shapes.FLAG, "one that has the name; false")),
+                        Field.optional(
+                            "replace", Shapes.FLAG, "replace an existing image; default false")),
                     true))
             .answers(Response.of("text/event-stream", "progress, then image or problem"))
             .handledBy(this::pull),
@@ -100,7 +103,7 @@ record ImageRoutes(ImageService images) {
                 "DELETE",
                 TEMPLATE + "/{name}",
                 "removeImage",
-                "Removes an image; not while a sandbox stands on it.")
+                "Removes an image; fails while a sandbox uses it.")
             .needs(Scope.ADMIN)
             .takes(NAME)
             .handledBy(
@@ -112,14 +115,14 @@ record ImageRoutes(ImageService images) {
 
   private void pull(Exchange exchange) throws IOException {
     try (SseResponse sse = SseResponse.begin(exchange)) {
-      AtomicReference<IOException> gone = new AtomicReference<>();
+      AtomicReference<IOException> disconnected = new AtomicReference<>();
       try (var _ = exchange.interruptOnDisconnect()) {
         ImageService.ImageDetails image =
             images.pull(
                 exchange.text("name"),
                 exchange.text("source"),
                 Boolean.TRUE.equals(exchange.body().get("replace")),
-                words -> sendProgress(sse, words, gone));
+                step -> sendProgress(sse, step, disconnected));
         sse.send("image", "1", json(image));
       } catch (SandboxException e) {
         sse.send("problem", "1", Problem.of(e, exchange.requestId()).body());
@@ -127,16 +130,19 @@ record ImageRoutes(ImageService images) {
     }
   }
 
-  /** Who does not listen any more is noticed by who watches the connection. */
+  /**
+   * Sends a progress event. Does not throw when the client has disconnected; the disconnect monitor
+   * handles that.
+   */
   private static void sendProgress(
-      SseResponse sse, String words, AtomicReference<IOException> gone) {
-    if (gone.get() == null) {
+      SseResponse sse, String step, AtomicReference<IOException> disconnected) {
+    if (disconnected.get() == null) {
       try {
         synchronized (sse) {
-          sse.send("progress", "0", Map.of("doing", words));
+          sse.send("progress", "0", Map.of("doing", step));
         }
       } catch (IOException e) {
-        gone.set(e);
+        disconnected.set(e);
       }
     }
   }

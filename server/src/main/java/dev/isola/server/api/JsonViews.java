@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Things as they are answered; {@link Shapes} describes them. */
+/** Renders objects as JSON; {@link Shapes} describes the results. */
 final class JsonViews {
   private JsonViews() {}
 
@@ -42,19 +42,23 @@ final class JsonViews {
     entry.cause().ifPresent(cause -> json.put("cause", cause));
     json.put("tags", entry.labels());
     if (entry.damage().isPresent()) {
-      json.put("spec", Map.of()); // the cause says that it cannot be read
+      json.put("spec", Map.of()); // the spec is unreadable; the cause says so
       return json;
     }
     Map<String, Object> spec = spec(SpecCodec.decode(entry.spec(), entry.id()));
     List<String> secret = SpecCodec.secretNames(entry.spec());
     if (!secret.isEmpty()) {
-      spec.put("secretEnv", secret); // a list: sent back as it is, it is refused
+      spec.put(
+          "secretEnv", secret); // a list of names; if it is sent back as a spec, it is rejected
     }
     json.put("spec", spec);
     return json;
   }
 
-  /** Clients put secrets into variables, files and commands: those are for keys that could run. */
+  /**
+   * Renders a spec. Environment variables, files and commands often contain secrets, so they
+   * require the scope use.
+   */
   private static Map<String, Object> spec(CreateRequest request) {
     Map<String, Object> json = new LinkedHashMap<>(SpecDocument.toMap(request));
     json.replaceAll(

@@ -18,19 +18,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Keys: made, listed, revoked. */
+/** Routes that create, list and revoke API keys. */
 record KeyRoutes(ApiKeys keys) {
   private static final Shape NAME = new Shape.NonEmptyText(64);
   private static final Shape.Obj KEY =
       new Shape.Obj(
-          Field.required("name", NAME, "the name in the log"),
-          Field.required("scope", new Shape.Choice(Scope.words()), "what it allows"),
-          Field.required("createdAt", Shapes.TIME, "when it was made"),
-          Field.optional("lastUsedAt", Shapes.TIME, "when it was last shown, to the minute"));
+          Field.required("name", NAME, "name of the key in the logs"),
+          Field.required("scope", new Shape.Choice(Scope.words()), "scope of the key"),
+          Field.required("createdAt", Shapes.TIME, "creation time"),
+          Field.optional("lastUsedAt", Shapes.TIME, "time of last use, to the minute"));
 
   List<Route> routes() {
     return List.of(
-        Route.of("GET", "/api/v1/keys", "listKeys", "Lists the keys, without the keys themselves.")
+        Route.of("GET", "/api/v1/keys", "listKeys", "Lists API keys without their secrets.")
             .needs(Scope.ADMIN)
             .answers(
                 Response.json(
@@ -41,20 +41,31 @@ record KeyRoutes(ApiKeys keys) {
                 exchange ->
                     exchange.json(
                         200, Map.of("keys", keys.all().stream().map(KeyRoutes::json).toList()))),
-        Route.of("POST", "/api/v1/keys", "makeKey", "Makes a key. It is shown this once.")
+        Route.of(
+                "POST",
+                "/api/v1/keys",
+                "makeKey",
+                "Creates an API key. The response contains its secret, which cannot be retrieved"
+                    + " later.")
             .needs(Scope.ADMIN)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
                         Field.required("name", NAME, "letters, digits, - and _"),
-                        Field.required("scope", new Shape.Choice(Scope.words()), "what it allows")),
+                        Field.required(
+                            "scope", new Shape.Choice(Scope.words()), "scope of the key")),
                     true))
             .answers(
-                Response.json(201, KEY.and(Field.required("key", Shapes.WORD, "the key itself"))))
+                Response.json(
+                    201, KEY.and(Field.required("key", Shapes.WORD, "the secret of the key"))))
             .handledBy(this::create),
-        Route.of("DELETE", "/api/v1/keys/{name}", "revokeKey", "Revokes a key at once.")
+        Route.of(
+                "DELETE",
+                "/api/v1/keys/{name}",
+                "revokeKey",
+                "Revokes an API key with immediate effect.")
             .needs(Scope.ADMIN)
-            .takes(Parameter.path("name", NAME, "of the key"))
+            .takes(Parameter.path("name", NAME, "name of the key"))
             .handledBy(this::revoke));
   }
 
@@ -63,8 +74,8 @@ record KeyRoutes(ApiKeys keys) {
     if (!name.matches("[A-Za-z0-9_-]{1,64}")) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "the name of a key is 1 to 64 letters, digits, - and _",
-              "choose such a name")
+              "the name of a key must have 1 to 64 letters, digits, - and _",
+              "choose another name")
           .exception();
     }
     Scope scope = Scope.of(exchange.text("scope")).orElseThrow();
@@ -76,8 +87,7 @@ record KeyRoutes(ApiKeys keys) {
 
   private void revoke(Exchange exchange) throws IOException {
     if (!keys.revoke(exchange.path("name"))) {
-      throw Fault.of(ErrorCode.KEY_NOT_FOUND, "there is no key of that name", "list the keys")
-          .exception();
+      throw Fault.of(ErrorCode.KEY_NOT_FOUND, "no key has this name", "list the keys").exception();
     }
     exchange.noContent();
   }

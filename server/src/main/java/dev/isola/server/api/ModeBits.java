@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Permission bits as people write them. */
+/** Parses permission bits in octal notation. */
 final class ModeBits {
   static final Shape SHAPE = new Shape.NonEmptyText(5);
 
   private ModeBits() {}
 
-  /** Returns them; empty when nothing is given. */
+  /** Returns the permission bits; empty if none are given. */
   static Optional<Integer> of(String field, @Nullable Object text) {
     if (text == null) {
       return Optional.empty();

@@ -13,27 +13,27 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The output of an execution as server-sent events. */
+/** Streams the output of an execution as server-sent events. */
 record OutputEvents(Execution execution, OutputFeed feed) {
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
-  /** Sends everything until the command has ended, the reader is gone, or the server ends. */
+  /** Sends output until the command ends, the client disconnects or the server shuts down. */
   void follow(Exchange exchange, long from) throws IOException {
     long offset = from;
     try (SseResponse sse = SseResponse.begin(exchange)) {
-      long spoke = System.nanoTime();
+      long lastSent = System.nanoTime();
       while (!exchange.isShuttingDown()) {
-        switch (feed.next(LOOK_UP)) {
+        switch (feed.next(POLL_INTERVAL)) {
           case null -> {
-            if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+            if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
               sse.sendKeepalive();
-              spoke = System.nanoTime();
+              lastSent = System.nanoTime();
             }
           }
           case OutputFeed.Item.Piece(Output output) -> {
             offset = output.end();
             send(sse, output);
-            spoke = System.nanoTime();
+            lastSent = System.nanoTime();
           }
           case OutputFeed.Item.End(Exit exit) -> {
             Map<String, Object> data = JsonViews.exit(exit);
@@ -53,7 +53,7 @@ record OutputEvents(Execution execution, OutputFeed feed) {
         }
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the server ends
+      Thread.currentThread().interrupt(); // the server is shutting down
     }
   }
 

@@ -30,19 +30,21 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The ports of sandboxes: opened, linked to, and seen. */
+/** Routes for ports of sandboxes: publication, preview links and forwarding. */
 record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/ports";
   private static final Parameter PORT =
-      Parameter.path("port", new Shape.NonEmptyText(5), "of the sandbox's own loopback");
+      Parameter.path(
+          "port", new Shape.NonEmptyText(5), "port on the loopback interface of the sandbox");
   private static final Shape NUMBER = new Shape.WholeNumber(1, 65_535);
   private static final Shape.Obj PORT_STATUS =
       new Shape.Obj(
-          Field.required("port", NUMBER, "of the sandbox's own loopback"),
-          Field.required("public", Shapes.FLAG, "whether anybody may see it"));
+          Field.required("port", NUMBER, "port on the loopback interface of the sandbox"),
+          Field.required(
+              "public", Shapes.FLAG, "whether the port is accessible without a credential"));
 
-  PortRoutes(ServerContext serving, ApiKeys keys, PortCredentials others) {
-    this(serving, keys, new Previews(serving, keys, others));
+  PortRoutes(ServerContext context, ApiKeys keys, PortCredentials extensionCredentials) {
+    this(context, keys, new Previews(context, keys, extensionCredentials));
   }
 
   List<Route> routes() {
@@ -52,7 +54,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                 "GET",
                 TEMPLATE,
                 "listPorts",
-                "Lists the ports that the spec exposes, and those that are open to everybody.")
+                "Lists the ports that the spec exposes and the public ports.")
             .acceptsSandboxTokens()
             .takes(Shapes.ID)
             .answers(
@@ -60,20 +62,19 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "ports", new Shape.ListOf(PORT_STATUS, 65_535), "in order"))))
+                            "ports", new Shape.ListOf(PORT_STATUS, 65_535), "in ascending order"))))
             .handledBy(this::list));
     routes.add(
-        Route.of(
-                "PUT",
-                TEMPLATE + "/{port}",
-                "setPort",
-                "Opens a port to everybody, or closes it again.")
+        Route.of("PUT", TEMPLATE + "/{port}", "setPort", "Makes a port public or private.")
             .needs(Scope.USE)
             .takes(Shapes.ID, PORT)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("public", Shapes.FLAG, "whether anybody may see it")),
+                        Field.required(
+                            "public",
+                            Shapes.FLAG,
+                            "whether the port is accessible without a credential")),
                     true))
             .answers(Response.json(200, PORT_STATUS))
             .handledBy(this::set));
@@ -82,25 +83,27 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                 "POST",
                 TEMPLATE + "/{port}/link",
                 "makeLink",
-                "Makes a link that opens a private port in a browser, until it expires.")
+                "Creates a link that gives a browser access to a private port until the link"
+                    + " expires.")
             .needs(Scope.USE)
             .takes(Shapes.ID, PORT)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("ttlSeconds", TokenRoutes.TTL, "from now"),
+                        Field.required("ttlSeconds", TokenRoutes.TTL, "lifetime in seconds"),
                         Field.optional(
                             "form",
                             new Shape.Choice(List.of("host", "path")),
-                            "host: PORT-ID.DOMAIN, an origin of its own; path: beneath this URL;"
-                                + " host, or path where the server is called by its address")),
+                            "host: PORT-ID.DOMAIN, a separate origin; path: a path of this server;"
+                                + " default host, or path if the server is addressed by IP"
+                                + " address")),
                     true))
             .answers(
                 Response.json(
                     201,
                     new Shape.Obj(
-                        Field.required("url", Shapes.TEXT, "for a browser"),
-                        Field.required("expiresAt", Shapes.TIME, "when its time is up"))))
+                        Field.required("url", Shapes.TEXT, "URL to open in a browser"),
+                        Field.required("expiresAt", Shapes.TIME, "expiry time"))))
             .handledBy(this::link));
     Stream.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
         .map(this::preview)
@@ -113,15 +116,15 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
             method,
             TEMPLATE + "/{port}/{rest}",
             "preview" + method.charAt(0) + method.substring(1).toLowerCase(Locale.ROOT),
-            "Passes the request on to a port of the sandbox, whatever is behind the port in the"
-                + " path. Also at http://PORT-ID.DOMAIN/. WebSockets too.")
+            "Forwards the request, with the rest of the path, to a port of the sandbox. Also"
+                + " available at http://PORT-ID.DOMAIN/. Supports WebSockets.")
         .needs(Scope.USE)
         .takes(
             Shapes.ID,
             PORT,
-            Parameter.path("rest", Shapes.TEXT, "path and query as the sandbox sees them"))
+            Parameter.path("rest", Shapes.TEXT, "path and query that are sent to the sandbox"))
         .takes(new Body.Forwarded())
-        .answers(Response.of("*/*", "whatever the sandbox answers"))
+        .answers(Response.of("*/*", "the response of the sandbox"))
         .handledBy(exchange -> previews.serve((PreviewExchange) exchange));
   }
 
@@ -135,7 +138,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
             Stream.concat(new ExposedPorts(context).of(id).stream(), open.stream())
                 .distinct()
                 .sorted()
-                .map(port -> described(port, open.contains(port)))
+                .map(port -> describe(port, open.contains(port)))
                 .toList()));
   }
 
@@ -150,11 +153,11 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
     } else {
       keys.publicPorts().remove(id, port);
     }
-    exchange.json(200, described(port, open));
+    exchange.json(200, describe(port, open));
   }
 
-  /** Returns a port as answers have it, in an order that does not change. */
-  private static Map<String, Object> described(int port, boolean open) {
+  /** Describes a port, with its fields in a fixed order. */
+  private static Map<String, Object> describe(int port, boolean open) {
     Map<String, Object> answer = new LinkedHashMap<>();
     answer.put("port", port);
     answer.put("public", open);
@@ -186,7 +189,8 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
       throw Query.invalid(
           List.of(
               new Violation(
-                  "form", "host needs a server that is called by a name, not by its address")));
+                  "form",
+                  "must be path, because the server is addressed by IP address and not by name")));
     }
     String site =
         address || "path".equals(form)

@@ -6,13 +6,13 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.Map;
 
-/** Bytes that come in, while somebody is told now and then how many have. */
+/** Reports the number of bytes read as server-sent progress events. */
 final class ProgressInputStream extends FilterInputStream {
-  private static final Duration EVERY = Duration.ofMillis(250);
+  private static final Duration INTERVAL = Duration.ofMillis(250);
 
   private final SseResponse sse;
   private long taken;
-  private long spoke = System.nanoTime();
+  private long lastSent = System.nanoTime();
 
   ProgressInputStream(InputStream from, SseResponse sse) {
     super(from);
@@ -37,9 +37,9 @@ final class ProgressInputStream extends FilterInputStream {
 
   private int count(int result, int bytes) throws IOException {
     taken += bytes;
-    if (System.nanoTime() - spoke > EVERY.toNanos()) {
+    if (System.nanoTime() - lastSent > INTERVAL.toNanos()) {
       sse.send("progress", Long.toString(taken), Map.of("bytes", taken));
-      spoke = System.nanoTime();
+      lastSent = System.nanoTime();
     }
     return result;
   }

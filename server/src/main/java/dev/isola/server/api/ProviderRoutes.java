@@ -24,88 +24,98 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The providers of this installation, the warm pool, and what is left to promise. */
+/** Routes for the providers, their remaining capacity, and the warm pool. */
 record ProviderRoutes(ServerContext context) {
   private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
   private static final Shape RESOURCES =
       new Shape.Obj(
-          Field.required("memoryMb", Shapes.COUNT, "memory"),
-          Field.required("cpu", new Shape.Decimal(), "processors"));
+          Field.required("memoryMb", Shapes.COUNT, "memory in MB"),
+          Field.required("cpu", new Shape.Decimal(), "number of CPUs"));
   private static final Shape HOST =
       new Shape.Obj(
-          Field.required("processors", Shapes.COUNT, "in all"),
-          Field.required("memoryMb", Shapes.COUNT, "in all"),
-          Field.optional("freeMemoryMb", Shapes.COUNT, "to be had without swapping"),
-          Field.optional("diskMb", Shapes.COUNT, "where sandboxes write, in all"),
-          Field.optional("freeDiskMb", Shapes.COUNT, "where sandboxes write"));
-  private static final Shape.Obj BRIEF =
-      new Shape.Obj(
-          Field.required("name", Shapes.WORD, "stable and unique"),
-          Field.optional("type", Shapes.WORD, "the type that it is an instance of"),
+          Field.required("processors", Shapes.COUNT, "number of CPUs"),
+          Field.required("memoryMb", Shapes.COUNT, "total memory in MB"),
+          Field.optional("freeMemoryMb", Shapes.COUNT, "memory available without swapping, in MB"),
           Field.optional(
-              "region", Shapes.WORD, "a label of the operator that requests can ask for"),
+              "diskMb", Shapes.COUNT, "size of the file system that holds sandboxes, in MB"),
+          Field.optional("freeDiskMb", Shapes.COUNT, "free space for sandboxes, in MB"));
+  private static final Shape.Obj STATUS =
+      new Shape.Obj(
+          Field.required("name", Shapes.WORD, "unique name of the provider instance"),
+          Field.optional("type", Shapes.WORD, "provider type"),
+          Field.optional(
+              "region", Shapes.WORD, "region label, set by the operator, that requests can select"),
           Field.required(
               "status",
               new Shape.Choice(List.of("healthy", "degraded", "unhealthy")),
-              "whether it works; a degraded one is chosen after all healthy ones"),
-          Field.optional("reason", Shapes.TEXT, "what is broken"),
-          Field.optional("fix", Shapes.TEXT, "what a person does about it"),
-          Field.required("lastCheck", Shapes.TIME, "when it was last asked"),
-          Field.required("active", Shapes.COUNT, "sandboxes that are not destroyed"),
+              "health; degraded providers are selected after all healthy ones"),
+          Field.optional("reason", Shapes.TEXT, "why it is not healthy"),
+          Field.optional("fix", Shapes.TEXT, "what the operator should do"),
+          Field.required("lastCheck", Shapes.TIME, "time of the last health check"),
+          Field.required("active", Shapes.COUNT, "number of sandboxes that are not destroyed"),
           Field.required(
-              "available",
-              RESOURCES,
-              "what may still be promised: of its own capacity, or of the one that it shares"),
-          Field.required("promised", RESOURCES, "what is promised to its sandboxes"),
+              "available", RESOURCES, "remaining capacity, of its own or of the shared capacity"),
+          Field.required("promised", RESOURCES, "resources reserved for its sandboxes"),
           Field.optional(
-              "resources", HOST, "of the machine that runs its sandboxes, where it tells"));
+              "resources", HOST, "resources of the host that runs its sandboxes, if known"));
 
   List<Route> routes() {
     return List.of(
-        Route.of("GET", "/api/v1/providers", "listProviders", "Describes the providers.")
+        Route.of("GET", "/api/v1/providers", "listProviders", "Describes all providers.")
             .answers(
                 Response.json(
                     200,
                     list(
-                        BRIEF.and(
-                            Field.optional("isolation", Shapes.WORD, "how strong the wall is"),
-                            Field.optional("summary", Shapes.TEXT, "in a sentence"),
+                        STATUS.and(
+                            Field.optional("isolation", Shapes.WORD, "isolation level"),
+                            Field.optional("summary", Shapes.TEXT, "one-sentence description"),
                             Field.optional(
-                                "capabilities", new Shape.ListOf(Shapes.WORD, 100), "what it can"),
+                                "capabilities",
+                                new Shape.ListOf(Shapes.WORD, 100),
+                                "supported capabilities"),
                             Field.optional(
                                 "forks",
                                 new Shape.ListOf(Shapes.WORD, 10),
-                                "kinds of forks: filesystem"),
+                                "supported kinds of forks"),
                             Field.optional(
-                                "enforcedLimits", new Shape.ListOf(Shapes.WORD, 100), "of a spec"),
-                            Field.optional("networks", new Shape.ListOf(Shapes.WORD, 10), "modes"),
-                            Field.optional("volumes", new Shape.ListOf(Shapes.WORD, 10), "types"),
-                            Field.optional("startupMs", Shapes.COUNT, "an estimate"),
-                            Field.optional("cleanup", Shapes.TEXT, "how all of a sandbox goes"),
+                                "enforcedLimits",
+                                new Shape.ListOf(Shapes.WORD, 100),
+                                "limits that it enforces"),
+                            Field.optional(
+                                "networks",
+                                new Shape.ListOf(Shapes.WORD, 10),
+                                "supported network modes"),
+                            Field.optional(
+                                "volumes",
+                                new Shape.ListOf(Shapes.WORD, 10),
+                                "supported volume types"),
+                            Field.optional("startupMs", Shapes.COUNT, "estimated startup time"),
+                            Field.optional("cleanup", Shapes.TEXT, "how sandboxes are cleaned up"),
                             Field.optional(
                                 "requirements",
                                 new Shape.ListOf(OBJECT, 100),
-                                "on this machine")))))
+                                "requirements on the host")))))
             .handledBy(exchange -> answer(exchange, true)),
         Route.of(
                 "GET",
                 "/api/v1/agent/workspaces/providers",
                 "listWorkspaceProviders",
-                "Tells how the providers stand.")
-            .answers(Response.json(200, list(BRIEF)))
+                "Returns the health and the capacity of all providers.")
+            .answers(Response.json(200, list(STATUS)))
             .handledBy(exchange -> answer(exchange, false)),
         Route.of("GET", "/api/v1/pool", "getPool", "Describes the warm pool.")
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("size", Shapes.COUNT, "how many are to be ready"),
-                        Field.required("ready", Shapes.COUNT, "how many are"),
-                        Field.required("hits", Shapes.COUNT, "orders that got a warm one"),
+                        Field.required("size", Shapes.COUNT, "target number of ready sandboxes"),
+                        Field.required("ready", Shapes.COUNT, "number of ready sandboxes"),
+                        Field.required(
+                            "hits", Shapes.COUNT, "number of requests served from the pool"),
                         Field.required(
                             "misses",
                             new Shape.MapOf(Shapes.COUNT),
-                            "orders that did not, by why"))))
+                            "number of requests not served from the pool, by reason"))))
             .handledBy(this::pool));
   }
 
@@ -171,7 +181,10 @@ record ProviderRoutes(ServerContext context) {
     return json;
   }
 
-  /** Where a sum is not bounded, what the machine has is what may be promised. */
+  /**
+   * Returns the remaining capacity. Where no capacity is configured, the resources of the host are
+   * the limit.
+   */
   private static Map<String, Object> available(
       CapacityPool.Usage usage, Optional<HostResources> host) {
     boolean anyMemory = usage.free().memoryMb() >= Resources.UNLIMITED / 2;

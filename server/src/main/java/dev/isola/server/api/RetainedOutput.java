@@ -11,8 +11,8 @@ import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The head and the tail of one channel of a command, and its way into an answer. Neither the bytes
- * nor the text of them is ever in memory as a whole: eight mebibytes of NUL are 48 as JSON.
+ * Retains the head and the tail of one output channel and streams them into a response. Neither the
+ * bytes nor their JSON form is in memory as a whole: 8 MiB of NUL bytes take 48 MiB as JSON.
  */
 final class RetainedOutput implements AutoCloseable {
   private final OutputLimit limit;
@@ -32,9 +32,9 @@ final class RetainedOutput implements AutoCloseable {
     total += bytes.length;
     int done = 0;
     if (!headClosed) {
-      int wanted = (int) Math.min(bytes.length, limit.head() - head.size());
-      done = head.append(bytes, 0, wanted);
-      if (done < wanted) {
+      int requested = (int) Math.min(bytes.length, limit.head() - head.size());
+      done = head.append(bytes, 0, requested);
+      if (done < requested) {
         headClosed = true;
         outOfBudget = true;
       }
@@ -42,25 +42,28 @@ final class RetainedOutput implements AutoCloseable {
     addToTail(bytes, done);
   }
 
-  /** Keeps the last bytes; when the budget is used up, as many of them as there is room for. */
+  /** Retains the last bytes; when the budget is exhausted, as many of them as there is room for. */
   private void addToTail(byte[] bytes, int from) {
     if (limit.tail() == 0) {
       return;
     }
     int at = Math.max(from, bytes.length - limit.tail());
     while (at < bytes.length) {
-      int wanted = Math.min(bytes.length - at, ByteBlocks.BLOCK);
-      tail.drop(tail.size() + wanted - limit.tail());
-      int done = tail.append(bytes, at, wanted);
+      int requested = Math.min(bytes.length - at, ByteBlocks.BLOCK);
+      tail.drop(tail.size() + requested - limit.tail());
+      int done = tail.append(bytes, at, requested);
       at += done;
-      if (done < wanted) {
+      if (done < requested) {
         outOfBudget = true;
         tail.drop(ByteBlocks.BLOCK);
       }
     }
   }
 
-  /** What follows lost bytes is not the head any more, and what came before them not the tail. */
+  /**
+   * Records lost bytes. Later output no longer belongs to the head, and earlier output no longer to
+   * the tail.
+   */
   void addLost(long bytes) {
     if (bytes > 0) {
       total += bytes;
@@ -69,7 +72,7 @@ final class RetainedOutput implements AutoCloseable {
     }
   }
 
-  /** Returns how many bytes were written, kept or not. */
+  /** Returns the number of bytes written, including those not retained. */
   long total() {
     return total;
   }
@@ -78,12 +81,15 @@ final class RetainedOutput implements AutoCloseable {
     return total - head.size() - tail.size();
   }
 
-  /** Tells whether less was kept than the limit allows, because all requests share a budget. */
+  /**
+   * Returns whether less was retained than the limit allows because the shared budget was
+   * exhausted.
+   */
   boolean isOutOfBudget() {
     return outOfBudget;
   }
 
-  /** Returns a value for an answer. */
+  /** Returns a JSON value that streams the output. */
   Json.StreamedText toJsonText(boolean base64) {
     return base64
         ? new Json.StreamedText.Base64(
@@ -92,7 +98,7 @@ final class RetainedOutput implements AutoCloseable {
         : new Json.StreamedText.Characters(text());
   }
 
-  /** Decodes as UTF-8; where bytes were dropped a line says how many. */
+  /** Decodes the output as UTF-8, with a line that states how many bytes were omitted. */
   Reader text() {
     if (omitted() == 0) {
       return utf8(new SequenceInputStream(head.stream(), tail.stream()));

@@ -39,68 +39,76 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Sandboxes: made, looked at, renewed, paused, destroyed. */
+/** Routes that create, describe, renew, pause and destroy sandboxes. */
 record SandboxRoutes(ServerContext context, String defaultProvider) {
   private static final SecureRandom RANDOM = new SecureRandom();
-  private static final int USUAL_PAGE = 100;
+  private static final int DEFAULT_PAGE = 100;
 
-  /** What stands beside the spec in the body of an order. */
+  /** Fields of a create request that are not part of the spec. */
   private static final Shape.Obj PLACEMENT =
       new Shape.Obj(
-          Field.optional("provider", Shapes.WORD, "a provider by name, or auto"),
-          Field.optional("template", Shapes.WORD, "a template by name, instead of an image"),
+          Field.optional("provider", Shapes.WORD, "name of a provider, or auto"),
+          Field.optional("template", Shapes.WORD, "name of a template; alternative to image"),
           Field.optional(
-              "strictNoFallback", Shapes.FLAG, "take the provider that is named and no other"),
-          Field.optional("region", Shapes.WORD, "providers of this region only"),
+              "strictNoFallback", Shapes.FLAG, "fail instead of falling back to another provider"),
+          Field.optional("region", Shapes.WORD, "only providers in this region"),
           Field.optional(
-              "idleTimeoutSeconds", Shapes.SECONDS, "ends it when it was not used that long"));
+              "idleTimeoutSeconds", Shapes.SECONDS, "idle time after which the sandbox ends"));
 
   List<Route> routes() {
     return List.of(
-        Route.of("POST", "/api/v1/sandboxes", "createSandbox", "Makes a sandbox.")
+        Route.of("POST", "/api/v1/sandboxes", "createSandbox", "Creates a sandbox.")
             .needs(Scope.USE)
             .takes(
                 Parameter.header(
                     "Idempotency-Key",
                     new Shape.NonEmptyText(255),
-                    "an order that is repeated with the same key makes no second sandbox"))
+                    "a repeated request with the same key does not create a second sandbox"))
             .takes(new Body.Json(new Shape.Document(Shapes.spec(placementProperties())), false))
             .answers(Response.json(201, Shapes.SANDBOX))
             .handledBy(this::create),
         Route.of("GET", "/api/v1/sandboxes", "listSandboxes", "Lists sandboxes, oldest first.")
             .takes(
-                Parameter.query("tag", new Shape.NonEmptyText(600), "NAME=VALUE; all of them match")
-                    .asRepeatable(),
-                Parameter.query("state", Shapes.STATE, "any but destroyed when absent")
-                    .asRepeatable(),
-                Parameter.query("provider", Shapes.WORD, "who made it"),
                 Parameter.query(
-                    "limit", new Shape.WholeNumber(1, 1000), "how many; 100 when absent"),
-                Parameter.query("cursor", new Shape.NonEmptyText(256), "next of the page before"))
+                        "tag",
+                        new Shape.NonEmptyText(600),
+                        "NAME=VALUE; a sandbox must match all tags")
+                    .asRepeatable(),
+                Parameter.query("state", Shapes.STATE, "state; default: all except destroyed")
+                    .asRepeatable(),
+                Parameter.query("provider", Shapes.WORD, "name of the provider"),
+                Parameter.query("limit", new Shape.WholeNumber(1, 1000), "page size; default 100"),
+                Parameter.query(
+                    "cursor", new Shape.NonEmptyText(256), "value of next on the previous page"))
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "sandboxes", new Shape.ListOf(Shapes.SANDBOX, 1000), "a page"),
+                            "sandboxes",
+                            new Shape.ListOf(Shapes.SANDBOX, 1000),
+                            "one page of sandboxes"),
                         Field.optional("next", Shapes.WORD, "cursor of the next page"))))
             .handledBy(this::list),
         one("GET", "", "getSandbox", "Describes a sandbox.")
             .acceptsSandboxTokens()
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(exchange -> answer(exchange, context.engine().view(id(exchange)))),
-        one("DELETE", "", "destroySandbox", "Destroys a sandbox; returns when nothing is left.")
+        one("DELETE", "", "destroySandbox", "Destroys a sandbox. Returns when cleanup is complete.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .takes(Parameter.query("force", Shapes.FLAG, "do not spare unsaved work"))
+            .takes(Parameter.query("force", Shapes.FLAG, "destroy it even if it has unsaved work"))
             .answers(Response.none())
             .handledBy(this::destroy),
-        one("POST", "/renew", "renewSandbox", "Lets a sandbox live that long from now.")
+        one("POST", "/renew", "renewSandbox", "Sets the time until a sandbox expires.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(
                 new Body.Json(
-                    new Shape.Obj(Field.required("ttlSeconds", Shapes.SECONDS, "from now")), true))
+                    new Shape.Obj(
+                        Field.required(
+                            "ttlSeconds", Shapes.SECONDS, "lifetime in seconds, from now")),
+                    true))
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(
                 exchange ->
@@ -111,39 +119,41 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                             .renew(
                                 id(exchange),
                                 Duration.ofSeconds(exchange.wholeNumber("ttlSeconds"))))),
-        one("POST", "/pause", "pauseSandbox", "Freezes a sandbox with its processes in memory.")
+        one("POST", "/pause", "pauseSandbox", "Pauses a sandbox and keeps its processes in memory.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(
                 exchange ->
                     answer(exchange, context.engine().pause(id(exchange), PauseKind.MEMORY))),
-        one("POST", "/stop", "stopSandbox", "Ends the processes of a sandbox and keeps its files.")
+        one("POST", "/stop", "stopSandbox", "Stops the processes of a sandbox and keeps its files.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(
                 exchange ->
                     answer(exchange, context.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
-        one("POST", "/resume", "resumeSandbox", "Makes a paused or stopped sandbox run again.")
+        one("POST", "/resume", "resumeSandbox", "Resumes a paused or stopped sandbox.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, Shapes.SANDBOX))
             .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))),
-        one("GET", "/usage", "getUsage", "Measures what a sandbox uses.")
+        one("GET", "/usage", "getUsage", "Returns the resource usage of a sandbox.")
             .acceptsSandboxTokens()
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("cpuMs", Shapes.COUNT, "processor time since the start"),
-                        Field.required("memoryBytes", Shapes.COUNT, "in use now"),
-                        Field.required("memoryPeakBytes", Shapes.COUNT, "the most that was seen"),
-                        Field.optional("diskBytes", Shapes.COUNT, "written files, where measured"),
-                        Field.optional("receivedBytes", Shapes.COUNT, "over its own network"),
-                        Field.optional("sentBytes", Shapes.COUNT, "over its own network"),
-                        Field.required("processes", Shapes.COUNT, "running now"),
-                        Field.required("uptimeMs", Shapes.COUNT, "since the start"))))
+                        Field.required("cpuMs", Shapes.COUNT, "CPU time since the start"),
+                        Field.required("memoryBytes", Shapes.COUNT, "current memory usage"),
+                        Field.required("memoryPeakBytes", Shapes.COUNT, "peak memory usage"),
+                        Field.optional(
+                            "diskBytes", Shapes.COUNT, "size of written files, if measured"),
+                        Field.optional(
+                            "receivedBytes", Shapes.COUNT, "bytes received over its network"),
+                        Field.optional("sentBytes", Shapes.COUNT, "bytes sent over its network"),
+                        Field.required("processes", Shapes.COUNT, "number of running processes"),
+                        Field.required("uptimeMs", Shapes.COUNT, "time since the start"))))
             .handledBy(this::usage));
   }
 
@@ -165,7 +175,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     exchange.json(200, view(entry));
   }
 
-  /** Returns a sandbox with the limits of its spec that its provider does not enforce. */
+  /** Describes a sandbox together with the limits that its provider does not enforce. */
   private Map<String, Object> view(SandboxView entry) {
     Map<String, Object> json = JsonViews.sandbox(entry);
     json.put("unenforcedLimits", unenforced(entry.provider()));
@@ -174,52 +184,54 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
 
   private void create(Exchange exchange) throws IOException {
     Map<String, Object> document = new LinkedHashMap<>(exchange.body());
-    Map<String, Object> beside = new LinkedHashMap<>();
+    Map<String, Object> placement = new LinkedHashMap<>();
     for (Field field : PLACEMENT.fields()) {
       Object value = document.remove(field.name());
       if (value != null) {
-        beside.put(field.name(), value);
+        placement.put(field.name(), value);
       }
     }
     List<Violation> problems = new ArrayList<>();
-    PLACEMENT.check("", beside, problems);
+    PLACEMENT.check("", placement, problems);
     if (!problems.isEmpty()) {
       throw Query.invalid(problems);
     }
-    CreateRequest asked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-    String provider = (String) beside.getOrDefault("provider", defaultProvider);
-    CreateRequest request = withDefaultTtl(asked).withProvider(ProviderNames.canonical(provider));
-    if (Boolean.TRUE.equals(beside.get("strictNoFallback"))) {
+    CreateRequest parsed = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    String provider = (String) placement.getOrDefault("provider", defaultProvider);
+    CreateRequest request = withDefaultTtl(parsed).withProvider(ProviderNames.canonical(provider));
+    if (Boolean.TRUE.equals(placement.get("strictNoFallback"))) {
       request = request.strict();
     }
-    if (beside.get("region") instanceof String region) {
+    if (placement.get("region") instanceof String region) {
       request = request.inRegion(region);
     }
-    if (beside.get("template") instanceof String template) {
+    if (placement.get("template") instanceof String template) {
       request = request.withTemplate(SpecDocument.template(template, document));
     }
-    if (beside.get("idleTimeoutSeconds") instanceof Number seconds) {
+    if (placement.get("idleTimeoutSeconds") instanceof Number seconds) {
       request = request.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));
     }
     if (exchange.header("Idempotency-Key").isPresent()) {
       request = request.withIdempotencyKey(exchange.header("Idempotency-Key").get());
     }
-    SandboxRequest order = SandboxRequest.of(request);
-    if (asked.lifecycle().ttl().isEmpty()) {
-      order = order.withDefaultTtl();
+    SandboxRequest sandboxRequest = SandboxRequest.of(request);
+    if (parsed.lifecycle().ttl().isEmpty()) {
+      sandboxRequest = sandboxRequest.withDefaultTtl();
     }
     if (HostAccessGuard.mayRequestHostAccess(exchange)) {
-      order = order.withHostAccess();
+      sandboxRequest = sandboxRequest.withHostAccess();
     }
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
-      order = order.withFixedId();
+      sandboxRequest = sandboxRequest.withFixedId();
     }
-    CreateResult delivery = context.engine().create(order);
+    CreateResult delivery = context.engine().create(sandboxRequest);
     exchange.setSandbox(delivery.view().id());
     exchange.json(delivery.repeated() ? 200 : 201, view(delivery.view()));
   }
 
-  /** Returns the limits that a provider does not enforce on this machine, by what it declares. */
+  /**
+   * Returns the limits that a provider does not enforce on this host, as declared by the provider.
+   */
   private List<String> unenforced(String provider) {
     Set<LimitKind> kinds = EnumSet.allOf(LimitKind.class);
     context.components().health().current().stream()
@@ -229,7 +241,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     return JsonViews.wireNames(kinds);
   }
 
-  /** A sandbox whose client names no time does not live for ever. */
+  /** Sets the default lifetime if the request has none. */
   private CreateRequest withDefaultTtl(CreateRequest request) {
     return context
         .engine()
@@ -260,7 +272,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     if (exchange.query("provider").isPresent()) {
       filter = filter.provider(exchange.query("provider").get());
     }
-    int limit = exchange.query("limit").map(Integer::parseInt).orElse(USUAL_PAGE);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(DEFAULT_PAGE);
     SandboxPage page = context.engine().list(filter, exchange.query("cursor").orElse(""), limit);
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxes", page.entries().stream().map(JsonViews::sandbox).toList());

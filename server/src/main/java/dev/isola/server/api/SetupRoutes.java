@@ -18,33 +18,33 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
-/** Guided set-up: what is done on this machine, what is not, and the next step for each. */
+/** Reports the state of the setup of this host, with the next step for each unfinished item. */
 final class SetupRoutes {
-  /** Looking starts programs, so whoever asks again at once sees the same. */
-  private static final Duration AGE = Duration.ofSeconds(10);
+  /** The result is cached for this long, because checking the host runs programs. */
+  private static final Duration CACHE_TIME = Duration.ofSeconds(10);
 
   private static final Shape STEP =
       new Shape.Obj(
           Field.required(
               "about",
               new Shape.Choice(List.of("machine", "tool", "provider")),
-              "what kind of thing it is"),
-          Field.required("name", Shapes.WORD, "the thing"),
-          Field.required("done", Shapes.FLAG, "whether there is nothing left to do"),
+              "kind of the item"),
+          Field.required("name", Shapes.WORD, "name of the item"),
+          Field.required("done", Shapes.FLAG, "whether no action is needed"),
           Field.required("detail", Shapes.TEXT, "what was found"),
-          Field.required("fix", Shapes.TEXT, "what to do next; empty when there is nothing"));
+          Field.required("fix", Shapes.TEXT, "what to do next; empty if no action is needed"));
 
   private final ServerContext context;
   private final Supplier<List<SetupStep>> machine;
   private final ReentrantLock lock = new ReentrantLock();
-  private List<SetupStep> seen = List.of();
-  private long seenAt = System.nanoTime() - AGE.toNanos();
+  private List<SetupStep> cached = List.of();
+  private long cachedAt = System.nanoTime() - CACHE_TIME.toNanos();
 
   /**
-   * @param machine looks at the machine and its programs; may take its time
+   * @param machine checks the host and its programs; may be slow
    */
-  SetupRoutes(ServerContext serving, Supplier<List<SetupStep>> machine) {
-    this.context = serving;
+  SetupRoutes(ServerContext context, Supplier<List<SetupStep>> machine) {
+    this.context = context;
     this.machine = machine;
   }
 
@@ -54,16 +54,20 @@ final class SetupRoutes {
                 "GET",
                 "/api/sandbox/setup",
                 "getSetup",
-                "Guides through what this machine needs, what is left to do first.")
+                "Reports the setup of the host, unfinished items first.")
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("ready", Shapes.FLAG, "whether some provider works"),
+                        Field.required("ready", Shapes.FLAG, "whether a provider is usable"),
                         Field.required(
-                            "providers", new Shape.ListOf(Shapes.WORD, 1000), "that work, by name"),
+                            "providers",
+                            new Shape.ListOf(Shapes.WORD, 1000),
+                            "names of usable providers"),
                         Field.required(
-                            "steps", new Shape.ListOf(STEP, 10_000), "what is not done first"))))
+                            "steps",
+                            new Shape.ListOf(STEP, 10_000),
+                            "items, unfinished ones first"))))
             .handledBy(this::answer));
   }
 
@@ -94,11 +98,11 @@ final class SetupRoutes {
   private List<SetupStep> machine() {
     lock.lock();
     try {
-      if (System.nanoTime() - seenAt >= AGE.toNanos()) {
-        seen = List.copyOf(machine.get());
-        seenAt = System.nanoTime();
+      if (System.nanoTime() - cachedAt >= CACHE_TIME.toNanos()) {
+        cached = List.copyOf(machine.get());
+        cachedAt = System.nanoTime();
       }
-      return seen;
+      return cached;
     } finally {
       lock.unlock();
     }

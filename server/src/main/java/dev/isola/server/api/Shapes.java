@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Shapes that several routes have. */
+/** Shapes that several routes share. */
 final class Shapes {
   static final int LONGEST_PATH = 4096;
 
@@ -22,7 +22,7 @@ final class Shapes {
   static final Shape FLAG = new Shape.Flag();
   static final Shape TEXTS = new Shape.MapOf(TEXT);
 
-  /** A year; a longer time is none. */
+  /** At most one year. */
   static final Shape SECONDS = new Shape.WholeNumber(1, 31_536_000);
 
   static final Shape STATE =
@@ -32,56 +32,58 @@ final class Shapes {
               .toList());
 
   static final Parameter ID =
-      Parameter.path("id", new Shape.NonEmptyText(32), "the sandbox: 1 to 32 of a-z and 0-9");
+      Parameter.path("id", new Shape.NonEmptyText(32), "sandbox id: 1 to 32 of a-z and 0-9");
 
   static final Shape SPEC = new Shape.Document(spec(Map.of()));
 
   static final Shape.Obj SANDBOX =
       new Shape.Obj(
-          Field.required("id", WORD, "names it; can stand in a host name"),
-          Field.required("state", STATE, "where it is in its life"),
-          Field.required("provider", WORD, "who really made it"),
-          Field.required("isolation", WORD, "process, container, kernel or vm"),
+          Field.required("id", WORD, "sandbox id; valid as part of a host name"),
+          Field.required("state", STATE, "lifecycle state"),
+          Field.required("provider", WORD, "provider that created it"),
+          Field.required("isolation", WORD, "isolation level: process, container, kernel or vm"),
           Field.required("warm", FLAG, "whether it came from the warm pool"),
           Field.required(
               "attempts",
               new Shape.ListOf(
                   new Shape.Obj(
-                      Field.required("provider", WORD, "who was tried"),
-                      Field.required("reason", TEXT, "why it did not"),
-                      Field.required("at", TIME, "when")),
+                      Field.required("provider", WORD, "provider that was tried"),
+                      Field.required("reason", TEXT, "why it failed"),
+                      Field.required("at", TIME, "time of the attempt")),
                   100),
-              "providers that were tried before"),
-          Field.required("createdAt", TIME, "when it was ordered"),
-          Field.required("lastActivity", TIME, "when it was last used, to the second"),
-          Field.optional("expiresAt", TIME, "when its time is up; absent for never"),
-          Field.optional("idleTimeoutSeconds", COUNT, "how long it may be idle"),
+              "providers that were tried and failed"),
+          Field.required("createdAt", TIME, "creation time"),
+          Field.required("lastActivity", TIME, "time of last use, to the second"),
+          Field.optional("expiresAt", TIME, "expiry time; absent if it does not expire"),
+          Field.optional("idleTimeoutSeconds", COUNT, "idle time after which it ends"),
           Field.optional("cause", TEXT, "why it failed or ended"),
           Field.optional(
               "unenforcedLimits",
               new Shape.ListOf(WORD, 100),
-              "limits that its provider does not enforce on this machine; not in lists"),
-          Field.required("tags", TEXTS, "the caller's own"),
-          Field.required("spec", SPEC, "what was asked, with its defaults"));
+              "limits that its provider does not enforce on this host; not in lists"),
+          Field.required("tags", TEXTS, "tags set by the client"),
+          Field.required("spec", SPEC, "the spec, with defaults"));
 
   static final Shape.Obj FILE =
       new Shape.Obj(
-          Field.required("path", PATH, "as a next call would name it"),
-          Field.required("name", PATH, "its last part"),
+          Field.required("path", PATH, "path for further requests"),
+          Field.required("name", PATH, "last segment of the path"),
           Field.required(
-              "type", new Shape.Choice(List.of("file", "folder", "link", "other")), "what it is"),
+              "type",
+              new Shape.Choice(List.of("file", "folder", "link", "other")),
+              "type of the file"),
           Field.required("mode", WORD, "permission bits, such as 0644"),
-          Field.required("size", COUNT, "in bytes"),
-          Field.required("uid", COUNT, "of its owner"),
-          Field.required("gid", COUNT, "of its group"),
-          Field.required("owner", TEXT, "the owner's name inside"),
-          Field.required("group", TEXT, "the group's name inside"),
-          Field.required("modifiedAt", TIME, "when its content changed"),
-          Field.optional("linkTarget", PATH, "as written in the link"));
+          Field.required("size", COUNT, "size in bytes"),
+          Field.required("uid", COUNT, "user id of the owner"),
+          Field.required("gid", COUNT, "group id"),
+          Field.required("owner", TEXT, "name of the owner in the sandbox"),
+          Field.required("group", TEXT, "name of the group in the sandbox"),
+          Field.required("modifiedAt", TIME, "time of the last modification"),
+          Field.optional("linkTarget", PATH, "target of a symbolic link"));
 
   private Shapes() {}
 
-  /** Describes the spec document, which is checked by who reads it. */
+  /** Describes the spec document. The codec validates it. */
   static Map<String, Object> spec(Map<String, Object> more) {
     Map<String, Object> text = Map.of("type", "string");
     Map<String, Object> number = Map.of("type", "number");
@@ -96,12 +98,13 @@ final class Shapes {
         "secretEnv",
         Map.of(
             "description",
-            "variables whose values no answer has; answers have a list of their names",
+            "variables whose values are never returned; responses contain a list of their names",
             "oneOf",
             List.of(texts, Map.of("type", "array", "items", text))));
     properties.put("cwd", text);
     properties.put("user", text);
-    properties.put("workspacePath", Map.of("type", "string", "description", "needs scope admin"));
+    properties.put(
+        "workspacePath", Map.of("type", "string", "description", "requires scope admin"));
     properties.put("workspaceMount", text);
     properties.put("volumes", Map.of("type", "array", "items", object));
     properties.put("seedFiles", object);
@@ -128,15 +131,16 @@ final class Shapes {
 
   private static Map<String, Object> resources() {
     Map<String, Object> properties = new LinkedHashMap<>();
-    properties.put("cpu", limit("number", "cores, fractions allowed"));
+    properties.put("cpu", limit("number", "CPU cores; may be fractional"));
     properties.put("memory", limit("integer", "MB"));
     properties.put("disk", limit("integer", "MB"));
-    properties.put("fileDescriptors", limit("integer", "of one process"));
+    properties.put("fileDescriptors", limit("integer", "per process"));
     properties.put(
-        "processes", limit("integer", "that commands start, however many threads each has"));
-    properties.put("threads", limit("integer", "of all processes together"));
+        "processes",
+        limit("integer", "processes started by commands, regardless of their threads"));
+    properties.put("threads", limit("integer", "of all processes"));
     properties.put("networkBandwidth", limit("integer", "Mbit/s"));
-    properties.put("timeoutSeconds", limit("number", "of a command without one of its own"));
+    properties.put("timeoutSeconds", limit("number", "default timeout of a command"));
     properties.put(
         "required",
         Map.of(
@@ -145,7 +149,7 @@ final class Shapes {
             "items",
             Map.of("type", "string"),
             "description",
-            "limits without which no sandbox shall be made"));
+            "limits that the provider must enforce"));
     return Map.of("type", "object", "properties", properties);
   }
 

@@ -32,11 +32,14 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Snapshots: taken, listed, compared, removed; forks. One is restored by naming it as an image. */
+/**
+ * Routes that create, list, compare and remove snapshots and that fork sandboxes. A snapshot is
+ * restored by using it as an image.
+ */
 record SnapshotRoutes(ServerContext context) {
-  private static final int MOST_LISTED = 10_000;
-  private static final int MOST_PATTERNS = 256;
-  private static final Shape PATTERNS = new Shape.ListOf(Shapes.PATH, MOST_PATTERNS);
+  private static final int MAX_LISTED = 10_000;
+  private static final int MAX_PATTERNS = 256;
+  private static final Shape PATTERNS = new Shape.ListOf(Shapes.PATH, MAX_PATTERNS);
   private static final Shape PATHS = new Shape.ListOf(Shapes.PATH, Integer.MAX_VALUE);
 
   private static final Shape KINDS =
@@ -45,36 +48,38 @@ record SnapshotRoutes(ServerContext context) {
   private static final Shape SCOPES = new Shape.Choice(List.of("everything", "folder"));
 
   private static final Parameter SNAPSHOT =
-      Parameter.path("snapshot", new Shape.NonEmptyText(40), "the snapshot's id");
+      Parameter.path("snapshot", new Shape.NonEmptyText(40), "snapshot id");
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "names it; snapshot:ID is an image"),
-          Field.required("createdAt", Shapes.TIME, "when it was taken"),
-          Field.required("sandbox", Shapes.WORD, "whose files they were"),
-          Field.required("provider", Shapes.WORD, "that ran it"),
-          Field.required("runtime", Shapes.WORD, "the version of Isola that took it"),
-          Field.required("architecture", Shapes.WORD, "of the machine"),
-          Field.required("kind", Shapes.WORD, "filesystem: processes begin anew"),
-          Field.required("tags", Shapes.TEXTS, "the caller's own"),
-          Field.optional("parent", Shapes.WORD, "the one before it that it was compared with"),
-          Field.optional("image", Shapes.TEXT, "that the files stand on"),
-          Field.required("path", Shapes.PATH, "the folder inside the sandbox"),
-          Field.required("include", PATTERNS, "patterns of what is in it; all when empty"),
-          Field.required("exclude", PATTERNS, "patterns of what is left out"),
-          Field.required("scope", SCOPES, "everything that the sandbox wrote, or a folder"),
-          Field.optional("imageDigest", Shapes.TEXT, "of the image whose changes are in it"),
-          Field.optional("folders", PATHS, "that are in it whole, when it is everything"),
-          Field.required("files", Shapes.COUNT, "folders and links among them"),
-          Field.required("bytes", Shapes.COUNT, "of content in all"),
-          Field.required("newBytes", Shapes.COUNT, "of content that the store did not have"),
-          Field.required("storedBytes", Shapes.COUNT, "that those take in the store"),
-          Field.required("checksum", Shapes.WORD, "SHA-256 over the list of files"));
+          Field.required("id", Shapes.WORD, "snapshot id; snapshot:ID can be used as an image"),
+          Field.required("createdAt", Shapes.TIME, "creation time"),
+          Field.required("sandbox", Shapes.WORD, "sandbox that it was taken from"),
+          Field.required("provider", Shapes.WORD, "provider of the sandbox"),
+          Field.required("runtime", Shapes.WORD, "version of Isola that created it"),
+          Field.required("architecture", Shapes.WORD, "CPU architecture"),
+          Field.required("kind", Shapes.WORD, "filesystem: processes start again"),
+          Field.required("tags", Shapes.TEXTS, "tags set by the client"),
+          Field.optional("parent", Shapes.WORD, "the previous snapshot that it is based on"),
+          Field.optional("image", Shapes.TEXT, "image of the sandbox"),
+          Field.required("path", Shapes.PATH, "directory in the sandbox"),
+          Field.required("include", PATTERNS, "patterns of included paths; empty for all"),
+          Field.required("exclude", PATTERNS, "patterns of excluded paths"),
+          Field.required("scope", SCOPES, "everything that the sandbox wrote, or a directory"),
+          Field.optional(
+              "imageDigest", Shapes.TEXT, "digest of the image that its changes are relative to"),
+          Field.optional(
+              "folders", PATHS, "directories that it contains completely, with scope everything"),
+          Field.required("files", Shapes.COUNT, "number of files, directories and links"),
+          Field.required("bytes", Shapes.COUNT, "total size of the content"),
+          Field.required("newBytes", Shapes.COUNT, "size of content that was new to the store"),
+          Field.required("storedBytes", Shapes.COUNT, "size of the new content in the store"),
+          Field.required("checksum", Shapes.WORD, "SHA-256 of the list of files"));
 
   private static final Shape.Obj ERROR =
       new Shape.Obj(
-          Field.required("code", Shapes.WORD, "as in a problem"),
-          Field.required("detail", Shapes.TEXT, "what went wrong"),
+          Field.required("code", Shapes.WORD, "error code"),
+          Field.required("detail", Shapes.TEXT, "what failed"),
           Field.required("remedy", Shapes.TEXT, "what to do"));
 
   List<Route> routes() {
@@ -83,37 +88,36 @@ record SnapshotRoutes(ServerContext context) {
                 "POST",
                 "/api/v1/sandboxes/{id}/snapshots",
                 "createSnapshot",
-                "Takes a snapshot of a sandbox's files.")
+                "Creates a snapshot of the files of a sandbox.")
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.optional("tags", Shapes.TEXTS, "your own words"),
+                        Field.optional("tags", Shapes.TEXTS, "tags to attach to the snapshot"),
                         Field.optional(
                             "scope",
                             SCOPES,
-                            "everything that the sandbox wrote, or a folder; everything, unless"
-                                + " path, include or exclude is given"),
-                        Field.optional(
-                            "path", Shapes.PATH, "the folder; the workspace when absent"),
-                        Field.optional("include", PATTERNS, "patterns of what is taken"),
-                        Field.optional("exclude", PATTERNS, "patterns of what is left out")),
+                            "everything that the sandbox wrote, or a directory; default everything,"
+                                + " unless path, include or exclude is given"),
+                        Field.optional("path", Shapes.PATH, "the directory; default the workspace"),
+                        Field.optional("include", PATTERNS, "patterns of paths to include"),
+                        Field.optional("exclude", PATTERNS, "patterns of paths to exclude")),
                     false))
             .answers(
                 Response.json(
                     201,
                     SHAPE.and(
-                        Field.required("heldMs", Shapes.COUNT, "how long commands were held"),
+                        Field.required("heldMs", Shapes.COUNT, "how long commands were suspended"),
                         Field.required(
-                            "incremental", Shapes.FLAG, "whether only changes were read"),
-                        Field.required("readBytes", Shapes.COUNT, "read from the sandbox"))))
+                            "incremental", Shapes.FLAG, "whether only changed files were read"),
+                        Field.required("readBytes", Shapes.COUNT, "bytes read from the sandbox"))))
             .handledBy(this::create),
         Route.of(
                 "POST",
                 "/api/v1/sandboxes/{id}/fork",
                 "forkSandbox",
-                "Makes sandboxes with the files this one has now.")
+                "Creates sandboxes with the current files of this one.")
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
@@ -122,56 +126,63 @@ record SnapshotRoutes(ServerContext context) {
                         Field.optional(
                             "count",
                             new Shape.WholeNumber(1, ForkService.MAX_FORKS),
-                            "how many; one"),
+                            "number of forks; default 1"),
                         Field.optional(
                             "kind",
                             KINDS,
-                            "filesystem, and processes begin anew; memory is refused: no provider"
-                                + " can")),
+                            "filesystem: processes start again; memory is not supported by any"
+                                + " provider")),
                     false))
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("kind", KINDS, "filesystem: processes begin anew"),
+                        Field.required("kind", KINDS, "filesystem: processes start again"),
                         Field.required(
                             "forks",
                             new Shape.ListOf(
                                 new Shape.Obj(
-                                    Field.optional("sandbox", Shapes.SANDBOX, "when it was made"),
+                                    Field.optional("sandbox", Shapes.SANDBOX, "the new sandbox"),
                                     Field.optional(
                                         "by",
                                         Shapes.WORD,
-                                        "how its files came: mount when they are shared,"
-                                            + " restore when they were copied"),
-                                    Field.optional("error", ERROR, "when not")),
+                                        "how its files were provided: mount if they are shared,"
+                                            + " restore if they were copied"),
+                                    Field.optional("error", ERROR, "why the fork failed")),
                                 ForkService.MAX_FORKS),
-                            "as many as were asked for"))))
+                            "one entry per requested fork"))))
             .handledBy(this::fork),
         Route.of("GET", "/api/v1/snapshots", "listSnapshots", "Lists snapshots, oldest first.")
             .takes(
-                Parameter.query("sandbox", Shapes.WORD, "whose files they were"),
-                Parameter.query("provider", Shapes.WORD, "that ran it"),
-                Parameter.query("tag", new Shape.NonEmptyText(600), "NAME=VALUE; all of them match")
+                Parameter.query("sandbox", Shapes.WORD, "sandbox that it was taken from"),
+                Parameter.query("provider", Shapes.WORD, "provider of the sandbox"),
+                Parameter.query(
+                        "tag",
+                        new Shape.NonEmptyText(600),
+                        "NAME=VALUE; a snapshot must match all tags")
                     .asRepeatable())
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "snapshots", new Shape.ListOf(SHAPE, MOST_LISTED), "all of them"))))
+                            "snapshots", new Shape.ListOf(SHAPE, MAX_LISTED), "the snapshots"))))
             .handledBy(this::list),
         one("GET", "", "getSnapshot", "Describes a snapshot.")
             .answers(Response.json(200, SHAPE))
             .handledBy(exchange -> exchange.json(200, json(snapshots().get(id(exchange))))),
-        one("DELETE", "", "removeSnapshot", "Removes a snapshot; a collection frees its space.")
+        one(
+                "DELETE",
+                "",
+                "removeSnapshot",
+                "Removes a snapshot. Garbage collection frees its space.")
             .needs(Scope.USE)
             .handledBy(
                 exchange -> {
                   snapshots().remove(id(exchange));
                   exchange.noContent();
                 }),
-        one("GET", "/diff", "diffSnapshots", "Tells what became of files between two snapshots.")
+        one("GET", "/diff", "diffSnapshots", "Compares the files of two snapshots.")
             .takes(
                 Parameter.query("to", new Shape.NonEmptyText(40), "the later snapshot")
                     .asRequired())
@@ -179,18 +190,23 @@ record SnapshotRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("added", PATHS, "only in the later one"),
-                        Field.required("changed", PATHS, "in both, and not the same"),
-                        Field.required("removed", PATHS, "only in the earlier one"))))
+                        Field.required("added", PATHS, "files only in the later snapshot"),
+                        Field.required("changed", PATHS, "files that differ"),
+                        Field.required("removed", PATHS, "files only in the earlier snapshot"))))
             .handledBy(this::difference),
-        Route.of("POST", "/api/v1/gc/snapshots", "collectSnapshots", "Frees what nobody needs.")
+        Route.of(
+                "POST",
+                "/api/v1/gc/snapshots",
+                "collectSnapshots",
+                "Collects garbage in the snapshot store.")
             .needs(Scope.ADMIN)
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("packs", Shapes.COUNT, "that were removed or written anew"),
-                        Field.required("bytes", Shapes.COUNT, "that came back"))))
+                        Field.required(
+                            "packs", Shapes.COUNT, "number of packs removed or rewritten"),
+                        Field.required("bytes", Shapes.COUNT, "number of bytes freed"))))
             .handledBy(
                 exchange -> {
                   GarbageStats swept = snapshots().collect();
@@ -213,8 +229,8 @@ record SnapshotRoutes(ServerContext context) {
   private void create(Exchange exchange) throws IOException {
     Map<String, Object> body = exchange.body();
     Map<String, String> tags = new LinkedHashMap<>();
-    if (body.get("tags") instanceof Map<?, ?> given) {
-      given.forEach((name, value) -> tags.put(String.valueOf(name), String.valueOf(value)));
+    if (body.get("tags") instanceof Map<?, ?> tagMap) {
+      tagMap.forEach((name, value) -> tags.put(String.valueOf(name), String.valueOf(value)));
     }
     ReservedTags.reject(tags);
     SnapshotRequest order =
@@ -237,7 +253,7 @@ record SnapshotRoutes(ServerContext context) {
         Stream.of("path", "include", "exclude")
             .filter(body::containsKey)
             .filter(name -> !(body.get(name) instanceof List<?> list && list.isEmpty()))
-            .map(name -> new Violation(name, "goes with scope folder only"))
+            .map(name -> new Violation(name, "requires scope folder"))
             .toList();
     if (!(body.get("scope") instanceof String word)) {
       return folder.isEmpty() ? SnapshotRequest.Scope.EVERYTHING : SnapshotRequest.Scope.FOLDER;
@@ -303,7 +319,7 @@ record SnapshotRoutes(ServerContext context) {
             .filter(one -> sandbox.isEmpty() || sandbox.get().equals(one.sandbox()))
             .filter(one -> provider.isEmpty() || provider.get().equals(one.provider()))
             .filter(one -> one.tags().entrySet().containsAll(tags.entrySet()))
-            .limit(MOST_LISTED)
+            .limit(MAX_LISTED)
             .map(SnapshotRoutes::json)
             .toList();
     exchange.json(200, Map.of("snapshots", found));
@@ -318,7 +334,7 @@ record SnapshotRoutes(ServerContext context) {
     exchange.json(200, json);
   }
 
-  /** Paths are bytes in a snapshot, each char one of them; people read UTF-8. */
+  /** Decodes paths, which a snapshot stores as bytes with one char each, as UTF-8. */
   private static List<String> utf8Paths(List<String> paths) {
     return paths.stream()
         .map(path -> new String(path.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8))

@@ -9,9 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 
-/** A stream of server-sent events. Each goes out at once; writing waits for a slow reader. */
+/**
+ * A stream of server-sent events. Each event is sent at once; writing blocks while the client is
+ * slow.
+ */
 final class SseResponse implements AutoCloseable {
-  /** How long nothing may be sent, so that one who is gone is noticed. */
+  /** How often a keepalive is sent, so that a disconnected client is detected. */
   static final Duration KEEPALIVE_INTERVAL = Duration.ofSeconds(10);
 
   private final OutputStream out;
@@ -27,7 +30,7 @@ final class SseResponse implements AutoCloseable {
                 200,
                 "text/event-stream",
                 Map.of("X-Accel-Buffering", "no", "Cache-Control", "no-store")));
-    sse.sendKeepalive(); // The head goes out now, not with the first event.
+    sse.sendKeepalive(); // Send the response head now rather than with the first event.
     return sse;
   }
 
@@ -35,13 +38,13 @@ final class SseResponse implements AutoCloseable {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     text.writeBytes(
         ("event: " + event + "\nid: " + id + "\ndata: ").getBytes(StandardCharsets.UTF_8));
-    text.writeBytes(Json.bytes(data)); // has no line breaks
+    text.writeBytes(Json.bytes(data)); // contains no line breaks
     text.writeBytes("\n\n".getBytes(StandardCharsets.UTF_8));
     out.write(text.toByteArray());
     out.flush();
   }
 
-  /** Sends a line that means nothing. */
+  /** Sends an empty comment. */
   void sendKeepalive() throws IOException {
     out.write(": \n\n".getBytes(StandardCharsets.UTF_8));
     out.flush();

@@ -17,14 +17,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** How the server is, and what it offers. */
+/** Routes for health, readiness, metrics and the OpenAPI document. */
 record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String version) {
   private static final Shape OK =
       new Shape.Obj(Field.required("status", Shapes.WORD, "ok or ready"));
 
   List<Route> routes() {
     return List.of(
-        Route.of("GET", "/healthz", "health", "Tells that the process answers.")
+        Route.of("GET", "/healthz", "health", "Liveness check.")
             .withoutKey()
             .answers(Response.json(200, OK))
             .handledBy(exchange -> exchange.json(200, Map.of("status", "ok"))),
@@ -32,27 +32,30 @@ record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String v
                 "GET",
                 "/readyz",
                 "ready",
-                "Tells that a provider that the configuration allows is healthy; 503 otherwise.")
+                "Readiness check: 200 if an allowed provider is healthy, otherwise 503.")
             .withoutKey()
             .answers(Response.json(200, OK))
             .handledBy(this::ready),
-        Route.of("GET", "/metrics", "metrics", "Metrics in the text format of Prometheus.")
+        Route.of("GET", "/metrics", "metrics", "Returns metrics in the Prometheus text format.")
             .answers(Response.of("text/plain", "metrics"))
             .handledBy(this::metrics),
-        Route.of("GET", "/api/v1/openapi.json", "openapi", "This document.")
+        Route.of("GET", "/api/v1/openapi.json", "openapi", "Returns this OpenAPI document.")
             .withoutKey()
             .answers(Response.of("application/json", "OpenAPI 3.1"))
             .handledBy(exchange -> exchange.json(200, OpenApi.describe(table.get(), version))));
   }
 
-  /** Answers at once. What is wrong is not told: nobody needs a key for this. */
+  /**
+   * Reports readiness without waiting. The response contains no details, because no key is
+   * required.
+   */
   private void ready(Exchange exchange) throws IOException {
     ServerContext.Components parts = context.current().orElseThrow(ServerContext::unavailable);
     if (!parts.engine().readiness().isReady()) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "no provider that the configuration allows is healthy",
-              "isola doctor says why, and /api/v1/providers with a key")
+              "run 'isola doctor', or see /api/v1/providers with an API key")
           .with(RateLimiter.RETRY_AFTER, "5")
           .exception();
     }

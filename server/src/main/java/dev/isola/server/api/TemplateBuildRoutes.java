@@ -27,50 +27,51 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Builds of templates, their logs, and the archives that their steps copy from. Logs hold what the
- * operator's commands print, so they need the scope admin.
+ * Routes for template builds, their logs and the archives that steps copy from. Logs contain the
+ * output of the operator's commands, so they require the scope admin.
  */
 record TemplateBuildRoutes(ServerContext context) {
   private static final String BUILDS = TemplateRoutes.TEMPLATE + "/{name}/builds";
   private static final String UPLOAD = TemplateRoutes.TEMPLATE + "/uploads/{digest}";
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
   private static final int PAGE = 100;
-  private static final int MOST_BUILDS = 10_000;
+  private static final int MAX_BUILDS = 10_000;
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
   private static final Parameter BUILD =
-      Parameter.path("build", new Shape.NonEmptyText(64), "the build's id");
+      Parameter.path("build", new Shape.NonEmptyText(64), "build id");
   private static final Parameter DIGEST =
       Parameter.path(
           "digest", new Shape.NonEmptyText(64), "SHA-256 of the archive, in hexadecimal");
 
   static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "names it"),
-          Field.required("template", Shapes.WORD, "the id of the template"),
+          Field.required("id", Shapes.WORD, "build id"),
+          Field.required("template", Shapes.WORD, "template id"),
           Field.required(
               "state",
               new Shape.Choice(
                   Stream.of(BuildView.State.values()).map(JsonViews::wireName).toList()),
-              "how far it is"),
-          Field.optional("reason", Shapes.TEXT, "why it failed; *** below scope admin"),
-          Field.optional(
-              "failedStep", Shapes.COUNT, "the number of the step that failed, from 1 on"),
-          Field.required("createdAt", Shapes.TIME, "when it was asked for"),
-          Field.required("updatedAt", Shapes.TIME, "when its state changed"));
+              "state of the build"),
+          Field.optional("reason", Shapes.TEXT, "why the build failed; *** below scope admin"),
+          Field.optional("failedStep", Shapes.COUNT, "number of the failed step, starting at 1"),
+          Field.required("createdAt", Shapes.TIME, "creation time"),
+          Field.required("updatedAt", Shapes.TIME, "time of the last state change"));
 
   List<Route> routes() {
     return List.of(
-        Route.of("GET", BUILDS, "listTemplateBuilds", "Lists builds of a template, newest first.")
+        Route.of(
+                "GET",
+                BUILDS,
+                "listTemplateBuilds",
+                "Lists the builds of a template, newest first.")
             .takes(TemplateRoutes.NAME)
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "builds",
-                            new Shape.ListOf(SHAPE, MOST_BUILDS),
-                            "those that are remembered"))))
+                            "builds", new Shape.ListOf(SHAPE, MAX_BUILDS), "the stored builds"))))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -91,25 +92,26 @@ record TemplateBuildRoutes(ServerContext context) {
                 "GET",
                 BUILDS + "/{build}/log",
                 "followTemplateBuild",
-                "Follows the log of a build: line for each, then result, or error. The id of each"
-                    + " is the offset to go on from.")
+                "Streams the log of a build as events line, then result or error. The id of an"
+                    + " event is the offset to resume from.")
             .needs(Scope.ADMIN)
             .takes(
                 TemplateRoutes.NAME,
                 BUILD,
-                Parameter.query("offset", Shapes.COUNT, "how many lines to skip; 0"),
-                Parameter.header("Last-Event-ID", Shapes.COUNT, "instead of offset"))
+                Parameter.query("offset", Shapes.COUNT, "number of lines to skip; default 0"),
+                Parameter.header("Last-Event-ID", Shapes.COUNT, "alternative to offset"))
             .answers(Response.of("text/event-stream", "lines, then the result"))
             .handledBy(this::follow),
-        Route.of("GET", UPLOAD, "getTemplateUpload", "Tells whether an archive is there.")
+        Route.of(
+                "GET", UPLOAD, "getTemplateUpload", "Returns whether an archive has been uploaded.")
             .needs(Scope.ADMIN)
             .takes(DIGEST)
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("sha256", Shapes.WORD, "that was asked for"),
-                        Field.required("uploaded", Shapes.FLAG, "whether it is there"))))
+                        Field.required("sha256", Shapes.WORD, "the requested digest"),
+                        Field.required("uploaded", Shapes.FLAG, "whether the archive exists"))))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -123,8 +125,8 @@ record TemplateBuildRoutes(ServerContext context) {
                 "PUT",
                 UPLOAD,
                 "uploadTemplateArchive",
-                "Uploads the tar archive (plain or gzip) that steps copy from. It is kept when it"
-                    + " has the SHA-256 of the path, and not at all otherwise.")
+                "Uploads a tar archive (plain or gzip) that steps copy from. The archive is stored"
+                    + " only if its SHA-256 matches the path.")
             .needs(Scope.ADMIN)
             .takes(DIGEST)
             .takes(new Body.Stream("application/x-tar"))
@@ -151,7 +153,7 @@ record TemplateBuildRoutes(ServerContext context) {
     String digest = exchange.path("digest");
     if (!SHA256.matcher(digest).matches()) {
       throw Query.invalid(
-          List.of(new Violation("digest", "must be 64 hexadecimal digits in lower case")));
+          List.of(new Violation("digest", "must be 64 lower-case hexadecimal digits")));
     }
     return digest;
   }
@@ -159,7 +161,7 @@ record TemplateBuildRoutes(ServerContext context) {
   private void follow(Exchange exchange) throws IOException {
     String template = template(exchange);
     String build = build(exchange);
-    templates().build(template, build); // an unknown one is a problem answer, not a stream
+    templates().build(template, build); // an unknown build is an error response, not a stream
     long offset =
         exchange
             .header("Last-Event-ID")
@@ -178,26 +180,26 @@ record TemplateBuildRoutes(ServerContext context) {
   private void follow(Exchange exchange, SseResponse sse, String template, String build, long from)
       throws IOException {
     long offset = from;
-    long spoke = System.nanoTime();
+    long lastSent = System.nanoTime();
     while (!exchange.isShuttingDown()) {
       BuildLogPage page = templates().log(template, build, offset, PAGE);
       long number = page.next() - page.lines().size();
       for (BuildLogEntry line : page.lines()) {
         sse.send("line", Long.toString(number + 1), json(number, line));
         number++;
-        spoke = System.nanoTime();
+        lastSent = System.nanoTime();
       }
       offset = page.next();
       if (page.last()) {
         sse.send("result", Long.toString(offset), disclosed(templates().build(template, build)));
         return;
       }
-      if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+      if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
         sse.sendKeepalive();
-        spoke = System.nanoTime();
+        lastSent = System.nanoTime();
       }
       if (page.lines().isEmpty()) {
-        templates().awaitLog(template, build, offset, LOOK_UP);
+        templates().awaitLog(template, build, offset, POLL_INTERVAL);
       }
     }
   }
@@ -218,7 +220,7 @@ record TemplateBuildRoutes(ServerContext context) {
     return json;
   }
 
-  /** Describes a build to a client of the scope admin. */
+  /** Describes a build to a client with the scope admin. */
   private static Map<String, Object> disclosed(BuildView build) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", build.id());

@@ -26,44 +26,48 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Templates: built from recipes, listed, removed. A build decides what runs in the sandboxes of
- * other clients, so it needs the scope admin.
+ * Routes that build, list and remove templates. A build determines what runs in the sandboxes of
+ * other clients, so it requires the scope admin.
  */
 record TemplateRoutes(ServerContext context) {
   static final String TEMPLATE = "/api/v1/templates";
 
   static final Parameter NAME =
-      Parameter.path("name", new Shape.NonEmptyText(128), "the template's name or id");
+      Parameter.path("name", new Shape.NonEmptyText(128), "template name or id");
 
-  private static final int MOST_LISTED = 100_000;
+  private static final int MAX_LISTED = 100_000;
   private static final List<String> NETWORKS =
       Stream.of(NetworkMode.BRIDGE, NetworkMode.HOST).map(JsonViews::wireName).toList();
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "its id, which no other template ever has"),
-          Field.required("name", Shapes.WORD, "by which a create names it"),
-          Field.required(
-              "names", new Shape.ListOf(Shapes.WORD, 1000), "all names, with their tags"),
-          Field.optional("image", Shapes.WORD, "its image; absent until a build has succeeded"),
-          Field.required("env", Shapes.TEXTS, "variables of its sandboxes; *** below scope use"),
-          Field.optional("user", Shapes.WORD, "that runs commands"),
-          Field.optional("cwd", Shapes.PATH, "in which commands run"),
-          Field.optional("start", Shapes.TEXT, "runs in the background; *** below scope use"),
+          Field.required("id", Shapes.WORD, "template id; never reused"),
+          Field.required("name", Shapes.WORD, "name for create requests"),
+          Field.required("names", new Shape.ListOf(Shapes.WORD, 1000), "all names, including tags"),
+          Field.optional("image", Shapes.WORD, "image; absent until a build has succeeded"),
+          Field.required("env", Shapes.TEXTS, "environment of its sandboxes; *** below scope use"),
+          Field.optional("user", Shapes.WORD, "default user of commands"),
+          Field.optional("cwd", Shapes.PATH, "default working directory of commands"),
           Field.optional(
-              "ready", Shapes.TEXT, "succeeds once start can be used; *** below scope use"),
-          Field.optional("cpu", Shapes.COUNT, "cores of its sandboxes"),
-          Field.optional("memoryMb", Shapes.COUNT, "memory of its sandboxes"),
-          Field.required("build", Shapes.WORD, "the newest build"),
-          Field.required("createdAt", Shapes.TIME, "when it was first asked for"),
-          Field.required("updatedAt", Shapes.TIME, "when it last changed"));
+              "start", Shapes.TEXT, "command that runs in the background; *** below scope use"),
+          Field.optional(
+              "ready",
+              Shapes.TEXT,
+              "command that succeeds once start is ready; *** below scope use"),
+          Field.optional("cpu", Shapes.COUNT, "CPU cores of its sandboxes"),
+          Field.optional("memoryMb", Shapes.COUNT, "memory of its sandboxes in MB"),
+          Field.required("build", Shapes.WORD, "id of the newest build"),
+          Field.required("createdAt", Shapes.TIME, "creation time"),
+          Field.required("updatedAt", Shapes.TIME, "time of the last change"));
 
   private static final Shape.Obj BUILD =
       new Shape.Obj(
-          Field.required("recipe", new Shape.Document(recipe()), "how it is built"),
-          Field.optional("provider", Shapes.WORD, "that makes the sandbox of the build"),
+          Field.required("recipe", new Shape.Document(recipe()), "build recipe"),
+          Field.optional("provider", Shapes.WORD, "provider that runs the build"),
           Field.optional(
-              "network", new Shape.Choice(NETWORKS), "of the steps; the provider's default"));
+              "network",
+              new Shape.Choice(NETWORKS),
+              "network of the steps; default: the provider's default"));
 
   List<Route> routes() {
     return List.of(
@@ -73,7 +77,7 @@ record TemplateRoutes(ServerContext context) {
                     200,
                     new Shape.Obj(
                         Field.required(
-                            "templates", new Shape.ListOf(SHAPE, MOST_LISTED), "all of them"))))
+                            "templates", new Shape.ListOf(SHAPE, MAX_LISTED), "the templates"))))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -89,7 +93,7 @@ record TemplateRoutes(ServerContext context) {
                 "DELETE",
                 TEMPLATE + "/{name}",
                 "removeTemplate",
-                "Removes a template with its image and builds; refused while a sandbox uses it.")
+                "Removes a template with its image and builds; fails while a sandbox uses it.")
             .needs(Scope.ADMIN)
             .takes(NAME)
             .handledBy(
@@ -101,7 +105,7 @@ record TemplateRoutes(ServerContext context) {
                 "POST",
                 TEMPLATE + "/{name}/builds",
                 "buildTemplate",
-                "Begins a build; the template is created when it is missing, and keeps its image"
+                "Starts a build. A missing template is created; an existing one keeps its image"
                     + " until the build has succeeded.")
             .needs(Scope.ADMIN)
             .takes(NAME)
@@ -114,9 +118,9 @@ record TemplateRoutes(ServerContext context) {
     return context.engine().templates();
   }
 
-  static TemplateView template(ServerContext serving, Exchange exchange) {
+  static TemplateView template(ServerContext context, Exchange exchange) {
     String name = exchange.path("name");
-    return serving
+    return context
         .engine()
         .templates()
         .find(name)
@@ -124,13 +128,13 @@ record TemplateRoutes(ServerContext context) {
             () ->
                 Fault.of(
                         ErrorCode.TEMPLATE_NOT_FOUND,
-                        "there is no template " + name,
+                        "template does not exist: " + name,
                         "list the templates")
                     .exception());
   }
 
   private void build(Exchange exchange) throws IOException {
-    @SuppressWarnings("unchecked") // the shape was checked
+    @SuppressWarnings("unchecked") // the shape has been checked
     Map<String, Object> recipe =
         (Map<String, Object>) exchange.body().getOrDefault("recipe", Map.of());
     BuildSettings settings =
@@ -147,7 +151,10 @@ record TemplateRoutes(ServerContext context) {
             templates().build(exchange.path("name"), RecipeDocument.fromMap(recipe), settings)));
   }
 
-  /** Operators put secrets into variables and commands: those are for keys that could run. */
+  /**
+   * Describes a template. Variables and commands often contain secrets of the operator, so they
+   * require the scope use.
+   */
   private static Map<String, Object> json(TemplateView template) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", template.id());
@@ -173,7 +180,7 @@ record TemplateRoutes(ServerContext context) {
     return json;
   }
 
-  /** Describes the recipe, which {@link RecipeDocument} checks. */
+  /** Describes the recipe, which {@link RecipeDocument} validates. */
   private static Map<String, Object> recipe() {
     Map<String, Object> text = Map.of("type", "string");
     Map<String, Object> texts = Map.of("type", "object", "additionalProperties", text);
@@ -191,16 +198,19 @@ record TemplateRoutes(ServerContext context) {
     step.put("workdir", text);
     step.put("user", text);
     Map<String, Object> properties = new LinkedHashMap<>();
-    properties.put("base", described("an image"));
-    properties.put("template", described("a template, instead of base"));
+    properties.put("base", stringSchema("an image"));
+    properties.put("template", stringSchema("a template, instead of base"));
     properties.put("env", texts);
     properties.put("packages", names);
     properties.put("user", text);
     properties.put("workdir", text);
     properties.put(
         "steps", Map.of("type", "array", "items", Map.of("type", "object", "properties", step)));
-    properties.put("start", described("runs in the background of every sandbox"));
-    properties.put("ready", described("repeated until it succeeds before a sandbox is answered"));
+    properties.put("start", stringSchema("command that runs in the background of every sandbox"));
+    properties.put(
+        "ready",
+        stringSchema(
+            "command that is repeated until it succeeds, before a create request returns"));
     properties.put("cpu", whole);
     properties.put("memoryMb", whole);
     Map<String, Object> schema = new LinkedHashMap<>();
@@ -209,7 +219,7 @@ record TemplateRoutes(ServerContext context) {
     return schema;
   }
 
-  private static Map<String, Object> described(String description) {
+  private static Map<String, Object> stringSchema(String description) {
     return Map.of("type", "string", "description", description);
   }
 }

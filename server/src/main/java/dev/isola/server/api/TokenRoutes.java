@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 
-/** Tokens for one sandbox, for whoever should have no key. */
+/** Issues tokens that are limited to one sandbox, for clients without an API key. */
 record TokenRoutes(ServerContext context, ApiKeys keys) {
   /** 30 days. */
   static final Shape TTL = new Shape.WholeNumber(1, 2_592_000);
@@ -29,25 +29,30 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
                 "POST",
                 "/api/v1/sandboxes/{id}/tokens",
                 "makeToken",
-                "Makes a token that works for this sandbox only, until it expires or the sandbox"
-                    + " ends.")
+                "Creates a token that is limited to this sandbox. Valid until it expires or the"
+                    + " sandbox ends.")
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
                         Field.required(
-                            "scope", KIND, "use: all that scope use allows; preview: its ports"),
-                        Field.required("ttlSeconds", TTL, "from now")),
+                            "scope",
+                            KIND,
+                            "use: everything that scope use allows; preview: access to ports"),
+                        Field.required("ttlSeconds", TTL, "lifetime in seconds")),
                     true))
             .answers(
                 Response.json(
                     201,
                     new Shape.Obj(
-                        Field.required("token", new Shape.NonEmptyText(512), "shown this once"),
-                        Field.required("scope", KIND, "what it is for"),
-                        Field.required("sandbox", Shapes.WORD, "where it works"),
-                        Field.required("expiresAt", Shapes.TIME, "when its time is up"))))
+                        Field.required(
+                            "token",
+                            new Shape.NonEmptyText(512),
+                            "the token, which cannot be retrieved later"),
+                        Field.required("scope", KIND, "scope of the token"),
+                        Field.required("sandbox", Shapes.WORD, "sandbox id"),
+                        Field.required("expiresAt", Shapes.TIME, "expiry time"))))
             .handledBy(this::create));
   }
 

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Whole folders of a sandbox, as tar archives. */
+/** Routes that export and import directory trees as tar archives. */
 record TreeRoutes(ServerContext context) {
   private static final String TEMPLATE = FileRoutes.TEMPLATE + "/tree";
   private static final String TAR = "application/x-tar";
@@ -36,18 +36,19 @@ record TreeRoutes(ServerContext context) {
                 "GET",
                 TEMPLATE,
                 "exportTree",
-                "Packs a folder as a tar archive. With measure the headers Isola-Entries and"
-                    + " Isola-Bytes tell beforehand what is in the folder.")
+                "Exports a directory as a tar archive. With measure, the headers Isola-Entries and"
+                    + " Isola-Bytes contain the number of entries and their size.")
             .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
                 FileRoutes.PATH,
-                Parameter.query("exclude", Shapes.PATH, "a pattern of what to leave out")
+                Parameter.query("exclude", Shapes.PATH, "pattern of paths to exclude")
                     .asRepeatable(),
-                Parameter.query("measure", Shapes.FLAG, "look through it first; false"))
+                Parameter.query(
+                    "measure", Shapes.FLAG, "count entries and bytes first; default false"))
             .answers(Response.of(TAR, "the archive"))
             .handledBy(this::export),
-        Route.of("PUT", TEMPLATE, "importTree", "Unpacks a tar archive into a folder.")
+        Route.of("PUT", TEMPLATE, "importTree", "Imports a tar archive into a directory.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, FileRoutes.PATH)
@@ -56,8 +57,8 @@ record TreeRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("entries", Shapes.COUNT, "that it held"),
-                        Field.required("bytes", Shapes.COUNT, "of content"))))
+                        Field.required("entries", Shapes.COUNT, "number of entries"),
+                        Field.required("bytes", Shapes.COUNT, "size of the content"))))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -70,9 +71,9 @@ record TreeRoutes(ServerContext context) {
                 "POST",
                 TEMPLATE,
                 "importTreeTold",
-                "Unpacks a tar archive into a folder and tells how far it is: progress with the"
-                    + " bytes of the archive that were taken; at the end done or problem. The"
-                    + " client reads while it sends.")
+                "Imports a tar archive into a directory. Streams progress events with the number of"
+                    + " bytes read from the archive, then done or problem. The client must read"
+                    + " while it sends.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .takes(Shapes.ID, FileRoutes.PATH)

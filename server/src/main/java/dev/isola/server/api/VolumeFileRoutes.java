@@ -27,33 +27,40 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The files of a volume, by paths that begin at the volume. */
+/** Routes for the files of a volume. Paths are relative to the volume. */
 record VolumeFileRoutes(ServerContext context) {
   private static final String TEMPLATE = VolumeRoutes.TEMPLATE + "/{volume}/files";
   private static final String BYTES = "application/octet-stream";
   private static final String TAR = "application/x-tar";
   private static final int FOLDER_MODE = 0755;
-  private static final int MOST_LISTED = 10_000;
+  private static final int MAX_LISTED = 10_000;
   private static final Parameter PATH =
-      Parameter.query("path", Shapes.PATH, "in the volume; . is the volume itself").asRequired();
+      Parameter.query("path", Shapes.PATH, "path in the volume; . is its root").asRequired();
   private static final Shape LIST =
       new Shape.Obj(
-          Field.required("entries", new Shape.ListOf(Shapes.FILE, MOST_LISTED), "what was found"),
-          Field.required("truncated", Shapes.FLAG, "whether there is more than 10000"));
+          Field.required("entries", new Shape.ListOf(Shapes.FILE, MAX_LISTED), "the entries"),
+          Field.required("truncated", Shapes.FLAG, "whether there are more than 10000 entries"));
 
   List<Route> routes() {
     return List.of(
-        route("GET", "", "listVolumeFiles", "Lists a folder of a volume.")
+        route("GET", "", "listVolumeFiles", "Lists a directory in a volume.")
             .takes(
                 PATH,
-                Parameter.query("depth", new Shape.WholeNumber(0, 1000), "levels; 0 for all; 1"))
+                Parameter.query(
+                    "depth",
+                    new Shape.WholeNumber(0, 1000),
+                    "levels of subdirectories; 0 for all; default 1"))
             .answers(Response.json(200, LIST))
             .handledBy(this::list),
-        route("GET", "/stat", "statVolumeFile", "Describes a file of a volume; a link itself.")
+        route(
+                "GET",
+                "/stat",
+                "statVolumeFile",
+                "Describes a file in a volume. Does not follow symbolic links.")
             .takes(PATH)
             .answers(Response.json(200, Shapes.FILE))
             .handledBy(this::stat),
-        route("GET", "/content", "readVolumeFile", "Reads a file of a volume.")
+        route("GET", "/content", "readVolumeFile", "Reads a file in a volume.")
             .takes(PATH)
             .answers(Response.of(BYTES, "the content"))
             .handledBy(this::read),
@@ -61,29 +68,43 @@ record VolumeFileRoutes(ServerContext context) {
                 "PUT",
                 "/content",
                 "writeVolumeFile",
-                "Writes a file of a volume; it appears whole or not at all, parents are made.")
+                "Writes a file in a volume atomically and creates its parent directories.")
             .needs(Scope.USE)
             .takes(PATH, Parameter.query("mode", ModeBits.SHAPE, "permission bits, such as 0644"))
             .takes(new Body.Stream(BYTES))
             .answers(Response.json(200, Shapes.FILE))
             .handledBy(this::write),
-        route("DELETE", "", "removeVolumeFile", "Removes a file, a link or a folder of a volume.")
+        route(
+                "DELETE",
+                "",
+                "removeVolumeFile",
+                "Removes a file, a link or a directory in a volume.")
             .needs(Scope.USE)
-            .takes(PATH, Parameter.query("recursive", Shapes.FLAG, "a whole tree; false"))
+            .takes(
+                PATH,
+                Parameter.query("recursive", Shapes.FLAG, "remove a directory tree; default false"))
             .handledBy(this::remove),
-        route("POST", "/folder", "makeVolumeFolder", "Makes a folder of a volume and its parents.")
+        route(
+                "POST",
+                "/folder",
+                "makeVolumeFolder",
+                "Creates a directory in a volume and its parents.")
             .needs(Scope.USE)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("path", Shapes.PATH, "in the volume"),
-                        Field.optional("mode", ModeBits.SHAPE, "permission bits; 0755")),
+                        Field.required("path", Shapes.PATH, "path in the volume"),
+                        Field.optional("mode", ModeBits.SHAPE, "permission bits; default 0755")),
                     true))
             .handledBy(this::makeFolder),
-        route("GET", "/tree", "exportVolumeTree", "Packs a folder of a volume as a tar archive.")
+        route(
+                "GET",
+                "/tree",
+                "exportVolumeTree",
+                "Exports a directory of a volume as a tar archive.")
             .takes(
                 PATH,
-                Parameter.query("exclude", Shapes.PATH, "a pattern of what to leave out")
+                Parameter.query("exclude", Shapes.PATH, "pattern of paths to exclude")
                     .asRepeatable())
             .answers(Response.of(TAR, "the archive"))
             .handledBy(this::exportTree),
@@ -91,7 +112,7 @@ record VolumeFileRoutes(ServerContext context) {
                 "PUT",
                 "/tree",
                 "importVolumeTree",
-                "Unpacks a tar archive into a folder of a volume.")
+                "Imports a tar archive into a directory of a volume.")
             .needs(Scope.USE)
             .takes(PATH)
             .takes(new Body.Stream(TAR))
@@ -99,8 +120,8 @@ record VolumeFileRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("entries", Shapes.COUNT, "that it held"),
-                        Field.required("bytes", Shapes.COUNT, "of content"))))
+                        Field.required("entries", Shapes.COUNT, "number of entries"),
+                        Field.required("bytes", Shapes.COUNT, "size of the content"))))
             .handledBy(this::importTree));
   }
 
@@ -108,7 +129,7 @@ record VolumeFileRoutes(ServerContext context) {
     return Route.of(method, TEMPLATE + rest, name, summary).takes(VolumeRoutes.VOLUME);
   }
 
-  /** Refuses a path before a sandbox is made for it. */
+  /** Validates the path before a helper sandbox is created. */
   private VolumeFiles files(Exchange exchange, String path) {
     VolumeFiles.refuseOutside(path);
     return context
@@ -136,11 +157,11 @@ record VolumeFileRoutes(ServerContext context) {
     try (Stream<FileInfo> found =
         volume.files().list(volume.resolveExisting(path(exchange)), depth)) {
       List<Map<String, Object>> entries =
-          found.limit(MOST_LISTED + 1L).map(VolumeFileRoutes::json).toList();
-      boolean more = entries.size() > MOST_LISTED;
+          found.limit(MAX_LISTED + 1L).map(VolumeFileRoutes::json).toList();
+      boolean more = entries.size() > MAX_LISTED;
       exchange.json(
           200,
-          Map.of("entries", more ? entries.subList(0, MOST_LISTED) : entries, "truncated", more));
+          Map.of("entries", more ? entries.subList(0, MAX_LISTED) : entries, "truncated", more));
     }
   }
 

@@ -17,29 +17,30 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Volumes: created, listed, removed. A sandbox mounts one by naming it in its spec.
+ * Routes that create, list and remove volumes. A sandbox mounts a volume by naming it in its spec.
  *
- * @param standardProvider for requests that name none
+ * @param defaultProvider the provider of requests that name none
  */
 record VolumeRoutes(ServerContext context, String defaultProvider) {
   static final String TEMPLATE = "/api/v1/volumes";
 
-  /** There are no tenants. */
+  /** There is a single tenant. */
   static final String TENANT = "";
 
   static final Parameter VOLUME =
-      Parameter.path("volume", new Shape.NonEmptyText(128), "the volume's name");
+      Parameter.path("volume", new Shape.NonEmptyText(128), "volume name");
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "its id, which no other volume ever has"),
-          Field.required("name", Shapes.WORD, "by which sandboxes mount it"),
-          Field.required("provider", Shapes.TEXT, "that has its files; empty while not known"),
+          Field.required("id", Shapes.WORD, "volume id; never reused"),
+          Field.required("name", Shapes.WORD, "name for mounting it in sandboxes"),
+          Field.required(
+              "provider", Shapes.TEXT, "provider that stores it; empty if not yet known"),
           Field.required(
               "state",
               new Shape.Choice(List.of("creating", "available", "removing")),
-              "removing: it is tried again until its provider has removed it"),
-          Field.required("createdAt", Shapes.TIME, "when it was created"));
+              "state; in removing, removal is retried until the provider has removed it"),
+          Field.required("createdAt", Shapes.TIME, "creation time"));
 
   List<Route> routes() {
     return List.of(
@@ -50,7 +51,7 @@ record VolumeRoutes(ServerContext context, String defaultProvider) {
                     new Shape.Obj(
                         Field.required(
                             "name", Shapes.WORD, "letters, digits, . _ and -, at most 128"),
-                        Field.optional("provider", Shapes.WORD, "that is to have its files")),
+                        Field.optional("provider", Shapes.WORD, "provider that stores it")),
                     true))
             .answers(Response.json(201, SHAPE))
             .handledBy(this::create),
@@ -62,7 +63,7 @@ record VolumeRoutes(ServerContext context, String defaultProvider) {
                         Field.required(
                             "volumes",
                             new Shape.ListOf(SHAPE, VolumeService.MAX_VOLUMES),
-                            "all of them"))))
+                            "the volumes"))))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -78,7 +79,7 @@ record VolumeRoutes(ServerContext context, String defaultProvider) {
                 "DELETE",
                 TEMPLATE + "/{volume}",
                 "removeVolume",
-                "Removes a volume with its files; refused while a sandbox has it mounted.")
+                "Removes a volume with its files; fails while a sandbox mounts it.")
             .needs(Scope.USE)
             .takes(VOLUME)
             .handledBy(

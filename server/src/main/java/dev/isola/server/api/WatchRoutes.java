@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Changes of files, as they happen. */
+/** Streams file changes. */
 record WatchRoutes(ServerContext context) {
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   List<Route> routes() {
     return List.of(
@@ -28,14 +28,15 @@ record WatchRoutes(ServerContext context) {
                 "GET",
                 "/api/v1/sandboxes/{id}/watch",
                 "watchFiles",
-                "Follows changes beneath a folder: watching, once every later change is seen;"
-                    + " change; overflow, when some were missed; gone, when the folder is; error.")
+                "Streams changes in a directory as events: watching, once the watch is established;"
+                    + " change; overflow, if changes were lost; gone, if the directory was removed;"
+                    + " error.")
             .acceptsSandboxTokens()
             .takes(
                 Shapes.ID,
-                Parameter.query("path", Shapes.PATH, "the folder").asRequired(),
-                Parameter.query("recursive", Shapes.FLAG, "with all folders beneath; false"))
-            .answers(Response.of("text/event-stream", "changes, without end"))
+                Parameter.query("path", Shapes.PATH, "the directory").asRequired(),
+                Parameter.query("recursive", Shapes.FLAG, "include subdirectories; default false"))
+            .answers(Response.of("text/event-stream", "an endless stream of changes"))
             .handledBy(this::watch));
   }
 
@@ -59,11 +60,11 @@ record WatchRoutes(ServerContext context) {
 
   private static void follow(Exchange exchange, Watch watch, SseResponse sse) throws IOException {
     long number = 0;
-    long spoke = System.nanoTime();
+    long lastSent = System.nanoTime();
     while (!exchange.isShuttingDown() && !watch.ended()) {
       Optional<FileChange> change;
       try {
-        change = watch.next(LOOK_UP);
+        change = watch.next(POLL_INTERVAL);
       } catch (SandboxException e) {
         sse.send(
             "error",
@@ -77,10 +78,10 @@ record WatchRoutes(ServerContext context) {
       if (change.isPresent()) {
         number++;
         sse.send(event(change.get().kind()), Long.toString(number), json(change.get()));
-        spoke = System.nanoTime();
-      } else if (System.nanoTime() - spoke > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
+        lastSent = System.nanoTime();
+      } else if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
         sse.sendKeepalive();
-        spoke = System.nanoTime();
+        lastSent = System.nanoTime();
       }
     }
   }

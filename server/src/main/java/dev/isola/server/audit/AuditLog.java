@@ -23,18 +23,18 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Writes a line of JSON for every request that changes something or is answered with a token: the
- * actor, which is a key or a kind of token, the action, the sandbox and the outcome. Nothing that a
- * caller wrote is in it. A file that has grown is put aside; the oldest of those goes.
+ * Writes one JSON line for each request that changes something or whose response contains a token:
+ * actor (a key or a kind of token), action, sandbox and outcome. Nothing that the client sent is
+ * logged. A file that exceeds the size limit is rotated, and the oldest file is deleted.
  */
 public final class AuditLog implements RequestListener, AutoCloseable {
-  private static final int KEPT = 4;
+  private static final int MAX_ROTATED = 4;
 
-  /** How the actions begin that pass a request on to a port of a sandbox. */
+  /** Prefix of the actions that forward a request to a port of a sandbox. */
   private static final String PREVIEW = "preview";
 
   private final Path file;
-  private final long largest;
+  private final long maxBytes;
   private final boolean previews;
   private final InstantSource clock;
   private final Log log;
@@ -42,10 +42,10 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   private FileChannel channel;
   private boolean failing;
 
-  private AuditLog(Path file, long largest, boolean previews, InstantSource clock, Log log)
+  private AuditLog(Path file, long maxBytes, boolean previews, InstantSource clock, Log log)
       throws IOException {
     this.file = file;
-    this.largest = largest;
+    this.maxBytes = maxBytes;
     this.previews = previews;
     this.clock = clock;
     this.log = log;
@@ -53,13 +53,15 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   }
 
   /**
-   * @param largest bytes from which on a file is put aside
-   * @param previews whether requests to ports of sandboxes are in it too
-   * @throws IOException when it cannot be written
+   * Opens the log for appending.
+   *
+   * @param maxBytes the size in bytes at which the file is rotated
+   * @param previews whether requests to ports of sandboxes are logged as well
+   * @throws IOException when the file cannot be written
    */
   public static AuditLog open(
-      Path file, long largest, boolean previews, InstantSource clock, Log log) throws IOException {
-    return new AuditLog(file, largest, previews, clock, log);
+      Path file, long maxBytes, boolean previews, InstantSource clock, Log log) throws IOException {
+    return new AuditLog(file, maxBytes, previews, clock, log);
   }
 
   private static FileChannel open(Path file) throws IOException {
@@ -70,23 +72,23 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   }
 
   @Override
-  public void requestCompleted(CompletedRequest visited) {
-    boolean preview = visited.action().startsWith(PREVIEW);
-    if (!visited.isAuditable() || (preview && !previews)) {
+  public void requestCompleted(CompletedRequest completed) {
+    boolean preview = completed.action().startsWith(PREVIEW);
+    if (!completed.isAuditable() || (preview && !previews)) {
       return;
     }
     Map<String, Object> line = new LinkedHashMap<>();
     line.put("at", clock.instant().toString());
-    line.put("key", visited.key());
-    line.put("action", visited.action());
-    visited.sandbox().ifPresent(id -> line.put("sandbox", id));
-    if (visited.disclosesToken()) {
+    line.put("key", completed.key());
+    line.put("action", completed.action());
+    completed.sandbox().ifPresent(id -> line.put("sandbox", id));
+    if (completed.disclosesToken()) {
       line.put("token", true);
     }
-    line.put("outcome", visited.code().orElse(visited.status() < 400 ? "ok" : "failed"));
-    line.put("status", visited.status());
-    line.put("requestId", visited.requestId());
-    line.put("remote", visited.remote());
+    line.put("outcome", completed.code().orElse(completed.status() < 400 ? "ok" : "failed"));
+    line.put("status", completed.status());
+    line.put("requestId", completed.requestId());
+    line.put("remote", completed.remote());
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     text.writeBytes(Json.bytes(line));
     text.write('\n');
@@ -96,7 +98,7 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   private void write(ByteBuffer line) {
     lock.lock();
     try {
-      if (channel.size() >= largest) {
+      if (channel.size() >= maxBytes) {
         rotate();
       }
       while (line.hasRemaining()) {
@@ -104,7 +106,7 @@ public final class AuditLog implements RequestListener, AutoCloseable {
       }
       failing = false;
     } catch (IOException e) {
-      // A full disk is no reason to refuse who wants to remove something; it is told once.
+      // A full disk must not block requests that free space. The warning is logged once.
       if (!failing) {
         log.warning("the audit log cannot be written: " + e.getMessage());
       }
@@ -115,11 +117,11 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   }
 
   private void rotate() throws IOException {
-    for (int i = KEPT - 1; i >= 0; i--) {
+    for (int i = MAX_ROTATED - 1; i >= 0; i--) {
       try {
         Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
       } catch (NoSuchFileException e) {
-        // There have not been so many yet.
+        // Fewer files have been rotated so far.
       }
     }
     channel.close();

@@ -1,4 +1,4 @@
-/** Who did what, written down. */
+/** The audit log. */
 @NullMarked
 package dev.isola.server.audit;
 

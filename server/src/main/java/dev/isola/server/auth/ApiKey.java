@@ -4,23 +4,26 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What is known of a key. The key itself is known to nobody here.
+ * The stored properties of an API key. The key itself is not stored.
  *
- * @param hash SHA-256 of the key, in hexadecimal digits; empty for the token of a sandbox
- * @param lastUsedAt to the minute
+ * @param hash SHA-256 of the key in hexadecimal; empty for a sandbox token
+ * @param lastUsedAt with a resolution of one minute
  */
 public record ApiKey(
     String name, Scope scope, String hash, Instant createdAt, Optional<Instant> lastUsedAt) {
 
-  /** Tells whether this is a token of one sandbox, which may not open what outlives it. */
+  /**
+   * Returns whether this stands for a sandbox token, which must not grant anything that outlives
+   * the sandbox.
+   */
   public boolean isToken() {
     return hash.isEmpty();
   }
 
   /**
-   * Returns what the token of a sandbox counts as.
+   * Returns the key that stands for a sandbox token.
    *
-   * @param actor the name of its bearer in the logs, which no key can have
+   * @param actor its name in the logs, which no key can have
    */
   public static ApiKey token(String actor) {
     return new ApiKey(actor, Scope.USE, "", Instant.EPOCH, Optional.empty());

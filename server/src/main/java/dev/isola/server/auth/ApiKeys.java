@@ -19,16 +19,16 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The keys of this installation. The ledger has their hashes, so that who reads it has no key. One
- * from the environment is never written: it is gone with the process that had it.
+ * The API keys of this installation. The ledger stores only hashes, so reading it discloses no key.
+ * A key from the environment is never stored.
  */
 public final class ApiKeys {
-  /** Of a key from the environment. */
+  /** The name of the key from the environment. */
   public static final String ENVIRONMENT = "environment";
 
   private static final String SCOPE = "api-key";
 
-  /** How a key begins that was made here. */
+  /** The prefix of generated keys. */
   public static final String PREFIX = "isk_";
 
   private static final int MIN_LENGTH = 16;
@@ -42,7 +42,7 @@ public final class ApiKeys {
   private final ReentrantLock lock = new ReentrantLock();
   private volatile Map<String, ApiKey> keys;
 
-  /** A key that was just made: the only time that it can be seen. */
+  /** A new key with its secret, which cannot be retrieved later. */
   public record CreatedKey(ApiKey key, String secret) {
     @Override
     public String toString() {
@@ -59,9 +59,9 @@ public final class ApiKeys {
   }
 
   /**
-   * Reads the keys of the ledger.
+   * Loads the keys from the ledger.
    *
-   * @param fromEnvironment a key that allows everything, if there is one
+   * @param fromEnvironment a key with scope admin, if one is set
    */
   public static ApiKeys open(
       SettingsStore settings, Optional<String> fromEnvironment, InstantSource clock) {
@@ -72,7 +72,7 @@ public final class ApiKeys {
           if (secret.length() < MIN_LENGTH || !secret.chars().allMatch(c -> c > ' ' && c < 127)) {
             throw Fault.of(
                     ErrorCode.INVALID_REQUEST,
-                    "ISOLA_API_KEY is not a key",
+                    "ISOLA_API_KEY is not a valid API key",
                     "use at least "
                         + MIN_LENGTH
                         + " visible ASCII characters, such as"
@@ -91,12 +91,12 @@ public final class ApiKeys {
     return new ApiKeys(settings, clock, keys);
   }
 
-  /** Returns the tokens beside the keys, which open one sandbox each. */
+  /** Returns the tokens that grant access to a single sandbox. */
   public SandboxTokens tokens() {
     return tokens;
   }
 
-  /** Returns what is open without any key. */
+  /** Returns the ports that are accessible without a credential. */
   public PublicPorts publicPorts() {
     return publicPorts;
   }
@@ -111,9 +111,9 @@ public final class ApiKeys {
   }
 
   /**
-   * Makes a key.
+   * Creates a key.
    *
-   * @throws dev.isola.spi.error.Conflict when there is one of that name
+   * @throws dev.isola.spi.error.Conflict when the name is in use
    */
   public CreatedKey create(String name, Scope scope) {
     byte[] bytes = new byte[32];
@@ -125,7 +125,7 @@ public final class ApiKeys {
       if (keys.containsKey(name) || name.equals(ENVIRONMENT)) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "there is a key named " + name,
+                "there is already a key named " + name,
                 "choose another name, or revoke that one first")
             .exception();
       }
@@ -138,10 +138,10 @@ public final class ApiKeys {
   }
 
   /**
-   * Revokes a key, from now on.
+   * Revokes a key with immediate effect.
    *
-   * @return whether there was one
-   * @throws dev.isola.spi.error.Conflict for the key of the environment
+   * @return whether the key existed
+   * @throws dev.isola.spi.error.Conflict for the key from the environment
    */
   public boolean revoke(String name) {
     lock.lock();
@@ -153,7 +153,7 @@ public final class ApiKeys {
       if (name.equals(ENVIRONMENT)) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
-                "the key of the environment cannot be revoked",
+                "the key from the environment cannot be revoked",
                 "start the server with another ISOLA_API_KEY, or without")
             .exception();
       }
@@ -167,12 +167,12 @@ public final class ApiKeys {
     }
   }
 
-  /** Finds who shows this key. Takes as long for a wrong one as for a right one. */
+  /** Finds a key by its secret, in a time that does not depend on which key matches. */
   public Optional<ApiKey> find(String secret) {
-    byte[] shown = TokenHash.of(secret).getBytes(StandardCharsets.US_ASCII);
+    byte[] presented = TokenHash.of(secret).getBytes(StandardCharsets.US_ASCII);
     ApiKey found = null;
     for (ApiKey key : keys.values()) {
-      if (MessageDigest.isEqual(shown, key.hash().getBytes(StandardCharsets.US_ASCII))) {
+      if (MessageDigest.isEqual(presented, key.hash().getBytes(StandardCharsets.US_ASCII))) {
         found = key;
       }
     }
@@ -184,18 +184,18 @@ public final class ApiKeys {
 
   private void recordUse(ApiKey key) {
     Instant now = clock.instant();
-    boolean lately =
+    boolean recent =
         key.lastUsedAt().filter(last -> last.plus(LAST_USED_RESOLUTION).isAfter(now)).isPresent();
-    if (lately || !lock.tryLock()) {
+    if (recent || !lock.tryLock()) {
       return;
     }
     try {
       if (keys.containsKey(key.name())) {
-        ApiKey noted =
+        ApiKey updated =
             new ApiKey(key.name(), key.scope(), key.hash(), key.createdAt(), Optional.of(now));
-        put(noted);
+        put(updated);
         if (!key.name().equals(ENVIRONMENT)) {
-          settings.put(SCOPE, key.name(), toJson(noted));
+          settings.put(SCOPE, key.name(), toJson(updated));
         }
       }
     } finally {

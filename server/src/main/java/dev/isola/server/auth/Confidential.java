@@ -1,18 +1,18 @@
 package dev.isola.server.auth;
 
 /**
- * A value that an answer carries only for a credential that could use it. Routes put it into the
- * answer like any other value; {@link Disclosure} decides whether it is sent.
+ * A value that is disclosed only to sufficiently privileged credentials. Routes put it into the
+ * response like any other value; {@link Disclosure} decides whether it is sent.
  */
 public final class Confidential {
-  /** What a client that may not see the value gets instead of it. */
+  /** Sent in place of a value that is not disclosed. */
   public static final String MASK = "***";
 
-  /** What becomes of the value, and whether disclosing it is an event of its own. */
+  /** How a value is withheld, and whether disclosing it is audited. */
   enum Kind {
-    /** Grants access: left out for a lesser credential, recorded in the audit log when sent. */
+    /** Grants access. Omitted for insufficient credentials and audited when disclosed. */
     TOKEN,
-    /** Content that may hold a secret: masked for a lesser credential. */
+    /** May contain a secret. Masked for insufficient credentials. */
     CONTENT
   }
 
@@ -27,29 +27,29 @@ public final class Confidential {
   }
 
   /**
-   * Returns something that grants access, such as a token or a link with one in it.
+   * Returns a value that grants access, such as a token or a link that contains one.
    *
-   * @param needed the scope that a key needs to do what the token allows
+   * @param needed the scope that a key needs for the same access
    */
   public static Confidential token(String value, Scope needed) {
     return new Confidential(value, needed, Kind.TOKEN);
   }
 
   /**
-   * Returns content that clients fill with secrets, such as the value of an environment variable.
+   * Returns a value that may contain a secret, such as an environment variable.
    *
-   * @param value text, or a tree of maps and lists
+   * @param value a string, or a tree of maps and lists
    */
   public static Confidential content(Object value, Scope needed) {
     return new Confidential(value, needed, Kind.CONTENT);
   }
 
-  /** Returns the same for credentials with at least this scope. */
+  /** Returns a copy that requires at least this scope. */
   public Confidential needing(Scope scope) {
     return new Confidential(value, scope, kind);
   }
 
-  /** Returns the text of a token. Calls to this are the places to look at in a review. */
+  /** Returns the plain text of a token. Review every call of this method. */
   public String reveal() {
     return String.valueOf(value);
   }

@@ -10,25 +10,24 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * What a request shows to be let in: a key or a token, in {@code Authorization}, in {@code
- * X-Isola-Token}, or, since a page cannot add a header to a WebSocket, among the subprotocols it
- * offers.
+ * The credentials of a request: keys or tokens in {@code Authorization}, in {@code X-Isola-Token},
+ * or among the offered subprotocols, because a browser cannot add headers to a WebSocket request.
  */
 public record Credentials(
     List<String> authorization, List<String> tokens, List<String> subprotocols) {
 
   public static final String TOKEN_HEADER = "X-Isola-Token";
 
-  /** Before a key among subprotocols; never answered. */
+  /** Prefix of a key among the subprotocols. Never selected in the response. */
   public static final String SUBPROTOCOL = "isola.bearer.";
 
   private static final String BEARER = "Bearer ";
   private static final ApiKey TOKEN_KEY = ApiKey.token(Actor.SANDBOX_TOKEN);
 
   /**
-   * Reads what a request shows.
+   * Reads the credentials of a request.
    *
-   * @param headers all values of a header
+   * @param headers returns all values of a header
    */
   public static Credentials of(Function<String, List<String>> headers) {
     return new Credentials(
@@ -37,14 +36,14 @@ public record Credentials(
         protocols(headers.apply("Sec-WebSocket-Protocol")));
   }
 
-  /** Returns the token of an Authorization header; empty text when it has none. */
+  /** Returns the bearer token of an Authorization header; empty if it has none. */
   public static String bearer(String authorization) {
     return authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
         ? authorization.substring(BEARER.length()).strip()
         : "";
   }
 
-  /** Reads the subprotocols of headers, each of which may name several. */
+  /** Parses subprotocol headers, each of which may contain several names. */
   public static List<String> protocols(List<String> headers) {
     return headers.stream()
         .flatMap(header -> Stream.of(header.split(",", -1)))
@@ -53,7 +52,7 @@ public record Credentials(
         .toList();
   }
 
-  /** Returns every key and token in it. */
+  /** Returns all keys and tokens. */
   public List<String> secrets() {
     List<String> secrets = new ArrayList<>();
     authorization.forEach(value -> secrets.add(bearer(value)));
@@ -65,11 +64,10 @@ public record Credentials(
   }
 
   /**
-   * Finds the key that a secret is. A token counts as a key with scope use, for the sandbox it is
-   * for.
+   * Finds the key for a secret. A sandbox token counts as a key with scope use for its sandbox.
    *
-   * @param sandbox the id that the request is about
-   * @throws dev.isola.spi.error.Forbidden for a token that is good for something else
+   * @param sandbox the sandbox of the request
+   * @throws dev.isola.spi.error.Forbidden for a valid token that does not apply to this request
    */
   public static Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
     Optional<SandboxToken> token = keys.tokens().find(secret);
@@ -77,16 +75,17 @@ public record Credentials(
       return keys.find(secret);
     }
     if (token.get().kind() != SandboxToken.Kind.USE) {
-      throw forbidden("this token opens previews only");
+      throw forbidden("the token only allows access to previews");
     }
     if (sandbox.filter(id -> id.equals(token.get().sandbox().value())).isEmpty()) {
-      throw forbidden("this token is for one sandbox only, and not for this");
+      throw forbidden("the token belongs to another sandbox");
     }
     return Optional.of(TOKEN_KEY);
   }
 
-  /** Refuses a token that is good for something else. */
+  /** Returns the error for a valid token that does not apply to a request. */
   public static SandboxException forbidden(String what) {
-    return Fault.of(ErrorCode.FORBIDDEN, what, "use a key, or a token of this sandbox").exception();
+    return Fault.of(ErrorCode.FORBIDDEN, what, "use an API key, or a token of this sandbox")
+        .exception();
   }
 }

@@ -7,21 +7,21 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Decides which {@link Confidential} values an answer carries. Every answer in JSON passes through
- * here, so that a route cannot forget it.
+ * Decides which {@link Confidential} values a response contains. Every JSON response passes through
+ * here, so that no route can bypass it.
  */
 public final class Disclosure {
   private final Optional<ApiKey> key;
   private boolean token;
 
   /**
-   * @param key the credential that was shown; empty on a route that needs none
+   * @param key the authenticated key; empty on a route that requires none
    */
   public Disclosure(Optional<ApiKey> key) {
     this.key = key;
   }
 
-  /** Returns the answer as this credential may see it. */
+  /** Returns the response as the key may see it. */
   public Object of(Object answer) {
     return switch (answer) {
       case Map<?, ?> map -> of(map);
@@ -69,7 +69,7 @@ public final class Disclosure {
     return value.value();
   }
 
-  /** Tells whether an answer that was asked for carries a token. */
+  /** Returns whether a token was disclosed. */
   public boolean hasToken() {
     return token;
   }

@@ -13,8 +13,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Looks at Host and Origin before anything else does. A page of another site, and a name that
- * somebody points at this machine, get no further, whatever key a browser would send along.
+ * Checks the Host and Origin headers of every request. Rejects cross-origin pages and DNS
+ * rebinding, whatever credentials the browser sends.
  */
 public final class HostOriginFilter {
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
@@ -26,15 +26,15 @@ public final class HostOriginFilter {
   private final MachineNames machine;
 
   /**
-   * @param domains further names of this server, without ports
+   * @param domains further host names of this server, without ports
    */
   public HostOriginFilter(Collection<String> domains) {
     this(domains, MachineNames.of("localhost"));
   }
 
   /**
-   * @param domains further names of this server, without ports
-   * @param machine names and addresses that follow from where it listens
+   * @param domains further host names of this server, without ports
+   * @param machine names and addresses that follow from the listening address
    */
   public HostOriginFilter(Collection<String> domains, MachineNames machine) {
     this.machine = machine;
@@ -44,7 +44,7 @@ public final class HostOriginFilter {
     }
   }
 
-  /** Returns the domain, with its port, that previews have at a server that is called so. */
+  /** Returns the domain of previews, with its port, for a request with this Host header. */
   public static String previewDomain(String host) {
     String name = name(host).orElse("localhost");
     return LOOPBACK.contains(name)
@@ -56,7 +56,7 @@ public final class HostOriginFilter {
     return names.contains(name) || machine.contains(name);
   }
 
-  /** Tells whether a host is an address, beneath which there are no names. */
+  /** Returns whether a host is an IP address, which cannot have subdomains. */
   public static boolean isAddress(String host) {
     return name(host)
         .filter(name -> !LOOPBACK.contains(name))
@@ -64,13 +64,13 @@ public final class HostOriginFilter {
         .isPresent();
   }
 
-  /** Tells whether only this machine can reach an address by that name. */
+  /** Returns whether a host is reachable only from this machine. */
   public static boolean isLoopback(String host) {
     return LOOPBACK.contains(host) || host.equals("::1");
   }
 
   /**
-   * Refuses a request that was not meant for us.
+   * Rejects a request with a foreign Host or Origin.
    *
    * @param hosts all Host headers
    * @param origins all Origin headers
@@ -78,18 +78,18 @@ public final class HostOriginFilter {
   public void check(List<String> hosts, List<String> origins) {
     checkHost(hosts);
     if (isCrossOrigin(origins)) {
-      throw forbidden("Origin", "pages of another origin may not call this server");
+      throw forbidden("Origin", "cross-origin requests to this server are not allowed");
     }
   }
 
-  /** Refuses a request by a name that is not ours. */
+  /** Rejects a request whose Host header does not name this server. */
   public void checkHost(List<String> hosts) {
     if (hosts.size() != 1 || name(hosts.getFirst()).filter(this::isOwnName).isEmpty()) {
-      throw forbidden("Host", "this server is not known by the name it was called by");
+      throw forbidden("Host", "the Host header does not name this server");
     }
   }
 
-  /** Tells whether a page that is not ours asks. */
+  /** Returns whether the request comes from a page of another origin. */
   public boolean isCrossOrigin(List<String> origins) {
     return origins.stream()
         .anyMatch(
@@ -98,19 +98,19 @@ public final class HostOriginFilter {
   }
 
   /**
-   * The port of a sandbox, as a host names it.
+   * A port of a sandbox that a request is for.
    *
-   * @param host with the port of this server, where it was sent
+   * @param host the Host header, with the server's port if it was sent
    */
   public record PreviewTarget(String host, int port, String sandbox) {
-    /** Refuses pages of another origin. */
+    /** Rejects cross-origin requests. */
     public void check(List<String> origins) {
       if (isCrossOrigin(origins)) {
-        throw forbidden("Origin", "pages of another origin may not call this sandbox");
+        throw forbidden("Origin", "cross-origin requests to this sandbox are not allowed");
       }
     }
 
-    /** Tells whether the page that asks came from this very host. */
+    /** Returns whether the request comes from a page of another host. */
     public boolean isCrossOrigin(List<String> origins) {
       return origins.stream()
           .anyMatch(origin -> !HostOriginFilter.host(origin).equals(Optional.of(host)));
@@ -118,13 +118,14 @@ public final class HostOriginFilter {
   }
 
   /**
-   * Reads a port of a sandbox that a client named otherwise than by the host; empty when it was not
-   * sent to us, or names none.
+   * Returns the port of a sandbox that headers name; empty if the Host is not this server or the
+   * names are invalid.
    */
   public Optional<PreviewTarget> targetFromHeaders(
       List<String> hosts, String sandbox, String port) {
-    boolean ours = hosts.size() == 1 && name(hosts.getFirst()).filter(this::isOwnName).isPresent();
-    return ours && sandbox.matches("[a-z0-9]{1,32}") && port.matches("[0-9]{1,5}")
+    boolean ownHost =
+        hosts.size() == 1 && name(hosts.getFirst()).filter(this::isOwnName).isPresent();
+    return ownHost && sandbox.matches("[a-z0-9]{1,32}") && port.matches("[0-9]{1,5}")
         ? Optional.of(
             new PreviewTarget(
                 hosts.getFirst().toLowerCase(Locale.ROOT), Integer.parseInt(port), sandbox))
@@ -132,8 +133,8 @@ public final class HostOriginFilter {
   }
 
   /**
-   * Reads the preview that a host names: {@code PORT-SANDBOX.DOMAIN} of one of our domains. A name
-   * of our own is never one.
+   * Returns the port of a sandbox that the host names: {@code PORT-SANDBOX.DOMAIN} in one of the
+   * server's domains. Names of the server itself take precedence.
    */
   public Optional<PreviewTarget> targetFromHost(List<String> hosts) {
     if (hosts.size() != 1) {
@@ -141,16 +142,16 @@ public final class HostOriginFilter {
     }
     String host = hosts.getFirst().toLowerCase(Locale.ROOT);
     Optional<String> name = name(host).filter(one -> !isOwnName(one));
-    Matcher form = PREVIEW.matcher(name.orElse(""));
-    if (!form.matches() || !domains.contains(form.group(3))) {
+    Matcher matcher = PREVIEW.matcher(name.orElse(""));
+    if (!matcher.matches() || !domains.contains(matcher.group(3))) {
       return Optional.empty();
     }
-    return Optional.of(new PreviewTarget(host, Integer.parseInt(form.group(1)), form.group(2)));
+    return Optional.of(
+        new PreviewTarget(host, Integer.parseInt(matcher.group(1)), matcher.group(2)));
   }
 
   private static SandboxException forbidden(String header, String what) {
-    return Fault.of(
-            ErrorCode.FORBIDDEN, what, "use localhost, or name the domain in server.domains")
+    return Fault.of(ErrorCode.FORBIDDEN, what, "use localhost, or add the domain to server.domains")
         .with("header", header)
         .exception();
   }

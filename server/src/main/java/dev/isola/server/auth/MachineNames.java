@@ -20,32 +20,32 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The names and addresses by which clients reach a server, which follow from where it listens: all
- * addresses of the machine and its host name when it listens on all of them, otherwise the one
- * address. A page of another site cannot use them: its requests name that site.
+ * The names and addresses of a server that follow from its listening address: if it listens on all
+ * addresses, the host name and all addresses of the machine, otherwise that address. A cross-origin
+ * page cannot use them, because its requests carry its own origin.
  */
 public final class MachineNames {
   private static final Set<String> WILDCARDS = Set.of("0.0.0.0", "::", "[::]");
   private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
 
-  /** Addresses come and go; unknown names must not make the machine look for them each time. */
-  private static final long LOOK_EVERY = TimeUnit.SECONDS.toNanos(1);
+  /** Addresses change, but requests with unknown names must not cause a lookup each. */
+  private static final long REFRESH_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Set<String> names = new LinkedHashSet<>();
-  private final Supplier<Set<InetAddress>> look;
+  private final Supplier<Set<InetAddress>> lookup;
   private final LongSupplier nanoTime;
-  private volatile Known known;
+  private volatile Known current;
 
   private record Known(Set<InetAddress> addresses, long at) {}
 
-  MachineNames(Set<String> names, Supplier<Set<InetAddress>> look, LongSupplier nanoTime) {
+  MachineNames(Set<String> names, Supplier<Set<InetAddress>> lookup, LongSupplier nanoTime) {
     names.forEach(name -> this.names.add(name.toLowerCase(Locale.ROOT)));
-    this.look = look;
+    this.lookup = lookup;
     this.nanoTime = nanoTime;
-    this.known = new Known(look.get(), nanoTime.getAsLong());
+    this.current = new Known(lookup.get(), nanoTime.getAsLong());
   }
 
-  /** Returns those of a server that listens on an address or name of this machine. */
+  /** Returns the names of a server that listens on this address or name. */
   public static MachineNames of(String listening) {
     if (HostOriginFilter.isLoopback(listening)) {
       return new MachineNames(Set.of(), Set::of, System::nanoTime);
@@ -56,9 +56,9 @@ public final class MachineNames {
   }
 
   /**
-   * Tells whether a client may mean this server by that name.
+   * Returns whether a name refers to this server.
    *
-   * @param name in lower case, without a port; an address of IPv6 in brackets
+   * @param name in lower case, without a port; an IPv6 address in brackets
    */
   boolean contains(String name) {
     if (names.contains(name)) {
@@ -66,10 +66,10 @@ public final class MachineNames {
     }
     Optional<InetAddress> address = address(name);
     return address.isPresent()
-        && (known.addresses().contains(address.get()) || refreshed().contains(address.get()));
+        && (current.addresses().contains(address.get()) || refreshed().contains(address.get()));
   }
 
-  /** Reads an address as a Host header has it; asks no name server. */
+  /** Parses an IP address in a Host header, without name resolution. */
   static Optional<InetAddress> address(String name) {
     boolean brackets = name.startsWith("[") && name.endsWith("]");
     try {
@@ -81,17 +81,17 @@ public final class MachineNames {
   }
 
   private Set<InetAddress> refreshed() {
-    Known before = known;
-    if (nanoTime.getAsLong() - before.at() > LOOK_EVERY) {
-      known = new Known(look.get(), nanoTime.getAsLong());
+    Known before = current;
+    if (nanoTime.getAsLong() - before.at() > REFRESH_INTERVAL_NANOS) {
+      current = new Known(lookup.get(), nanoTime.getAsLong());
     }
-    return known.addresses();
+    return current.addresses();
   }
 
-  /** Returns names first, then addresses that others can reach, as they stand in a URL. */
+  /** Returns the names, then the addresses that other machines can reach, as written in a URL. */
   public List<String> all() {
     List<String> all = new ArrayList<>(names);
-    known.addresses().stream()
+    current.addresses().stream()
         .filter(one -> !one.isLoopbackAddress() && !one.isLinkLocalAddress())
         .map(MachineNames::text)
         .sorted()
@@ -109,7 +109,7 @@ public final class MachineNames {
       String name = Files.readString(HOST_NAME).strip();
       return name.isEmpty() || name.equals("(none)") ? Set.of() : Set.of(name);
     } catch (IOException e) {
-      return Set.of(); // then it is reached by its addresses
+      return Set.of(); // reachable by its addresses only
     }
   }
 
@@ -120,17 +120,17 @@ public final class MachineNames {
           .flatMap(NetworkInterface::inetAddresses)
           .forEach(one -> addresses.add(unscoped(one)));
     } catch (SocketException e) {
-      return Set.of(); // then it is reached by its names
+      return Set.of(); // reachable by its names only
     }
     return addresses;
   }
 
-  /** A Host header has no scope. */
+  /** Removes the scope id, which a Host header does not have. */
   private static InetAddress unscoped(InetAddress address) {
     try {
       return InetAddress.getByAddress(address.getAddress());
     } catch (UnknownHostException e) {
-      throw new IllegalStateException("an address has 4 or 16 bytes", e);
+      throw new IllegalStateException("an address must have 4 or 16 bytes", e);
     }
   }
 
@@ -141,7 +141,7 @@ public final class MachineNames {
           ? Set.of(unscoped(literal.get()))
           : Set.of(InetAddress.getAllByName(name));
     } catch (UnknownHostException e) {
-      return Set.of(); // the port cannot be opened then, which is told
+      return Set.of(); // opening the port fails and reports this
     }
   }
 }

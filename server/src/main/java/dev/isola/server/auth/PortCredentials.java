@@ -7,20 +7,20 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Headers of another API in which its clients show credentials for ports of sandboxes. A sandbox
- * never receives them.
+ * Headers in which clients of another API send credentials for ports of sandboxes. They are never
+ * forwarded to a sandbox.
  *
- * @param tokens headers with a steady token of the sandbox
- * @param keyHeaders headers in which clients show keys, which open no port
+ * @param tokens headers that carry a stable token of the sandbox
+ * @param keyHeaders headers that carry API keys, which do not grant access to ports
  */
 public record PortCredentials(List<Token> tokens, List<String> keyHeaders) {
   public static final PortCredentials NONE = new PortCredentials(List.of(), List.of());
 
   /**
-   * A header with a steady token of the sandbox.
+   * A header that carries a stable token of the sandbox.
    *
-   * @param purpose of the token
-   * @param actor the name of its bearer in the logs
+   * @param purpose the purpose of the token
+   * @param actor its name in the logs
    */
   public record Token(String header, String purpose, String actor) {}
 
@@ -36,9 +36,9 @@ public record PortCredentials(List<Token> tokens, List<String> keyHeaders) {
   }
 
   /**
-   * Returns the first token that a request shows and that opens the ports of a sandbox.
+   * Returns the first token of a request that is valid for the sandbox.
    *
-   * @param headers all values of a header
+   * @param headers returns all values of a header
    */
   public Optional<Token> find(
       Function<String, List<String>> headers, SandboxId sandbox, SandboxTokens known) {

@@ -5,11 +5,11 @@ import dev.isola.spi.SandboxId;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** The ports of sandboxes that anybody may look at. */
+/** The ports of sandboxes that are accessible without a credential. */
 public final class PublicPorts {
   private static final String SCOPE = "public-port";
 
-  /** The label of a sandbox that was made with every port open; it goes with the sandbox. */
+  /** Label of a sandbox whose ports are all public. */
   public static final String ALL_PORTS_LABEL = "isola.public-ports";
 
   private final SettingsStore settings;
@@ -30,7 +30,7 @@ public final class PublicPorts {
     settings.remove(SCOPE, name(sandbox, port));
   }
 
-  /** Returns the public ports of a sandbox, in order. */
+  /** Returns the public ports of a sandbox in ascending order. */
   public List<Integer> of(SandboxId sandbox) {
     String prefix = sandbox + ":";
     return settings.all(SCOPE).keySet().stream()
@@ -40,7 +40,7 @@ public final class PublicPorts {
         .toList();
   }
 
-  /** Forgets those of sandboxes that are gone. */
+  /** Removes the entries of sandboxes that no longer exist. */
   public void retain(Predicate<SandboxId> there) {
     for (String name : settings.all(SCOPE).keySet()) {
       if (!there.test(new SandboxId(name.substring(0, name.indexOf(':'))))) {

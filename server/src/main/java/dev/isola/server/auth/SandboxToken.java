@@ -5,17 +5,17 @@ import java.time.Instant;
 import java.util.Locale;
 
 /**
- * What a token allows, in one sandbox and until then.
+ * The claims of a sandbox token.
  *
- * @param port of previews; 0 for every port
+ * @param port the port of a preview; 0 for every port
  */
 public record SandboxToken(Kind kind, SandboxId sandbox, int port, Instant expiresAt) {
 
-  /** What a token is for. */
+  /** The purpose of a token. */
   public enum Kind {
-    /** Everything that scope use allows in this sandbox, but making tokens and opening ports. */
+    /** Allows what scope use allows in this sandbox, except issuing tokens and publishing ports. */
     USE,
-    /** Looking at its ports. */
+    /** Allows access to its ports. */
     PREVIEW;
 
     public String word() {
@@ -23,8 +23,8 @@ public record SandboxToken(Kind kind, SandboxId sandbox, int port, Instant expir
     }
   }
 
-  /** Tells whether it opens a port of a sandbox. */
-  public boolean opens(SandboxId id, int wanted) {
-    return sandbox.equals(id) && (port == 0 || port == wanted);
+  /** Returns whether the token grants access to a port of a sandbox. */
+  public boolean opens(SandboxId id, int requestedPort) {
+    return sandbox.equals(id) && (port == 0 || port == requestedPort);
   }
 }

@@ -19,18 +19,18 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens for one sandbox. Nothing is stored of them: each says what it allows and is signed with a
- * secret of the ledger, which is made when it is first needed. The id of a sandbox never comes
- * back, so a token is void with its sandbox.
+ * Issues and verifies tokens for single sandboxes. Tokens are not stored: each contains its claims,
+ * signed with a secret in the ledger that is generated on first use. Sandbox ids are never reused,
+ * so a token is void once its sandbox has ended.
  */
 public final class SandboxTokens {
-  /** How a token begins, so that it can be told from a key. */
+  /** The prefix of tokens, which distinguishes them from keys. */
   public static final String PREFIX = "ist_";
 
   private static final String SCOPE = "sandbox-token";
   private static final String SECRET = "secret";
   private static final String ALGORITHM = "HmacSHA256";
-  private static final int LONGEST = 512;
+  private static final int MAX_LENGTH = 512;
   private static final Pattern CLAIMS =
       Pattern.compile("(use|preview) ([a-z0-9]{1,32}) ([0-9]{1,5}) ([0-9]{1,12})");
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -45,7 +45,7 @@ public final class SandboxTokens {
     this.clock = clock;
   }
 
-  /** Writes a token down; its time ends with a whole second. */
+  /** Signs a token. Its expiry is rounded down to a second. */
   public Confidential sign(SandboxToken token) {
     String claims =
         token.kind().word()
@@ -60,31 +60,32 @@ public final class SandboxTokens {
   }
 
   /**
-   * Returns a secret that a sandbox keeps for as long as it is there, and that nobody stores.
+   * Returns a secret that is derived from the sandbox id and stays the same for the life of the
+   * sandbox. It is not stored.
    *
-   * @param purpose for which no other secret of the sandbox is good
+   * @param purpose separates the secrets of a sandbox from each other
    */
   public Confidential stableToken(SandboxId sandbox, String purpose) {
     return Confidential.token(signature(purpose + " " + sandbox), Scope.USE);
   }
 
-  /** Tells whether somebody shows the {@link #stableToken} secret of a sandbox. */
-  public boolean isStableToken(SandboxId sandbox, String purpose, String shown) {
+  /** Returns whether a value is the {@link #stableToken} of a sandbox. */
+  public boolean isStableToken(SandboxId sandbox, String purpose, String presented) {
     return MessageDigest.isEqual(
         stableToken(sandbox, purpose).reveal().getBytes(StandardCharsets.UTF_8),
-        shown.getBytes(StandardCharsets.UTF_8));
+        presented.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Reads a token; empty when it is not one of ours, or not any more. */
+  /** Verifies a token; empty if it is invalid or expired. */
   public Optional<SandboxToken> find(String text) {
     int dot = text.indexOf('.');
-    if (!text.startsWith(PREFIX) || dot < 0 || text.length() > LONGEST) {
+    if (!text.startsWith(PREFIX) || dot < 0 || text.length() > MAX_LENGTH) {
       return Optional.empty();
     }
     String claims = text.substring(PREFIX.length(), dot);
-    byte[] shown = text.substring(dot + 1).getBytes(StandardCharsets.UTF_8);
-    byte[] good = signature(claims).getBytes(StandardCharsets.UTF_8);
-    return MessageDigest.isEqual(good, shown)
+    byte[] presented = text.substring(dot + 1).getBytes(StandardCharsets.UTF_8);
+    byte[] expected = signature(claims).getBytes(StandardCharsets.UTF_8);
+    return MessageDigest.isEqual(expected, presented)
         ? read(new String(Base64.getUrlDecoder().decode(claims), StandardCharsets.US_ASCII))
         : Optional.empty();
   }
@@ -105,7 +106,7 @@ public final class SandboxTokens {
     return Optional.of(token).filter(one -> one.expiresAt().isAfter(clock.instant()));
   }
 
-  /** Returns the time in so many seconds, without a fraction. */
+  /** Returns the instant this many seconds from now, without a fraction. */
   public Instant expiryAfter(long seconds) {
     return Instant.ofEpochSecond(clock.instant().getEpochSecond() + seconds);
   }
@@ -114,29 +115,31 @@ public final class SandboxTokens {
     return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
   }
 
-  /** Signs the text and not what it means: it can be written in one way only. */
+  /**
+   * Signs the encoded claims rather than their values, so that there is only one valid encoding.
+   */
   private String signature(String claims) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(new SecretKeySpec(secret(), ALGORITHM));
       return text(mac.doFinal(claims.getBytes(StandardCharsets.UTF_8)));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every Java has " + ALGORITHM, e);
+      throw new IllegalStateException("not available: " + ALGORITHM, e);
     }
   }
 
   private byte[] secret() {
-    byte[] known = secret;
-    if (known != null) {
-      return known;
+    byte[] cached = secret;
+    if (cached != null) {
+      return cached;
     }
     lock.lock();
     try {
       Optional<String> stored = settings.get(SCOPE, SECRET);
       if (stored.isEmpty()) {
-        byte[] fresh = new byte[32];
-        RANDOM.nextBytes(fresh);
-        settings.put(SCOPE, SECRET, HexFormat.of().formatHex(fresh));
+        byte[] generated = new byte[32];
+        RANDOM.nextBytes(generated);
+        settings.put(SCOPE, SECRET, HexFormat.of().formatHex(generated));
         stored = settings.get(SCOPE, SECRET);
       }
       byte[] now = HexFormat.of().parseHex(stored.orElseThrow());

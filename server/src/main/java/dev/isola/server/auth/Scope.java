@@ -5,13 +5,13 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** What a key allows; each allows what those before it do. */
+/** The scopes of a key. Each includes those before it. */
 public enum Scope {
-  /** Looking: lists, states, events, metrics, files. */
+  /** Lists, states, events, metrics and files. */
   READ,
-  /** Making, using and destroying sandboxes. */
+  /** Creating, using and destroying sandboxes. */
   USE,
-  /** Keys, and sandboxes with folders of the host in them. */
+  /** Managing keys, and sandboxes with access to the host. */
   ADMIN;
 
   public boolean allows(Scope needed) {

@@ -6,27 +6,27 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Collection;
 import java.util.HexFormat;
 
-/** Keys and tokens as they are stored: a reader of the ledger cannot use what is in it. */
+/** Hashes keys and tokens for storage, so that reading the ledger does not disclose them. */
 public final class TokenHash {
   private TokenHash() {}
 
-  /** Returns the SHA-256 of a token of high entropy, in hexadecimal digits. */
+  /** Returns the SHA-256 of a high-entropy token in hexadecimal. */
   public static String of(String token) {
     try {
       return HexFormat.of()
           .formatHex(
               MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8)));
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("SHA-256 is not available", e);
     }
   }
 
-  /** Compares with every hash, in a time that does not depend on which one matches. */
+  /** Compares a token with all hashes, in a time that does not depend on which one matches. */
   public static boolean matchesAny(String token, Collection<String> hashes) {
-    byte[] shown = of(token).getBytes(StandardCharsets.US_ASCII);
+    byte[] presented = of(token).getBytes(StandardCharsets.US_ASCII);
     boolean found = false;
     for (String hash : hashes) {
-      found |= MessageDigest.isEqual(shown, hash.getBytes(StandardCharsets.US_ASCII));
+      found |= MessageDigest.isEqual(presented, hash.getBytes(StandardCharsets.US_ASCII));
     }
     return found;
   }

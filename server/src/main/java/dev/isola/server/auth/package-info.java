@@ -1,4 +1,4 @@
-/** Who may come in, and what a key allows. */
+/** Authentication and scopes. */
 @NullMarked
 package dev.isola.server.auth;
 

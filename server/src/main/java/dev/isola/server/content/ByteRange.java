@@ -8,30 +8,30 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A range of bytes that was asked for.
+ * A requested byte range.
  *
- * @param first empty for the last {@code last} bytes
- * @param last empty for up to the end
+ * @param first the first byte; empty for a suffix range of {@code last} bytes
+ * @param last the last byte; empty for the end of the file
  */
 public record ByteRange(Optional<Long> first, Optional<Long> last) {
   private static final Pattern FORM = Pattern.compile("bytes=([0-9]{0,18})-([0-9]{0,18})");
 
-  /** A range of a file whose size is known. */
+  /** A byte range of a file of known size. */
   public record Part(long first, long length, long size) {
-    /** Returns what Content-Range says of it. */
+    /** Returns the Content-Range header. */
     public String header() {
       return "bytes " + first + "-" + (first + length - 1) + "/" + size;
     }
   }
 
-  /** Reads the header Range. */
+  /** Parses the Range header. */
   public static Optional<ByteRange> of(Optional<String> header) {
     if (header.isEmpty()) {
       return Optional.empty();
     }
     Matcher form = FORM.matcher(header.get().strip());
     if (!form.matches() || (form.group(1).isEmpty() && form.group(2).isEmpty())) {
-      throw refused("must be bytes=FIRST-LAST, one range");
+      throw refused("must be a single range, bytes=FIRST-LAST");
     }
     return Optional.of(new ByteRange(number(form.group(1)), number(form.group(2))));
   }
@@ -40,7 +40,7 @@ public record ByteRange(Optional<Long> first, Optional<Long> last) {
     return digits.isEmpty() ? Optional.empty() : Optional.of(Long.parseLong(digits));
   }
 
-  /** Returns the range of a file of that size. */
+  /** Resolves the range for a file of this size. */
   public Part within(long size) {
     long from = first.orElseGet(() -> Math.max(0, size - last.orElse(0L)));
     long to = first.isEmpty() ? size - 1 : Math.min(last.orElse(Long.MAX_VALUE), size - 1);

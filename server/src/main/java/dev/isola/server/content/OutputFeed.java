@@ -12,27 +12,27 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the output of an execution to a reader who may be slow, or gone. A few pieces are in
- * between and no more: then the execution is held back. One thread waits for the command, the other
- * for the reader, so that neither silence hides that the other is gone.
+ * Passes the output of an execution to a client that may be slow or disconnected. A few items are
+ * queued; then the execution is held back. One thread waits for the command and another for the
+ * client, so that each can detect the end of the other.
  */
 public final class OutputFeed implements AutoCloseable {
-  private static final int PIECES = 16;
+  private static final int QUEUE_SIZE = 16;
 
-  /** What an execution has to tell. */
+  /** An element of the output. */
   public sealed interface Item {
-    /** Something that it wrote. */
+    /** Output of the command. */
     record Piece(Output output) implements Item {}
 
-    /** How it ended; nothing follows. */
+    /** The exit status. Nothing follows. */
     record End(Exit exit) implements Item {}
 
-    /** It was lost; nothing follows. */
+    /** The execution was lost. Nothing follows. */
     record Failed(SandboxException why) implements Item {}
   }
 
   private final Execution execution;
-  private final BlockingQueue<Item> items = new ArrayBlockingQueue<>(PIECES);
+  private final BlockingQueue<Item> items = new ArrayBlockingQueue<>(QUEUE_SIZE);
   private final Thread reader;
 
   private OutputFeed(Execution execution) {
@@ -40,7 +40,7 @@ public final class OutputFeed implements AutoCloseable {
     reader = Thread.ofVirtual().name("isola-output").unstarted(this::read);
   }
 
-  /** Begins to read an execution, which is let go of with the feed. */
+  /** Starts reading an execution, which is closed together with the feed. */
   public static OutputFeed of(Execution execution) {
     OutputFeed feed = new OutputFeed(execution);
     feed.reader.start();
@@ -60,13 +60,13 @@ public final class OutputFeed implements AutoCloseable {
         items.put(new Item.Failed(e));
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody reads any more
+      Thread.currentThread().interrupt(); // the feed was closed
     }
   }
 
-  /** Waits for what comes next; nothing when it takes longer. */
-  public @Nullable Item next(Duration patience) throws InterruptedException {
-    return items.poll(patience.toNanos(), TimeUnit.NANOSECONDS);
+  /** Waits for the next item; null if there is none within the timeout. */
+  public @Nullable Item next(Duration timeout) throws InterruptedException {
+    return items.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   @Override

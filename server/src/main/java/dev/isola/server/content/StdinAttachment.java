@@ -9,8 +9,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
- * Input for an execution that somebody attached to for nothing else. Its output is read and thrown
- * away meanwhile: a command that is attached to is held back unless its output is read.
+ * Writes to the stdin of an attached execution. Discards its output in the meantime, because an
+ * attached command blocks unless its output is read.
  */
 public final class StdinAttachment implements AutoCloseable {
   private final OutputStream in;
@@ -22,16 +22,16 @@ public final class StdinAttachment implements AutoCloseable {
   }
 
   /**
-   * Writes all of {@code content} to its input.
+   * Writes all of {@code content} to the stdin of an execution.
    *
-   * @param close end of file after that
+   * @param close whether to close stdin afterwards
    */
   public static void writeAll(Execution execution, InputStream content, boolean close)
       throws IOException {
-    try (StdinAttachment feeding = new StdinAttachment(execution)) {
-      feeding.write(content);
+    try (StdinAttachment attachment = new StdinAttachment(execution)) {
+      attachment.write(content);
       if (close) {
-        feeding.closeStdin();
+        attachment.closeStdin();
       }
     }
   }
@@ -41,12 +41,12 @@ public final class StdinAttachment implements AutoCloseable {
     in.flush();
   }
 
-  /** Is end of file for the command. */
+  /** Closes stdin. */
   public void closeStdin() throws IOException {
     in.close();
   }
 
-  /** Stops to read; the execution is the caller's to close. */
+  /** Stops reading output. The caller closes the execution. */
   @Override
   public void close() {
     reader.interrupt();
@@ -55,10 +55,10 @@ public final class StdinAttachment implements AutoCloseable {
   private static void drain(Execution execution) {
     try {
       while (execution.read().isPresent()) {
-        // Whoever wants it follows it.
+        // Discard.
       }
     } catch (SandboxException e) {
-      // The input was written, or cannot be: whoever writes it finds out.
+      // The writer reports the error.
     }
   }
 
@@ -70,8 +70,8 @@ public final class StdinAttachment implements AutoCloseable {
       } catch (IOException e) {
         throw Fault.of(
                 ErrorCode.ILLEGAL_STATE,
-                "the execution takes no input: it has ended or closed it",
-                "look at how it ended")
+                "the execution accepts no input: it has ended or closed its stdin",
+                "check the state of the execution")
             .exception(e);
       }
     }

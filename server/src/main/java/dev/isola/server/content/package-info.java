@@ -1,4 +1,4 @@
-/** Bytes between requests and sandboxes: files and ranges of them, standard input, output. */
+/** Bytes between requests and sandboxes: files and ranges, standard input, output. */
 @NullMarked
 package dev.isola.server.content;
 

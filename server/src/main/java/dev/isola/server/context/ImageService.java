@@ -10,13 +10,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** What sandboxes of this installation start from. What cannot be done is a SandboxException. */
+/**
+ * Manages the images of this installation. Operations that are not possible throw a
+ * SandboxException.
+ */
 public interface ImageService {
 
-  /** The image that a server can make by itself. */
+  /** The image that a server can build by itself. */
   String BASE = "base";
 
-  /** Where nobody keeps images. */
+  /** A service without images. */
   ImageService NONE =
       new ImageService() {
         @Override
@@ -28,8 +31,8 @@ public interface ImageService {
         public ImageDetails get(String name) {
           throw Fault.of(
                   ErrorCode.IMAGE_NOT_FOUND,
-                  "there is no image " + name,
-                  "this server keeps no images")
+                  "image does not exist: " + name,
+                  "this server has no image store")
               .exception();
         }
 
@@ -56,7 +59,9 @@ public interface ImageService {
 
         private SandboxException absent() {
           return Fault.of(
-                  ErrorCode.NOT_IMPLEMENTED, "this server keeps no images", "ask another server")
+                  ErrorCode.NOT_IMPLEMENTED,
+                  "this server has no image store",
+                  "use a server with an image store")
               .exception();
         }
       };
@@ -79,20 +84,20 @@ public interface ImageService {
 
   ImageDetails get(String name);
 
-  /** Makes one from a tar archive of a root file system. */
+  /** Creates an image from a tar archive of a root file system. */
   ImageDetails importArchive(String name, InputStream archive, boolean replace);
 
   /**
-   * Makes one from what a registry, an archive or an OCI layout of the server's machine holds.
+   * Creates an image from a registry, an archive or an OCI layout on the server's host.
    *
-   * @param progress is told in a few words what is being done, on any thread
+   * @param progress receives descriptions of the current step, on any thread
    */
   ImageDetails pull(String name, String source, boolean replace, Consumer<String> progress);
 
   /**
-   * Makes the image {@value #BASE}, which needs nothing but this machine's packages.
+   * Builds the image {@value #BASE}, which needs only the package tools of this host.
    *
-   * @param progress as with {@link #pull}
+   * @param progress as in {@link #pull}
    */
   ImageDetails buildBase(Consumer<String> progress);
 

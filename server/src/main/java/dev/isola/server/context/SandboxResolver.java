@@ -12,19 +12,19 @@ import java.util.Locale;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
-/** Finds sandboxes for traffic, which wakes those that were made to be woken by it. */
+/** Finds sandboxes for incoming traffic and resumes those with {@code autoResume}. */
 public final class SandboxResolver {
   private final ServerContext context;
-  private final List<ReentrantLock> waking = Stream.generate(ReentrantLock::new).limit(32).toList();
+  private final List<ReentrantLock> locks = Stream.generate(ReentrantLock::new).limit(32).toList();
 
-  public SandboxResolver(ServerContext serving) {
-    this.context = serving;
+  public SandboxResolver(ServerContext context) {
+    this.context = context;
   }
 
   /**
-   * Returns a sandbox that runs.
+   * Returns a running sandbox.
    *
-   * @throws dev.isola.spi.error.Conflict when it sleeps, and traffic does not wake it
+   * @throws dev.isola.spi.error.Conflict when it is suspended and not resumed by traffic
    */
   public Sandbox resolve(SandboxId id) {
     Sandbox sandbox = context.engine().sandbox(id);
@@ -48,11 +48,11 @@ public final class SandboxResolver {
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "sandbox " + id + " is " + entry.state().name().toLowerCase(Locale.ROOT),
-              "resume it, or make it with autoResume: true")
+              "resume the sandbox, or create it with autoResume: true")
           .sandbox(id)
           .exception();
     }
-    ReentrantLock lock = waking.get(Math.floorMod(id.hashCode(), waking.size()));
+    ReentrantLock lock = locks.get(Math.floorMod(id.hashCode(), locks.size()));
     lock.lock();
     try {
       if (isSuspended(context.engine().view(id).state())) {

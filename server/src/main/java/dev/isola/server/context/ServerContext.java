@@ -14,26 +14,29 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** What routes work with. The port is open before it is there, so that a start is quick. */
+/**
+ * Gives routes access to the engine. The port is opened before the engine has started, so that a
+ * server starts quickly.
+ */
 public final class ServerContext {
-  /** The engine and what it knows of providers. */
+  /** The engine with its registry and health monitor. */
   public record Components(Engine engine, ProviderRegistry registry, HealthMonitor health) {}
 
-  /** How long a request waits for a server that starts. */
+  /** How long a request waits for the engine to start. */
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
 
   private static final String RETRY_SECONDS = "2";
 
   private final AtomicReference<@Nullable Components> parts = new AtomicReference<>();
   private final CountDownLatch started = new CountDownLatch(1);
-  private final Duration patience;
+  private final Duration timeout;
 
   public ServerContext() {
     this(START_TIMEOUT);
   }
 
-  public ServerContext(Duration patience) {
-    this.patience = patience;
+  public ServerContext(Duration timeout) {
+    this.timeout = timeout;
   }
 
   public void start(Components open) {
@@ -41,7 +44,7 @@ public final class ServerContext {
     started.countDown();
   }
 
-  /** Takes nothing on any more. */
+  /** Rejects requests from now on. */
   public void stop() {
     parts.set(null);
     started.countDown();
@@ -52,9 +55,10 @@ public final class ServerContext {
   }
 
   /**
-   * Waits for a server that starts, a while.
+   * Returns the components, waiting for the engine to start.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when it takes longer, or the server ends
+   * @throws dev.isola.spi.error.ProviderUnavailable when the start takes too long or the server is
+   *     shutting down
    */
   public Components components() {
     Optional<Components> now = current();
@@ -62,19 +66,19 @@ public final class ServerContext {
       return now.get();
     }
     try {
-      boolean _ = started.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+      boolean _ = started.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the client left, or the server ends
+      Thread.currentThread().interrupt(); // the client disconnected, or the server is shutting down
     }
     return current().orElseThrow(ServerContext::unavailable);
   }
 
-  /** The answer to a request that comes when nothing can be made. */
+  /** Returns the error for a request while no engine is available. */
   public static SandboxException unavailable() {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "this Isola is starting or ending",
-            "try again in a moment; /readyz tells when")
+            "the server is starting or shutting down",
+            "try again in a moment; /readyz reports readiness")
         .with(RateLimiter.RETRY_AFTER, RETRY_SECONDS)
         .exception();
   }

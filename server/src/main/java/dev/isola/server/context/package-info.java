@@ -1,4 +1,4 @@
-/** The engine and its images as routes reach them, and the sandboxes that requests are for. */
+/** Access to the engine, its images and the sandboxes of requests. */
 @NullMarked
 package dev.isola.server.context;
 

@@ -2,11 +2,11 @@ package dev.isola.server.error;
 
 import dev.isola.spi.error.ErrorCode;
 
-/** The HTTP status of each error code. */
+/** Maps error codes to HTTP status codes. */
 public final class ErrorStatus {
   private ErrorStatus() {}
 
-  /** Returns the status that the native API answers with; other dialects start from it. */
+  /** Returns the HTTP status in the native API. Other dialects derive theirs from it. */
   public static int of(ErrorCode code) {
     return switch (code) {
       case INVALID_REQUEST,

@@ -7,13 +7,14 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/**
- * An error as RFC 9457 writes it. Its status follows from the exception's code and nothing else.
- */
+/** An error as a problem document (RFC 9457). Its status depends only on the error code. */
 public record Problem(int status, Map<String, Object> body) {
   public static final String MEDIA_TYPE = "application/problem+json";
 
-  /** Returns what a caller is told. Of what nobody foresaw it is told nothing but where to look. */
+  /**
+   * Returns the problem for an exception. An unexpected exception discloses nothing but the request
+   * id.
+   */
   public static Problem of(Throwable thrown, String requestId) {
     return of(fault(thrown), requestId);
   }
@@ -23,8 +24,8 @@ public record Problem(int status, Map<String, Object> body) {
         ? known.fault()
         : Fault.of(
             ErrorCode.INTERNAL,
-            "something went wrong in Isola",
-            "report it with the request id; the server's log has the rest");
+            "internal error",
+            "report it with the request id; the server log contains the details");
   }
 
   public static Problem of(Fault fault, String requestId) {

@@ -1,4 +1,4 @@
-/** Error codes as HTTP answers. */
+/** Error codes as HTTP responses. */
 @NullMarked
 package dev.isola.server.error;
 

@@ -3,12 +3,12 @@ package dev.isola.server.limit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bytes that all requests of a server together may hold in memory for answers. Each request has a
- * little of its own beside it, so that a small answer never depends on others.
+ * The memory that all requests together may use for responses. Each request also has a small
+ * allowance of its own, so that small responses never depend on other requests.
  */
 public final class ByteBudget {
-  private static final long LEAST = 16 << 20;
-  private static final int PART_OF_HEAP = 4;
+  private static final long MIN_BYTES = 16 << 20;
+  private static final int HEAP_FRACTION = 4;
 
   private final AtomicLong left;
 
@@ -16,12 +16,12 @@ public final class ByteBudget {
     left = new AtomicLong(bytes);
   }
 
-  /** Returns one that leaves most of the heap to everything else. */
+  /** Returns a budget of a quarter of the heap. */
   public static ByteBudget ofThisProcess() {
-    return new ByteBudget(Math.max(LEAST, Runtime.getRuntime().maxMemory() / PART_OF_HEAP));
+    return new ByteBudget(Math.max(MIN_BYTES, Runtime.getRuntime().maxMemory() / HEAP_FRACTION));
   }
 
-  /** Takes bytes, all of them or none. */
+  /** Reserves bytes, all or none. */
   public boolean tryReserve(long bytes) {
     long before = left.get();
     while (before >= bytes) {
@@ -33,7 +33,7 @@ public final class ByteBudget {
     return false;
   }
 
-  /** Gives bytes back that were taken. */
+  /** Releases reserved bytes. */
   public void release(long bytes) {
     left.addAndGet(bytes);
   }

@@ -6,78 +6,78 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Requests to ports of sandboxes, counted apart from those of the API: what strangers send to a
- * public port takes no place from a key. One sandbox gets a part of the pool only, and the last
- * quarter of both is kept for requests that showed a key or token.
+ * Limits concurrent requests to ports of sandboxes, separately from API requests, so that traffic
+ * to public ports cannot block the API. A sandbox gets only a part of the total, and the last
+ * quarter of both limits is reserved for authenticated requests.
  */
 final class PreviewLimiter {
-  private static final int RESERVED_PART = 4;
+  private static final int RESERVED_FRACTION = 4;
 
-  private final long most;
-  private final long mostPerSandbox;
+  private final long limit;
+  private final long limitPerSandbox;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Long> bySandbox = new HashMap<>();
-  private long all;
+  private long total;
 
   /**
-   * @param most 0 for no limit
-   * @param mostPerSandbox 0 for no limit
+   * @param limit 0 for no limit
+   * @param limitPerSandbox 0 for no limit
    */
-  PreviewLimiter(long most, long mostPerSandbox) {
-    this.most = most;
-    this.mostPerSandbox = mostPerSandbox;
+  PreviewLimiter(long limit, long limitPerSandbox) {
+    this.limit = limit;
+    this.limitPerSandbox = limitPerSandbox;
   }
 
-  RateLimiter.Permit acquire(String sandbox, boolean known) {
+  RateLimiter.Permit acquire(String sandbox, boolean authenticated) {
     lock.lock();
     try {
-      long there = bySandbox.getOrDefault(sandbox, 0L);
-      if (isFull(all, most, known)) {
+      long active = bySandbox.getOrDefault(sandbox, 0L);
+      if (isFull(total, limit, authenticated)) {
         throw RateLimiter.rateLimited(
-            "this server works on as many requests to previews as it may",
-            "try again in a moment" + hint(known),
+            "the server has reached its limit of concurrent requests to previews",
+            "try again in a moment" + hint(authenticated),
             1);
       }
-      if (isFull(there, mostPerSandbox, known)) {
+      if (isFull(active, limitPerSandbox, authenticated)) {
         throw RateLimiter.rateLimited(
-            "this sandbox has as many requests to its ports under way as it may",
-            "try again in a moment" + hint(known),
+            "the sandbox has reached its limit of concurrent requests to its ports",
+            "try again in a moment" + hint(authenticated),
             1);
       }
-      all++;
-      bySandbox.put(sandbox, there + 1);
+      total++;
+      bySandbox.put(sandbox, active + 1);
     } finally {
       lock.unlock();
     }
-    AtomicBoolean left = new AtomicBoolean();
+    AtomicBoolean released = new AtomicBoolean();
     return () -> {
-      if (left.compareAndSet(false, true)) {
+      if (released.compareAndSet(false, true)) {
         release(sandbox);
       }
     };
   }
 
-  private static String hint(boolean known) {
-    return known ? "" : "; some places are kept for requests with a key or token";
+  private static String hint(boolean authenticated) {
+    return authenticated ? "" : "; part of the limit is reserved for requests with a key or token";
   }
 
-  private static boolean isFull(long taken, long limit, boolean known) {
-    long open = known ? limit : Math.max(1, limit - limit / RESERVED_PART);
-    return limit > 0 && taken >= open;
+  private static boolean isFull(long used, long limit, boolean authenticated) {
+    long available = authenticated ? limit : Math.max(1, limit - limit / RESERVED_FRACTION);
+    return limit > 0 && used >= available;
   }
 
   private void release(String sandbox) {
     lock.lock();
     try {
-      all--;
-      // The names are the clients' words: none stays behind.
+      total--;
+      // Sandbox names come from clients, so entries must not accumulate.
       bySandbox.computeIfPresent(sandbox, (any, count) -> count == 1 ? null : count - 1);
     } finally {
       lock.unlock();
     }
   }
 
-  /** Returns how many sandboxes are counted. */
+  /** Returns the number of sandboxes with active requests. */
   int sandboxes() {
     lock.lock();
     try {

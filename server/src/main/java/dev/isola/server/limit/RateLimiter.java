@@ -8,9 +8,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** Lets callers in as {@link RequestLimits} say. Whoever is refused is told when to come back. */
+/** Enforces {@link RequestLimits}. The error of a rejected request states when to retry. */
 public final class RateLimiter {
-  /** Where a refusal says in how many seconds to come back. */
+  /** Context key of an error that holds the seconds after which to retry. */
   public static final String RETRY_AFTER = "retryAfterSeconds";
 
   private static final double MINUTE = 60;
@@ -22,7 +22,7 @@ public final class RateLimiter {
   private final Map<String, AtomicLong> streams = new ConcurrentHashMap<>();
   private final PreviewLimiter previews;
 
-  /** A place inside; closing it makes room. */
+  /** A permit to use a limited resource; closing it releases the permit. */
   public interface Permit extends AutoCloseable {
     @Override
     void close();
@@ -35,72 +35,78 @@ public final class RateLimiter {
     previews = new PreviewLimiter(limits.previews(), limits.previewsPerSandbox());
   }
 
-  /** Takes a place among those who are worked for. */
+  /** Acquires a permit for a request. */
   public Permit acquireRequest() {
     return acquire(
-        activeRequests, limits.requests(), "this server works on as many requests as it may");
+        activeRequests,
+        limits.requests(),
+        "the server has reached its limit of concurrent requests");
   }
 
-  /** Takes a place among the streams of a key. */
+  /** Acquires a permit for a stream of a key. */
   public Permit acquireStream(String key) {
     return acquire(
         streams.computeIfAbsent(key, any -> new AtomicLong()),
         limits.streams(),
-        "the key " + key + " has as many streams open as it may");
+        "the key " + key + " has reached its limit of open streams");
   }
 
   /**
-   * Takes a place among the requests to ports of sandboxes, which have a pool of their own.
+   * Acquires a permit for a request to a port of a sandbox. These have limits of their own.
    *
-   * @param known whether the request showed a key or token that is good for the port
+   * @param authenticated whether the request has a valid key or token for the port
    */
-  public Permit acquirePreview(String sandbox, boolean known) {
-    return previews.acquire(sandbox, known);
+  public Permit acquirePreview(String sandbox, boolean authenticated) {
+    return previews.acquire(sandbox, authenticated);
   }
 
-  private static Permit acquire(AtomicLong taken, long most, String what) {
-    if (taken.incrementAndGet() > most && most > 0) {
-      taken.decrementAndGet();
-      throw rateLimited(what + ": " + most, "end some of them, or try again in a moment", 1);
+  private static Permit acquire(AtomicLong count, long limit, String what) {
+    if (count.incrementAndGet() > limit && limit > 0) {
+      count.decrementAndGet();
+      throw rateLimited(what + ": " + limit, "end some of them, or try again in a moment", 1);
     }
-    return taken::decrementAndGet;
+    return count::decrementAndGet;
   }
 
-  /** Counts a request of a key. */
+  /** Counts a request of a key against its rate. */
   public void countRequest(String key) {
     if (limits.perSecond() > 0) {
       double wait = keys.take(key);
       if (wait > 0) {
         throw rateLimited(
-            "the key " + key + " sends more than " + limits.perSecond() + " requests a second",
-            "wait as long as Retry-After says",
+            "the key "
+                + key
+                + " has exceeded its rate of "
+                + limits.perSecond()
+                + " requests per second",
+            "wait for the time given in Retry-After",
             wait);
       }
     }
   }
 
   /**
-   * Refuses an address from which too many wrong keys came, before its next one is looked at: who
-   * guesses learns nothing.
+   * Rejects an address with too many failed authentications, before its next key is checked. A
+   * valid key is rejected as well, so that guessing yields no information.
    */
   public void checkNotBlocked(String address) {
     if (limits.failures() > 0) {
       double wait = failures.secondsUntilToken(address);
       if (wait > 0) {
         throw rateLimited(
-            "too many wrong keys came from this address",
-            "wait as long as Retry-After says, then use a key of this server",
+            "too many failed authentications from this address",
+            "wait for the time given in Retry-After, then use a valid API key",
             wait);
       }
     }
   }
 
-  /** Tells whether {@link #checkNotBlocked} refuses this address now. */
+  /** Returns whether {@link #checkNotBlocked} rejects this address. */
   public boolean isBlocked(String address) {
     return limits.failures() > 0 && failures.secondsUntilToken(address) > 0;
   }
 
-  /** Counts a wrong key. */
+  /** Records a failed authentication. */
   public void recordAuthFailure(String address) {
     if (limits.failures() > 0) {
       failures.take(address);

@@ -1,15 +1,15 @@
 package dev.isola.server.limit;
 
 /**
- * What callers may have of the server; 0 is no limit.
+ * Limits on requests; 0 means no limit.
  *
- * @param perSecond requests of each key
- * @param burst how many may come at once after a pause
- * @param failures wrong keys a minute from one address
- * @param requests worked on at once, by all together
- * @param streams of each key at once
- * @param previews requests to ports of sandboxes at once, beside {@code requests}
- * @param previewsPerSandbox of those, to one sandbox
+ * @param perSecond requests per second and key
+ * @param burst requests that a key may send at once after a pause
+ * @param failures failed authentications per minute and address
+ * @param requests concurrent requests of all clients
+ * @param streams concurrent streams per key
+ * @param previews concurrent requests to ports of sandboxes, separate from {@code requests}
+ * @param previewsPerSandbox concurrent requests to the ports of one sandbox
  */
 public record RequestLimits(
     long perSecond,
@@ -21,7 +21,7 @@ public record RequestLimits(
     long previewsPerSandbox) {
   public static final RequestLimits NONE = new RequestLimits(0, 1, 0, 0, 0);
 
-  /** No limits for previews. */
+  /** Without limits on previews. */
   public RequestLimits(long perSecond, long burst, long failures, long requests, long streams) {
     this(perSecond, burst, failures, requests, streams, 0, 0);
   }

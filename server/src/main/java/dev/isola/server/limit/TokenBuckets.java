@@ -6,11 +6,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * A bucket of tokens for each name, full at first. Who has not been seen for longest is forgotten
- * when there are too many, so that making up names takes no memory.
+ * A token bucket per name, initially full. The least recently used bucket is evicted when there are
+ * too many, so that made-up names do not consume memory.
  */
 final class TokenBuckets {
-  private static final int MOST = 10_000;
+  private static final int MAX_BUCKETS = 10_000;
   private static final double NANOS = 1e9;
 
   private static final class Bucket {
@@ -26,7 +26,7 @@ final class TokenBuckets {
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Bucket> eldest) {
-          return size() > MOST;
+          return size() > MAX_BUCKETS;
         }
       };
 
@@ -36,17 +36,17 @@ final class TokenBuckets {
     this.nanoTime = nanoTime;
   }
 
-  /** Takes a token; returns 0, or in how many seconds there is one. */
+  /** Takes a token; returns 0, or the seconds until one is available. */
   double take(String name) {
     return secondsUntilToken(name, 1);
   }
 
-  /** Returns 0 when there is a token, or in how many seconds there is one. */
+  /** Returns 0 if a token is available, otherwise the seconds until one is. */
   double secondsUntilToken(String name) {
     return secondsUntilToken(name, 0);
   }
 
-  private double secondsUntilToken(String name, int taken) {
+  private double secondsUntilToken(String name, int count) {
     lock.lock();
     try {
       long now = nanoTime.getAsLong();
@@ -62,7 +62,7 @@ final class TokenBuckets {
       if (bucket.tokens < 1) {
         return (1 - bucket.tokens) / perSecond;
       }
-      bucket.tokens -= taken;
+      bucket.tokens -= count;
       return 0;
     } finally {
       lock.unlock();

@@ -1,4 +1,4 @@
-/** How much of this server one caller may have. */
+/** Rate limits and concurrency limits. */
 @NullMarked
 package dev.isola.server.limit;
 

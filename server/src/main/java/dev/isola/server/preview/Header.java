@@ -3,13 +3,13 @@ package dev.isola.server.preview;
 import java.util.List;
 import java.util.Optional;
 
-/** One line of a head. */
+/** A header field. */
 public record Header(String name, String value) {
   boolean is(String other) {
     return name.equalsIgnoreCase(other);
   }
 
-  /** Returns the values of all lines of that name, in order. */
+  /** Returns all values of a header, in order. */
   static List<String> values(List<Header> headers, String name) {
     return headers.stream().filter(one -> one.is(name)).map(Header::value).toList();
   }

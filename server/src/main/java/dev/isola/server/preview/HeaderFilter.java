@@ -11,17 +11,17 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Heads on their way between a client and a sandbox. What was meant for us does not reach the
- * sandbox, and what a sandbox could do to our own pages does not reach a browser.
+ * Filters headers between a client and a sandbox. Credentials of this server do not reach the
+ * sandbox, and headers that would affect the server's own pages do not reach a browser.
  */
 final class HeaderFilter {
-  /** Holds what opens a preview to a browser. */
+  /** The cookie that grants a browser access to a preview. */
   static final String COOKIE = "isola_preview";
 
   private static final String SUBPROTOCOLS = "Sec-WebSocket-Protocol";
 
-  /** These are between two ends of one connection. */
-  private static final Set<String> HOP =
+  /** Hop-by-hop headers. */
+  private static final Set<String> HOP_BY_HOP =
       Set.of(
           "connection",
           "keep-alive",
@@ -36,13 +36,13 @@ final class HeaderFilter {
           "expect",
           "http2-settings");
 
-  /** These would outlive the preview, or speak for a whole site. */
+  /** Headers that would outlive the preview or apply to a whole site. */
   private static final Set<String> NEVER_TO_CLIENT = Set.of("alt-svc", "public-key-pins");
 
   /**
-   * By these a reverse proxy before this server is told what to do: to send a file of its own or
-   * the answer of another address (nginx, Apache, lighttpd, LiteSpeed, Perlbal), or to run what the
-   * body includes (ESI). That is for the operator's own applications, not for a sandbox.
+   * Headers with which an application instructs a reverse proxy: to send a local file or another
+   * URL (nginx, Apache, lighttpd, LiteSpeed, Perlbal), or to process includes (ESI). They are meant
+   * for the operator's own applications and not for a sandbox.
    */
   private static final List<String> PROXY_COMMANDS =
       List.of(
@@ -58,7 +58,8 @@ final class HeaderFilter {
           "edge-control");
 
   /**
-   * These would speak for our own pages, which a preview by path has its address in common with.
+   * Headers that would apply to the server's own pages, with which a preview in path form shares
+   * its origin.
    */
   private static final Set<String> NOT_IN_PATH_FORM =
       Set.of(
@@ -73,17 +74,18 @@ final class HeaderFilter {
           "origin-agent-cluster",
           "x-request-id");
 
-  /** A page by path runs as if it came from nowhere, so that it cannot act as one of ours. */
+  /** Gives a page in path form an opaque origin, so that it cannot act as a page of the server. */
   private static final Header SANDBOX =
       new Header("Content-Security-Policy", "sandbox allow-scripts allow-forms allow-popups");
 
   private HeaderFilter() {}
 
-  /** Returns what a client wants to speak instead of HTTP, if it does. */
+  /** Returns the protocol that the client asks to upgrade to, if any. */
   static Optional<String> requestedUpgrade(List<Header> headers) {
-    boolean asked = words(headers, "Connection").anyMatch(word -> word.equalsIgnoreCase("upgrade"));
+    boolean upgradeRequested =
+        words(headers, "Connection").anyMatch(word -> word.equalsIgnoreCase("upgrade"));
     return Header.first(headers, "Upgrade")
-        .filter(word -> asked && !word.toLowerCase(Locale.ROOT).startsWith("h2"));
+        .filter(word -> upgradeRequested && !word.toLowerCase(Locale.ROOT).startsWith("h2"));
   }
 
   private static Stream<String> words(List<Header> headers, String name) {
@@ -92,7 +94,7 @@ final class HeaderFilter {
         .map(String::strip);
   }
 
-  /** Returns the values of our cookie; a page may have planted others of that name. */
+  /** Returns the values of the preview cookie. A page may have set others with the same name. */
   static List<String> cookieTokens(List<Header> headers) {
     return cookies(headers)
         .filter(one -> one.startsWith(COOKIE + "="))
@@ -109,25 +111,25 @@ final class HeaderFilter {
   }
 
   /**
-   * Returns the headers that a sandbox gets.
+   * Returns the headers that are sent to the sandbox.
    *
-   * @param ours whether a header has a credential for us
+   * @param ownCredential whether a header carries a credential of this server
    */
-  static List<Header> toSandbox(PreviewExchange exchange, Predicate<Header> ours) {
+  static List<Header> toSandbox(PreviewExchange exchange, Predicate<Header> ownCredential) {
     List<Header> sent = exchange.headers();
     Set<String> dropped = dropped(sent);
     List<Header> headers = new ArrayList<>();
     for (Header one : sent) {
       String name = one.name().toLowerCase(Locale.ROOT);
-      boolean keep =
+      boolean forwarded =
           !dropped.contains(name)
               && !name.startsWith("x-forwarded-")
               && !name.startsWith("x-isola-")
               && !name.equals("forwarded")
               && !name.equals("cookie")
               && !one.is(SUBPROTOCOLS)
-              && !ours.test(one);
-      if (keep) {
+              && !ownCredential.test(one);
+      if (forwarded) {
         headers.add(one);
       }
     }
@@ -165,7 +167,7 @@ final class HeaderFilter {
   }
 
   private static Set<String> dropped(List<Header> headers) {
-    Set<String> dropped = new HashSet<>(HOP);
+    Set<String> dropped = new HashSet<>(HOP_BY_HOP);
     words(headers, "Connection")
         .map(word -> word.toLowerCase(Locale.ROOT))
         .filter(word -> !word.equals("host"))
@@ -174,10 +176,10 @@ final class HeaderFilter {
   }
 
   /**
-   * Returns the headers that a client gets.
+   * Returns the headers that are sent to the client.
    *
-   * @param prefix before the paths of the sandbox; empty when it has a host of its own
-   * @param host that the client asked
+   * @param prefix the path prefix of the sandbox's port; empty in host form
+   * @param host the Host header of the request
    */
   static List<Header> toClient(ResponseHead head, String prefix, Optional<String> host) {
     Set<String> dropped = dropped(head.headers());
@@ -208,13 +210,13 @@ final class HeaderFilter {
     return headers;
   }
 
-  /** Some proxies and gateways read an underscore as a dash. */
+  /** Matches underscores as well, because some proxies treat them as dashes. */
   private static boolean isProxyCommand(String name) {
     String dashed = name.replace('_', '-');
     return PROXY_COMMANDS.stream().anyMatch(dashed::startsWith);
   }
 
-  /** A cookie is for this preview only, and not ours. */
+  /** Restricts a cookie to this preview; empty for the server's own cookie. */
   private static Optional<String> cookie(String value) {
     if (value.split("=", 2)[0].strip().equals(COOKIE)) {
       return Optional.empty();

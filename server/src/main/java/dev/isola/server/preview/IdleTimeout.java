@@ -3,7 +3,7 @@ package dev.isola.server.preview;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Interrupts who waits when nothing has moved for too long. */
+/** Interrupts the calling thread when there has been no progress for too long. */
 final class IdleTimeout implements AutoCloseable {
   private enum State {
     WAITING,
@@ -22,7 +22,7 @@ final class IdleTimeout implements AutoCloseable {
     watch = Thread.ofVirtual().name("isola-preview-patience").start(this::waitForExpiry);
   }
 
-  /** Says that something goes on. */
+  /** Restarts the timeout. */
   void reset() {
     moved = System.nanoTime();
   }
@@ -46,17 +46,17 @@ final class IdleTimeout implements AutoCloseable {
     return state.get() == State.LOST;
   }
 
-  /** Ends the watch; nobody is interrupted after that. */
+  /** Stops the timeout. The thread is not interrupted after this returns. */
   @Override
   public void close() {
     if (state.compareAndSet(State.WAITING, State.OVER)) {
       watch.interrupt();
     } else {
-      Thread.interrupted(); // it was meant for the wait, which is over
+      Thread.interrupted(); // clear the interrupt, which was meant for the wait that is over
       try {
         watch.join();
       } catch (InterruptedException e) {
-        return; // this was it
+        return; // this was the interrupt of the timeout
       }
       Thread.interrupted();
     }

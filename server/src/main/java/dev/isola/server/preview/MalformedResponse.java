@@ -2,7 +2,7 @@ package dev.isola.server.preview;
 
 import java.io.IOException;
 
-/** What came from a sandbox is not an answer of HTTP/1.1. */
+/** Thrown when a sandbox sends something other than an HTTP/1.1 response. */
 final class MalformedResponse extends IOException {
   private static final long serialVersionUID = 1;
 

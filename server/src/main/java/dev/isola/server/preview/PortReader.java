@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Reads what a port of a sandbox sends: lines while it is HTTP's turn, then bytes. */
+/** Reads from a port of a sandbox: lines of the HTTP head, then bytes of the body. */
 final class PortReader {
   private static final int BUFFER = 16 * 1024;
 
@@ -19,21 +19,21 @@ final class PortReader {
   }
 
   /**
-   * Reads a line that ends as HTTP's do.
+   * Reads a line that ends with CRLF.
    *
-   * @param longest how long it may be
+   * @param maxLength the maximum length
    */
-  String line(int longest) throws IOException {
+  String line(int maxLength) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     for (int now = next(); now != '\r'; now = next()) {
-      if (now == '\n' || line.size() >= longest) {
+      if (now == '\n' || line.size() >= maxLength) {
         throw new MalformedResponse(
-            now == '\n' ? "a line of its head ends oddly" : "its head is too long");
+            now == '\n' ? "a line of the head does not end with CRLF" : "the head is too large");
       }
       line.write(now);
     }
     if (next() != '\n') {
-      throw new MalformedResponse("a line of its head ends oddly");
+      throw new MalformedResponse("a line of the head does not end with CRLF");
     }
     return line.toString(StandardCharsets.ISO_8859_1);
   }
@@ -44,15 +44,15 @@ final class PortReader {
       int read = port.read(buffer);
       buffer.flip();
       if (read < 0) {
-        throw new EOFException("it hung up");
+        throw new EOFException("the connection was closed");
       }
     }
     return buffer.get() & 0xff;
   }
 
-  /** Reads some bytes, as soon as there are any; -1 at the end. */
-  int read(byte[] target, int most) throws IOException {
-    int length = Math.min(most, target.length);
+  /** Reads available bytes, waiting for at least one; returns -1 at the end. */
+  int read(byte[] target, int maxBytes) throws IOException {
+    int length = Math.min(maxBytes, target.length);
     if (buffer.hasRemaining()) {
       int ready = Math.min(length, buffer.remaining());
       buffer.get(target, 0, ready);
@@ -61,7 +61,7 @@ final class PortReader {
     return port.read(ByteBuffer.wrap(target, 0, length));
   }
 
-  /** Returns what was read and not asked for. */
+  /** Returns the bytes that were read from the port but not consumed. */
   byte[] buffered() {
     byte[] rest = new byte[buffer.remaining()];
     buffer.get(rest);

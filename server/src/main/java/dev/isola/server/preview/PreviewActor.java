@@ -11,18 +11,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Names the actor of a request to a port that was let in, for the logs. */
+/** Determines the name of the actor of an authorized request to a port, for the logs. */
 record PreviewActor(ApiKeys keys, PortCredentials extensionCredentials) {
   private static final String BEARER = "Bearer ";
 
   String of(List<Header> headers, SandboxId sandbox, int port) {
-    List<String> shown = new ArrayList<>(Header.values(headers, Credentials.TOKEN_HEADER));
+    List<String> credentials = new ArrayList<>(Header.values(headers, Credentials.TOKEN_HEADER));
     for (String value : Header.values(headers, "Authorization")) {
       if (value.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
-        shown.add(value.substring(BEARER.length()).strip());
+        credentials.add(value.substring(BEARER.length()).strip());
       }
     }
-    List<String> tokens = new ArrayList<>(shown);
+    List<String> tokens = new ArrayList<>(credentials);
     tokens.addAll(HeaderFilter.cookieTokens(headers));
     Optional<SandboxToken> token =
         tokens.stream()
@@ -39,7 +39,7 @@ record PreviewActor(ApiKeys keys, PortCredentials extensionCredentials) {
     if (steady.isPresent()) {
       return steady.get().actor();
     }
-    return shown.stream()
+    return credentials.stream()
         .flatMap(one -> keys.find(one).stream())
         .map(ApiKey::name)
         .findFirst()

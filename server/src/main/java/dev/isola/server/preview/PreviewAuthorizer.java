@@ -20,9 +20,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Decides whether a request may reach a port, and takes a place for it. What is a credential of
- * this server by its form is checked and counted as everywhere else. Any other Authorization
- * belongs to the site behind a public port: it is not compared with keys, and passed on.
+ * Decides whether a request may access a port, and acquires a permit for it. Credentials with the
+ * format of this server are checked and counted as for the API. Any other Authorization header
+ * belongs to the site behind a public port; it is not compared with keys and is forwarded.
  */
 record PreviewAuthorizer(
     ServerContext context,
@@ -30,7 +30,7 @@ record PreviewAuthorizer(
     HostAccessGuard hostAccess,
     PortCredentials extensionCredentials) {
 
-  /** Returns what a request shows, apart from cookies, which are tokens only. */
+  /** Returns the credentials of a request, except cookies, which only carry tokens. */
   private static List<String> secrets(List<Header> headers) {
     List<String> secrets = new ArrayList<>();
     Header.values(headers, "Authorization")
@@ -40,72 +40,73 @@ record PreviewAuthorizer(
     return List.copyOf(secrets);
   }
 
-  /** Tells whether a request shows a token of another API, good or not. */
+  /** Returns whether a request carries a token of another API, valid or not. */
   private boolean presentsExtensionToken(List<Header> headers) {
     return extensionCredentials.tokens().stream()
         .anyMatch(one -> !Header.values(headers, one.header()).isEmpty());
   }
 
   /**
-   * Lets a request in, or refuses it.
+   * Authorizes a request, or throws.
    *
-   * @return the key by which it came in, if it showed one
+   * @return the key that authorized the request, if it does not have the usual format
    */
   Optional<String> authorize(PreviewExchange exchange, SandboxId sandbox, int port) {
     List<Header> headers = exchange.headers();
-    PreviewThrottle access = exchange.throttle();
+    PreviewThrottle throttle = exchange.throttle();
     List<String> secrets = secrets(headers);
-    boolean shown = !secrets.isEmpty() || presentsExtensionToken(headers);
-    boolean looked = shown && !access.isBlocked();
+    boolean presented = !secrets.isEmpty() || presentsExtensionToken(headers);
+    boolean checked = presented && !throttle.isBlocked();
     boolean token =
         isToken(HeaderFilter.cookieTokens(headers), sandbox, port)
-            || (looked && (isToken(secrets, sandbox, port) || hasExtensionToken(headers, sandbox)));
-    Optional<ApiKey> key = looked && !token ? key(secrets) : Optional.empty();
-    if (looked && !token && key.isEmpty()) {
-      access.recordAuthFailure();
+            || (checked
+                && (isToken(secrets, sandbox, port) || hasExtensionToken(headers, sandbox)));
+    Optional<ApiKey> key = checked && !token ? key(secrets) : Optional.empty();
+    if (checked && !token && key.isEmpty()) {
+      throttle.recordAuthFailure();
     }
-    boolean known = token || key.filter(one -> one.scope().allows(Scope.USE)).isPresent();
-    access.acquire(sandbox.value(), known && !exchange.isCrossOrigin());
+    boolean authenticated = token || key.filter(one -> one.scope().allows(Scope.USE)).isPresent();
+    throttle.acquire(sandbox.value(), authenticated && !exchange.isCrossOrigin());
     if (isPublic(sandbox, port)) {
       return Optional.empty();
     }
     if (exchange.isCrossOrigin()) {
       throw Fault.of(
               ErrorCode.FORBIDDEN,
-              "pages of another origin may not call this preview",
-              "open the port to everybody, or call it from its own pages")
+              "cross-origin requests to this preview are not allowed",
+              "make the port public, or send the request from its own origin")
           .sandbox(sandbox)
           .exception();
     }
-    if (known) {
+    if (authenticated) {
       if (key.isPresent()) {
         hostAccess.check(key, sandbox.value());
       }
       return Optional.empty();
     }
-    if (shown && !looked) {
-      access.checkNotBlocked();
+    if (presented && !checked) {
+      throttle.checkNotBlocked();
     }
-    return key.isPresent() ? forbid(key.get()) : Optional.of(otherKey(headers, access, sandbox));
+    return key.isPresent() ? forbid(key.get()) : Optional.of(otherKey(headers, throttle, sandbox));
   }
 
   private Optional<String> forbid(ApiKey key) {
     throw Fault.of(
             ErrorCode.FORBIDDEN,
-            "the key " + key.name() + " does not allow use",
+            "the key " + key.name() + " does not have scope use",
             "use a key with scope use")
         .exception();
   }
 
-  /** A key of the environment may have any form; before a private port it is looked at. */
-  private String otherKey(List<Header> headers, PreviewThrottle access, SandboxId sandbox) {
+  /** Checks a key from the environment, which may have any format. Only done for private ports. */
+  private String otherKey(List<Header> headers, PreviewThrottle throttle, SandboxId sandbox) {
     List<String> bearers =
         Header.values(headers, "Authorization").stream()
             .map(Credentials::bearer)
             .filter(secret -> !secret.isEmpty() && !hasServerForm(secret))
             .toList();
     if (!bearers.isEmpty()) {
-      access.checkNotBlocked();
+      throttle.checkNotBlocked();
       Optional<ApiKey> key = key(bearers);
       if (key.isPresent() && bearers.size() == 1) {
         if (!key.get().scope().allows(Scope.USE)) {
@@ -114,11 +115,11 @@ record PreviewAuthorizer(
         hostAccess.check(key, sandbox.value());
         return bearers.getFirst();
       }
-      access.recordAuthFailure();
+      throttle.recordAuthFailure();
     }
     throw unauthenticated(
-        "this preview is private",
-        "open it by a link, send a token as " + Credentials.TOKEN_HEADER + ", or a key");
+        "the preview is private",
+        "use a preview link, a token in " + Credentials.TOKEN_HEADER + ", or an API key");
   }
 
   private Optional<ApiKey> key(List<String> secrets) {
@@ -131,26 +132,29 @@ record PreviewAuthorizer(
         .anyMatch((SandboxToken one) -> one.opens(sandbox, port));
   }
 
-  /** Clients of another API show what they were given when the sandbox was made. */
+  /** Returns whether a request carries a valid token of another API. */
   private boolean hasExtensionToken(List<Header> headers, SandboxId sandbox) {
     return extensionCredentials
         .find(name -> Header.values(headers, name), sandbox, keys.tokens())
         .isPresent();
   }
 
-  /** A client without a key is not told whether a sandbox is there. */
+  /**
+   * Returns whether a port is public. A missing sandbox is reported as private, so that a client
+   * without a key cannot tell whether it exists.
+   */
   private boolean isPublic(SandboxId sandbox, int port) {
     if (keys.publicPorts().contains(sandbox, port)) {
       return true;
     }
-    // On the network of the host a port is the host's: it is opened one by one, by an
-    // administrator.
+    // On the host's network, ports belong to the host: an administrator publishes each one
+    // explicitly.
     if (hostAccess.hostAccess(sandbox).network()) {
       return false;
     }
     try {
       return context.engine().view(sandbox).labels().containsKey(PublicPorts.ALL_PORTS_LABEL);
-    } catch (NotFound absent) {
+    } catch (NotFound e) {
       return false;
     }
   }
@@ -164,12 +168,13 @@ record PreviewAuthorizer(
   }
 
   /**
-   * Tells whether a header has a credential for us, good or not: sandboxes get none of them. Told
-   * by its form, because a site could otherwise find out which keys are good.
+   * Returns whether a header carries a credential of this server, valid or not, which must not
+   * reach a sandbox. Determined by its format, because otherwise a site could find out which keys
+   * are valid.
    *
-   * @param shown by which the request came in
+   * @param presented the credential that authorized the request
    */
-  boolean isServerCredential(Header header, Optional<String> shown) {
+  boolean isServerCredential(Header header, Optional<String> presented) {
     if (extensionCredentials.tokens().stream().anyMatch(one -> header.is(one.header()))) {
       return true;
     }
@@ -180,7 +185,7 @@ record PreviewAuthorizer(
                 ? Optional.of(header.value().strip())
                 : Optional.empty();
     return secret
-        .filter(one -> hasServerForm(one) || shown.filter(one::equals).isPresent())
+        .filter(one -> hasServerForm(one) || presented.filter(one::equals).isPresent())
         .isPresent();
   }
 }

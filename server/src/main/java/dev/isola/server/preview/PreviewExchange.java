@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 
-/** A request for the port of a sandbox, as it was sent: nothing but its head was looked at. */
+/** A request to a port of a sandbox. Only its head has been parsed. */
 public interface PreviewExchange extends Exchange {
 
   String method();
@@ -14,31 +14,31 @@ public interface PreviewExchange extends Exchange {
   /** Returns all headers in order. */
   List<Header> headers();
 
-  /** Returns what stands before the paths of the sandbox; empty when it has a host of its own. */
+  /** Returns the path prefix of the sandbox's port; empty in host form. */
   String prefix();
 
-  /** Returns the path and the query as the sandbox is to see them, percent signs and all. */
+  /** Returns the path and query for the sandbox, percent-encoded as they were sent. */
   String target();
 
-  /** Tells whether a page asks that is neither ours nor of this preview. */
+  /** Returns whether the request comes from a page of another origin. */
   boolean isCrossOrigin();
 
-  /** Returns the limits that the request is under. */
+  /** Returns the limits that apply to the request. */
   PreviewThrottle throttle();
 
-  /** Returns how many bytes the body has; -1 when that is not known, 0 when there is none. */
+  /** Returns the length of the body in bytes; -1 if unknown, 0 if there is none. */
   long length();
 
-  /** Returns the address of who asks. */
+  /** Returns the address of the client. */
   String remote();
 
-  /** Begins an answer with these headers and no other of ours but the request's id. */
+  /** Begins a response with these headers and none of the server's except the request id. */
   OutputStream begin(int status, List<Header> headers) throws IOException;
 
   /**
-   * Answers 101 and passes bytes both ways from then on.
+   * Responds with status 101 and then copies bytes in both directions.
    *
-   * @param early what the sandbox has sent behind its answer
+   * @param early bytes that the sandbox sent after its response head
    */
   void tunnel(List<Header> headers, PortDialing.Connection port, byte[] early) throws IOException;
 }

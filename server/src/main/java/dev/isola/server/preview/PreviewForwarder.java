@@ -20,8 +20,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way to a port of a sandbox and back. Bodies pass in pieces, both ways at once;
- * an answer has to begin in time, and may go on for as long as somebody listens.
+ * Forwards one request to a port of a sandbox and streams the response back. Bodies are streamed in
+ * both directions at once. The response must begin within a timeout and may then continue as long
+ * as the client reads.
  */
 final class PreviewForwarder {
   private static final int BUFFER = 64 * 1024;
@@ -31,29 +32,29 @@ final class PreviewForwarder {
   private final int port;
   private final Duration timeout;
 
-  PreviewForwarder(PreviewExchange exchange, SandboxId sandbox, int port, Duration patience) {
+  PreviewForwarder(PreviewExchange exchange, SandboxId sandbox, int port, Duration timeout) {
     this.exchange = exchange;
     this.sandbox = sandbox;
     this.port = port;
-    this.timeout = patience;
+    this.timeout = timeout;
   }
 
   /**
    * Forwards the request.
    *
-   * @param connection which is closed when this returns, unless it became a tunnel
-   * @param ours whether a header has a credential for us
+   * @param connection closed when this method returns, unless it became a tunnel
+   * @param ownCredential whether a header carries a credential of this server
    */
-  void forward(PortDialing.Connection connection, String target, Predicate<Header> ours)
+  void forward(PortDialing.Connection connection, String target, Predicate<Header> ownCredential)
       throws IOException {
-    boolean tunnelled = false;
+    boolean upgraded = false;
     Thread upload = null;
     try (Exchange.DisconnectWatch _ = watch()) {
       PortReader in = new PortReader(connection);
       ResponseHead head;
       try (IdleTimeout watch = new IdleTimeout(timeout)) {
         try {
-          write(connection, head(target, HeaderFilter.toSandbox(exchange, ours)));
+          write(connection, head(target, HeaderFilter.toSandbox(exchange, ownCredential)));
           if (exchange.length() != 0) {
             upload =
                 Thread.ofVirtual()
@@ -65,20 +66,23 @@ final class PreviewForwarder {
           throw failed(watch, e);
         }
       }
-      tunnelled = answer(head, in, connection);
+      upgraded = answer(head, in, connection);
     } finally {
-      if (!tunnelled) {
+      if (!upgraded) {
         connection.close();
       }
       end(upload);
     }
   }
 
-  /** Notices a client that leaves by reading, which nobody else may do meanwhile. */
+  /**
+   * Watches for a disconnect by reading from the connection, which is only possible while no body
+   * is read.
+   */
   private Exchange.DisconnectWatch watch() {
-    boolean quiet =
+    boolean idle =
         exchange.length() == 0 && HeaderFilter.requestedUpgrade(exchange.headers()).isEmpty();
-    return quiet ? exchange.interruptOnDisconnect() : () -> {};
+    return idle ? exchange.interruptOnDisconnect() : () -> {};
   }
 
   private byte[] head(String target, List<Header> headers) {
@@ -90,12 +94,12 @@ final class PreviewForwarder {
 
   private boolean answer(ResponseHead head, PortReader in, PortDialing.Connection connection)
       throws IOException {
-    boolean asked = HeaderFilter.requestedUpgrade(exchange.headers()).isPresent();
+    boolean upgradeRequested = HeaderFilter.requestedUpgrade(exchange.headers()).isPresent();
     List<Header> headers =
         new ArrayList<>(HeaderFilter.toClient(head, exchange.prefix(), exchange.header("Host")));
     if (head.isSwitchingProtocols()) {
-      if (!asked) {
-        throw badResponse("it switches to another protocol, and nobody asked for that");
+      if (!upgradeRequested) {
+        throw badResponse("it switched protocols without a request to do so");
       }
       exchange.tunnel(headers, connection, in.buffered());
       return true;
@@ -113,8 +117,8 @@ final class PreviewForwarder {
           Header.first(head.headers(), "Content-Length")
               .filter(any -> head.status() != 204)
               .ifPresent(length -> headers.add(new Header("Content-Length", length)));
-      // Whether the client is still there was looked for by reading, so nothing may follow. In
-      // chunks nevertheless: an end that came too early has to be told from a good one.
+      // Watching for a disconnect may have consumed input, so the connection cannot be reused.
+      // The response is chunked nevertheless, so that the client can detect truncation.
       case ResponseHead.Framing.Chunked(), ResponseHead.Framing.UntilClose() ->
           headers.addAll(
               List.of(
@@ -122,10 +126,10 @@ final class PreviewForwarder {
     }
     ResponseBody body = new ResponseBody(in, framing);
     byte[] buffer = new byte[BUFFER];
-    // Closed only when all of it came: otherwise the client would take a part for the whole.
+    // Closed only when the body is complete, so that the client can detect truncation.
     OutputStream out = exchange.begin(head.status(), headers);
     if (!(framing instanceof ResponseHead.Framing.FixedLength)) {
-      out.flush(); // its first byte may be long in coming
+      out.flush(); // the first byte of the body may take a while
     }
     for (int read = first(body, buffer); read >= 0; read = body.read(buffer)) {
       out.write(buffer, 0, read);
@@ -134,7 +138,7 @@ final class PreviewForwarder {
     return false;
   }
 
-  /** While nothing was sent the client can still be told what is wrong. */
+  /** Reads the first bytes. Until they are sent, an error can still be reported. */
   private int first(ResponseBody body, byte[] buffer) throws IOException {
     try {
       return body.read(buffer);
@@ -165,7 +169,8 @@ final class PreviewForwarder {
         write(connection, "0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       }
     } catch (IOException e) {
-      // Either the client left, or the sandbox takes no more: it may still say why.
+      // Either the client disconnected, or the sandbox stopped reading and may still send a
+      // response.
       connection.shutdownOutput();
     }
   }
@@ -181,7 +186,7 @@ final class PreviewForwarder {
     }
   }
 
-  /** The body is ours to read until nobody reads it any more. */
+  /** Stops the upload; the request body must not be read after the handler returns. */
   private static void end(@Nullable Thread upload) {
     if (upload == null) {
       return;
@@ -198,13 +203,13 @@ final class PreviewForwarder {
     if (watch.isExpired()) {
       return Fault.of(
               ErrorCode.DEADLINE_EXCEEDED,
-              "port " + port + " did not begin to answer within " + timeout.toSeconds() + " s",
-              "look at what listens there; answers that take long should begin at once")
+              "port " + port + " did not begin to respond within " + timeout.toSeconds() + " s",
+              "check the service on this port; it should send the response head early")
           .sandbox(sandbox)
           .exception(why);
     }
     if (Thread.currentThread().isInterrupted()) {
-      throw why; // the client left, or the server ends
+      throw why; // the client disconnected, or the server is shutting down
     }
     return badResponse(why.getMessage() == null ? "the connection was lost" : why.getMessage());
   }
@@ -212,8 +217,8 @@ final class PreviewForwarder {
   private SandboxException badResponse(@Nullable String why) {
     return Fault.of(
             ErrorCode.OUTCOME_UNKNOWN,
-            "what listens on port " + port + " gave no answer of HTTP/1.1: " + why,
-            "look at its log; the request may have had an effect")
+            "the service on port " + port + " sent no valid HTTP/1.1 response: " + why,
+            "check the log of the service; the request may have had an effect")
         .sandbox(sandbox)
         .exception();
   }

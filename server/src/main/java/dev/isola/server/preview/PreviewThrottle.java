@@ -1,24 +1,29 @@
 package dev.isola.server.preview;
 
-/** What one request to a preview may take of the server, and what its address may try. */
+/** The limits that apply to one request to a preview. */
 public interface PreviewThrottle {
 
-  /** Tells whether so many wrong keys came from its address that none of them is looked at. */
+  /**
+   * Returns whether the address has so many failed authentications that its credentials are not
+   * checked.
+   */
   boolean isBlocked();
 
   /**
-   * @throws dev.isola.spi.error.SandboxException when {@link #isBlocked}
+   * Rejects the request if its address {@link #isBlocked}.
+   *
+   * @throws dev.isola.spi.error.SandboxException if the address is blocked
    */
   void checkNotBlocked();
 
-  /** Counts a wrong key or token. */
+  /** Records a failed authentication. */
   void recordAuthFailure();
 
   /**
-   * Takes a place until the request, or the tunnel it becomes, has ended.
+   * Acquires a permit until the request, or the tunnel it becomes, has ended.
    *
-   * @param known whether it showed a key or token that is good for the port
-   * @throws dev.isola.spi.error.SandboxException when there is none
+   * @param authenticated whether the request has a valid key or token for the port
+   * @throws dev.isola.spi.error.SandboxException when the limit is reached
    */
-  void acquire(String sandbox, boolean known);
+  void acquire(String sandbox, boolean authenticated);
 }

@@ -21,47 +21,52 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Ports of sandboxes as web sites, whatever network a sandbox has: bytes go through its agent. They
- * are for who shows a key or a token, unless somebody opened them.
+ * Serves ports of sandboxes as web sites. Traffic goes through the agent, so this works with any
+ * network mode. A request needs a key or a token, unless the port is public.
  */
 public final class Previews {
-  /** The parameter of a link that holds its token; it is gone after the first request. */
+  /**
+   * The query parameter of a preview link that holds its token. The first request redirects to a
+   * URL without it.
+   */
   public static final String PARAMETER = "isola_token";
 
   private static final Duration RESPONSE_TIMEOUT = Duration.ofMinutes(2);
-  private static final String FOLDER = "/api/v1/sandboxes/";
+  private static final String SANDBOXES = "/api/v1/sandboxes/";
 
   private final ServerContext context;
   private final ApiKeys keys;
   private final PortCredentials extensionCredentials;
-  private final Duration patience;
+  private final Duration timeout;
   private final SandboxResolver resolver;
   private final ExposedPorts exposed;
   private final PreviewAuthorizer authorizer;
 
   /**
-   * @param others by which clients of other APIs are let in
+   * @param extensionCredentials the credentials of other APIs
    */
-  public Previews(ServerContext serving, ApiKeys keys, PortCredentials others) {
-    this(serving, keys, others, RESPONSE_TIMEOUT);
+  public Previews(ServerContext context, ApiKeys keys, PortCredentials extensionCredentials) {
+    this(context, keys, extensionCredentials, RESPONSE_TIMEOUT);
   }
 
-  Previews(ServerContext serving, ApiKeys keys, PortCredentials others, Duration patience) {
-    this.context = serving;
+  Previews(
+      ServerContext context, ApiKeys keys, PortCredentials extensionCredentials, Duration timeout) {
+    this.context = context;
     this.keys = keys;
-    this.extensionCredentials = others;
-    this.patience = patience;
-    this.resolver = new SandboxResolver(serving);
-    this.exposed = new ExposedPorts(serving);
-    this.authorizer = new PreviewAuthorizer(serving, keys, new HostAccessGuard(serving), others);
+    this.extensionCredentials = extensionCredentials;
+    this.timeout = timeout;
+    this.resolver = new SandboxResolver(context);
+    this.exposed = new ExposedPorts(context);
+    this.authorizer =
+        new PreviewAuthorizer(context, keys, new HostAccessGuard(context), extensionCredentials);
   }
 
-  /** Returns what stands before the paths of a port. */
+  /** Returns the path prefix of a port. */
   public static String prefix(String sandbox, int port) {
-    return FOLDER + sandbox + "/ports/" + port;
+    return SANDBOXES + sandbox + "/ports/" + port;
   }
 
-  /** Returns the prefix in a path that begins with one. */
+  /** Returns the prefix of a path that begins with one. */
   public static String prefixOf(String path) {
     int end = -1;
     for (int i = 0; i < 7; i++) {
@@ -70,20 +75,20 @@ public final class Previews {
     return path.substring(0, end);
   }
 
-  /** Reads a port of a path. */
+  /** Parses a port number. */
   public static int port(String text) {
     int port = text.matches("[0-9]{1,5}") ? Integer.parseInt(text) : 0;
     if (port < 1 || port > 65_535) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "a port is 1 to 65535",
-              "name the port that is listened on")
+              "a port must be from 1 to 65535",
+              "use the port that the service listens on")
           .exception();
     }
     return port;
   }
 
-  /** Passes a request on, if whoever asks may. */
+  /** Authorizes and forwards a request. */
   public void serve(PreviewExchange exchange) throws IOException {
     SandboxId sandbox = SandboxIds.of(exchange.path("id"));
     int port = port(exchange.path("port"));
@@ -92,20 +97,22 @@ public final class Previews {
       redeemLink(exchange, sandbox, port, target);
       return;
     }
-    Optional<String> shown = authorizer.authorize(exchange, sandbox, port);
+    Optional<String> authorizedBy = authorizer.authorize(exchange, sandbox, port);
     exposed.check(sandbox, port);
     if (!exchange.method().equals("GET")) {
       exchange.setActor(
           new PreviewActor(keys, extensionCredentials).of(exchange.headers(), sandbox, port));
     }
     PortDialing.Connection connection = dial(sandbox, port);
-    new PreviewForwarder(exchange, sandbox, port, patience)
+    new PreviewForwarder(exchange, sandbox, port, timeout)
         .forward(
-            connection, target.clean(), header -> authorizer.isServerCredential(header, shown));
+            connection,
+            target.clean(),
+            header -> authorizer.isServerCredential(header, authorizedBy));
   }
 
   /**
-   * The path and the query of a request.
+   * The path and query of a request.
    *
    * @param clean without the token
    */
@@ -129,7 +136,9 @@ public final class Previews {
     }
   }
 
-  /** Gives who comes by a link a cookie, and sends him on to where nobody sees the token. */
+  /**
+   * Exchanges the token of a preview link for a cookie, and redirects to the URL without the token.
+   */
   private void redeemLink(PreviewExchange exchange, SandboxId sandbox, int port, Target target)
       throws IOException {
     exchange.throttle().checkNotBlocked();
@@ -144,7 +153,7 @@ public final class Previews {
     }
     if (token.isEmpty() || exchange.isCrossOrigin()) {
       throw PreviewAuthorizer.unauthenticated(
-          "the link is not good, or not any more", "ask for a new link");
+          "the preview link is invalid or has expired", "request a new link");
     }
     long left =
         token.get().expiresAt().getEpochSecond() - keys.tokens().expiryAfter(0).getEpochSecond();
@@ -159,20 +168,20 @@ public final class Previews {
             + "; HttpOnly; SameSite=Lax"
             + (exchange.isSecure() ? "; Secure" : "");
     String clean = target.clean();
-    // A path that begins with two slashes would name another host.
-    String place =
+    // A path that begins with two slashes would be taken for a host.
+    String location =
         exchange.prefix().isEmpty() && clean.startsWith("//")
             ? "/" + clean.replaceFirst("^/+", "")
             : exchange.prefix() + clean;
     List<Header> headers =
         List.of(
-            new Header("Location", place),
+            new Header("Location", location),
             new Header("Set-Cookie", cookie),
             new Header("Referrer-Policy", "no-referrer"),
             new Header("Cache-Control", "no-store"),
             new Header("Content-Length", "0"));
     try (OutputStream _ = exchange.begin(303, headers)) {
-      // The head says all.
+      // The response has no body.
     }
   }
 

@@ -4,9 +4,9 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.util.regex.Pattern;
 
-/** The body of an answer, piece by piece as it comes; one that is cut off is an error. */
+/** Reads the body of a response from a sandbox. A truncated body is an error. */
 final class ResponseBody {
-  private static final int LONGEST_SIZE = 1024;
+  private static final int MAX_SIZE_LINE = 1024;
   private static final Pattern HEX = Pattern.compile("[0-9a-fA-F]{1,12}");
 
   private final PortReader in;
@@ -21,7 +21,7 @@ final class ResponseBody {
     this.left = framing instanceof ResponseHead.Framing.FixedLength(long bytes) ? bytes : 0;
   }
 
-  /** Returns how many bytes came; -1 at the end. */
+  /** Returns the number of bytes read; -1 at the end. */
   int read(byte[] target) throws IOException {
     return switch (framing) {
       case ResponseHead.Framing.None() -> -1;
@@ -39,7 +39,7 @@ final class ResponseBody {
   private int readBounded(byte[] target) throws IOException {
     int read = in.read(target, (int) Math.min(target.length, left));
     if (read < 0) {
-      throw new EOFException("its body is cut off");
+      throw new EOFException("the body is truncated");
     }
     left -= read;
     return read;
@@ -47,18 +47,18 @@ final class ResponseBody {
 
   private void nextChunk() throws IOException {
     if (!first && !in.line(0).isEmpty()) {
-      throw new MalformedResponse("a chunk is longer than it said");
+      throw new MalformedResponse("a chunk is longer than its size");
     }
     first = false;
-    String size = in.line(LONGEST_SIZE).split(";", 2)[0].strip();
+    String size = in.line(MAX_SIZE_LINE).split(";", 2)[0].strip();
     if (!HEX.matcher(size).matches()) {
       throw new MalformedResponse("a chunk has no size");
     }
     left = Long.parseLong(size, 16);
     if (left == 0) {
-      int trailers = ResponseHead.LARGEST;
+      int trailers = ResponseHead.MAX_HEAD;
       for (String line = in.line(trailers); !line.isEmpty(); line = in.line(trailers)) {
-        trailers = Math.max(0, trailers - line.length() - 2); // nobody asked for them
+        trailers = Math.max(0, trailers - line.length() - 2); // trailers are dropped
       }
       ended = true;
     }

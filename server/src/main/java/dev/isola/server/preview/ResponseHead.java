@@ -8,21 +8,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The head of an answer from a sandbox, which may send anything. What could be read in two ways is
- * refused: who reads it after us would read it in the other.
+ * The head of a response from a sandbox, which is untrusted. Ambiguous heads are rejected, because
+ * a proxy or browser might interpret them differently.
  */
 record ResponseHead(int status, List<Header> headers) {
-  static final int LARGEST = 64 * 1024;
+  static final int MAX_HEAD = 64 * 1024;
 
-  private static final int MOST_HEADERS = 200;
-  private static final int MOST_INTERIM = 10;
+  private static final int MAX_HEADERS = 200;
+  private static final int MAX_INTERIM = 10;
   private static final int SWITCHING = 101;
   private static final Pattern STATUS =
       Pattern.compile("HTTP/1\\.[01] ([1-5][0-9]{2})( [^\\x00]*)?");
   private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
   private static final Pattern LENGTH = Pattern.compile("[0-9]{1,18}");
 
-  /** How the end of a body is told. */
+  /** How the end of a body is determined. */
   sealed interface Framing {
     record None() implements Framing {}
 
@@ -37,31 +37,31 @@ record ResponseHead(int status, List<Header> headers) {
     headers = List.copyOf(headers);
   }
 
-  /** Reads a head, over those that only say that another will come. */
+  /** Reads a response head, skipping interim responses. */
   static ResponseHead read(PortReader in) throws IOException {
-    for (int i = 0; i <= MOST_INTERIM; i++) {
+    for (int i = 0; i <= MAX_INTERIM; i++) {
       ResponseHead head = readOne(in);
       if (head.status >= 200 || head.status == SWITCHING) {
         return head;
       }
     }
-    throw new MalformedResponse("it never comes to an answer");
+    throw new MalformedResponse("too many interim responses");
   }
 
   private static ResponseHead readOne(PortReader in) throws IOException {
-    int left = LARGEST;
+    int left = MAX_HEAD;
     String first = in.line(left);
     Matcher status = STATUS.matcher(first);
     if (!status.matches()) {
-      throw new MalformedResponse("its first line is not that of HTTP/1.1");
+      throw new MalformedResponse("the status line is not HTTP/1.1");
     }
     left -= first.length();
     List<Header> headers = new ArrayList<>();
     for (String line = in.line(left); !line.isEmpty(); line = in.line(left)) {
       left = Math.max(0, left - line.length() - 2);
       headers.add(header(line));
-      if (headers.size() > MOST_HEADERS) {
-        throw new MalformedResponse("it has more than " + MOST_HEADERS + " headers");
+      if (headers.size() > MAX_HEADERS) {
+        throw new MalformedResponse("more than " + MAX_HEADERS + " headers");
       }
     }
     return new ResponseHead(Integer.parseInt(status.group(1)), headers);
@@ -70,11 +70,11 @@ record ResponseHead(int status, List<Header> headers) {
   private static Header header(String line) throws MalformedResponse {
     int colon = line.indexOf(':');
     if (colon < 1 || !NAME.matcher(line.substring(0, colon)).matches()) {
-      throw new MalformedResponse("a header has no proper name");
+      throw new MalformedResponse("a header has an invalid name");
     }
     String value = line.substring(colon + 1).strip();
     if (value.chars().anyMatch(c -> (c < ' ' && c != '\t') || c == 0x7f)) {
-      throw new MalformedResponse("a header has control characters");
+      throw new MalformedResponse("a header contains control characters");
     }
     return new Header(line.substring(0, colon), value);
   }
@@ -84,9 +84,9 @@ record ResponseHead(int status, List<Header> headers) {
   }
 
   /**
-   * Returns how its body ends.
+   * Returns the framing of the body.
    *
-   * @param method of the request
+   * @param method the method of the request
    */
   Framing framing(String method) throws MalformedResponse {
     List<String> encodings = Header.values(headers, "Transfer-Encoding");
@@ -96,11 +96,11 @@ record ResponseHead(int status, List<Header> headers) {
             || !encodings.getFirst().equalsIgnoreCase("chunked")
             || !lengths.isEmpty())) {
       throw new MalformedResponse(
-          "it says in two ways where its body ends, or in one that is not known");
+          "the body length is ambiguous, or the transfer encoding is not supported");
     }
     Optional<String> length = lengths.stream().findFirst();
     if (lengths.size() > 1 || length.filter(one -> !LENGTH.matcher(one).matches()).isPresent()) {
-      throw new MalformedResponse("its Content-Length is not one number");
+      throw new MalformedResponse("the Content-Length is not a single number");
     }
     if (method.equals("HEAD") || status == 204 || status == 304) {
       return new Framing.None();

@@ -1,4 +1,4 @@
-/** Ports of sandboxes as web sites: who may see them, and how requests get there and back. */
+/** Ports of sandboxes as web sites: authorization and forwarding. */
 @NullMarked
 package dev.isola.server.preview;
 

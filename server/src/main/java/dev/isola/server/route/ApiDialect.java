@@ -8,41 +8,41 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** How the clients of an API show their credentials, and how errors are written to them. */
+/** How the clients of an API send credentials and how they receive errors. */
 public interface ApiDialect {
 
   /**
-   * An error as it is answered.
+   * An error response.
    *
-   * @param body written as JSON
+   * @param body rendered as JSON
    */
   record ErrorResponse(int status, String mediaType, Map<String, Object> body) {}
 
   /**
-   * Tells whether this is Isola's own API: parameters and fields that a route does not declare are
-   * refused, and the OpenAPI document describes it.
+   * Returns whether this is the native API. In the native API, undeclared parameters and fields are
+   * rejected, and routes are part of the OpenAPI document.
    */
   boolean isNative();
 
   /**
-   * Returns the credentials that a request shows, good or not.
+   * Returns the credentials of a request, valid or not.
    *
-   * @param headers all values of a header
+   * @param headers returns all values of a header
    */
   List<String> secrets(Function<String, List<String>> headers);
 
   /**
-   * Finds the key that a credential is or stands for.
+   * Finds the key that a credential stands for.
    *
-   * @param sandbox the id in the path, if there is one
-   * @throws dev.isola.spi.error.Forbidden for a token that is good for something else
+   * @param sandbox the sandbox id in the path, if any
+   * @throws dev.isola.spi.error.Forbidden for a valid token that does not apply to this request
    */
   Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys);
 
   /**
-   * Writes an error.
+   * Renders an error.
    *
-   * @param sandbox the id that the request is about, if it is about one
+   * @param sandbox the sandbox id of the request, if any
    */
   ErrorResponse error(Fault fault, String requestId, Optional<String> sandbox);
 }

@@ -7,40 +7,40 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Another API that the server answers beside its own, under the same guards, keys and limits. The
- * server knows none of them: the program that starts it hands them over.
+ * Another API that the server offers next to its own, with the same guards, keys and limits. The
+ * server does not depend on any extension; the program that starts it provides them.
  */
 public interface ApiExtension {
 
-  /** A port of a sandbox as a client wrote it; neither is checked. */
+  /** A port of a sandbox as the client wrote it, not validated. */
   record PortName(String sandbox, String port) {}
 
-  /** Returns its rows of the table. */
+  /** Returns the routes of this API. */
   List<Route> routes();
 
   /**
-   * Returns the dialect of a request whose route is not known yet, for errors up to there.
+   * Returns the dialect of a request for errors that occur before its route is known.
    *
-   * @param headers all values of a header
-   * @param target the port of a sandbox that the request is for, if it is for one
+   * @param headers returns all values of a header
+   * @param target the port of a sandbox that the request is for, if any
    */
   Optional<ApiDialect> dialect(
       Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target);
 
   /**
-   * Returns the port of a sandbox that the headers of a request name. Asked where its host names
+   * Returns the port of a sandbox that the headers of a request name. Called if the host names
    * none.
    */
   Optional<PortName> port(Function<String, List<String>> headers);
 
   /**
-   * Returns the path of the route that answers in place of a port of a sandbox; empty for ports
-   * that are the sandbox's own.
+   * Returns the path of the route that handles a port in place of the sandbox; empty if the request
+   * is forwarded to the sandbox.
    *
-   * @param path as it was sent
+   * @param path the path as it was sent
    */
   Optional<String> path(HostOriginFilter.PreviewTarget target, String path);
 
-  /** Returns the headers in which its clients show credentials for ports. */
+  /** Returns the headers that carry credentials for ports. */
   PortCredentials portCredentials();
 }

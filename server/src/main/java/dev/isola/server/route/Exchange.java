@@ -9,16 +9,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A request whose parameters and body are checked, and the way to answer it. */
+/** A request with validated parameters and body, and its response. */
 public interface Exchange {
 
-  /** Names this request in logs and errors. */
+  /** Returns the id of this request in logs and errors. */
   String requestId();
 
-  /** Returns the key that was shown; empty on a route that needs none. */
+  /** Returns the authenticated key; empty on a route that requires none. */
   Optional<ApiKey> key();
 
-  /** Returns a parameter of the path. */
+  /** Returns a path parameter. */
   String path(String name);
 
   Optional<String> query(String name);
@@ -27,21 +27,21 @@ public interface Exchange {
 
   Optional<String> header(String name);
 
-  /** Returns the headers whose names begin so, in lower case and without that. */
+  /** Returns the headers with this prefix. Their names are in lower case and without the prefix. */
   Map<String, String> headersWithPrefix(String prefix);
 
-  /** Tells whether nobody on the way could read it. */
+  /** Returns whether the request was sent over TLS. */
   boolean isSecure();
 
-  /** Returns the JSON body; empty when the route takes none. */
+  /** Returns the JSON body; empty if the route has none. */
   Map<String, Object> body();
 
-  /** Returns a text of the body that the route needs. */
+  /** Returns a required string field of the body. */
   default String text(String field) {
     return (String) required(field);
   }
 
-  /** Returns a whole number of the body that the route needs. */
+  /** Returns a required integer field of the body. */
   default long wholeNumber(String field) {
     return ((Number) required(field)).longValue();
   }
@@ -49,58 +49,61 @@ public interface Exchange {
   private Object required(String field) {
     Object value = body().get(field);
     if (value == null) {
-      throw new IllegalStateException("the route does not need the field " + field);
+      throw new IllegalStateException("the route does not require the field " + field);
     }
     return value;
   }
 
-  /** Returns the bytes of the body as they arrive. */
+  /** Returns the body as a stream. */
   InputStream content();
 
   /**
-   * @param answer a map, or a list of them
+   * Sends a JSON response.
+   *
+   * @param answer a map, or a list of maps
    */
   void json(int status, Object answer) throws IOException;
 
-  /** Adds a header to an answer that has not begun. */
+  /** Adds a header to a response that has not begun. */
   void addHeader(String header, String value);
 
   void noContent() throws IOException;
 
-  /** Begins an answer of bytes; what is written goes out as the client takes it. */
+  /** Begins a streamed response. Writing blocks while the client is slow. */
   OutputStream begin(int status, String mediaType, Map<String, String> headers) throws IOException;
 
   /**
-   * Interrupts the calling thread when the client goes away, until the result is closed. For work
-   * that only the client wants.
+   * Interrupts the calling thread when the client disconnects, until the result is closed. For work
+   * that is useless without the client.
    */
   DisconnectWatch interruptOnDisconnect();
 
-  /** Ends a watch. */
+  /** A watch on the connection; closing it ends the watch. */
   interface DisconnectWatch extends AutoCloseable {
     @Override
     void close();
   }
 
   /**
-   * Turns the connection into a WebSocket and goes on with {@code conversation} on a thread of its
-   * own. Nothing else may be answered.
+   * Upgrades the connection to a WebSocket and runs {@code session} on a thread of its own. No
+   * other response may be sent.
    *
-   * @param protocol which the client has to offer
-   * @throws dev.isola.spi.error.InvalidRequest when this is no such request
+   * @param protocol the subprotocol that the client must offer
+   * @throws dev.isola.spi.error.InvalidRequest when the request is not a WebSocket handshake with
+   *     this subprotocol
    */
   void webSocket(String protocol, WebSocket.Session conversation);
 
-  /** Says which sandbox it is about, where the path does not. */
+  /** Sets the sandbox of this request for the logs, if it is not in the path. */
   void setSandbox(SandboxId sandbox);
 
   /**
-   * Says which credential it came in by, where the handler finds that out, for the logs.
+   * Sets the actor of this request for the logs, if the handler authenticates the client.
    *
    * @param name one of {@link dev.isola.server.auth.Actor}, or the name of a key
    */
   void setActor(String name);
 
-  /** Returns true when the server is ending: streams that have no end of their own end then. */
+  /** Returns whether the server is shutting down, in which case endless streams must end. */
   boolean isShuttingDown();
 }

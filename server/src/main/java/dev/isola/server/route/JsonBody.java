@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads the body of a request as JSON. */
+/** Parses JSON request bodies. */
 public final class JsonBody {
   /** The largest body that is read into memory. */
   public static final int MAX_BYTES = 1 << 20;
@@ -24,12 +24,12 @@ public final class JsonBody {
 
   private JsonBody() {}
 
-  /** Reads a body and refuses it with everything that is wrong with it. */
+  /** Parses and validates a body; the error lists all violations. */
   public static Map<String, Object> read(
-      InputStream in, Route.Body.Json wanted, List<Violation> problems) throws IOException {
+      InputStream in, Route.Body.Json declared, List<Violation> problems) throws IOException {
     byte[] bytes = bytes(in, MAX_BYTES);
-    Object value = bytes.length == 0 && !wanted.required() ? Map.of() : parsed(bytes);
-    wanted.shape().check("", value, problems);
+    Object value = bytes.length == 0 && !declared.required() ? Map.of() : parse(bytes);
+    declared.shape().check("", value, problems);
     if (!problems.isEmpty()) {
       throw Query.invalid(new ArrayList<>(problems));
     }
@@ -44,40 +44,42 @@ public final class JsonBody {
     return body;
   }
 
-  /** Reads an object whose fields nobody described. */
+  /** Parses an object without a declared shape. */
   public static Map<?, ?> object(byte[] bytes) {
-    if (parsed(bytes) instanceof Map<?, ?> map) {
+    if (parse(bytes) instanceof Map<?, ?> map) {
       return map;
     }
     throw invalid("the body is not an object", "send a JSON object");
   }
 
-  /** Reads a body of at most so many bytes; one that trickles in is not waited for. */
-  public static byte[] bytes(InputStream in, int most) throws IOException {
+  /** Reads a body of limited size, with a limit on the total time. */
+  public static byte[] bytes(InputStream in, int maxBytes) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     byte[] buffer = new byte[8192];
-    long begun = System.nanoTime();
-    for (int read = in.read(buffer); read >= 0 && all.size() <= most; read = in.read(buffer)) {
+    long startNanos = System.nanoTime();
+    for (int read = in.read(buffer); read >= 0 && all.size() <= maxBytes; read = in.read(buffer)) {
       all.write(buffer, 0, read);
-      if (System.nanoTime() - begun > READ_TIMEOUT.toNanos()) {
+      if (System.nanoTime() - startNanos > READ_TIMEOUT.toNanos()) {
         throw invalid(
-            "the body took longer than " + READ_TIMEOUT.toSeconds() + " s", "send it in one go");
+            "the body took longer than " + READ_TIMEOUT.toSeconds() + " s",
+            "send the body without pauses");
       }
     }
-    if (all.size() > most) {
-      throw invalid("the body is larger than " + most + " bytes", "send large content as files");
+    if (all.size() > maxBytes) {
+      throw invalid(
+          "the body is larger than " + maxBytes + " bytes", "upload large content as files");
     }
     return all.toByteArray();
   }
 
-  private static Object parsed(byte[] bytes) {
+  private static Object parse(byte[] bytes) {
     Object value;
     try {
       value = Json.parse(bytes);
     } catch (MalformedJson e) {
       throw invalid(
           "the body is not JSON: " + e.getMessage(),
-          "send one JSON object in UTF-8, each name once");
+          "send one JSON object in UTF-8 with unique names");
     }
     if (value == null) {
       throw invalid("the body is null", "send a JSON object");

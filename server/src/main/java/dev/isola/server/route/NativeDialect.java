@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Isola's own API: keys as bearer tokens, errors as RFC 9457 problems. */
+/** The native API: keys as bearer tokens, errors as problem documents (RFC 9457). */
 public record NativeDialect() implements ApiDialect {
 
   @Override

@@ -6,21 +6,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Describes the table of routes as OpenAPI 3.1. */
+/** Describes routes as an OpenAPI 3.1 document. */
 public final class OpenApi {
   private static final Shape PROBLEM =
       new Shape.Obj(
-          Shape.Field.required("type", text(), "names the error: urn:isola:error:CODE"),
-          Shape.Field.required("title", text(), "the kind of error in words"),
-          Shape.Field.required("status", new Shape.WholeNumber(400, 599), "of HTTP"),
+          Shape.Field.required("type", text(), "URN of the error: urn:isola:error:CODE"),
+          Shape.Field.required("title", text(), "short description of the kind of error"),
+          Shape.Field.required("status", new Shape.WholeNumber(400, 599), "HTTP status"),
           Shape.Field.required("detail", text(), "what happened"),
-          Shape.Field.required("code", text(), "stable, for programs"),
+          Shape.Field.required("code", text(), "stable error code"),
           Shape.Field.required(
-              "category", text(), "whose move it is: CALLER, RESOURCE, PROVIDER or BUG"),
+              "category", text(), "which side must act: CALLER, RESOURCE, PROVIDER or BUG"),
           Shape.Field.required("remedy", text(), "what to do next"),
-          Shape.Field.required("requestId", text(), "names this request in the log"),
-          Shape.Field.optional("sandbox", text(), "the sandbox it is about"),
-          Shape.Field.optional("context", new Shape.MapOf(text()), "further facts for programs"));
+          Shape.Field.required("requestId", text(), "id of the request in the server log"),
+          Shape.Field.optional("sandbox", text(), "id of the affected sandbox"),
+          Shape.Field.optional("context", new Shape.MapOf(text()), "further details for programs"));
 
   private OpenApi() {}
 
@@ -31,7 +31,7 @@ public final class OpenApi {
   public static Map<String, Object> describe(List<Route> routes, String version) {
     Map<String, Object> paths = new LinkedHashMap<>();
     for (Route route : routes) {
-      @SuppressWarnings("unchecked") // only we put in here
+      @SuppressWarnings("unchecked") // filled only here
       Map<String, Object> path =
           (Map<String, Object>)
               paths.computeIfAbsent(route.template(), any -> new LinkedHashMap<String, Object>());
@@ -41,7 +41,7 @@ public final class OpenApi {
     document.put("openapi", "3.1.0");
     document.put(
         "info",
-        Map.of("title", "Isola", "version", version, "description", "Any sandbox behind one API."));
+        Map.of("title", "Isola", "version", version, "description", "One API for any sandbox."));
     document.put("paths", paths);
     document.put(
         "components",
@@ -102,7 +102,7 @@ public final class OpenApi {
         "default",
         Map.of(
             "description",
-            "a problem (RFC 9457)",
+            "an error as a problem document (RFC 9457)",
             "content",
             Map.of(
                 "application/problem+json",
@@ -112,16 +112,16 @@ public final class OpenApi {
   }
 
   private static Map<String, Object> parameter(Parameter parameter) {
-    Map<String, Object> described = new LinkedHashMap<>();
-    described.put("name", parameter.name());
-    described.put("in", parameter.where().name().toLowerCase(Locale.ROOT));
-    described.put("required", parameter.required());
-    described.put("description", parameter.summary());
-    described.put(
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", parameter.name());
+    json.put("in", parameter.where().name().toLowerCase(Locale.ROOT));
+    json.put("required", parameter.required());
+    json.put("description", parameter.summary());
+    json.put(
         "schema",
         parameter.repeatable()
             ? Map.of("type", "array", "items", parameter.shape().schema())
             : parameter.shape().schema());
-    return described;
+    return json;
   }
 }

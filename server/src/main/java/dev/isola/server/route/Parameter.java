@@ -6,13 +6,13 @@ import java.util.List;
 /**
  * A parameter of a route.
  *
- * @param where {@code path}, {@code query} or {@code header}
- * @param repeatable whether a query may have it several times
+ * @param where its location
+ * @param repeatable whether a query may contain it several times
  */
 public record Parameter(
     String name, Where where, Shape shape, boolean required, boolean repeatable, String summary) {
 
-  /** Where a parameter stands. */
+  /** The location of a parameter. */
   public enum Where {
     PATH,
     QUERY,
@@ -39,7 +39,7 @@ public record Parameter(
     return new Parameter(name, where, shape, required, true, summary);
   }
 
-  /** Checks a text; numbers and flags are written as JSON writes them. */
+  /** Validates a value. Numbers and booleans are written as in JSON. */
   void check(String text, List<Violation> problems) {
     shape.check(name, value(text), problems);
   }

@@ -12,11 +12,11 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What stands behind the question mark. */
+/** Parses and validates query strings. */
 public final class Query {
   private Query() {}
 
-  /** Reads a query; what cannot be read goes to {@code problems}. */
+  /** Parses a query; adds a violation for each malformed part. */
   public static Map<String, List<String>> read(@Nullable String text, List<Violation> problems) {
     Map<String, List<String>> values = new LinkedHashMap<>();
     if (text == null || text.isEmpty()) {
@@ -29,7 +29,7 @@ public final class Query {
       Optional<String> value =
           Routes.percentDecode(equals < 0 ? "" : part.substring(equals + 1), true);
       if (name.isEmpty() || value.isEmpty()) {
-        problems.add(new Violation(name.orElse("the query"), "is not UTF-8 in percent signs"));
+        problems.add(new Violation(name.orElse("the query"), "is not percent-encoded UTF-8"));
       } else if (!part.isEmpty()) {
         values.computeIfAbsent(name.get(), any -> new ArrayList<>()).add(value.get());
       }
@@ -37,7 +37,10 @@ public final class Query {
     return values;
   }
 
-  /** Checks all parameters of a route, and names those that a route of ours does not have. */
+  /**
+   * Validates the parameters of a request. On a native route, undeclared query parameters are
+   * violations as well.
+   */
   public static void check(
       Route route,
       Map<String, String> path,
@@ -45,22 +48,24 @@ public final class Query {
       Map<String, String> headers,
       List<Violation> problems) {
     for (Parameter parameter : route.parameters()) {
-      List<String> given =
+      List<String> occurrences =
           switch (parameter.where()) {
             case PATH -> one(path.get(parameter.name()));
             case QUERY -> query.getOrDefault(parameter.name(), List.of());
             case HEADER -> one(headers.get(parameter.name()));
           };
-      if (given.isEmpty() && parameter.required()) {
+      if (occurrences.isEmpty() && parameter.required()) {
         problems.add(new Violation(parameter.name(), "is missing"));
       }
-      if (given.size() > 1 && !parameter.repeatable()) {
-        problems.add(new Violation(parameter.name(), "is given " + given.size() + " times"));
+      if (occurrences.size() > 1 && !parameter.repeatable()) {
+        problems.add(
+            new Violation(
+                parameter.name(), "must occur once, not " + occurrences.size() + " times"));
       }
-      given.forEach(text -> parameter.check(text, problems));
+      occurrences.forEach(text -> parameter.check(text, problems));
     }
     if (!route.dialect().isNative()) {
-      return; // clients of others send what we do not know, and mean no harm
+      return; // clients of other APIs may send parameters that this server does not support
     }
     List<String> known =
         route.parameters().stream()
@@ -78,28 +83,28 @@ public final class Query {
     return text == null ? List.of() : List.of(text);
   }
 
-  /** Refuses a request with everything that is wrong with it. */
+  /** Returns an error that lists all violations of a request. */
   public static SandboxException invalid(List<Violation> problems) {
     Fault fault =
         Fault.of(
             ErrorCode.INVALID_REQUEST,
             "the request is invalid: "
                 + problems.stream()
-                    .limit(MOST_NAMED)
+                    .limit(MAX_NAMED)
                     .map(Violation::toString)
                     .collect(Collectors.joining("; "))
-                + (problems.size() > MOST_NAMED
-                    ? "; and " + (problems.size() - MOST_NAMED) + " more"
+                + (problems.size() > MAX_NAMED
+                    ? "; and " + (problems.size() - MAX_NAMED) + " more"
                     : ""),
             problems.size() == 1
                 ? "correct this; /api/v1/openapi.json describes every request"
                 : "correct these; /api/v1/openapi.json describes every request");
-    for (Violation problem : problems.subList(0, Math.min(MOST_NAMED, problems.size()))) {
+    for (Violation problem : problems.subList(0, Math.min(MAX_NAMED, problems.size()))) {
       fault = fault.with(problem.field(), problem.problem());
     }
     return fault.exception();
   }
 
-  /** A body of a mebibyte can have a great many. */
-  private static final int MOST_NAMED = 50;
+  /** The number of violations in an error; a large body can have many more. */
+  private static final int MAX_NAMED = 50;
 }

@@ -7,16 +7,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One row of the table: what comes in, who may ask, what goes out.
+ * A route: request, required scope and response.
  *
- * @param template such as {@code /api/v1/sandboxes/{id}}
- * @param scope what the key must allow; empty when no key is needed
- * @param body what is read as JSON before the handler is called
- * @param answers what goes out when it works
- * @param dialect in which credentials are shown and errors written
- * @param sandboxTokens whether the token of a sandbox is accepted where a key is. Only for what
- *     stays within that sandbox and ends with it: whatever makes, opens or keeps anything else
- *     needs a key
+ * @param template the path, such as {@code /api/v1/sandboxes/{id}}
+ * @param scope the scope that the key needs; empty if no key is required
+ * @param body the body, which is parsed and validated before the handler is called if it is JSON
+ * @param answers the successful response
+ * @param dialect how credentials are sent and errors are rendered
+ * @param sandboxTokens whether a sandbox token is accepted in place of a key. Only for operations
+ *     within that sandbox whose effect ends with it
  */
 public record Route(
     String method,
@@ -34,40 +33,40 @@ public record Route(
   private static final Set<String> STREAMS =
       Set.of("text/event-stream", "application/connect+json");
 
-  /** What a request carries. */
+  /** The body of a request. */
   public sealed interface Body {
-    /** Nothing; what is sent nevertheless is not read. */
+    /** No body. If one is sent, it is not read. */
     record None() implements Body {}
 
     /**
      * A JSON object.
      *
-     * @param required an absent one is an empty object otherwise
+     * @param required whether the body must be present; if not, an absent body is an empty object
      */
     record Json(Shape shape, boolean required) implements Body {}
 
-    /** Bytes, which the handler streams. */
+    /** Bytes that the handler reads as a stream. */
     record Stream(String mediaType) implements Body {}
 
     /**
-     * Whatever somebody else understands, such as a sandbox: nothing of the request is checked, and
-     * the last parameter of the template stands for all the rest of the path.
+     * A request that is forwarded, for example to a sandbox. Nothing is validated, and the last
+     * parameter of the template matches the rest of the path.
      */
     record Forwarded() implements Body {}
   }
 
   /**
-   * What is answered.
+   * The response of a route.
    *
-   * @param shape of JSON; empty where it is something else
+   * @param shape the shape of a JSON response; empty for other content
    */
   public record Response(int status, String mediaType, Optional<Shape> shape, String summary) {
     public static Response json(int status, Shape shape) {
-      return new Response(status, "application/json", Optional.of(shape), "it worked");
+      return new Response(status, "application/json", Optional.of(shape), "success");
     }
 
     public static Response none() {
-      return new Response(204, "", Optional.empty(), "it worked; there is nothing to tell");
+      return new Response(204, "", Optional.empty(), "success, without content");
     }
 
     public static Response of(String mediaType, String summary) {
@@ -75,7 +74,7 @@ public record Route(
     }
   }
 
-  /** Does the work. What it throws becomes a problem answer. */
+  /** Handles a request. An exception is rendered as an error response. */
   public interface Handler {
     void handle(Exchange exchange) throws Exception;
   }
@@ -95,13 +94,13 @@ public record Route(
         new Body.None(),
         Response.none(),
         exchange -> {
-          throw new IllegalStateException("nobody handles " + template);
+          throw new IllegalStateException("no handler for " + template);
         },
         new NativeDialect(),
         false);
   }
 
-  /** Tells whether its answer goes on for as long as somebody reads it. */
+  /** Returns whether the response is an endless stream. */
   public boolean isStreaming() {
     return STREAMS.contains(answers.mediaType());
   }
@@ -183,7 +182,7 @@ public record Route(
         sandboxTokens);
   }
 
-  public Route handledBy(Handler doing) {
+  public Route handledBy(Handler newHandler) {
     return new Route(
         method,
         template,
@@ -193,12 +192,12 @@ public record Route(
         parameters,
         body,
         answers,
-        doing,
+        newHandler,
         dialect,
         sandboxTokens);
   }
 
-  public Route of(ApiDialect whose) {
+  public Route of(ApiDialect newDialect) {
     return new Route(
         method,
         template,
@@ -209,11 +208,11 @@ public record Route(
         body,
         answers,
         handler,
-        whose,
+        newDialect,
         sandboxTokens);
   }
 
-  /** Accepts the token of the sandbox that the path names. */
+  /** Returns a copy that accepts tokens of the sandbox in the path. */
   public Route acceptsSandboxTokens() {
     return new Route(
         method, template, name, summary, scope, parameters, body, answers, handler, dialect, true);

@@ -10,14 +10,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/** The table of routes, and who is meant by a request. */
+/** The routes of a server, and the lookup of a request's route. */
 public final class Routes {
   private record Row(Route route, List<String> parts) {}
 
   /**
-   * A route that was found.
+   * A route that matches a request.
    *
-   * @param path the parameters in the path
+   * @param path the path parameters
    */
   public record Match(Route route, Map<String, String> path) {}
 
@@ -29,7 +29,7 @@ public final class Routes {
   }
 
   /**
-   * @param routes all of them, those of the extensions too
+   * @param routes all routes, including those of extensions
    */
   public Routes(List<Route> routes, List<ApiExtension> extensions) {
     this.extensions = List.copyOf(extensions);
@@ -43,13 +43,13 @@ public final class Routes {
                           && one.template().equals(route.template()));
       if (twice) {
         throw new IllegalArgumentException(
-            "there are two routes " + route.method() + " " + route.template());
+            "duplicate route " + route.method() + " " + route.template());
       }
       rows.add(new Row(route, parts(route.template())));
     }
   }
 
-  /** Returns all of them in the order of the table. */
+  /** Returns all routes in order. */
   public List<Route> all() {
     return rows.stream().map(Row::route).toList();
   }
@@ -58,15 +58,15 @@ public final class Routes {
     return extensions;
   }
 
-  /** Returns those of the native API. */
+  /** Returns the routes of the native API. */
   public List<Route> nativeRoutes() {
     return all().stream().filter(route -> route.dialect().isNative()).toList();
   }
 
   /**
-   * Finds who is meant.
+   * Finds the route of a request.
    *
-   * @param path as it was sent, percent signs and all
+   * @param path the path as it was sent, percent-encoded
    */
   public Optional<Match> find(String method, String path) {
     List<String> parts = parts(path);
@@ -82,11 +82,10 @@ public final class Routes {
   }
 
   /**
-   * Finds whom a path is passed on to, beneath which everything is theirs. Who takes GET takes
-   * HEAD.
+   * Finds the route that forwards a request with this path prefix. A GET route also accepts HEAD.
    */
-  public Optional<Match> findForwarded(String asked, String path) {
-    String method = asked.equals("HEAD") ? "GET" : asked;
+  public Optional<Match> findForwarded(String requestMethod, String path) {
+    String method = requestMethod.equals("HEAD") ? "GET" : requestMethod;
     List<String> parts = parts(path);
     for (Row row : rows) {
       int known = row.parts().size() - 1;
@@ -105,7 +104,7 @@ public final class Routes {
     return row.route().body() instanceof Route.Body.Forwarded;
   }
 
-  /** Returns the methods that a path takes; none when there is no such path. */
+  /** Returns the methods of a path; empty if no route has this path. */
   public List<String> allowedMethods(String path) {
     TreeSet<String> methods = new TreeSet<>();
     List<String> parts = parts(path);
@@ -121,28 +120,28 @@ public final class Routes {
     return List.of(path.substring(path.startsWith("/") ? 1 : 0).split("/", -1));
   }
 
-  /** A word of ours stands before a parameter of the same place, because it is matched as it is. */
+  /** Matches a path against a template. Literal segments are compared without decoding. */
   private static Optional<Map<String, String>> match(List<String> template, List<String> path) {
     if (template.size() != path.size()) {
       return Optional.empty();
     }
     Map<String, String> found = new LinkedHashMap<>();
     for (int i = 0; i < path.size(); i++) {
-      String wanted = template.get(i);
-      if (wanted.startsWith("{")) {
+      String segment = template.get(i);
+      if (segment.startsWith("{")) {
         Optional<String> value = percentDecode(path.get(i), false);
         if (value.isEmpty() || value.get().isEmpty()) {
           return Optional.empty();
         }
-        found.put(wanted.substring(1, wanted.length() - 1), value.get());
-      } else if (!wanted.equals(path.get(i))) {
+        found.put(segment.substring(1, segment.length() - 1), value.get());
+      } else if (!segment.equals(path.get(i))) {
         return Optional.empty();
       }
     }
     return Optional.of(found);
   }
 
-  /** Undoes percent signs; empty when what comes out is not UTF-8. */
+  /** Decodes percent-encoding; empty if the result is not UTF-8. */
   public static Optional<String> percentDecode(String text, boolean plusIsSpace) {
     byte[] sent = text.getBytes(StandardCharsets.UTF_8);
     ByteBuffer bytes = ByteBuffer.allocate(sent.length);

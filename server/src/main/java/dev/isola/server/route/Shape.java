@@ -9,18 +9,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a value looks like. It is said once: what comes in is checked against it, and the OpenAPI
- * document describes it.
+ * The shape of a JSON value, used both to validate requests and to describe them in the OpenAPI
+ * document.
  */
 public sealed interface Shape {
 
-  /** Returns it as a schema of OpenAPI 3.1. */
+  /** Returns the OpenAPI 3.1 schema. */
   Map<String, Object> schema();
 
-  /** Names everything that is wrong with {@code value}. */
+  /** Adds a violation for each defect of {@code value}. */
   void check(String field, @Nullable Object value, List<Violation> problems);
 
-  /** A text. */
+  /** A string. */
   record Text(int longest, String format) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -35,18 +35,18 @@ public sealed interface Shape {
     @Override
     public void check(String field, @Nullable Object value, List<Violation> problems) {
       if (!(value instanceof String text)) {
-        problems.add(new Violation(field, "must be text, not " + kind(value)));
+        problems.add(new Violation(field, "must be a string, not " + kind(value)));
       } else if (text.length() > longest) {
         problems.add(new Violation(field, "is longer than " + longest + " characters"));
       } else if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-        problems.add(new Violation(field, "has half a character (a lone surrogate)"));
+        problems.add(new Violation(field, "contains a lone surrogate"));
       } else if (text.indexOf('\0') >= 0) {
-        problems.add(new Violation(field, "contains a NUL"));
+        problems.add(new Violation(field, "contains a NUL character"));
       }
     }
   }
 
-  /** A path inside a sandbox, or another text that says nothing when it is empty. */
+  /** A non-empty string. */
   record NonEmptyText(int longest) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -59,12 +59,12 @@ public sealed interface Shape {
     public void check(String field, @Nullable Object value, List<Violation> problems) {
       new Text(longest, "").check(field, value, problems);
       if (value instanceof String text && text.isEmpty()) {
-        problems.add(new Violation(field, "is empty"));
+        problems.add(new Violation(field, "must not be empty"));
       }
     }
   }
 
-  /** Bytes: a text, or {@code {"base64": "..."}}. */
+  /** Bytes: a string, or {@code {"base64": "..."}}. */
   record Content(int longest) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -79,18 +79,19 @@ public sealed interface Shape {
     public void check(String field, @Nullable Object value, List<Violation> problems) {
       if (value instanceof String text) {
         if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-          problems.add(new Violation(field, "has half a character (a lone surrogate)"));
+          problems.add(new Violation(field, "contains a lone surrogate"));
         }
       } else if (value instanceof Map<?, ?>) {
         new Obj(Field.required("base64", new Text(longest, "byte"), "bytes"))
             .check(field, value, problems);
       } else {
-        problems.add(new Violation(field, "must be text or {\"base64\": ...}, not " + kind(value)));
+        problems.add(
+            new Violation(field, "must be a string or {\"base64\": ...}, not " + kind(value)));
       }
     }
   }
 
-  /** A whole number. */
+  /** An integer in a range. */
   record WholeNumber(long least, long most) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -103,7 +104,7 @@ public sealed interface Shape {
     @Override
     public void check(String field, @Nullable Object value, List<Violation> problems) {
       if (!(value instanceof Integer || value instanceof Long)) {
-        problems.add(new Violation(field, "must be a whole number, not " + kind(value)));
+        problems.add(new Violation(field, "must be an integer, not " + kind(value)));
       } else {
         long number = ((Number) value).longValue();
         if (number < least || number > most) {
@@ -113,7 +114,7 @@ public sealed interface Shape {
     }
   }
 
-  /** A number, for answers. */
+  /** A number; used in responses only. */
   record Decimal() implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -142,7 +143,7 @@ public sealed interface Shape {
     }
   }
 
-  /** One of a few words. */
+  /** One of several strings. */
   record Choice(List<String> words) implements Shape {
     public Choice {
       words = List.copyOf(words);
@@ -182,7 +183,7 @@ public sealed interface Shape {
     }
   }
 
-  /** Values of one shape by name. */
+  /** An object whose values all have one shape. */
   record MapOf(Shape of) implements Shape {
     @Override
     public Map<String, Object> schema() {
@@ -203,13 +204,13 @@ public sealed interface Shape {
     }
   }
 
-  /** An object with named fields and no others. A field that is null is as good as absent. */
+  /** An object with these fields and no others. A null field counts as absent. */
   record Obj(List<Field> fields) implements Shape {
     public Obj(Field... fields) {
       this(List.of(fields));
     }
 
-    /** Returns this with further fields. */
+    /** Returns a copy with further fields. */
     public Obj and(Field... more) {
       List<Field> all = new ArrayList<>(fields);
       all.addAll(List.of(more));
@@ -247,9 +248,9 @@ public sealed interface Shape {
       }
       String prefix = field.isEmpty() ? "" : field + ".";
       for (Field each : fields) {
-        Object given = map.get(each.name());
-        if (given != null) {
-          each.shape().check(prefix + each.name(), given, problems);
+        Object fieldValue = map.get(each.name());
+        if (fieldValue != null) {
+          each.shape().check(prefix + each.name(), fieldValue, problems);
         } else if (each.required()) {
           problems.add(new Violation(prefix + each.name(), "is missing"));
         }
@@ -264,9 +265,9 @@ public sealed interface Shape {
   }
 
   /**
-   * Something that is described here and checked by who knows it better.
+   * An object that is validated elsewhere.
    *
-   * @param schema as OpenAPI has it
+   * @param schema its OpenAPI schema
    */
   record Document(Map<String, Object> schema) implements Shape {
     @Override
@@ -293,12 +294,12 @@ public sealed interface Shape {
   private static String kind(@Nullable Object value) {
     return switch (value) {
       case null -> "null";
-      case String _ -> "text";
-      case Boolean _ -> "true or false";
+      case String _ -> "a string";
+      case Boolean _ -> "a boolean";
       case Number _ -> "a number";
       case List<?> _ -> "a list";
       case Map<?, ?> _ -> "an object";
-      default -> "something else";
+      default -> "another type";
     };
   }
 }

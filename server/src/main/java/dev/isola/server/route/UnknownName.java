@@ -4,14 +4,14 @@ import dev.isola.document.Suggestion;
 import dev.isola.spi.spec.Violation;
 import java.util.Collection;
 
-/** Names that nobody asked for. */
+/** Describes unknown fields and parameters, with a suggestion. */
 final class UnknownName {
-  private static final int LONGEST_SHOWN = 60;
+  private static final int MAX_SHOWN = 60;
 
   private UnknownName() {}
 
   static Violation violation(String prefix, String name, Collection<String> known) {
-    String shown = name.length() <= LONGEST_SHOWN ? name : name.substring(0, LONGEST_SHOWN) + "...";
-    return new Violation(prefix + shown, "is not known" + Suggestion.hint(shown, known));
+    String shortened = name.length() <= MAX_SHOWN ? name : name.substring(0, MAX_SHOWN) + "...";
+    return new Violation(prefix + shortened, "is unknown" + Suggestion.hint(shortened, known));
   }
 }

@@ -4,23 +4,23 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * A WebSocket that is open. One thread sends and one receives; both wait for the other side, so
- * that nothing piles up here. Bytes may arrive in other pieces than they were sent in.
+ * An open WebSocket. One thread sends and one receives; both block, so nothing accumulates in
+ * memory. Bytes may arrive in other pieces than they were sent in.
  */
 public interface WebSocket {
 
-  /** The largest frame that is taken. */
+  /** The largest accepted frame. */
   int LARGEST_FRAME = 64 * 1024;
 
-  /** Something that arrived. */
+  /** A received message. */
   sealed interface Message {
-    /** Bytes, whose array is the receiver's. */
-    @SuppressWarnings("ArrayRecordComponent") // handed over once, never compared
+    /** Bytes; the receiver owns the array. */
+    @SuppressWarnings("ArrayRecordComponent") // passed on once, never compared
     record Binary(byte[] bytes) implements Message {}
 
     record Text(String text) implements Message {}
 
-    /** Nothing more comes: the other side closed, or was lost. */
+    /** The peer closed the connection, or the connection was lost. Nothing follows. */
     record Closed() implements Message {}
   }
 
@@ -28,27 +28,27 @@ public interface WebSocket {
   Message receive() throws InterruptedException;
 
   /**
-   * Sends bytes; returns when they are on their way.
+   * Sends bytes; returns once they have been written.
    *
-   * @throws IOException when the other side is gone, or takes nothing for too long
+   * @throws IOException when the peer disconnected or did not read for too long
    */
   void send(byte[] bytes, int from, int length) throws IOException;
 
   void send(String text) throws IOException;
 
-  /** Asks the other side for a sign of life. */
+  /** Sends a ping. */
   void ping() throws IOException;
 
-  /** Returns how long the other side has been waited for without a word from it. */
+  /** Returns how long the receiver has been waiting without a frame from the peer. */
   Duration idleTime();
 
-  /** Says why, and closes. Does nothing when it is closed. */
+  /** Sends a close frame. Does nothing if the socket is closed. */
   void close(int code, String reason);
 
-  /** Closes at once, without a word. */
+  /** Closes the connection without a close frame. */
   void abort();
 
-  /** What is done with a socket; when it returns, the socket is closed. */
+  /** Uses a socket; when it returns, the socket is closed. */
   interface Session {
     void run(WebSocket socket) throws InterruptedException;
   }

@@ -1,4 +1,6 @@
-/** The table of routes: what each takes and answers, said once for checking and for describing. */
+/**
+ * The table of routes: each route is declared once, for validation and for the OpenAPI document.
+ */
 @NullMarked
 package dev.isola.server.route;
 

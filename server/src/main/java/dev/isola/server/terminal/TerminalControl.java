@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What somebody at a terminal can ask for besides typing. */
+/** A control message of a terminal client. */
 sealed interface TerminalControl {
   record Resize(TerminalSize size) implements TerminalControl {}
 
@@ -16,26 +16,26 @@ sealed interface TerminalControl {
 
   record Invalid(String why) implements TerminalControl {}
 
-  /** Reads a text frame, which may be anything. */
+  /** Parses a text frame, which is untrusted. */
   static TerminalControl parse(String text) {
     @Nullable Object read;
     try {
       read = Json.parse(text);
     } catch (MalformedJson e) {
-      return new Invalid("it is not JSON");
+      return new Invalid("not JSON");
     }
-    if (!(read instanceof Map<?, ?> order)) {
-      return new Invalid("it is not an object");
+    if (!(read instanceof Map<?, ?> message)) {
+      return new Invalid("not an object");
     }
-    if ("resize".equals(order.get("type")) && order.size() == 3) {
-      return size(order.get("rows"), order.get("cols"));
+    if ("resize".equals(message.get("type")) && message.size() == 3) {
+      return size(message.get("rows"), message.get("cols"));
     }
-    if ("signal".equals(order.get("type")) && order.size() == 2) {
+    if ("signal".equals(message.get("type")) && message.size() == 2) {
       Optional<Signal> signal =
-          order.get("signal") instanceof String name ? Signal.parse(name) : Optional.empty();
-      return signal.<TerminalControl>map(SendSignal::new).orElse(new Invalid("that is no signal"));
+          message.get("signal") instanceof String name ? Signal.parse(name) : Optional.empty();
+      return signal.<TerminalControl>map(SendSignal::new).orElse(new Invalid("not a signal"));
     }
-    return new Invalid("its type or its fields are not known");
+    return new Invalid("unknown type or fields");
   }
 
   private static TerminalControl size(@Nullable Object rows, @Nullable Object cols) {
@@ -46,6 +46,6 @@ sealed interface TerminalControl {
             && width >= 1
             && width <= 65_535
         ? new Resize(new TerminalSize(width, height))
-        : new Invalid("rows and cols are whole numbers from 1 to 65535");
+        : new Invalid("rows and cols must be integers from 1 to 65535");
   }
 }

@@ -23,28 +23,28 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody at a terminal, over a WebSocket. One piece of output is in hand and no more: one who
- * does not read holds the terminal back, and is let go after a minute. The command goes on when the
- * socket is closed, whoever closed it.
+ * Connects a WebSocket client to a terminal. At most one piece of output is buffered: a client that
+ * does not read holds the terminal back and is disconnected after a minute. The command continues
+ * after the socket is closed.
  */
 public final class TerminalSession implements WebSocket.Session {
-  /** What a client has to offer. */
+  /** The subprotocol that a client must offer. */
   public static final String PROTOCOL = "isola.terminal.v1";
 
   private static final int NORMAL = 1000;
-  private static final int SERVER_ENDS = 1001;
-  private static final int ERRORS = 4000;
-  private static final int PIECE = 32 * 1024;
-  private static final long LOOK_UP_MS = 250;
+  private static final int GOING_AWAY = 1001;
+  private static final int ERROR_BASE = 4000;
+  private static final int CHUNK = 32 * 1024;
+  private static final long POLL_INTERVAL_MS = 250;
   private static final Duration PING = Duration.ofSeconds(20);
-  private static final Duration DEAD = Duration.ofSeconds(65);
+  private static final Duration PING_TIMEOUT = Duration.ofSeconds(65);
 
   private sealed interface Item {
     record Piece(Output output) implements Item {}
 
     record End(Exit exit) implements Item {}
 
-    record Failed(Fault why) implements Item {}
+    record Failed(Fault fault) implements Item {}
   }
 
   private final Terminal terminal;
@@ -52,13 +52,13 @@ public final class TerminalSession implements WebSocket.Session {
   private final BooleanSupplier ending;
   private final Function<Exit, Map<String, Object>> exits;
   private final BlockingQueue<Item> items = new ArrayBlockingQueue<>(1);
-  private volatile boolean left;
-  private volatile @Nullable Fault refused;
+  private volatile boolean closed;
+  private volatile @Nullable Fault failure;
 
   /**
-   * @param terminal attached at {@code offset}; closed with the session
-   * @param ending whether the server is
-   * @param exits writes down how a command ended
+   * @param terminal attached at {@code offset}; closed together with the session
+   * @param ending returns whether the server is shutting down
+   * @param exits renders the exit status of a command
    */
   public TerminalSession(
       Terminal terminal,
@@ -74,17 +74,18 @@ public final class TerminalSession implements WebSocket.Session {
   @Override
   public void run(WebSocket socket) throws InterruptedException {
     Thread reader = Thread.ofVirtual().name("isola-terminal-output").start(this::read);
-    Thread typist = Thread.ofVirtual().name("isola-terminal-input").start(() -> readInput(socket));
+    Thread inputReader =
+        Thread.ofVirtual().name("isola-terminal-input").start(() -> readInput(socket));
     try {
       follow(socket);
     } catch (IOException e) {
-      // Whoever was there is gone, and knows where to go on.
+      // The client disconnected and can attach again at its offset.
     } finally {
-      left = true;
+      closed = true;
       reader.interrupt();
-      typist.interrupt();
+      inputReader.interrupt();
       terminal.close();
-      typist.join();
+      inputReader.join();
     }
   }
 
@@ -99,28 +100,28 @@ public final class TerminalSession implements WebSocket.Session {
         items.put(new Item.Failed(e.fault()));
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody reads any more
+      Thread.currentThread().interrupt(); // the session has ended
     }
   }
 
   private void follow(WebSocket socket) throws IOException, InterruptedException {
     socket.send(text("attached", Map.of("offset", offset)));
-    long spoke = System.nanoTime();
-    while (!left) {
-      Fault mistake = refused;
-      if (mistake != null) {
-        fail(socket, mistake);
+    long lastSent = System.nanoTime();
+    while (!closed) {
+      Fault invalidInput = failure;
+      if (invalidInput != null) {
+        fail(socket, invalidInput);
         return;
       }
       if (ending.getAsBoolean()) {
-        socket.close(SERVER_ENDS, "the server ends; attach again");
+        socket.close(GOING_AWAY, "the server is shutting down; attach again");
         return;
       }
-      switch (items.poll(LOOK_UP_MS, TimeUnit.MILLISECONDS)) {
+      switch (items.poll(POLL_INTERVAL_MS, TimeUnit.MILLISECONDS)) {
         case null -> {
-          if (System.nanoTime() - spoke > PING.toNanos()) {
+          if (System.nanoTime() - lastSent > PING.toNanos()) {
             socket.ping();
-            spoke = System.nanoTime();
+            lastSent = System.nanoTime();
           }
         }
         case Item.Piece(Output output) -> send(socket, output);
@@ -131,12 +132,12 @@ public final class TerminalSession implements WebSocket.Session {
           socket.close(NORMAL, "the command has ended");
           return;
         }
-        case Item.Failed(Fault why) -> {
-          fail(socket, why);
+        case Item.Failed(Fault fault) -> {
+          fail(socket, fault);
           return;
         }
       }
-      if (socket.idleTime().compareTo(DEAD) > 0) {
+      if (socket.idleTime().compareTo(PING_TIMEOUT) > 0) {
         socket.abort();
         return;
       }
@@ -147,8 +148,8 @@ public final class TerminalSession implements WebSocket.Session {
     switch (output) {
       case Output.Data data -> {
         byte[] bytes = data.bytes().toArray();
-        for (int at = 0; at < bytes.length; at += PIECE) {
-          socket.send(bytes, at, Math.min(PIECE, bytes.length - at));
+        for (int at = 0; at < bytes.length; at += CHUNK) {
+          socket.send(bytes, at, Math.min(CHUNK, bytes.length - at));
         }
       }
       case Output.Gap gap ->
@@ -156,13 +157,13 @@ public final class TerminalSession implements WebSocket.Session {
     }
   }
 
-  private static void fail(WebSocket socket, Fault why) throws IOException {
+  private static void fail(WebSocket socket, Fault fault) throws IOException {
     Map<String, Object> data = new LinkedHashMap<>();
-    data.put("code", why.code().name());
-    data.put("detail", why.problem());
-    data.put("remedy", why.remedy());
+    data.put("code", fault.code().name());
+    data.put("detail", fault.problem());
+    data.put("remedy", fault.remedy());
     socket.send(text("error", data));
-    socket.close(ERRORS + ErrorStatus.of(why.code()), why.code().name());
+    socket.close(ERROR_BASE + ErrorStatus.of(fault.code()), fault.code().name());
   }
 
   private static String text(String type, Map<String, ?> data) {
@@ -174,17 +175,17 @@ public final class TerminalSession implements WebSocket.Session {
 
   private void readInput(WebSocket socket) {
     try {
-      while (!left) {
+      while (!closed) {
         switch (socket.receive()) {
           case WebSocket.Message.Binary(byte[] bytes) -> writeInput(bytes);
           case WebSocket.Message.Text(String text) -> handleControl(text);
-          case WebSocket.Message.Closed() -> left = true;
+          case WebSocket.Message.Closed() -> closed = true;
         }
       }
     } catch (SandboxException e) {
-      refused = e.fault();
+      failure = e.fault();
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the session ends
+      Thread.currentThread().interrupt(); // the session has ended
     }
   }
 
@@ -193,7 +194,7 @@ public final class TerminalSession implements WebSocket.Session {
       terminal.stdin().write(bytes);
       terminal.stdin().flush();
     } catch (IOException e) {
-      // It has ended; how, is told to whoever follows it.
+      // The terminal has ended; the output stream reports how.
     }
   }
 
@@ -207,10 +208,10 @@ public final class TerminalSession implements WebSocket.Session {
           terminal.signal(signal);
         }
       }
-      case TerminalControl.Invalid(String why) ->
+      case TerminalControl.Invalid(String fault) ->
           throw Fault.of(
                   ErrorCode.INVALID_REQUEST,
-                  "a message is not understood: " + why,
+                  "invalid control message: " + fault,
                   "send {\"type\":\"resize\",\"rows\":R,\"cols\":C} or"
                       + " {\"type\":\"signal\",\"signal\":\"INT\"}; input is binary")
               .exception();

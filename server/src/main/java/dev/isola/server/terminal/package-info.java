@@ -1,4 +1,4 @@
-/** Terminals of sandboxes over WebSockets. */
+/** Terminals over WebSockets. */
 @NullMarked
 package dev.isola.server.terminal;
 

@@ -15,7 +15,7 @@ class PreviewLimiterTest {
     }
     assertThatThrownBy(() -> pool.acquire("box", false))
         .isInstanceOf(SandboxException.class)
-        .hasMessageContaining("as many requests to previews as it may");
+        .hasMessageContaining("limit of concurrent requests to previews");
     RateLimiter.Permit last = pool.acquire("box", true);
     assertThatThrownBy(() -> pool.acquire("box", true)).isInstanceOf(SandboxException.class);
     last.close();
@@ -32,7 +32,7 @@ class PreviewLimiterTest {
     }
     assertThatThrownBy(() -> pool.acquire("loud", false))
         .isInstanceOf(SandboxException.class)
-        .hasMessageContaining("this sandbox");
+        .hasMessageContaining("the sandbox");
     pool.acquire("loud", true);
     pool.acquire("quiet", false);
   }

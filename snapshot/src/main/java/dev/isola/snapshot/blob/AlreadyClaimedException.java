@@ -2,7 +2,7 @@ package dev.isola.snapshot.blob;
 
 import java.io.IOException;
 
-/** Somebody else writes there. */
+/** Thrown when another owner has claimed the blob store. */
 public final class AlreadyClaimedException extends IOException {
   private static final long serialVersionUID = 1;
 

@@ -5,56 +5,56 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Files that are written once and never changed. A name is one or two words with a slash between
- * them; a file is there whole or not at all, also after a crash. For several threads.
+ * Stores immutable blobs. A name has one or two segments separated by a slash. A blob is stored
+ * completely or not at all, even after a crash. Thread-safe.
  */
 public interface BlobStore {
 
-  /** Who may write; nobody else can before it is closed. */
+  /** Exclusive write access to the store, until closed. */
   interface Claim extends AutoCloseable {
     @Override
     void close() throws IOException;
   }
 
   /**
-   * Becomes the only one who writes here.
+   * Claims exclusive write access.
    *
-   * @param work a folder of this machine that nobody but the caller uses
-   * @throws AlreadyClaimedException when somebody else is
+   * @param work a local folder that only the caller uses
+   * @throws AlreadyClaimedException if another owner has claimed the store
    */
   Claim claim(Path work) throws IOException;
 
   /**
-   * Takes over a file that was written whole. It is durable when this returns. One that is there
-   * under that name is replaced.
+   * Stores a complete file, replacing a blob of the same name. The blob is durable when this method
+   * returns.
    *
-   * @param file somewhere on this machine; it may be gone afterwards
+   * @param file a local file, which may be gone afterwards
    */
   void put(String name, Path file) throws IOException;
 
   /**
-   * Like {@link #put}, but never replaces anything.
+   * Like {@link #put}, but fails instead of replacing a blob.
    *
-   * @throws java.nio.file.FileAlreadyExistsException when there is one of that name
+   * @throws java.nio.file.FileAlreadyExistsException if a blob of that name exists
    */
   void create(String name, Path file) throws IOException;
 
   /**
-   * Reads a part.
+   * Reads a range of a blob.
    *
-   * @throws java.nio.file.NoSuchFileException when there is no such file
-   * @throws java.io.EOFException when it is shorter than that
+   * @throws java.nio.file.NoSuchFileException if the blob does not exist
+   * @throws java.io.EOFException if the blob ends before the range does
    */
   byte[] read(String name, long offset, int length) throws IOException;
 
   /**
-   * @throws java.nio.file.NoSuchFileException when there is no such file
+   * @throws java.nio.file.NoSuchFileException if the blob does not exist
    */
   long size(String name) throws IOException;
 
-  /** Returns the names that begin with {@code prefix} and a slash, in order. */
+  /** Returns the names that begin with {@code prefix} and a slash, sorted. */
   List<String> list(String prefix) throws IOException;
 
-  /** Removes a file; nothing happens when there is none. */
+  /** Removes a blob. Has no effect if the blob does not exist. */
   void remove(String name) throws IOException;
 }

@@ -21,24 +21,24 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Blobs in a folder of this machine. A file is on the disk before its name is. */
+/** A blob store in a local folder. A file is synced to disk before it gets its name. */
 public final class FolderBlobStore implements BlobStore {
-  /** Only the server looks into it. */
-  private static final FileAttribute<Set<PosixFilePermission>> OWN =
+  /** Only the server may read the folder. */
+  private static final FileAttribute<Set<PosixFilePermission>> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private static final String LOCK = "lock";
 
   private final Path folder;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
 
   public FolderBlobStore(Path folder) {
     this(folder, FailpointListener.NONE);
   }
 
-  public FolderBlobStore(Path folder, FailpointListener steps) {
+  public FolderBlobStore(Path folder, FailpointListener failpoints) {
     this.folder = folder;
-    this.steps = steps;
+    this.failpoints = failpoints;
   }
 
   @Override
@@ -47,12 +47,12 @@ public final class FolderBlobStore implements BlobStore {
   }
 
   /**
-   * Becomes the only one who uses a folder: by a lock of the kernel, which ends with the process
-   * however that ends.
+   * Claims exclusive use of a folder by a file lock, which the kernel releases when the process
+   * ends for any reason.
    */
   public static Claim claimFolder(Path folder) throws IOException {
     if (!Files.isDirectory(folder)) {
-      Files.createDirectories(folder, OWN);
+      Files.createDirectories(folder, OWNER_ONLY);
       sync(folderOf(folder.toAbsolutePath()));
     }
     FileChannel channel =
@@ -65,7 +65,7 @@ public final class FolderBlobStore implements BlobStore {
     }
     if (lock == null) {
       channel.close();
-      throw new AlreadyClaimedException("another process has the snapshots of " + folder);
+      throw new AlreadyClaimedException("another process owns the snapshot store in " + folder);
     }
     return channel::close;
   }
@@ -73,19 +73,22 @@ public final class FolderBlobStore implements BlobStore {
   @Override
   public void put(String name, Path file) throws IOException {
     sync(file);
-    steps.reached(SnapshotFailpoint.FILE_SYNCED);
+    failpoints.reached(SnapshotFailpoint.FILE_SYNCED);
     Path target = folder.resolve(name);
     Path parent = folderOf(target);
     if (!Files.isDirectory(parent)) {
-      Files.createDirectories(parent, OWN);
+      Files.createDirectories(parent, OWNER_ONLY);
       sync(folder);
     }
     Files.move(file, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    steps.reached(SnapshotFailpoint.FILE_NAMED);
+    failpoints.reached(SnapshotFailpoint.FILE_NAMED);
     sync(parent);
   }
 
-  /** There is one owner, and it creates each name once: what is looked for here comes not later. */
+  /**
+   * The store has one owner, which creates each name once, so no other writer can create the name
+   * after this check.
+   */
   @Override
   public void create(String name, Path file) throws IOException {
     if (Files.exists(folder.resolve(name))) {
@@ -103,7 +106,7 @@ public final class FolderBlobStore implements BlobStore {
   private static Path folderOf(Path target) throws IOException {
     Path parent = target.getParent();
     if (parent == null) {
-      throw new IOException(target + " lies in no folder");
+      throw new IOException(target + " has no parent folder");
     }
     return parent;
   }
@@ -139,7 +142,7 @@ public final class FolderBlobStore implements BlobStore {
   public void remove(String name) throws IOException {
     Path target = folder.resolve(name);
     if (Files.deleteIfExists(target)) {
-      steps.reached(SnapshotFailpoint.FILE_REMOVED);
+      failpoints.reached(SnapshotFailpoint.FILE_REMOVED);
       sync(folderOf(target));
     }
   }

@@ -1,4 +1,4 @@
-/** Where finished files of the store lie: a folder of this machine, or something further away. */
+/** Storage for the finished files of a snapshot store: a local folder or a remote service. */
 @NullMarked
 package dev.isola.snapshot.blob;
 

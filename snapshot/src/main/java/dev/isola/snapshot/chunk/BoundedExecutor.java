@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that other threads do for one who goes on meanwhile: only as much of it at once as the
- * budget allows, and whoever waits for it is told the first failure. After a failure nothing more
- * is begun.
+ * Runs tasks on the threads of an executor while the caller continues. The total size of the tasks
+ * in progress is limited to a budget. The first failure is reported to the caller, and no task
+ * starts after it.
  */
 final class BoundedExecutor {
-  /** What a piece of work weighs at least: it takes some memory to remember it. */
-  private static final int LEAST = 4 << 10;
+  /** The minimum size counted for a task, because a queued task takes memory itself. */
+  private static final int MIN_WEIGHT = 4 << 10;
 
   private final Executor threads;
   private final int budget;
@@ -22,7 +22,7 @@ final class BoundedExecutor {
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private volatile boolean abandoned;
 
-  /** A piece of work; it never waits for another one. */
+  /** A task. It must not wait for another task. */
   @FunctionalInterface
   interface IoTask {
     void run() throws IOException;
@@ -34,16 +34,16 @@ final class BoundedExecutor {
     this.left = new Semaphore(budget, true);
   }
 
-  /** Begins a piece of work, once there is room for so many bytes. */
+  /** Submits a task, blocking until the budget has room for {@code bytes}. */
   void submit(int bytes, IoTask work) throws IOException {
-    int weight = Math.clamp(bytes, LEAST, budget);
+    int weight = Math.clamp(bytes, MIN_WEIGHT, budget);
     left.acquireUninterruptibly(weight);
     try {
       check();
       threads.execute(() -> run(work, weight));
     } catch (RejectedExecutionException e) {
       left.release(weight);
-      throw new IOException("the store was closed", e);
+      throw new IOException("the store is closed", e);
     } catch (IOException e) {
       left.release(weight);
       throw e;
@@ -68,17 +68,17 @@ final class BoundedExecutor {
       throw e;
     }
     if (failed != null) {
-      throw new IOException("a thread of the store failed: " + failed, failed);
+      throw new IOException("a background task failed: " + failed, failed);
     }
   }
 
-  /** Waits until all that was begun is done. What it did is seen by the caller. */
+  /** Waits for all submitted tasks. Their effects are then visible to the caller. */
   void await() throws IOException {
     settle();
     check();
   }
 
-  /** Begins nothing more, and waits for the rest. */
+  /** Prevents further tasks from starting and waits for those in progress. */
   void cancel() {
     abandoned = true;
     settle();

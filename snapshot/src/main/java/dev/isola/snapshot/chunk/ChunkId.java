@@ -5,24 +5,21 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/**
- * SHA-256 of a chunk's content, which is its name. A hole in a file has no content and a name that
- * says how long it is.
- */
+/** The SHA-256 of a chunk's content. A hole has no content; its id encodes its length. */
 public record ChunkId(long a, long b, long c, long d) {
-  /** How many bytes it has. */
+  /** The length of an id in bytes. */
   public static final int BYTES = 32;
 
-  /** SHA-256 of nothing begins with these, and nothing is no chunk. */
+  /** The start of the SHA-256 of empty content, which no chunk can have. */
   private static final long HOLE_A = 0xe3b0c44298fc1c14L;
 
   private static final long HOLE_B = 0x9afbf4c8996fb924L;
   private static final long HOLE_C = 0x27ae41e4649b934cL;
 
-  /** Names a run of so many zeros that are not stored. */
+  /** Returns the id of a run of {@code length} zeros, which is not stored. */
   public static ChunkId hole(long length) {
     if (length <= 0) {
-      throw new IllegalArgumentException("a hole has a length");
+      throw new IllegalArgumentException("the length of a hole must be positive");
     }
     return new ChunkId(HOLE_A, HOLE_B, HOLE_C, length);
   }
@@ -31,7 +28,7 @@ public record ChunkId(long a, long b, long c, long d) {
     return a == HOLE_A && b == HOLE_B && c == HOLE_C && d > 0;
   }
 
-  /** Returns how many zeros a hole stands for. */
+  /** Returns the number of zeros in a hole. */
   public long holeLength() {
     return isHole() ? d : 0;
   }
@@ -46,7 +43,7 @@ public record ChunkId(long a, long b, long c, long d) {
     return new ChunkId(from.getLong(), from.getLong(), from.getLong(), from.getLong());
   }
 
-  /** Reads what {@link #bytes} gave. */
+  /** Returns the id for the result of {@link #bytes}. */
   public static ChunkId of(byte[] bytes) {
     return readFrom(ByteBuffer.wrap(bytes));
   }
@@ -55,12 +52,12 @@ public record ChunkId(long a, long b, long c, long d) {
     return ByteBuffer.allocate(BYTES).putLong(a).putLong(b).putLong(c).putLong(d).array();
   }
 
-  /** Returns the digest that names are made with. */
+  /** Returns a new digest of the algorithm used for ids. */
   public static MessageDigest sha256() {
     try {
       return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("every JDK has SHA-256", e);
     }
   }
 

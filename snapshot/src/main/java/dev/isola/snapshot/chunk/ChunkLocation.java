@@ -1,13 +1,13 @@
 package dev.isola.snapshot.chunk;
 
 /**
- * Where a chunk lies.
+ * The location of a chunk.
  *
- * @param length in the pack, compressed
- * @param size of its content
+ * @param length the compressed length in the pack
+ * @param size the uncompressed size
  */
 record ChunkLocation(String pack, long offset, int length, int size) {
-  /** Returns where the next one may begin. */
+  /** Returns the offset after the chunk. */
   long end() {
     return offset + length;
   }

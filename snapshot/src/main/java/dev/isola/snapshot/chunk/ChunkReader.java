@@ -8,73 +8,73 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Reads the chunks of one snapshot. They lie near one another in their packs, mostly in the order
- * in which they are wanted, so a stretch is read at once and the last few are kept: small files
- * would otherwise be a request each. For several threads.
+ * Reads the chunks of one snapshot. Its chunks are close together in their packs and are mostly
+ * read in order, so each read fetches a whole run and the last few runs are cached; otherwise every
+ * small file would cost one request. Thread-safe.
  */
 public final class ChunkReader {
-  private static final int KEPT = 4;
+  private static final int CACHED_RUNS = 4;
 
   private final ChunkStore store;
-  private final Map<ChunkId, ChunkRun> stretches = new HashMap<>();
+  private final Map<ChunkId, ChunkRun> runs = new HashMap<>();
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<ChunkRun, byte[]> last =
-      new LinkedHashMap<>(KEPT, 0.75f, true) {
+      new LinkedHashMap<>(CACHED_RUNS, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<ChunkRun, byte[]> eldest) {
-          return size() > KEPT;
+          return size() > CACHED_RUNS;
         }
       };
 
   ChunkReader(ChunkStore store, Collection<ChunkRun> all) {
     this.store = store;
-    for (ChunkRun stretch : all) {
-      stretch.chunks().keySet().forEach(id -> stretches.put(id, stretch));
+    for (ChunkRun chunkRun : all) {
+      chunkRun.chunks().keySet().forEach(id -> runs.put(id, chunkRun));
     }
   }
 
   /**
-   * Returns a chunk.
+   * Returns the content of a chunk.
    *
-   * @throws DamagedException when it is not what was written, or not of this snapshot
+   * @throws DamagedException if the chunk is corrupt or does not belong to this snapshot
    */
   public byte[] read(ChunkId id) throws IOException {
-    ChunkRun stretch = stretches.get(id);
-    if (stretch == null) {
-      throw new DamagedException("chunk " + id, "the snapshot does not have it");
+    ChunkRun chunkRun = runs.get(id);
+    if (chunkRun == null) {
+      throw new DamagedException("chunk " + id, "it does not belong to the snapshot");
     }
-    return stretch.content(id, bytes(stretch));
+    return chunkRun.content(id, bytes(chunkRun));
   }
 
-  private byte[] bytes(ChunkRun stretch) throws IOException {
+  private byte[] bytes(ChunkRun chunkRun) throws IOException {
     lock.lock();
     try {
-      byte[] kept = last.get(stretch);
+      byte[] kept = last.get(chunkRun);
       if (kept != null) {
         return kept;
       }
     } finally {
       lock.unlock();
     }
-    byte[] bytes = store.read(stretch);
+    byte[] bytes = store.read(chunkRun);
     lock.lock();
     try {
-      last.put(stretch, bytes);
+      last.put(chunkRun, bytes);
     } finally {
       lock.unlock();
     }
     return bytes;
   }
 
-  /** Returns how many bytes of content a chunk has. */
+  /** Returns the uncompressed size of a chunk. */
   public int size(ChunkId id) {
-    ChunkRun stretch = stretches.get(id);
-    ChunkLocation place = stretch == null ? null : stretch.chunks().get(id);
-    if (place == null) {
+    ChunkRun chunkRun = runs.get(id);
+    ChunkLocation location = chunkRun == null ? null : chunkRun.chunks().get(id);
+    if (location == null) {
       throw new IllegalArgumentException("the snapshot has no chunk " + id);
     }
-    return place.size();
+    return location.size();
   }
 }

@@ -6,12 +6,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Chunks that lie side by side in a pack and are read together. The same only as itself. */
+/** Chunks that are adjacent in a pack and read together. Uses identity equality. */
 final class ChunkRun {
-  /** How much is read at once, if chunks allow. */
-  static final int LONGEST = 4 << 20;
+  /** The maximum number of bytes per read, unless a single chunk is longer. */
+  static final int MAX_BYTES = 4 << 20;
 
-  /** How far apart two chunks may lie to be read together. */
+  /** The maximum gap between two chunks that are read together. */
   private static final int GAP = 64 << 10;
 
   private final String pack;
@@ -25,31 +25,31 @@ final class ChunkRun {
     this.end = first.offset();
   }
 
-  /** Puts together what lies side by side. */
+  /** Groups adjacent chunks into runs. */
   static List<ChunkRun> of(Map<ChunkId, ChunkLocation> wanted) {
     List<Map.Entry<ChunkId, ChunkLocation>> sorted = new ArrayList<>(wanted.entrySet());
     sorted.sort(
         Map.Entry.comparingByValue(
             Comparator.comparing(ChunkLocation::pack).thenComparingLong(ChunkLocation::offset)));
-    List<ChunkRun> stretches = new ArrayList<>();
+    List<ChunkRun> runs = new ArrayList<>();
     for (Map.Entry<ChunkId, ChunkLocation> one : sorted) {
-      if (stretches.isEmpty() || !stretches.getLast().reaches(one.getValue())) {
-        stretches.add(new ChunkRun(one.getValue()));
+      if (runs.isEmpty() || !runs.getLast().reaches(one.getValue())) {
+        runs.add(new ChunkRun(one.getValue()));
       }
-      stretches.getLast().add(one.getKey(), one.getValue());
+      runs.getLast().add(one.getKey(), one.getValue());
     }
-    return stretches;
+    return runs;
   }
 
-  private boolean reaches(ChunkLocation place) {
-    return place.pack().equals(pack)
-        && place.offset() <= end + GAP
-        && place.end() <= offset + LONGEST;
+  private boolean reaches(ChunkLocation location) {
+    return location.pack().equals(pack)
+        && location.offset() <= end + GAP
+        && location.end() <= offset + MAX_BYTES;
   }
 
-  private void add(ChunkId id, ChunkLocation place) {
-    chunks.put(id, place);
-    end = Math.max(end, place.end());
+  private void add(ChunkId id, ChunkLocation location) {
+    chunks.put(id, location);
+    end = Math.max(end, location.end());
   }
 
   String pack() {
@@ -68,27 +68,27 @@ final class ChunkRun {
     return chunks;
   }
 
-  /** Returns where the squeezed bytes of a chunk begin in what was read. */
-  int begin(ChunkLocation place) {
-    return Math.toIntExact(place.offset() - offset);
+  /** Returns the position of a compressed chunk within the bytes of the run. */
+  int begin(ChunkLocation location) {
+    return Math.toIntExact(location.offset() - offset);
   }
 
   /**
-   * Returns one of its chunks.
+   * Returns the content of a chunk of this run.
    *
-   * @param bytes all of it
-   * @throws DamagedException when that is not what was written
+   * @param bytes all bytes of the run
+   * @throws DamagedException if the chunk is corrupt
    */
   byte[] content(ChunkId id, byte[] bytes) throws DamagedException {
-    ChunkLocation place = chunks.get(id);
-    if (place == null) {
-      throw new IllegalArgumentException("there is no chunk " + id + " here");
+    ChunkLocation location = chunks.get(id);
+    if (location == null) {
+      throw new IllegalArgumentException("no chunk " + id + " in this run");
     }
-    return ZstdDecompressor.decompress(bytes, begin(place), place.length(), place.size())
+    return ZstdDecompressor.decompress(bytes, begin(location), location.length(), location.size())
         .filter(content -> ChunkId.of(content, 0, content.length).equals(id))
         .orElseThrow(
             () ->
                 new DamagedException(
-                    pack, "its chunk at byte " + place.offset() + " is not what was written"));
+                    pack, "the chunk at byte " + location.offset() + " is corrupt"));
   }
 }

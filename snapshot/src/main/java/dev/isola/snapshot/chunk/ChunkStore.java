@@ -18,32 +18,32 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * All chunks of a store. What is read is checked against its name, so nothing that was damaged goes
- * out. For several threads; {@link #collectGarbage} must be alone.
+ * All chunks of a snapshot store. Every chunk is verified against its id when read. Thread-safe,
+ * except that {@link #collectGarbage} must run exclusively.
  */
 public final class ChunkStore implements AutoCloseable {
-  private static final int MOST_THREADS = 8;
+  private static final int MAX_THREADS = 8;
 
-  /** What reading the table of a pack weighs. */
-  private static final int TABLE = 64 << 10;
+  /** The cost of reading a pack's index, in bytes of the read budget. */
+  private static final int INDEX_COST = 64 << 10;
 
-  private static final int READING = 32 << 20;
+  private static final int READ_BUDGET = 32 << 20;
 
   private final BlobStore blobs;
   private final Path staging;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final ThreadPoolExecutor threads = threads();
-  private final Map<ChunkId, ChunkLocation> places = new ConcurrentHashMap<>();
+  private final Map<ChunkId, ChunkLocation> locations = new ConcurrentHashMap<>();
   private final Map<String, String> damaged = new ConcurrentHashMap<>();
 
-  private ChunkStore(BlobStore blobs, Path staging, FailpointListener steps) {
+  private ChunkStore(BlobStore blobs, Path staging, FailpointListener failpoints) {
     this.blobs = blobs;
     this.staging = staging;
-    this.steps = steps;
+    this.failpoints = failpoints;
   }
 
   private static ThreadPoolExecutor threads() {
-    int count = Math.clamp(Runtime.getRuntime().availableProcessors(), 1, MOST_THREADS);
+    int count = Math.clamp(Runtime.getRuntime().availableProcessors(), 1, MAX_THREADS);
     ThreadPoolExecutor threads =
         new ThreadPoolExecutor(
             count,
@@ -57,19 +57,20 @@ public final class ChunkStore implements AutoCloseable {
   }
 
   /**
-   * Reads which chunks there are. A damaged pack keeps nobody from the others.
+   * Opens the store and loads the index of every pack. A damaged pack does not prevent access to
+   * the others.
    *
-   * @param staging a folder of this machine for what is not finished
+   * @param staging a local folder for unfinished files
    */
-  public static ChunkStore open(BlobStore blobs, Path staging, FailpointListener steps)
+  public static ChunkStore open(BlobStore blobs, Path staging, FailpointListener failpoints)
       throws IOException {
-    ChunkStore store = new ChunkStore(blobs, staging, steps);
+    ChunkStore store = new ChunkStore(blobs, staging, failpoints);
     try {
-      BoundedExecutor flight = new BoundedExecutor(store.threads, READING);
+      BoundedExecutor executor = new BoundedExecutor(store.threads, READ_BUDGET);
       for (String name : blobs.list(Pack.FOLDER)) {
-        flight.submit(TABLE, () -> store.load(name));
+        executor.submit(INDEX_COST, () -> store.load(name));
       }
-      flight.await();
+      executor.await();
       return store;
     } catch (IOException | RuntimeException e) {
       store.close();
@@ -79,117 +80,118 @@ public final class ChunkStore implements AutoCloseable {
 
   private void load(String name) throws IOException {
     try {
-      places.putAll(Pack.rows(blobs, name));
+      locations.putAll(Pack.rows(blobs, name));
     } catch (DamagedException e) {
       damaged.put(name, String.valueOf(e.getMessage()));
     }
   }
 
-  /** Returns the packs that cannot be used, each with what is wrong with it. */
+  /** Returns the unusable packs, each with its defect. */
   public Map<String, String> damaged() {
     return new TreeMap<>(damaged);
   }
 
   public boolean contains(ChunkId id) {
-    return places.containsKey(id);
+    return locations.containsKey(id);
   }
 
-  /** Begins to add chunks. */
+  /** Returns a new writer. */
   public ChunkWriter writer() {
-    return new ChunkWriter(this, blobs, staging, steps, threads);
+    return new ChunkWriter(this, blobs, staging, failpoints, threads);
   }
 
   void register(Map<ChunkId, ChunkLocation> more) {
-    places.putAll(more);
+    locations.putAll(more);
   }
 
   private ChunkLocation locate(ChunkId id) throws DamagedException {
-    ChunkLocation place = places.get(id);
-    if (place == null) {
-      String hint = damaged.isEmpty() ? "" : " that can be read; " + damaged().values();
-      throw new DamagedException("chunk " + id, "it is in no pack" + hint);
+    ChunkLocation location = locations.get(id);
+    if (location == null) {
+      String hint = damaged.isEmpty() ? "" : " that is readable; " + damaged().values();
+      throw new DamagedException("chunk " + id, "no pack contains it" + hint);
     }
-    return place;
+    return location;
   }
 
-  byte[] read(ChunkRun stretch) throws IOException {
+  byte[] read(ChunkRun chunkRun) throws IOException {
     try {
-      return blobs.read(stretch.pack(), stretch.offset(), stretch.length());
+      return blobs.read(chunkRun.pack(), chunkRun.offset(), chunkRun.length());
     } catch (NoSuchFileException e) {
-      throw new DamagedException(stretch.pack(), "it is gone");
+      throw new DamagedException(chunkRun.pack(), "the file is missing");
     } catch (EOFException e) {
-      throw new DamagedException(stretch.pack(), "it was cut off");
+      throw new DamagedException(chunkRun.pack(), "the file is truncated");
     }
   }
 
   /**
-   * Reads and checks chunks, and returns who reads them again.
+   * Reads and verifies chunks, and returns a reader for them.
    *
-   * @throws DamagedException when one is not there, or not what was written
+   * @throws DamagedException if a chunk is missing or corrupt
    */
   public ChunkReader check(Collection<ChunkId> ids) throws IOException {
     Map<ChunkId, ChunkLocation> wanted = new HashMap<>();
     for (ChunkId id : ids) {
       wanted.put(id, locate(id));
     }
-    List<ChunkRun> stretches = ChunkRun.of(wanted);
-    BoundedExecutor flight = new BoundedExecutor(threads, READING);
+    List<ChunkRun> runs = ChunkRun.of(wanted);
+    BoundedExecutor executor = new BoundedExecutor(threads, READ_BUDGET);
     try {
-      for (ChunkRun stretch : stretches) {
-        flight.submit(ChunkRun.LONGEST, () -> check(stretch));
+      for (ChunkRun chunkRun : runs) {
+        executor.submit(ChunkRun.MAX_BYTES, () -> check(chunkRun));
       }
-      flight.await();
+      executor.await();
     } finally {
-      flight.cancel();
+      executor.cancel();
     }
-    return new ChunkReader(this, stretches);
+    return new ChunkReader(this, runs);
   }
 
-  private byte[] check(ChunkRun stretch) throws IOException {
-    byte[] bytes = read(stretch);
-    for (ChunkId id : stretch.chunks().keySet()) {
-      stretch.content(id, bytes);
+  private byte[] check(ChunkRun chunkRun) throws IOException {
+    byte[] bytes = read(chunkRun);
+    for (ChunkId id : chunkRun.chunks().keySet()) {
+      chunkRun.content(id, bytes);
     }
     return bytes;
   }
 
-  /** What a sweep gave back. */
+  /** What a garbage collection reclaimed. */
   public record GarbageStats(int packs, long bytes) {}
 
   /**
-   * Removes what nobody needs. A pack of which less than half is needed is written anew without the
-   * rest, before it goes. Whatever ends this in the middle leaves every needed chunk where it was,
-   * or in two places.
+   * Removes the chunks that are not in {@code needed}. A pack of which less than half is needed is
+   * rewritten without the rest and then removed. An interruption at any point leaves every needed
+   * chunk in at least one pack.
    */
   public GarbageStats collectGarbage(Set<ChunkId> needed) throws IOException {
-    return new GarbageCollection(this, blobs, steps, needed).run();
+    return new GarbageCollection(this, blobs, failpoints, needed).run();
   }
 
-  /** Tells whether nothing is known of a pack but that it is damaged. */
+  /** Tells whether a pack is damaged and its index therefore unknown. */
   boolean isDamaged(String pack) {
     return damaged.containsKey(pack);
   }
 
-  /** Tells whether a chunk is read from that pack. */
+  /** Tells whether the chunk is read from the given pack. */
   boolean readsFrom(String pack, ChunkId id) {
-    ChunkLocation place = places.get(id);
-    return place != null && place.pack().equals(pack);
+    ChunkLocation location = locations.get(id);
+    return location != null && location.pack().equals(pack);
   }
 
   void unregister(String pack, Collection<ChunkId> ids) {
     for (ChunkId id : ids) {
-      places.computeIfPresent(id, (_, at) -> at.pack().equals(pack) ? null : at);
+      locations.computeIfPresent(id, (_, at) -> at.pack().equals(pack) ? null : at);
     }
   }
 
-  /** Writes chunks of a pack into a new one and returns how large that is. */
+  /** Copies chunks into a new pack and returns its size. */
   long rewrite(Map<ChunkId, ChunkLocation> kept) throws IOException {
-    try (PackWriter pack = new PackWriter(staging, steps)) {
-      for (ChunkRun stretch : ChunkRun.of(kept)) {
-        byte[] bytes = check(stretch); // What is damaged is not carried on as if it were good.
-        for (Map.Entry<ChunkId, ChunkLocation> one : stretch.chunks().entrySet()) {
-          ChunkLocation place = one.getValue();
-          pack.add(one.getKey(), bytes, stretch.begin(place), place.length(), place.size());
+    try (PackWriter pack = new PackWriter(staging, failpoints)) {
+      for (ChunkRun chunkRun : ChunkRun.of(kept)) {
+        byte[] bytes = check(chunkRun); // Verifies the chunks, so that damaged ones are not copied.
+        for (Map.Entry<ChunkId, ChunkLocation> one : chunkRun.chunks().entrySet()) {
+          ChunkLocation location = one.getValue();
+          pack.add(
+              one.getKey(), bytes, chunkRun.begin(location), location.length(), location.size());
         }
       }
       register(pack.finish(blobs));
@@ -197,24 +199,24 @@ public final class ChunkStore implements AutoCloseable {
     }
   }
 
-  /** Reads everything and returns what is damaged, by name. */
+  /** Reads everything and returns the defects by name. */
   public Map<String, String> verify() throws IOException {
     Map<String, String> found = new ConcurrentHashMap<>();
-    BoundedExecutor flight = new BoundedExecutor(threads, READING);
+    BoundedExecutor executor = new BoundedExecutor(threads, READ_BUDGET);
     for (String name : blobs.list(Pack.FOLDER)) {
-      flight.submit(
-          ChunkRun.LONGEST,
+      executor.submit(
+          ChunkRun.MAX_BYTES,
           () -> {
             if (!Pack.isIntact(blobs, name)) {
-              found.put(name, name + " is damaged: its bytes are others");
+              found.put(name, name + " is damaged: the content does not match the name");
             }
           });
     }
-    flight.await();
+    executor.await();
     return new TreeMap<>(found);
   }
 
-  /** Ends the threads once they have done what was begun. */
+  /** Stops the threads after they finish the tasks in progress. */
   @Override
   public void close() {
     threads.shutdown();

@@ -15,44 +15,48 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds content to a store. What the store has already is not written again. The caller reads and
- * cuts; hashing, squeezing and writing are done by the store's threads meanwhile. Nothing may be
- * relied on before {@link #commit}. Not for several callers.
+ * Adds content to a store. Chunks that the store already has are not written again. The calling
+ * thread reads and splits the content while the store's threads hash, compress and write it.
+ * Nothing is durable before {@link #commit}. Not thread-safe.
  */
 public final class ChunkWriter implements AutoCloseable {
-  /** Large enough that a file more or less does not matter, small enough to be rewritten. */
-  private static final long FULL = 16L << 20;
+  /** Large enough to amortize the overhead per pack, small enough to rewrite. */
+  private static final long PACK_SIZE = 16L << 20;
 
-  /** How many bytes may be on their way. */
+  /** The maximum number of bytes in progress. */
   private static final int BUDGET = 32 << 20;
 
   private final ChunkStore store;
   private final BlobStore blobs;
   private final Path staging;
-  private final FailpointListener steps;
-  private final BoundedExecutor flight;
+  private final FailpointListener failpoints;
+  private final BoundedExecutor executor;
   private final Chunker chunker = new Chunker();
-  private final Set<ChunkId> mine = ConcurrentHashMap.newKeySet();
+  private final Set<ChunkId> pending = ConcurrentHashMap.newKeySet();
   private final LongAdder newBytes = new LongAdder();
   private final LongAdder storedBytes = new LongAdder();
   private final ReentrantLock packing = new ReentrantLock();
   private @Nullable PackWriter pack;
 
   ChunkWriter(
-      ChunkStore store, BlobStore blobs, Path staging, FailpointListener steps, Executor threads) {
+      ChunkStore store,
+      BlobStore blobs,
+      Path staging,
+      FailpointListener failpoints,
+      Executor threads) {
     this.store = store;
     this.blobs = blobs;
     this.staging = staging;
-    this.steps = steps;
-    this.flight = new BoundedExecutor(threads, BUDGET);
+    this.failpoints = failpoints;
+    this.executor = new BoundedExecutor(threads, BUDGET);
   }
 
-  /** What a file holds; how it is cut is known after {@link ChunkWriter#commit}. */
+  /** The content of a file. Its chunks are known after {@link ChunkWriter#commit}. */
   public static final class FileContent {
     private final List<PendingChunk> cuts = new ArrayList<>(1);
     private long size;
 
-    /** Returns how many bytes it has, holes among them. */
+    /** Returns the size in bytes, including holes. */
     public long size() {
       return size;
     }
@@ -68,18 +72,18 @@ public final class ChunkWriter implements AutoCloseable {
     ChunkId id() {
       ChunkId known = id;
       if (known == null) {
-        throw new IllegalStateException("the content is not committed");
+        throw new IllegalStateException("the content is not committed yet");
       }
       return known;
     }
   }
 
-  /** Begins a file. */
+  /** Starts a file. */
   public FileContent begin() {
     return new FileContent();
   }
 
-  /** Reads to the end of what follows in a file. */
+  /** Appends a stream to a file, up to the end of the stream. */
   public void add(FileContent to, InputStream content) throws IOException {
     chunker.cut(
         content,
@@ -89,7 +93,7 @@ public final class ChunkWriter implements AutoCloseable {
             PendingChunk cut = new PendingChunk();
             to.cuts.add(cut);
             to.size += bytes.length;
-            flight.submit(bytes.length, () -> keep(bytes, cut));
+            executor.submit(bytes.length, () -> keep(bytes, cut));
           }
 
           @Override
@@ -99,7 +103,7 @@ public final class ChunkWriter implements AutoCloseable {
         });
   }
 
-  /** Adds zeros that were not written; they make one hole with those before them. */
+  /** Appends a hole, merging it with a hole directly before it. */
   public void addHole(FileContent to, long length) {
     ChunkId before = to.cuts.isEmpty() ? null : to.cuts.getLast().id;
     PendingChunk cut = new PendingChunk();
@@ -116,7 +120,7 @@ public final class ChunkWriter implements AutoCloseable {
   private void keep(byte[] bytes, PendingChunk cut) throws IOException {
     ChunkId id = ChunkId.of(bytes, 0, bytes.length);
     cut.id = id;
-    if (store.contains(id) || !mine.add(id)) {
+    if (store.contains(id) || !pending.add(id)) {
       return;
     }
     PackWriter full;
@@ -131,18 +135,18 @@ public final class ChunkWriter implements AutoCloseable {
     }
   }
 
-  /** Returns the pack that is full now, if it is. */
-  private @Nullable PackWriter write(ChunkId id, byte[] squeezed, int length, int size)
+  /** Returns the pack if it is now full. */
+  private @Nullable PackWriter write(ChunkId id, byte[] compressed, int length, int size)
       throws IOException {
     packing.lock();
     try {
       PackWriter open = pack;
       if (open == null) {
-        open = new PackWriter(staging, steps);
+        open = new PackWriter(staging, failpoints);
         pack = open;
       }
-      open.add(id, squeezed, 0, length, size);
-      if (open.size() < FULL) {
+      open.add(id, compressed, 0, length, size);
+      if (open.size() < PACK_SIZE) {
         return null;
       }
       pack = null;
@@ -158,9 +162,9 @@ public final class ChunkWriter implements AutoCloseable {
     }
   }
 
-  /** Returns when all that was added is durable. */
+  /** Returns when everything added is durable. */
   public void commit() throws IOException {
-    flight.await();
+    executor.await();
     PackWriter open = pack;
     pack = null;
     if (open != null) {
@@ -168,19 +172,19 @@ public final class ChunkWriter implements AutoCloseable {
     }
   }
 
-  /** Returns how many bytes of content the store did not have. */
+  /** Returns the number of content bytes that the store did not have. */
   public long newBytes() {
     return newBytes.sum();
   }
 
-  /** Returns how many bytes those take in the store. */
+  /** Returns the number of bytes that the new content takes in the store. */
   public long storedBytes() {
     return storedBytes.sum();
   }
 
   @Override
   public void close() throws IOException {
-    flight.cancel();
+    executor.cancel();
     PackWriter open = pack;
     pack = null;
     if (open != null) {

@@ -6,46 +6,51 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Cuts content where its own bytes say so (FastCDC), so that what is inserted in a file moves the
- * cuts near it and no others. A cut is likelier the further a chunk is beyond the usual size. Long
- * runs of zeros are not chunks but holes. Not for several threads.
+ * Splits content into chunks at boundaries determined by the content itself (FastCDC), so that an
+ * insertion only changes the chunks near it. Beyond the average size a boundary becomes more
+ * likely. Long runs of zeros become holes instead of chunks. Not thread-safe.
  */
 public final class Chunker {
   static final int MIN_SIZE = 128 << 10;
   static final int AVERAGE_SIZE = 512 << 10;
   static final int MAX_SIZE = 2 << 20;
 
-  /** So many zeros are a hole. */
+  /** The shortest run of zeros that becomes a hole. */
   static final int MIN_HOLE = 128 << 10;
 
-  /** Where it is looked for zeros: every run of {@link #MIN_HOLE} has such a place, and a page. */
+  /**
+   * The distance between two positions that are tested for zeros. Every run of {@link #MIN_HOLE}
+   * zeros includes such a position and the page at it.
+   */
   private static final int STRIDE = MIN_HOLE / 2;
 
   private static final byte[] ZEROS = new byte[STRIDE];
   private static final int PAGE = 4 << 10;
 
-  /** Bits that must be zero for a cut: more of them before the usual size, fewer behind it. */
-  private static final long STRICT = mask(21);
+  /**
+   * Hash bits that must be zero at a boundary: more of them below the average size, fewer above.
+   */
+  private static final long STRICT_MASK = mask(21);
 
-  private static final long LENIENT = mask(17);
+  private static final long LENIENT_MASK = mask(17);
   private static final long[] GEAR = gear();
 
-  /** Twice the largest chunk, so that what is left is moved seldom. */
+  /** Twice the maximum chunk size, so that the remainder rarely has to be moved. */
   private final byte[] buffer = new byte[2 * MAX_SIZE];
 
   private int begin;
   private int end;
 
-  /** Is given chunks and holes one after the other. */
+  /** Receives chunks and holes in order. */
   public interface ChunkSink {
-    /** The bytes are the taker's own. */
+    /** Receives a chunk; the sink owns the array. */
     void chunk(byte[] bytes) throws IOException;
 
-    /** Holes may follow one another. */
+    /** Receives a hole; another hole may follow directly. */
     void hole(long length) throws IOException;
   }
 
-  /** Reads {@code content} to its end; an empty one has no chunk. */
+  /** Splits {@code content} up to its end. Empty content has no chunks. */
   public void cut(InputStream content, ChunkSink taker) throws IOException {
     begin = 0;
     end = 0;
@@ -77,7 +82,7 @@ public final class Chunker {
     }
   }
 
-  /** Returns how far it is to the next hole, or what is available when there is none. */
+  /** Returns the distance to the next hole, or {@code available} if there is none. */
   private int findHole(int available) {
     int limit = begin + available;
     for (int at = begin; at + PAGE <= limit; at += STRIDE) {
@@ -99,7 +104,7 @@ public final class Chunker {
     return Arrays.mismatch(buffer, at, at + length, ZEROS, 0, length) < 0;
   }
 
-  /** Returns how many zeros there are from there on. */
+  /** Returns the number of zeros from {@code from} on. */
   private int zeros(int from) {
     int at = from;
     while (at < end) {
@@ -113,7 +118,7 @@ public final class Chunker {
     return at - from;
   }
 
-  /** Returns where the first chunk of the buffer ends. */
+  /** Returns the length of the first chunk in the buffer. */
   private int length(int available) {
     if (available <= MIN_SIZE) {
       return available;
@@ -123,25 +128,28 @@ public final class Chunker {
     int at = begin + MIN_SIZE;
     for (; at < usual; at++) {
       hash = (hash << 1) + GEAR[buffer[at] & 0xff];
-      if ((hash & STRICT) == 0) {
+      if ((hash & STRICT_MASK) == 0) {
         return at + 1 - begin;
       }
     }
     for (int last = begin + available; at < last; at++) {
       hash = (hash << 1) + GEAR[buffer[at] & 0xff];
-      if ((hash & LENIENT) == 0) {
+      if ((hash & LENIENT_MASK) == 0) {
         return at + 1 - begin;
       }
     }
     return available;
   }
 
-  /** The upper bits of the hash depend on the most bytes. */
+  /** Uses the upper bits of the hash, which depend on the most bytes. */
   private static long mask(int bits) {
     return -1L << (Long.SIZE - bits);
   }
 
-  /** Numbers without meaning; they may never change, or nothing old is found again. */
+  /**
+   * Returns arbitrary constants. They must never change, or existing content is no longer
+   * deduplicated.
+   */
   private static long[] gear() {
     SplittableRandom random = new SplittableRandom(0x15014);
     long[] table = new long[256];

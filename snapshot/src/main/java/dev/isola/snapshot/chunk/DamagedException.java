@@ -2,7 +2,7 @@ package dev.isola.snapshot.chunk;
 
 import java.io.IOException;
 
-/** Something in the store is not what was written. */
+/** Thrown when stored data is missing or corrupt. */
 public final class DamagedException extends IOException {
   private static final long serialVersionUID = 1;
 

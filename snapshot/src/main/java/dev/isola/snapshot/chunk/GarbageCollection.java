@@ -10,32 +10,34 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** One round of removing what nobody needs. */
+/** One garbage collection. */
 final class GarbageCollection {
   private final ChunkStore store;
   private final BlobStore blobs;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final Set<ChunkId> needed;
   private int packs;
   private long bytes;
 
   GarbageCollection(
-      ChunkStore store, BlobStore blobs, FailpointListener steps, Set<ChunkId> needed) {
+      ChunkStore store, BlobStore blobs, FailpointListener failpoints, Set<ChunkId> needed) {
     this.store = store;
     this.blobs = blobs;
-    this.steps = steps;
+    this.failpoints = failpoints;
     this.needed = needed;
   }
 
   private record Sparse(
       String name, long size, Map<ChunkId, ChunkLocation> kept, Set<ChunkId> all) {}
 
-  /** First what is needed by nobody, because on a full disk that makes the room for the rest. */
+  /**
+   * Removes unused packs first, because on a full disk that makes room for rewriting the others.
+   */
   ChunkStore.GarbageStats run() throws IOException {
     List<Sparse> sparse = new ArrayList<>();
     for (String name : blobs.list(Pack.FOLDER)) {
       if (store.isDamaged(name)) {
-        continue; // What is in it may be wanted by who can mend it.
+        continue; // Its chunks may still be recoverable.
       }
       Map<ChunkId, ChunkLocation> rows = Pack.rows(blobs, name);
       Map<ChunkId, ChunkLocation> kept = new HashMap<>();
@@ -52,7 +54,7 @@ final class GarbageCollection {
       long size = blobs.size(name);
       if (kept.isEmpty()) {
         remove(name, rows.keySet(), size);
-        steps.reached(SnapshotFailpoint.COLLECT_REMOVED);
+        failpoints.reached(SnapshotFailpoint.COLLECT_REMOVED);
       } else if (used < unused) {
         sparse.add(new Sparse(name, size, kept, rows.keySet()));
       }
@@ -68,11 +70,11 @@ final class GarbageCollection {
     try {
       written = store.rewrite(pack.kept());
     } catch (DamagedException e) {
-      return; // It stays as it is; verify names it, and so does whoever opens what needs it.
+      return; // The pack stays; verify reports it, and so does opening a snapshot that needs it.
     }
-    steps.reached(SnapshotFailpoint.COLLECT_REWRITTEN);
+    failpoints.reached(SnapshotFailpoint.COLLECT_REWRITTEN);
     remove(pack.name(), pack.all(), pack.size() - written);
-    steps.reached(SnapshotFailpoint.COLLECT_REPLACED);
+    failpoints.reached(SnapshotFailpoint.COLLECT_REPLACED);
   }
 
   private void remove(String name, Set<ChunkId> chunks, long freed) throws IOException {

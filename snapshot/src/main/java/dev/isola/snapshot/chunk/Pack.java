@@ -11,8 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A file of chunks: a mark, the compressed chunks, a row for each, and a foot that says how many
- * rows there are and what they must be. Its name is SHA-256 of all of it.
+ * A file of chunks: a magic number, the compressed chunks, one row per chunk, and a footer with the
+ * number of rows and their hash. The SHA-256 of the whole file is its name.
  */
 final class Pack {
   static final String FOLDER = "packs";
@@ -24,54 +24,54 @@ final class Pack {
 
   static final int FOOTER_SIZE = Integer.BYTES + ChunkId.BYTES + END_MAGIC.length;
 
-  /** More rows than a pack of the usual size can have, were every chunk one byte long. */
-  private static final int MOST_ROWS = 8 << 20;
+  /** More rows than a pack of normal size could have with chunks of one byte. */
+  private static final int MAX_ROWS = 8 << 20;
 
   private Pack() {}
 
   /**
    * Reads the rows of a pack.
    *
-   * @throws DamagedException when it is not what was written
+   * @throws DamagedException if the pack is corrupt
    */
   static Map<ChunkId, ChunkLocation> rows(BlobStore blobs, String name) throws IOException {
     long size = blobs.size(name);
     if (size < MAGIC.length + FOOTER_SIZE) {
-      throw new DamagedException(name, "it has only " + size + " bytes");
+      throw new DamagedException(name, "the file has only " + size + " bytes");
     }
     if (!Arrays.equals(blobs.read(name, 0, MAGIC.length), MAGIC)) {
-      throw new DamagedException(name, "it does not begin like a pack");
+      throw new DamagedException(name, "the magic number at the start is wrong");
     }
     ByteBuffer foot = ByteBuffer.wrap(blobs.read(name, size - FOOTER_SIZE, FOOTER_SIZE));
     int count = foot.getInt();
     ChunkId wanted = ChunkId.readFrom(foot);
     byte[] end = new byte[END_MAGIC.length];
     foot.get(end);
-    if (!Arrays.equals(end, END_MAGIC) || count < 0 || count > MOST_ROWS) {
-      throw new DamagedException(name, "it does not end like a pack");
+    if (!Arrays.equals(end, END_MAGIC) || count < 0 || count > MAX_ROWS) {
+      throw new DamagedException(name, "the magic number at the end is wrong");
     }
     long begin = size - FOOTER_SIZE - (long) count * ROW_SIZE;
     if (begin < MAGIC.length) {
-      throw new DamagedException(name, "it is too short for its rows");
+      throw new DamagedException(name, "the file is too short for its rows");
     }
     byte[] rows = blobs.read(name, begin, count * ROW_SIZE);
     if (!ChunkId.of(rows, 0, rows.length).equals(wanted)) {
-      throw new DamagedException(name, "its rows are not those that were written");
+      throw new DamagedException(name, "the hash of its rows does not match");
     }
-    Map<ChunkId, ChunkLocation> places = new LinkedHashMap<>();
+    Map<ChunkId, ChunkLocation> locations = new LinkedHashMap<>();
     ByteBuffer row = ByteBuffer.wrap(rows);
     while (row.hasRemaining()) {
       ChunkId id = ChunkId.readFrom(row);
-      ChunkLocation place = new ChunkLocation(name, row.getLong(), row.getInt(), row.getInt());
-      if (place.offset() < MAGIC.length || place.length() < 0 || place.end() > begin) {
-        throw new DamagedException(name, "a row points out of it");
+      ChunkLocation location = new ChunkLocation(name, row.getLong(), row.getInt(), row.getInt());
+      if (location.offset() < MAGIC.length || location.length() < 0 || location.end() > begin) {
+        throw new DamagedException(name, "a row refers to an offset outside the file");
       }
-      places.put(id, place);
+      locations.put(id, location);
     }
-    return places;
+    return locations;
   }
 
-  /** Reads all of a pack and tells whether its bytes are those that it is named by. */
+  /** Reads a whole pack and tells whether its content matches its name. */
   static boolean isIntact(BlobStore blobs, String name) throws IOException {
     MessageDigest digest = ChunkId.sha256();
     long size = blobs.size(name);

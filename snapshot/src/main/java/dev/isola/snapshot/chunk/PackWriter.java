@@ -15,9 +15,12 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Writes one pack beside the store; it joins it when it is finished, or never. */
+/**
+ * Writes one pack to the staging folder. The pack becomes part of the store only when it is
+ * finished.
+ */
 final class PackWriter implements AutoCloseable {
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
   private final Path file;
   private final MessageDigest digest = ChunkId.sha256();
   private final OutputStream disk;
@@ -25,23 +28,23 @@ final class PackWriter implements AutoCloseable {
   private final Map<ChunkId, ChunkLocation> rows = new LinkedHashMap<>();
   private long offset;
 
-  PackWriter(Path staging, FailpointListener steps) throws IOException {
-    this.steps = steps;
+  PackWriter(Path staging, FailpointListener failpoints) throws IOException {
+    this.failpoints = failpoints;
     file = Files.createTempFile(staging, "pack", ".new");
     disk = Files.newOutputStream(file);
     out = new DigestOutputStream(new BufferedOutputStream(disk, 256 << 10), digest);
     write(Pack.MAGIC, 0, Pack.MAGIC.length);
-    steps.reached(SnapshotFailpoint.PACK_STAGED);
+    failpoints.reached(SnapshotFailpoint.PACK_STAGED);
   }
 
   /**
-   * Adds a chunk that is squeezed already.
+   * Adds a compressed chunk.
    *
-   * @param size of its content
+   * @param size the uncompressed size
    */
-  void add(ChunkId id, byte[] squeezed, int from, int length, int size) throws IOException {
+  void add(ChunkId id, byte[] compressed, int from, int length, int size) throws IOException {
     rows.put(id, new ChunkLocation("", offset, length, size));
-    write(squeezed, from, length);
+    write(compressed, from, length);
   }
 
   private void write(byte[] bytes, int from, int length) throws IOException {
@@ -53,37 +56,39 @@ final class PackWriter implements AutoCloseable {
     return offset;
   }
 
-  /** Makes it part of the store, durably, and returns where its chunks lie from now on. */
+  /** Adds the pack to the store durably and returns the locations of its chunks. */
   Map<ChunkId, ChunkLocation> finish(BlobStore blobs) throws IOException {
     ByteBuffer table = ByteBuffer.allocate(rows.size() * Pack.ROW_SIZE);
     rows.forEach(
-        (id, place) ->
+        (id, location) ->
             table
                 .put(id.bytes())
-                .putLong(place.offset())
-                .putInt(place.length())
-                .putInt(place.size()));
+                .putLong(location.offset())
+                .putInt(location.length())
+                .putInt(location.size()));
     write(table.array(), 0, table.capacity());
     ByteBuffer foot = ByteBuffer.allocate(Pack.FOOTER_SIZE);
     foot.putInt(rows.size()).put(ChunkId.of(table.array(), 0, table.capacity()).bytes());
     write(foot.put(Pack.END_MAGIC).array(), 0, Pack.FOOTER_SIZE);
     out.close();
-    steps.reached(SnapshotFailpoint.PACK_WRITTEN);
+    failpoints.reached(SnapshotFailpoint.PACK_WRITTEN);
     String name = Pack.FOLDER + "/" + HexFormat.of().formatHex(digest.digest());
     blobs.put(name, file);
-    steps.reached(SnapshotFailpoint.PACK_KEPT);
-    Map<ChunkId, ChunkLocation> places = new LinkedHashMap<>();
+    failpoints.reached(SnapshotFailpoint.PACK_KEPT);
+    Map<ChunkId, ChunkLocation> locations = new LinkedHashMap<>();
     rows.forEach(
-        (id, place) ->
-            places.put(id, new ChunkLocation(name, place.offset(), place.length(), place.size())));
-    return places;
+        (id, location) ->
+            locations.put(
+                id,
+                new ChunkLocation(name, location.offset(), location.length(), location.size())));
+    return locations;
   }
 
-  /** Throws it away unless it was finished. */
+  /** Discards the pack unless it was finished. */
   @Override
   public void close() throws IOException {
     try {
-      disk.close(); // Without what is buffered: on a full disk that would fail once more.
+      disk.close(); // Unflushed: on a full disk a flush would fail again.
     } finally {
       Files.deleteIfExists(file);
     }

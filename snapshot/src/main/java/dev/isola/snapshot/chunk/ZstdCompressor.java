@@ -5,11 +5,11 @@ import com.github.luben.zstd.ZstdCompressCtx;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * Zstandard with its tables and a place for the result, which are used again: making them takes
- * longer than squeezing a small chunk. For one thread at a time.
+ * Compresses chunks with Zstandard. Instances are pooled with their output buffer, because creating
+ * a context takes longer than compressing a small chunk. Not thread-safe.
  */
 final class ZstdCompressor implements AutoCloseable {
-  /** As restic does by itself: a higher level saves a little and takes much longer. */
+  /** The default of restic; a higher level saves little space and takes much longer. */
   static final int LEVEL = 3;
 
   private static final ArrayBlockingQueue<ZstdCompressor> IDLE = new ArrayBlockingQueue<>(8);
@@ -19,13 +19,13 @@ final class ZstdCompressor implements AutoCloseable {
 
   private ZstdCompressor() {}
 
-  /** Returns one that nobody uses; closing it gives it back. */
+  /** Returns an unused instance. Closing it returns it to the pool. */
   static ZstdCompressor borrow() {
     ZstdCompressor idle = IDLE.poll();
     return idle == null ? new ZstdCompressor() : idle;
   }
 
-  /** Squeezes and returns how many bytes of {@link #result} that took. */
+  /** Compresses the content and returns the number of bytes written to {@link #result}. */
   int compress(byte[] content) {
     int bound = Math.toIntExact(Zstd.compressBound(content.length));
     if (result.length < bound) {

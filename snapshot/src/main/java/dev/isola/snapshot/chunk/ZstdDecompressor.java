@@ -5,10 +5,10 @@ import com.github.luben.zstd.ZstdException;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 
-/** Undoes what a {@link ZstdCompressor} did, with tables that are used again. */
+/** Decompresses chunks. Contexts are pooled, like those of {@link ZstdCompressor}. */
 final class ZstdDecompressor implements AutoCloseable {
-  /** Larger than chunks ever were or will be. */
-  private static final int MOST = 64 << 20;
+  /** Larger than any chunk of any version. */
+  private static final int MAX_SIZE = 64 << 20;
 
   private static final ArrayBlockingQueue<ZstdDecompressor> IDLE = new ArrayBlockingQueue<>(8);
 
@@ -21,10 +21,10 @@ final class ZstdDecompressor implements AutoCloseable {
     return idle == null ? new ZstdDecompressor() : idle;
   }
 
-  /** Returns the content; empty when it has not that size, or is not what was squeezed. */
+  /** Returns the content, or empty if it is corrupt or has another size. */
   static Optional<byte[]> decompress(byte[] from, int offset, int length, int size) {
-    // A pack's rows may have been flipped: nothing is allocated on their word alone.
-    if (size < 0 || size > MOST || length < 0 || offset + length > from.length) {
+    // The rows of the pack may be corrupt, so their sizes are checked before memory is allocated.
+    if (size < 0 || size > MAX_SIZE || length < 0 || offset + length > from.length) {
       return Optional.empty();
     }
     try (ZstdDecompressor expander = borrow()) {

@@ -1,4 +1,4 @@
-/** Content in pieces that are named by what they hold, packed into files worth the trip. */
+/** Content-addressed chunks, stored in pack files. */
 @NullMarked
 package dev.isola.snapshot.chunk;
 

@@ -1,13 +1,12 @@
 package dev.isola.snapshot.failpoint;
 
 /**
- * Is told where the store is. Whoever shows what holds after a crash ends the process there; the
- * product looks away.
+ * Observes failpoints. Crash tests end the process at a failpoint; production code ignores them.
  */
 @FunctionalInterface
 public interface FailpointListener {
   FailpointListener NONE = _ -> {};
 
-  /** Called by any thread of the store, between two steps; may not return. */
+  /** Called by any thread of the store at a failpoint. May not return. */
   void reached(SnapshotFailpoint step);
 }

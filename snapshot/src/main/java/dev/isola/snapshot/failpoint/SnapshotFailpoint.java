@@ -1,43 +1,43 @@
 package dev.isola.snapshot.failpoint;
 
-/** A moment at which an end of the process leaves something half done in the store. */
+/** The points at which a crash leaves an operation of the store incomplete. */
 public enum SnapshotFailpoint {
-  /** The store has its owner; what an earlier one left is still there. */
+  /** The store is claimed; the leftovers of the previous owner still exist. */
   OPEN_CLAIMED,
   TAKE_BEGUN,
-  /** A pack is begun beside the store. */
+  /** A pack was started in the staging folder. */
   PACK_STAGED,
-  /** It is whole, and still beside the store. */
+  /** The pack is complete, still in the staging folder. */
   PACK_WRITTEN,
-  /** It is in the store, and nobody needs it yet. */
+  /** The pack is in the store, and no snapshot uses it yet. */
   PACK_KEPT,
   /** All packs of a snapshot are in the store. */
   TAKE_COMMITTED,
-  /** Its list is written beside the store. */
+  /** The manifest is complete in the staging folder. */
   LIST_WRITTEN,
-  /** Its list is in the store, so the snapshot exists. */
+  /** The manifest is in the store, so the snapshot exists. */
   LIST_KEPT,
-  /** A file is on the disk without its name. */
+  /** A file is synced to disk but not yet renamed. */
   FILE_SYNCED,
-  /** It has its name, which may not be on the disk yet. */
+  /** The file is renamed; the new name may not be on disk yet. */
   FILE_NAMED,
-  /** A name is gone, perhaps not on the disk yet. */
+  /** A file is removed; the removal may not be on disk yet. */
   FILE_REMOVED,
-  /** The list of a snapshot that was removed is gone, and its packs are not. */
+  /** The manifest of a snapshot is removed; its packs still exist. */
   LIST_REMOVED,
   COLLECT_BEGUN,
-  /** It is known what is needed. */
+  /** The needed chunks are known. */
   COLLECT_COUNTED,
-  /** A pack that nobody needed is gone. */
+  /** An unused pack is removed. */
   COLLECT_REMOVED,
-  /** What is needed of a pack is in another one too. */
+  /** The needed chunks of a pack are also in a new pack. */
   COLLECT_REWRITTEN,
-  /** The first one is gone. */
+  /** The original pack is removed. */
   COLLECT_REPLACED,
-  /** The list of a snapshot that is to be restored is read. */
+  /** The manifest of the snapshot to restore is read. */
   RESTORE_LISTED,
-  /** So is all that it needs. */
+  /** All chunks of the snapshot are verified. */
   RESTORE_CHECKED,
-  /** A part of a file is about to be given out. */
+  /** A part of a file is about to be returned. */
   RESTORE_READ
 }

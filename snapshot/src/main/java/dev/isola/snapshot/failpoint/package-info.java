@@ -1,4 +1,4 @@
-/** The moments at which an end of the process leaves something half done. */
+/** Failpoints: the points at which a crash leaves an operation incomplete. */
 @NullMarked
 package dev.isola.snapshot.failpoint;
 

@@ -16,54 +16,55 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 
-/** The list of a snapshot's files, squeezed. The rows themselves are never in memory together. */
+/** The compressed list of a snapshot's entries. The rows are encoded one at a time. */
 public final class CompressedFileList {
   private static final int LEVEL = 3;
   private static final int BUFFER = 64 << 10;
 
-  private final byte[] squeezed;
+  private final byte[] compressed;
   private final String checksum;
 
-  CompressedFileList(byte[] squeezed, String checksum) {
-    this.squeezed = squeezed;
+  CompressedFileList(byte[] compressed, String checksum) {
+    this.compressed = compressed;
     this.checksum = checksum;
   }
 
   byte[] compressed() {
-    return squeezed;
+    return compressed;
   }
 
-  /** Returns SHA-256 over the rows. */
+  /** Returns the SHA-256 of the rows. */
   public String checksum() {
     return checksum;
   }
 
   public static CompressedFileList of(List<SnapshotEntry> entries) throws IOException {
     MessageDigest digest = ChunkId.sha256();
-    ByteArrayOutputStream squeezed = new ByteArrayOutputStream(entries.size() * 48 + 256);
+    ByteArrayOutputStream compressed = new ByteArrayOutputStream(entries.size() * 48 + 256);
     try (OutputStream out =
         new BufferedOutputStream(
-            new DigestOutputStream(new ZstdOutputStream(squeezed, LEVEL), digest), BUFFER)) {
+            new DigestOutputStream(new ZstdOutputStream(compressed, LEVEL), digest), BUFFER)) {
       EntryCodec.encode(entries, out);
     }
     return new CompressedFileList(
-        squeezed.toByteArray(), HexFormat.of().formatHex(digest.digest()));
+        compressed.toByteArray(), HexFormat.of().formatHex(digest.digest()));
   }
 
   /**
-   * Returns the files.
+   * Returns the entries.
    *
-   * @throws IOException when this is not what was written
+   * @throws IOException if the data is corrupt
    */
   List<SnapshotEntry> entries() throws IOException {
     MessageDigest digest = ChunkId.sha256();
     try (InputStream in =
         new BufferedInputStream(
-            new DigestInputStream(new ZstdInputStream(new ByteArrayInputStream(squeezed)), digest),
+            new DigestInputStream(
+                new ZstdInputStream(new ByteArrayInputStream(compressed)), digest),
             BUFFER)) {
       List<SnapshotEntry> entries = EntryCodec.decode(in);
       if (!HexFormat.of().formatHex(digest.digest()).equals(checksum)) {
-        throw new IOException("the checksum is another one");
+        throw new IOException("the checksum does not match");
       }
       return entries;
     }

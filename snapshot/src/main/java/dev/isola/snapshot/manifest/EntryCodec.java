@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The files of a snapshot as bytes: a row for each. */
+/** Encodes the entries of a snapshot as bytes, one row per entry. */
 final class EntryCodec {
-  /** Longer than any name or attribute; nothing is allocated on the word of a flipped length. */
-  private static final int LONGEST = 1 << 20;
+  /** Longer than any name or attribute; a corrupt length must not cause a large allocation. */
+  private static final int MAX_LENGTH = 1 << 20;
 
   private EntryCodec() {}
 
@@ -47,7 +47,7 @@ final class EntryCodec {
     out.flush();
   }
 
-  /** Reads what {@link #encode} wrote, and that there is nothing behind it. */
+  /** Decodes the output of {@link #encode}, and verifies that nothing follows it. */
   static List<SnapshotEntry> decode(InputStream from) throws IOException {
     DataInputStream in = new DataInputStream(from);
     int count = length(in, Integer.MAX_VALUE);
@@ -68,7 +68,7 @@ final class EntryCodec {
               chunks(in)));
     }
     if (in.read() >= 0) {
-      throw new IOException("there is something behind the last file");
+      throw new IOException("unexpected data after the last entry");
     }
     return entries;
   }
@@ -76,13 +76,13 @@ final class EntryCodec {
   private static int length(DataInputStream in, int most) throws IOException {
     int length = in.readInt();
     if (length < 0 || length > most) {
-      throw new IOException("a length is " + length);
+      throw new IOException("invalid length " + length);
     }
     return length;
   }
 
   private static Map<String, String> attributes(DataInputStream in) throws IOException {
-    int left = length(in, LONGEST);
+    int left = length(in, MAX_LENGTH);
     if (left == 0) {
       return Map.of();
     }
@@ -111,10 +111,10 @@ final class EntryCodec {
   }
 
   private static String text(DataInputStream in) throws IOException {
-    int length = length(in, LONGEST);
+    int length = length(in, MAX_LENGTH);
     byte[] bytes = in.readNBytes(length);
     if (bytes.length < length) {
-      throw new EOFException("a text was cut off");
+      throw new EOFException("truncated text");
     }
     return new String(bytes, ISO_8859_1);
   }

@@ -18,30 +18,30 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The snapshots of a store, a file each: a mark, what is known of it, and its list of files. A
- * snapshot exists from the moment its file does.
+ * The manifests of a store, one file per snapshot: a magic number, the metadata, and the list of
+ * entries. A snapshot exists as soon as its manifest does.
  */
 public final class Manifests {
   private static final String FOLDER = "snapshots";
   private static final byte[] MARK = "ISOLASN1".getBytes(StandardCharsets.US_ASCII);
   private static final int FIXED = MARK.length + Integer.BYTES;
   private static final int SEAL = 2 * ChunkId.BYTES;
-  private static final int MOST_HEAD = 16 << 20;
+  private static final int MAX_HEADER = 16 << 20;
 
   private final BlobStore blobs;
   private final Path staging;
-  private final FailpointListener steps;
+  private final FailpointListener failpoints;
 
-  public Manifests(BlobStore blobs, Path staging, FailpointListener steps) {
+  public Manifests(BlobStore blobs, Path staging, FailpointListener failpoints) {
     this.blobs = blobs;
     this.staging = staging;
-    this.steps = steps;
+    this.failpoints = failpoints;
   }
 
   /**
-   * Makes a snapshot exist.
+   * Creates a snapshot.
    *
-   * @throws java.nio.file.FileAlreadyExistsException when there is one of that id
+   * @throws java.nio.file.FileAlreadyExistsException if the id exists
    */
   public void write(Snapshot snapshot, CompressedFileList list) throws IOException {
     byte[] head = SnapshotDocument.write(snapshot);
@@ -56,15 +56,15 @@ public final class Manifests {
         out.write(seal);
         out.write(rows);
       }
-      steps.reached(SnapshotFailpoint.LIST_WRITTEN);
+      failpoints.reached(SnapshotFailpoint.LIST_WRITTEN);
       blobs.create(name(snapshot.id()), temporary);
-      steps.reached(SnapshotFailpoint.LIST_KEPT);
+      failpoints.reached(SnapshotFailpoint.LIST_KEPT);
     } finally {
       Files.deleteIfExists(temporary);
     }
   }
 
-  /** The list's bytes by their hash, and the hash of that and of everything before it. */
+  /** Returns the hash of the list, and the hash of that together with everything before it. */
   private static byte[] seal(byte[] head, ChunkId list) {
     ByteBuffer all = ByteBuffer.allocate(head.length + ChunkId.BYTES);
     all.put(head).put(list.bytes());
@@ -83,7 +83,7 @@ public final class Manifests {
   }
 
   /**
-   * @throws DamagedException when it is there and not what was written
+   * @throws DamagedException if the manifest is corrupt
    */
   public Optional<Snapshot> find(String id) throws IOException {
     return head(id).map(Head::snapshot);
@@ -100,7 +100,7 @@ public final class Manifests {
       return Optional.empty();
     }
     if (size < FIXED + SEAL) {
-      throw new DamagedException(name, "it has only " + size + " bytes");
+      throw new DamagedException(name, "the file has only " + size + " bytes");
     }
     ByteBuffer begin = ByteBuffer.wrap(blobs.read(name, 0, FIXED));
     byte[] mark = new byte[MARK.length];
@@ -108,53 +108,53 @@ public final class Manifests {
     int length = begin.getInt();
     if (!Arrays.equals(mark, MARK)
         || length < 0
-        || length > MOST_HEAD
+        || length > MAX_HEADER
         || size < (long) FIXED + length + SEAL) {
-      throw new DamagedException(name, "it does not begin like a snapshot");
+      throw new DamagedException(name, "the magic number at the start is wrong");
     }
     byte[] bytes = blobs.read(name, FIXED, length + SEAL);
     byte[] head = Arrays.copyOf(bytes, length);
     ChunkId list = ChunkId.of(Arrays.copyOfRange(bytes, length, length + ChunkId.BYTES));
     if (!Arrays.equals(seal(head, list), Arrays.copyOfRange(bytes, length, bytes.length))) {
-      throw new DamagedException(name, "what is known of it is not what was written");
+      throw new DamagedException(name, "the hash of its metadata does not match");
     }
     try {
       Snapshot snapshot = SnapshotDocument.read(head);
       return Optional.of(new Head(snapshot, list, FIXED + (long) bytes.length, size));
     } catch (IOException | DateTimeException | IllegalArgumentException e) {
-      throw new DamagedException(name, "what is known of it cannot be read");
+      throw new DamagedException(name, "its metadata cannot be parsed");
     }
   }
 
   /**
-   * Returns the files of a snapshot.
+   * Returns the entries of a snapshot.
    *
-   * @throws DamagedException when they are not what was written
-   * @throws NoSuchFileException when there is no such snapshot
+   * @throws DamagedException if the manifest is corrupt
+   * @throws NoSuchFileException if the snapshot does not exist
    */
   public List<SnapshotEntry> entries(String id) throws IOException {
     Head head = head(id).orElseThrow(() -> new NoSuchFileException(name(id)));
     long length = head.size() - head.offset();
     if (length > Integer.MAX_VALUE - 64) {
-      throw new DamagedException(name(id), "its list of files has an impossible length");
+      throw new DamagedException(name(id), "the length of its file list is invalid");
     }
     byte[] rows = blobs.read(name(id), head.offset(), (int) length);
     if (!ChunkId.of(rows, 0, rows.length).equals(head.list())) {
-      throw new DamagedException(name(id), "its list of files is not what was written");
+      throw new DamagedException(name(id), "the hash of its file list does not match");
     }
     try {
       return new CompressedFileList(rows, head.snapshot().checksum()).entries();
     } catch (IOException e) {
-      throw new DamagedException(name(id), "its list of files cannot be read: " + e.getMessage());
+      throw new DamagedException(name(id), "its file list cannot be parsed: " + e.getMessage());
     }
   }
 
   public void remove(String id) throws IOException {
     blobs.remove(name(id));
-    steps.reached(SnapshotFailpoint.LIST_REMOVED);
+    failpoints.reached(SnapshotFailpoint.LIST_REMOVED);
   }
 
-  /** Tells whether a snapshot can have that name; anything else might lead out of the store. */
+  /** Tells whether the text is a valid snapshot id. Other text could escape the store's folder. */
   public static boolean isId(String text) {
     return text.matches("[a-z0-9]{1,40}");
   }

@@ -6,23 +6,23 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What is known of a snapshot without its list of files.
+ * The metadata of a snapshot, without its entries.
  *
- * @param sandbox whose files they were
- * @param provider that ran it, and so the runtime's type
- * @param runtime the version of Isola that took it
- * @param architecture as Java names it
- * @param parent the snapshot before it in the same line
- * @param root the folder inside the sandbox that was taken
- * @param files how many there are, folders and links among them
- * @param bytes of content in all
- * @param newBytes of content that the store did not have before
- * @param storedBytes that those take in the store
- * @param checksum SHA-256 over the list of files, which has the checksum of every chunk
- * @param kind what was kept of the sandbox
- * @param image that its files stand on; empty for the provider's own
- * @param written what of the sandbox is in it when it is everything that was written, with paths
- *     from {@code /} on; empty for one folder
+ * @param sandbox the sandbox whose files were captured
+ * @param provider the provider of the sandbox, which implies the type of its runtime
+ * @param runtime the version of Isola that captured it
+ * @param architecture the architecture, as named by Java
+ * @param parent the previous snapshot of the same sandbox
+ * @param root the captured folder of the sandbox
+ * @param files the number of entries, including folders and links
+ * @param bytes the total size of the content
+ * @param newBytes the size of the content that the store did not have before
+ * @param storedBytes the number of bytes that the new content takes in the store
+ * @param checksum the SHA-256 of the list of entries, which includes the id of every chunk
+ * @param kind what was captured
+ * @param image the image below the files; empty for the provider's default
+ * @param coverage what is covered if the snapshot has everything that the sandbox wrote, with paths
+ *     from {@code /}; empty for a snapshot of one folder
  */
 public record Snapshot(
     String id,
@@ -46,10 +46,10 @@ public record Snapshot(
     Optional<SnapshotCoverage> coverage) {
 
   /**
-   * Everything that a sandbox wrote.
+   * The scope of a snapshot of everything that a sandbox wrote.
    *
-   * @param imageDigest of the image whose changes are among it; empty where there are only folders
-   * @param folders that are in it whole
+   * @param imageDigest the image whose changes are included; empty if only folders are
+   * @param folders the folders that are included completely
    */
   public record SnapshotCoverage(Optional<String> imageDigest, List<String> folders) {
     public SnapshotCoverage {
@@ -57,15 +57,15 @@ public record Snapshot(
     }
   }
 
-  /** What was kept of a sandbox. */
+  /** What was captured of a sandbox. */
   public enum Kind {
-    /** Its files; its processes begin anew. */
+    /** Files only; processes start again after a restore. */
     FILESYSTEM,
-    /** Its processes too. */
+    /** Files and processes. */
     MEMORY
   }
 
-  /** A snapshot of files that stand on nothing in particular. */
+  /** Creates the metadata of a filesystem snapshot of one folder that depends on no image. */
   public Snapshot(
       String id,
       Instant createdAt,

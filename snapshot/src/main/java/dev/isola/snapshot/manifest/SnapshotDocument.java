@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What is known of a snapshot, in JSON. */
+/** Encodes the metadata of a snapshot as JSON. */
 final class SnapshotDocument {
   private SnapshotDocument() {}
 
@@ -44,11 +44,11 @@ final class SnapshotDocument {
   }
 
   /**
-   * Reads what was written. Its bytes are what they were: their hash is checked before.
+   * Decodes the metadata. The caller has verified the hash of the bytes.
    *
-   * @throws IOException when it is not JSON
-   * @throws java.time.DateTimeException when its time is none
-   * @throws IllegalArgumentException when its kind is not known
+   * @throws IOException if it is not JSON
+   * @throws java.time.DateTimeException if its time is invalid
+   * @throws IllegalArgumentException if its kind is unknown
    */
   static Snapshot read(byte[] json) throws IOException {
     JsonValue head = JsonValue.parse(json);

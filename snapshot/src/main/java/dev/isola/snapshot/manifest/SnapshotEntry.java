@@ -8,14 +8,14 @@ import java.util.Map;
 /**
  * One file of a snapshot.
  *
- * @param path from the snapshot's root, without {@code .} and {@code ..}; each char is one byte,
- *     because a name need not be text in any encoding
- * @param target of a link: where a symbolic one points, or the path a hard one shares
- * @param mode permissions with the set-id and sticky bits
- * @param size of a file's content
- * @param seconds since 1970 when the content changed last
- * @param attributes extended attributes; each char of a value is one byte
- * @param chunks of a file, in order
+ * @param path the path from the snapshot's root, without {@code .} and {@code ..}; each char is one
+ *     byte, because file names need not be text in any encoding
+ * @param target the target of a symbolic link, or the path that a hard link shares
+ * @param mode the permissions with the set-id and sticky bits
+ * @param size the size of the content
+ * @param seconds the modification time in seconds since the Unix epoch
+ * @param attributes the extended attributes; each char of a value is one byte
+ * @param chunks the chunks of the content, in order
  */
 public record SnapshotEntry(
     String path,
@@ -30,16 +30,16 @@ public record SnapshotEntry(
     Map<String, String> attributes,
     List<ChunkId> chunks) {
 
-  /** What a file is. */
+  /** The type of an entry. */
   public enum Kind {
     FILE(0),
     FOLDER(1),
     LINK(2),
     HARD_LINK(3),
-    /** Nothing: the image has something of that name, and it was removed. */
+    /** A whiteout: the image has a file of that name, and the sandbox removed it. */
     REMOVED(4);
 
-    /** As it is written; never changed. */
+    /** The stored code, which must never change. */
     final int code;
 
     Kind(int code) {
@@ -52,17 +52,17 @@ public record SnapshotEntry(
           return kind;
         }
       }
-      throw new IOException("a file is of a kind that is not known (" + code + ")");
+      throw new IOException("unknown kind of entry (" + code + ")");
     }
   }
 
-  /** Returns the same file by another name. */
+  /** Returns the same file under another path. */
   public SnapshotEntry withPath(String other) {
     return new SnapshotEntry(
         other, kind, target, mode, uid, gid, size, seconds, nanos, attributes, chunks);
   }
 
-  /** Returns the same file with names that begin in {@code folder}, in which it is. */
+  /** Returns the same file with paths relative to {@code folder}, which contains it. */
   public SnapshotEntry relativeTo(String folder) {
     return new SnapshotEntry(
         relativeTo(path, folder),

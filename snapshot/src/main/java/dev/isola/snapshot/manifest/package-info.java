@@ -1,4 +1,4 @@
-/** The list of a snapshot: every file with all that is known of it. */
+/** The manifest of a snapshot: its metadata and its entries. */
 @NullMarked
 package dev.isola.snapshot.manifest;
 

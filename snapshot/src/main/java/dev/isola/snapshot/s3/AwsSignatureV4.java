@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Signature Version 4 of Amazon, for S3: proves who asks, and what for, without the secret. */
+/** AWS Signature Version 4 for S3, which authenticates a request without sending the secret key. */
 final class AwsSignatureV4 {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -31,11 +31,11 @@ final class AwsSignatureV4 {
   }
 
   /**
-   * Returns the value of the header {@code Authorization}.
+   * Returns the value of the {@code Authorization} header.
    *
-   * @param path as it is sent
-   * @param headers all that are signed, {@code host}, {@code x-amz-date} and {@code
-   *     x-amz-content-sha256} among them
+   * @param path the encoded path of the request
+   * @param headers all signed headers, including {@code host}, {@code x-amz-date} and {@code
+   *     x-amz-content-sha256}
    */
   static String of(
       String method,
@@ -81,14 +81,14 @@ final class AwsSignatureV4 {
         + HexFormat.of().formatHex(hmac(key, text));
   }
 
-  /** Returns the parameters as they are signed and sent. */
+  /** Returns the query string as it is signed and sent. */
   static String query(SortedMap<String, String> query) {
     return query.entrySet().stream()
         .map(one -> encode(one.getKey(), false) + "=" + encode(one.getValue(), false))
         .collect(Collectors.joining("&"));
   }
 
-  /** Everything but letters, digits and four marks is a percent sign and two digits. */
+  /** Percent-encodes everything except unreserved characters. */
   static String encode(String text, boolean slashes) {
     StringBuilder encoded = new StringBuilder();
     for (byte one : text.getBytes(UTF_8)) {
@@ -107,7 +107,7 @@ final class AwsSignatureV4 {
     try {
       return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("every JDK has SHA-256", e);
     }
   }
 
@@ -117,7 +117,7 @@ final class AwsSignatureV4 {
       mac.init(new SecretKeySpec(key, "HmacSHA256"));
       return mac.doFinal(text.getBytes(UTF_8));
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("every Java has HMAC with SHA-256", e);
+      throw new IllegalStateException("every JDK has HmacSHA256", e);
     }
   }
 }

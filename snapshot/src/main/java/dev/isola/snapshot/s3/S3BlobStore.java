@@ -23,12 +23,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Blobs in a bucket of any server that speaks S3. An object is there whole or not at all, which the
- * server sees to; packs are of some 16 MiB, so that none has to be sent in parts.
+ * A blob store in a bucket of any S3-compatible service. The service stores an object completely or
+ * not at all. Packs have about 16 MiB, so no multipart upload is needed.
  */
 public final class S3BlobStore implements BlobStore, AutoCloseable {
   private static final int LIST_BYTES = 16 << 20;
-  private static final int MOST_PAGES = 100_000;
+  private static final int MAX_PAGES = 100_000;
 
   private final S3Config config;
   private final S3Client bucket;
@@ -63,7 +63,10 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
     }
   }
 
-  /** Of an attempt without an answer nobody knows whether it was the one that made the object. */
+  /**
+   * Tells whether the stored object equals the file: after an attempt without a response, that
+   * attempt may have created the object.
+   */
   private boolean isSame(String name, Path file) throws IOException {
     long size = Files.size(file);
     return size == size(name)
@@ -99,7 +102,7 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
       throw new NoSuchFileException(name);
     }
     byte[] bytes = answer.response().body();
-    boolean whole = answer.status() == 200 && offset == 0; // the range was all of it
+    boolean whole = answer.status() == 200 && offset == 0; // The range covered the whole object.
     if (answer.status() == 416 || !(answer.status() == 206 || whole) || bytes.length != length) {
       throw new EOFException(name + " ends before byte " + (offset + length));
     }
@@ -117,14 +120,15 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
         .response()
         .headers()
         .firstValueAsLong("content-length")
-        .orElseThrow(() -> new IOException(bucket + " does not say how long " + name + " is"));
+        .orElseThrow(
+            () -> new IOException(bucket + " does not report the size of " + name + " is"));
   }
 
   @Override
   public List<String> list(String prefix) throws IOException {
     List<String> names = new ArrayList<>();
     String next = "";
-    for (int page = 0; page < MOST_PAGES; page++) {
+    for (int page = 0; page < MAX_PAGES; page++) {
       SortedMap<String, String> query = new TreeMap<>();
       query.put("list-type", "2");
       query.put("prefix", config.prefix() + prefix + "/");
@@ -139,7 +143,7 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
       S3ListPage list = S3ListPage.read(answer.response().body());
       for (String key : list.keys()) {
         if (!key.startsWith(config.prefix() + prefix + "/")) {
-          throw new IOException(bucket + " lists what was not asked for");
+          throw new IOException(bucket + " lists keys outside the requested prefix");
         }
         names.add(key.substring(config.prefix().length()));
       }
@@ -148,7 +152,7 @@ public final class S3BlobStore implements BlobStore, AutoCloseable {
         return names.stream().sorted().toList();
       }
     }
-    throw new IOException(bucket + " has a list without an end");
+    throw new IOException(bucket + " returns an endless listing");
   }
 
   @Override

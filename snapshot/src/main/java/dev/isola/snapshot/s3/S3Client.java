@@ -24,20 +24,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Requests to a bucket, signed. What the server cannot do now is tried again a few times, each time
- * after a longer pause; every attempt has a deadline and every answer a limit. For several threads.
+ * Sends signed requests to a bucket. Transient failures are retried with exponential backoff; every
+ * attempt has a deadline and every response a size limit. Thread-safe.
  */
 final class S3Client implements AutoCloseable {
   private static final int ATTEMPTS = 5;
   private static final Duration CONNECT = Duration.ofSeconds(10);
   static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final int ERROR_BYTES = 64 << 10;
-  private static final Set<Integer> TRY_AGAIN = Set.of(408, 429, 500, 502, 503, 504);
+  private static final Set<Integer> RETRYABLE = Set.of(408, 429, 500, 502, 503, 504);
 
-  /** Slower than that is no connection: it bounds how long an answer may take. */
-  private static final long LEAST_BYTES_A_SECOND = 100_000;
+  /** The minimum transfer rate, from which the deadline of a request is computed. */
+  private static final long MIN_BYTES_PER_SECOND = 100_000;
 
-  private static final Duration SHORTEST = Duration.ofSeconds(30);
+  private static final Duration MIN_TIMEOUT = Duration.ofSeconds(30);
 
   private final S3Config config;
   private final Clock clock;
@@ -56,11 +56,11 @@ final class S3Client implements AutoCloseable {
   }
 
   /**
-   * What is asked.
+   * A request.
    *
-   * @param key of an object without the prefix; empty for the bucket itself
-   * @param most bytes that the answer may have
-   * @param guard fails when this may no longer be asked
+   * @param key the key of an object without the prefix; empty for the bucket itself
+   * @param maxResponseBytes the maximum size of the response
+   * @param guard throws if the request must no longer be sent
    */
   record S3Request(
       String method,
@@ -79,7 +79,7 @@ final class S3Client implements AutoCloseable {
       return new S3Request("PUT", key, new TreeMap<>(), headers, body, ERROR_BYTES, () -> {});
     }
 
-    /** The same, if it is allowed when it is sent, and when it is sent again. */
+    /** Returns the same request with a guard, which is checked before every attempt. */
     S3Request withGuard(Guard by) {
       return new S3Request(method, key, query, headers, body, maxResponseBytes, by);
     }
@@ -90,7 +90,7 @@ final class S3Client implements AutoCloseable {
     void check() throws IOException;
   }
 
-  /** What is sent, again for each attempt. */
+  /** A request body, opened again for each attempt. */
   record Body(long length, String sha256, PublisherFactory publishers) {
     static final Body NONE =
         new Body(0, AwsSignatureV4.sha256(new byte[0]), HttpRequest.BodyPublishers::noBody);
@@ -113,9 +113,9 @@ final class S3Client implements AutoCloseable {
   }
 
   /**
-   * What was answered.
+   * A response.
    *
-   * @param repeated whether an earlier attempt may have been carried out without our knowing
+   * @param repeated whether an earlier attempt may have taken effect without a response
    */
   record S3Response(HttpResponse<byte[]> response, boolean repeated) {
     int status() {
@@ -127,9 +127,9 @@ final class S3Client implements AutoCloseable {
     }
   }
 
-  /** Asks until there is an answer that trying again would not change. */
+  /** Sends a request, retrying until the response is final. */
   S3Response send(S3Request ask) throws IOException {
-    IOException failure = new IOException("nobody asked");
+    IOException failure = new IOException("no attempt was made");
     boolean repeated = false;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) {
@@ -138,19 +138,19 @@ final class S3Client implements AutoCloseable {
       ask.guard().check();
       try {
         HttpResponse<byte[]> response = attempt(ask);
-        if (!TRY_AGAIN.contains(response.statusCode())) {
+        if (!RETRYABLE.contains(response.statusCode())) {
           return new S3Response(response, repeated);
         }
         failure = S3Errors.of(this + ": " + ask.method(), response);
       } catch (IOException e) {
-        failure = new IOException(this + " does not answer: " + e.getMessage(), e);
+        failure = new IOException(this + " is unreachable: " + e.getMessage(), e);
       }
       repeated = true;
     }
     throw failure;
   }
 
-  /** Asks, and fails unless the status is one of these. */
+  /** Sends a request, and fails unless the status is one of {@code wanted}. */
   S3Response send(S3Request ask, Integer... wanted) throws IOException {
     S3Response answer = send(ask);
     if (!Set.of(wanted).contains(answer.status())) {
@@ -165,7 +165,7 @@ final class S3Client implements AutoCloseable {
       Thread.sleep(ThreadLocalRandom.current().nextLong(longest / 2, longest));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the bucket was asked again", e);
+      throw new IOException("interrupted before a retry", e);
     }
   }
 
@@ -175,16 +175,17 @@ final class S3Client implements AutoCloseable {
             request(ask),
             BodyHandlers.limiting(
                 BodyHandlers.ofByteArray(), Math.max(ask.maxResponseBytes(), ERROR_BYTES)));
-    // The client's own timeout ends with the head of the answer; this one has the body too.
+    // The timeout of the HTTP client ends with the response headers; this one includes the body.
     Duration most =
-        SHORTEST.plusSeconds((ask.body().length() + ask.maxResponseBytes()) / LEAST_BYTES_A_SECOND);
+        MIN_TIMEOUT.plusSeconds(
+            (ask.body().length() + ask.maxResponseBytes()) / MIN_BYTES_PER_SECOND);
     try {
       return answer.get(most.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      throw new IOException("no answer within " + most.toSeconds() + " s", e);
+      throw new IOException("no response within " + most.toSeconds() + " s", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the bucket was asked", e);
+      throw new IOException("interrupted while waiting for a response", e);
     } catch (ExecutionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new IOException(
@@ -234,7 +235,7 @@ final class S3Client implements AutoCloseable {
     client.shutdownNow();
   }
 
-  /** Names the bucket, without who we are there. */
+  /** Names the bucket without credentials. */
   @Override
   public String toString() {
     return "s3://" + config.bucket() + "/" + config.prefix();

@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Where a bucket is and who we are there. Printing it shows no secret.
+ * The location and the credentials of a bucket. {@code toString} reveals no secret.
  *
- * @param endpoint of the server, without the bucket; {@code http} only where the way is safe
- * @param prefix before all names, empty or ending with a slash
- * @param pathStyle whether the bucket is the first part of the path, or of the host's name
- * @param token of a session, for credentials that end by themselves
+ * @param endpoint the service without the bucket; use {@code http} only on a trusted network
+ * @param prefix the prefix of all keys, empty or ending with a slash
+ * @param pathStyle whether the bucket is part of the path instead of the host name
+ * @param token the session token of temporary credentials
  */
 public record S3Config(
     URI endpoint,
@@ -33,38 +33,41 @@ public record S3Config(
   public S3Config {
     String scheme = String.valueOf(endpoint.getScheme()).toLowerCase(Locale.ROOT);
     if (!(scheme.equals("http") || scheme.equals("https")) || endpoint.getHost() == null) {
-      throw bad("the endpoint of the bucket is no address", "write it like https://host:port");
+      throw bad("the endpoint of the bucket is not a valid URL", "use the form https://host:port");
     }
     if (endpoint.getUserInfo() != null
         || endpoint.getQuery() != null
         || !(endpoint.getPath().isEmpty() || endpoint.getPath().equals("/"))) {
       throw bad(
-          "the endpoint of the bucket has more than a host and a port",
-          "put the bucket into the URL, and keys where keys go");
+          "the endpoint of the bucket may have only a host and a port",
+          "name the bucket in the s3:// URL, and credentials in the settings");
     }
     if (!bucket.matches(BUCKET)) {
-      throw bad("no bucket can have the name '" + bucket + "'", "use letters, digits and dashes");
+      throw bad(
+          "invalid bucket name '" + bucket + "'", "use lower-case letters, digits and hyphens");
     }
     if (!prefix.matches(PREFIX) || ("/" + prefix).contains("/../") || prefix.startsWith("./")) {
-      throw bad("the prefix '" + prefix + "' cannot be used", "use words with slashes between");
+      throw bad(
+          "invalid prefix '" + prefix + "'",
+          "use segments of letters, digits, . _ and - separated by slashes");
     }
     if (!region.matches("[a-z0-9-]{1,64}")) {
-      throw bad("'" + region + "' is no region", "write it like us-east-1");
+      throw bad("'" + region + "' is not a valid region", "use a name such as us-east-1");
     }
     if (accessKey.isEmpty() || secretKey.reveal().length == 0) {
       throw bad(
-          "there is no key for the bucket " + bucket,
+          "no credentials for the bucket " + bucket,
           "set access_key and secret_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
     }
   }
 
   /**
-   * Reads {@code s3://BUCKET/PREFIX} and what goes with it.
+   * Parses {@code s3://BUCKET/PREFIX} and its settings.
    *
    * @param settings {@code endpoint}, {@code region}, {@code addressing} (path or host), {@code
-   *     access_key}, {@code secret_key}, {@code session_token}; any of them may be missing
-   * @param environment where the usual variables stand in for what is missing
-   * @throws dev.isola.spi.error.InvalidRequest for what cannot be
+   *     access_key}, {@code secret_key}, {@code session_token}; all are optional
+   * @param environment the standard AWS variables, used for missing settings
+   * @throws dev.isola.spi.error.InvalidRequest if a value is invalid or missing
    */
   public static S3Config of(
       String url, Map<String, String> settings, Map<String, String> environment) {
@@ -72,10 +75,11 @@ public record S3Config(
     try {
       parsed = URI.create(url);
     } catch (IllegalArgumentException e) {
-      throw bad("the place for snapshots is no URL", "write it like s3://bucket/prefix");
+      throw bad(
+          "the location of the snapshots is not a valid URL", "use the form s3://bucket/prefix");
     }
     if (!"s3".equals(parsed.getScheme()) || parsed.getAuthority() == null) {
-      throw bad("the place for snapshots is no bucket", "write it like s3://bucket/prefix");
+      throw bad("the location of the snapshots is not a bucket", "use the form s3://bucket/prefix");
     }
     String path = parsed.getPath().replaceFirst("^/+", "");
     String region =
@@ -99,7 +103,7 @@ public record S3Config(
         value(settings, "session_token", environment, "AWS_SESSION_TOKEN").map(Secret::of));
   }
 
-  /** Returns the host that is asked, as the header names it: the usual port is left out. */
+  /** Returns the value of the {@code Host} header, without a default port. */
   String host() {
     boolean usual =
         endpoint.getPort() < 0
@@ -113,7 +117,7 @@ public record S3Config(
     try {
       return URI.create(text);
     } catch (IllegalArgumentException e) {
-      throw bad("the endpoint of the bucket is no address", "write it like https://host:port");
+      throw bad("the endpoint of the bucket is not a valid URL", "use the form https://host:port");
     }
   }
 

@@ -7,13 +7,13 @@ import java.net.http.HttpResponse;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a server of S3 says is wrong. */
+/** Translates error responses of an S3 service. */
 final class S3Errors {
   private static final Pattern CODE = Pattern.compile("<Code>([A-Za-z0-9]{1,64})</Code>");
 
   private S3Errors() {}
 
-  /** Only the code is repeated: the rest of such an answer may have keys and signatures in it. */
+  /** Includes only the error code: the rest of the response may contain keys and signatures. */
   static IOException of(String what, HttpResponse<byte[]> response) {
     Matcher code = CODE.matcher(new String(response.body(), UTF_8));
     String name = code.find() ? code.group(1) : "";
@@ -21,8 +21,9 @@ final class S3Errors {
     String hint =
         switch (status) {
           case 301, 307, 400 -> "; check region and endpoint";
-          case 401, 403 -> "; check the keys, their rights, and this machine's clock";
-          case 404 -> "; check the bucket's name";
+          case 401, 403 ->
+              "; check the credentials, their permissions, and the clock of this machine";
+          case 404 -> "; check the name of the bucket";
           case 507 -> "; No space left in the bucket";
           default ->
               name.contains("StorageFull") || name.contains("QuotaExceeded")
@@ -30,6 +31,6 @@ final class S3Errors {
                   : "";
         };
     return new IOException(
-        what + " was answered with " + status + (name.isEmpty() ? "" : " " + name) + hint);
+        what + " failed with " + status + (name.isEmpty() ? "" : " " + name) + hint);
   }
 }

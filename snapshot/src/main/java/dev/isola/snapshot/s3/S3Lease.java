@@ -18,21 +18,24 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may write to a bucket: an object that one owner makes, touches all the time and removes at
- * the end. Whoever finds one that was not touched for long takes it over. All of that is by
- * conditional requests, so that of two only one succeeds, and how long ago it was touched is told
- * by the server's clock alone.
+ * Exclusive write access to a bucket. The owner creates an object, renews it regularly and removes
+ * it at the end. Another process takes over an object that was not renewed for a long time.
+ * Conditional requests ensure that only one of two processes succeeds, and the age of the object is
+ * measured by the clock of the service alone.
  *
- * <p>An owner that cannot touch it in time stops writing well before another may begin.
+ * <p>An owner that fails to renew in time stops writing well before another can take over.
  */
 final class S3Lease {
   private static final String KEY = "owner";
-  private static final Duration TOUCH = Duration.ofSeconds(20);
+  private static final Duration RENEW_INTERVAL = Duration.ofSeconds(20);
 
-  /** Without a touch for so long we write no more. */
-  private static final Duration OURS = Duration.ofSeconds(90);
+  /** The owner stops writing after this long without a renewal. */
+  private static final Duration WRITE_TIMEOUT = Duration.ofSeconds(90);
 
-  /** Without a touch for so long it is anybody's; longer by more than one request may take. */
+  /**
+   * Another process may take over after this long without a renewal. The margin exceeds the
+   * duration of a request.
+   */
   static final Duration STALE = Duration.ofMinutes(5);
 
   private final S3Client bucket;
@@ -42,17 +45,18 @@ final class S3Lease {
     this.bucket = bucket;
   }
 
-  /** Fails unless we are the owner, and nobody else can be by now. */
+  /** Throws unless this process is the owner and no other process can have taken over yet. */
   void check() throws IOException {
     HeldLease current = held;
     if (current == null) {
-      throw new AlreadyClaimedException("nobody claimed " + bucket);
+      throw new AlreadyClaimedException("no lease is held on " + bucket);
     }
     current.check();
   }
 
   /**
-   * @param work has our name, so that an owner that was killed is not in its own way
+   * @param work the folder that stores this owner's name, so that a restarted owner can take over
+   *     its own lease
    */
   BlobStore.Claim claim(Path work) throws IOException {
     Path name = work.resolve(KEY);
@@ -73,11 +77,11 @@ final class S3Lease {
       boolean mine = new String(there.response().body(), UTF_8).equals(me);
       if (there.status() == 200 && !mine && age(there).compareTo(STALE) < 0) {
         throw new AlreadyClaimedException(
-            "another server writes to "
+            "another server owns "
                 + bucket
-                + " (touched "
+                + " (lease renewed "
                 + age(there).toSeconds()
-                + " s ago; one that was killed is forgotten after "
+                + " s ago; the lease of a killed server expires after "
                 + STALE.toSeconds()
                 + " s)");
       }
@@ -89,12 +93,12 @@ final class S3Lease {
                   ? Map.of("if-none-match", "*")
                   : Map.of("if-match", there.header("etag")));
       if (made.status() != 200) {
-        throw new AlreadyClaimedException("another server took " + bucket + " at the same moment");
+        throw new AlreadyClaimedException("another server claimed " + bucket + " at the same time");
       }
     }
     HeldLease now = new HeldLease(me, made.header("etag"), begin);
     held = now;
-    now.toucher.start();
+    now.renewer.start();
     return now;
   }
 
@@ -116,35 +120,37 @@ final class S3Lease {
       return ZonedDateTime.parse(answer.header(header), DateTimeFormatter.RFC_1123_DATE_TIME)
           .toInstant();
     } catch (DateTimeException e) {
-      throw new IOException("the server of the bucket does not tell the time", e);
+      throw new IOException("the response of the bucket has no valid Date header", e);
     }
   }
 
-  /** The object while it is ours. */
+  /** The lease while this process holds it. */
   private final class HeldLease implements BlobStore.Claim {
     private final String me;
-    private final Thread toucher = Thread.ofVirtual().name("snapshot-lease").unstarted(this::touch);
+    private final Thread renewer = Thread.ofVirtual().name("snapshot-lease").unstarted(this::renew);
     private String etag;
-    private volatile long touched;
+    private volatile long renewedAt;
     private volatile boolean lost;
 
-    HeldLease(String me, String etag, long touched) {
+    HeldLease(String me, String etag, long renewedAt) {
       this.me = me;
       this.etag = etag;
-      this.touched = touched;
+      this.renewedAt = renewedAt;
     }
 
     void check() throws IOException {
-      if (lost || System.nanoTime() - touched > OURS.toNanos()) {
+      if (lost || System.nanoTime() - renewedAt > WRITE_TIMEOUT.toNanos()) {
         throw new AlreadyClaimedException(
-            bucket + " is no longer ours: another server took it, or it could not be reached");
+            bucket
+                + ": the lease was lost; another server took it over, or the bucket was unreachable"
+                + " for too long");
       }
     }
 
-    private void touch() {
+    private void renew() {
       while (!lost) {
         try {
-          Thread.sleep(TOUCH);
+          Thread.sleep(RENEW_INTERVAL);
           long begin = System.nanoTime();
           S3Client.S3Response answer = put(me, Map.of("if-match", etag));
           if (answer.status() != 200 && !(answer.repeated() && isMine())) {
@@ -153,17 +159,20 @@ final class S3Lease {
           }
           if (answer.status() == 200) {
             etag = answer.header("etag");
-            touched = begin;
+            renewedAt = begin;
           }
         } catch (InterruptedException e) {
-          return; // it was closed
+          return; // The lease was closed.
         } catch (IOException e) {
-          // Tried again; whoever writes is told by check when it was too long.
+          // The next renewal retries; {@code check} fails once the lease is too old.
         }
       }
     }
 
-    /** Of an attempt without an answer nobody knows; the content is ours alone. */
+    /**
+     * Tells whether the object is this owner's: after an attempt without a response, only the
+     * content shows whether the attempt succeeded.
+     */
     private boolean isMine() throws IOException {
       S3Client.S3Response there =
           bucket.send(S3Client.S3Request.of("GET", KEY, Map.of(), 1 << 10), 200, 404);
@@ -176,12 +185,12 @@ final class S3Lease {
 
     @Override
     public void close() throws IOException {
-      toucher.interrupt();
+      renewer.interrupt();
       try {
-        toucher.join();
+        renewer.join();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new IOException("interrupted while the bucket was given back", e);
+        throw new IOException("interrupted while releasing the lease", e);
       }
       held = null;
       if (!lost && isMine()) {

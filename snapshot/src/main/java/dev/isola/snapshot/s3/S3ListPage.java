@@ -10,9 +10,9 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
 /**
- * One page of a bucket's list.
+ * One page of an object listing.
  *
- * @param next what to ask with for the page behind it; empty when this is the last
+ * @param next the continuation token of the next page; empty on the last page
  */
 record S3ListPage(List<String> keys, String next) {
 
@@ -35,17 +35,17 @@ record S3ListPage(List<String> keys, String next) {
             case "NextContinuationToken" -> next = xml.getElementText();
             case "IsTruncated" -> more = Boolean.parseBoolean(xml.getElementText());
             default -> {
-              // Sizes, times and owners are of no use here.
+              // Sizes, times and owners are not needed.
             }
           }
         }
       }
       xml.close();
     } catch (XMLStreamException e) {
-      throw new IOException("the list of the bucket cannot be read", e);
+      throw new IOException("the listing of the bucket cannot be parsed", e);
     }
     if (!list || (more && next.isEmpty())) {
-      throw new IOException("the list of the bucket is none, or does not say how it goes on");
+      throw new IOException("the listing of the bucket is incomplete");
     }
     return new S3ListPage(List.copyOf(keys), more ? next : "");
   }

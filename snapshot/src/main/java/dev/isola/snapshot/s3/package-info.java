@@ -1,4 +1,4 @@
-/** Blobs in a bucket of any server that speaks S3. */
+/** A blob store in a bucket of any S3-compatible service. */
 @NullMarked
 package dev.isola.snapshot.s3;
 

@@ -18,18 +18,18 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What all blobs do, wherever they are. */
+/** The behaviour of every blob store. */
 public abstract class BlobStoreContract {
   @TempDir protected Path folder;
   private BlobStore blobs;
   private BlobStore.Claim claim;
 
-  /** Returns the same place each time, which is empty at first. */
-  protected abstract BlobStore place() throws IOException;
+  /** Opens the same store each time; it is empty at first. */
+  protected abstract BlobStore location() throws IOException;
 
   @BeforeEach
   void claim() throws IOException {
-    blobs = place();
+    blobs = location();
     claim = blobs.claim(work("work"));
   }
 
@@ -47,7 +47,7 @@ public abstract class BlobStoreContract {
   }
 
   @Test
-  void keepsWhatItTook() throws IOException {
+  void storesBlobs() throws IOException {
     byte[] content = new byte[3_000_000];
     new Random(1).nextBytes(content);
     blobs.put("packs/a", file(content));
@@ -63,7 +63,7 @@ public abstract class BlobStoreContract {
   }
 
   @Test
-  void createsOnce() throws IOException {
+  void createFailsForAnExistingName() throws IOException {
     blobs.create("snapshots/a", file("first".getBytes(UTF_8)));
     assertThatThrownBy(() -> blobs.create("snapshots/a", file("second".getBytes(UTF_8))))
         .isInstanceOf(FileAlreadyExistsException.class);
@@ -71,7 +71,7 @@ public abstract class BlobStoreContract {
   }
 
   @Test
-  void tellsWhatIsNotThere() throws IOException {
+  void missingBlobsAreReported() throws IOException {
     assertThatThrownBy(() -> blobs.size("packs/no")).isInstanceOf(NoSuchFileException.class);
     assertThatThrownBy(() -> blobs.read("packs/no", 0, 1)).isInstanceOf(NoSuchFileException.class);
     blobs.remove("packs/no");
@@ -82,7 +82,7 @@ public abstract class BlobStoreContract {
   }
 
   @Test
-  void listsInOrder() throws IOException {
+  void listsNamesInOrder() throws IOException {
     assertThat(blobs.list("packs")).isEmpty();
     for (String name : List.of("packs/b", "snapshots/x", "packs/a", "packs/c")) {
       blobs.put(name, file(name.getBytes(UTF_8)));
@@ -95,11 +95,11 @@ public abstract class BlobStoreContract {
 
   @Test
   void hasOneOwner() throws IOException {
-    assertThatThrownBy(() -> place().claim(work("other")))
+    assertThatThrownBy(() -> location().claim(work("other")))
         .isInstanceOf(AlreadyClaimedException.class);
     blobs.put("packs/a", file(new byte[1]));
     claim.close();
-    place().claim(work("other")).close();
-    claim = place().claim(work("work"));
+    location().claim(work("other")).close();
+    claim = location().claim(work("work"));
   }
 }

@@ -2,7 +2,7 @@ package dev.isola.snapshot.blob;
 
 class FolderBlobStoreTest extends BlobStoreContract {
   @Override
-  protected BlobStore place() {
+  protected BlobStore location() {
     return new FolderBlobStore(folder.resolve("store"));
   }
 }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** The texts are those that earlier versions wrote, by Jackson's binding to classes. */
+/** The documents are those that earlier versions wrote with Jackson's data binding. */
 class SnapshotDocumentTest {
   private static final String PLAIN =
       """
@@ -20,13 +20,15 @@ class SnapshotDocumentTest {
       "runtime":"0.1.0","architecture":"amd64","tags":{"k":"vé"},"parent":null,\
       "root":"/workspace","includes":["a"],"excludes":[],"files":3,"bytes":34359738368,\
       "newBytes":5,"storedBytes":6,"checksum":"c0ffee","kind":"FILESYSTEM","image":null,\
-      "written":null}""";
+      "written":null}\
+      """;
   private static final String WHOLE =
       """
       {"id":"abc","createdAt":"2026-01-02T03:04:05Z","sandbox":"sb-1","provider":"crun",\
       "runtime":"0.1.0","architecture":"amd64","tags":{},"parent":"p","root":"/","includes":[],\
       "excludes":["x"],"files":3,"bytes":4,"newBytes":5,"storedBytes":6,"checksum":"c0ffee",\
-      "kind":"MEMORY","image":"img","written":{"imageDigest":"sha256:1","folders":["/w"]}}""";
+      "kind":"MEMORY","image":"img","written":{"imageDigest":"sha256:1","folders":["/w"]}}\
+      """;
 
   private static void isTheTextOf(Snapshot snapshot, String text) throws IOException {
     assertThat(SnapshotDocument.read(text.getBytes(UTF_8))).isEqualTo(snapshot);
@@ -34,7 +36,7 @@ class SnapshotDocumentTest {
   }
 
   @Test
-  void aSnapshotOfFilesIsWrittenAndReadAsBefore() throws IOException {
+  void folderSnapshotFormatIsStable() throws IOException {
     isTheTextOf(
         new Snapshot(
             "abc",
@@ -57,7 +59,7 @@ class SnapshotDocumentTest {
   }
 
   @Test
-  void aSnapshotOfEverythingIsWrittenAndReadAsBefore() throws IOException {
+  void fullSnapshotFormatIsStable() throws IOException {
     isTheTextOf(
         new Snapshot(
             "abc",
@@ -83,7 +85,7 @@ class SnapshotDocumentTest {
   }
 
   @Test
-  void whatIsNotASnapshotIsRefused() {
+  void malformedDocumentIsRejected() {
     assertThatThrownBy(() -> SnapshotDocument.read("{".getBytes(UTF_8)))
         .isInstanceOf(IOException.class);
     assertThatThrownBy(() -> SnapshotDocument.read("{}".getBytes(UTF_8)))

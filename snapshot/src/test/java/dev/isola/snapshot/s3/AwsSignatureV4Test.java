@@ -9,7 +9,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** The examples that Amazon publishes with its description of Signature Version 4 for S3. */
+/** The examples from Amazon's documentation of Signature Version 4 for S3. */
 class AwsSignatureV4Test {
   private static final String EMPTY =
       "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -31,7 +31,7 @@ class AwsSignatureV4Test {
   }
 
   @Test
-  void getsAPart() {
+  void signsARangeRequest() {
     assertThat(sign("GET", "/test.txt", Map.of(), Map.of("Range", "bytes=0-9")))
         .isEqualTo(
             "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
@@ -40,7 +40,7 @@ class AwsSignatureV4Test {
   }
 
   @Test
-  void putsAnObject() {
+  void signsAPutRequest() {
     assertThat(
             sign(
                 "PUT",
@@ -59,7 +59,7 @@ class AwsSignatureV4Test {
   }
 
   @Test
-  void asksTheBucket() {
+  void signsAListRequest() {
     assertThat(sign("GET", "/", Map.of("lifecycle", ""), Map.of()))
         .endsWith("Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543");
     assertThat(sign("GET", "/", Map.of("max-keys", "2", "prefix", "J"), Map.of()))
@@ -67,7 +67,7 @@ class AwsSignatureV4Test {
   }
 
   @Test
-  void writesTimesAndNames() {
+  void encodesTimesAndKeys() {
     assertThat(AwsSignatureV4.time(Instant.parse("2013-05-24T00:00:00.999Z")))
         .isEqualTo("20130524T000000Z");
     assertThat(AwsSignatureV4.encode("a/b c+~\u00e4", true)).isEqualTo("a/b%20c%2B~%C3%A4");

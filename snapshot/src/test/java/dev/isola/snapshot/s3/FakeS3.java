@@ -22,7 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A fake, for what real servers do seldom: it fails as it is told, and lists two by two. */
+/** A fake S3 service for rare faults: it fails on demand and lists two keys per page. */
 final class FakeS3 implements AutoCloseable {
   private static final int PAGE = 2;
 
@@ -32,12 +32,12 @@ final class FakeS3 implements AutoCloseable {
   final AtomicInteger asked = new AtomicInteger();
   private final HttpServer http;
 
-  /** What becomes of the next request, if anything does. */
+  /** The fault to inject into the next request. */
   enum Fault {
     BUSY,
     FULL,
     HANG_UP,
-    /** It is carried out, and nobody is told. */
+    /** The request takes effect, but no response is sent. */
     DONE_AND_HANG_UP,
     TOO_LONG,
     NOT_A_LIST
@@ -76,7 +76,7 @@ final class FakeS3 implements AutoCloseable {
         case FULL ->
             answer(exchange, 507, "<Error><Code>XMinioStorageFull</Code></Error>".getBytes(UTF_8));
         case HANG_UP -> {
-          // closing without an answer
+          // Closed without a response.
         }
         case DONE_AND_HANG_UP -> keep(key(exchange), body);
         case TOO_LONG -> answer(exchange, 206, new byte[1 << 20]);

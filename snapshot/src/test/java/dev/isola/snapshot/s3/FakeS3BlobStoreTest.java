@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Faults that real servers have seldom, planted in a fake; the real ones are tried elsewhere. */
+/** Rare faults, injected by a fake; other tests use real services. */
 class FakeS3BlobStoreTest {
   @TempDir Path folder;
   private FakeS3 fake;
@@ -48,14 +48,14 @@ class FakeS3BlobStoreTest {
   }
 
   @Test
-  void triesAgainWhatTheServerCannotDoNow() throws IOException {
+  void retriesTransientErrors() throws IOException {
     fake.faults.addAll(List.of(FakeS3.Fault.BUSY, FakeS3.Fault.HANG_UP, FakeS3.Fault.BUSY));
     blobs.put("packs/a", file("content"));
     assertThat(blobs.read("packs/a", 3, 4)).isEqualTo("tent".getBytes(UTF_8));
   }
 
   @Test
-  void givesUpAfterSomeTime() {
+  void stopsRetryingAfterSomeAttempts() {
     fake.faults.addAll(Collections.nCopies(20, FakeS3.Fault.BUSY));
     int before = fake.asked.get();
     assertThatThrownBy(() -> blobs.list("packs"))
@@ -67,7 +67,7 @@ class FakeS3BlobStoreTest {
   }
 
   @Test
-  void knowsItsOwnObjectWhenTheAnswerWasLost() throws IOException {
+  void recognizesItsObjectAfterALostResponse() throws IOException {
     fake.faults.add(FakeS3.Fault.DONE_AND_HANG_UP);
     blobs.create("snapshots/a", file("mine"));
     fake.objects.put("snapshots/b", "theirs".getBytes(UTF_8));
@@ -79,14 +79,14 @@ class FakeS3BlobStoreTest {
   }
 
   @Test
-  void saysThatABucketIsFull() throws IOException {
+  void reportsAFullBucket() throws IOException {
     fake.faults.add(FakeS3.Fault.FULL);
     Path file = file("content");
     assertThatThrownBy(() -> blobs.put("packs/a", file)).hasMessageContaining("No space left");
   }
 
   @Test
-  void takesNoMoreThanItAskedFor() throws IOException {
+  void limitsTheSizeOfResponses() throws IOException {
     blobs.put("packs/a", file("0123456789"));
     fake.faults.addAll(Collections.nCopies(5, FakeS3.Fault.TOO_LONG));
     assertThatThrownBy(() -> blobs.read("packs/a", 0, 10)).isInstanceOf(IOException.class);
@@ -96,7 +96,7 @@ class FakeS3BlobStoreTest {
   }
 
   @Test
-  void readsAListOfManyPages() throws IOException {
+  void readsListingsOfManyPages() throws IOException {
     for (int i = 0; i < 7; i++) {
       blobs.put("packs/p" + i, file("x"));
     }
@@ -104,11 +104,11 @@ class FakeS3BlobStoreTest {
         .containsExactly(
             "packs/p0", "packs/p1", "packs/p2", "packs/p3", "packs/p4", "packs/p5", "packs/p6");
     fake.faults.add(FakeS3.Fault.NOT_A_LIST);
-    assertThatThrownBy(() -> blobs.list("packs")).hasMessageContaining("cannot be read");
+    assertThatThrownBy(() -> blobs.list("packs")).hasMessageContaining("cannot be parsed");
   }
 
   @Test
-  void anOwnerThatWasNotSeenForLongIsReplaced() throws IOException {
+  void staleLeaseIsTakenOver() throws IOException {
     S3BlobStore other = new S3BlobStore(fake.config(), Clock.systemUTC());
     Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
     assertThatThrownBy(() -> other.claim(elsewhere))
@@ -119,7 +119,7 @@ class FakeS3BlobStoreTest {
         BlobStore.Claim now = other.claim(elsewhere)) {
       assertThat(now).isNotNull();
       other.put("packs/a", file("x"));
-      claim.close(); // which leaves the other's alone
+      claim.close(); // It does not remove the new lease.
       assertThat(fake.objects).containsKey("owner");
       assertThatThrownBy(() -> blobs.put("packs/b", file("x")))
           .isInstanceOf(AlreadyClaimedException.class);

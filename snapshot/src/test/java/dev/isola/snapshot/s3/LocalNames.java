@@ -6,7 +6,7 @@ import java.net.spi.InetAddressResolver;
 import java.net.spi.InetAddressResolverProvider;
 import java.util.stream.Stream;
 
-/** Finds names of one domain on this machine, for buckets that are a part of the host's name. */
+/** Resolves the names of one domain to this machine, for virtual-host addressing of buckets. */
 public final class LocalNames extends InetAddressResolverProvider {
   static final String DOMAIN = "s3.isola.test";
 

@@ -19,7 +19,7 @@ class S3ConfigTest {
       Map.of("access_key", "me", "secret_key", "canary-9f1c");
 
   @Test
-  void readsSettingsAndThenTheEnvironment() {
+  void settingsPrecedeTheEnvironment() {
     S3Config config =
         S3Config.of(
             "s3://bucket-1/some/where",
@@ -47,14 +47,14 @@ class S3ConfigTest {
   }
 
   @Test
-  void knowsAmazonWithoutAnEndpoint() {
+  void endpointDefaultsToAws() {
     S3Config config = S3Config.of("s3://bucket", KEYS, Map.of());
     assertThat(config.endpoint()).isEqualTo(URI.create("https://s3.us-east-1.amazonaws.com"));
     assertThat(config.pathStyle()).isFalse();
     assertThat(config.prefix()).isEmpty();
   }
 
-  /** What is signed is what the client sends, and that leaves out the usual port. */
+  /** The signature covers the Host header as sent, which omits a default port. */
   @ParameterizedTest
   @CsvSource({
     "https://host, host, bucket.host",
@@ -72,7 +72,7 @@ class S3ConfigTest {
   }
 
   @Test
-  void showsNoSecret() {
+  void toStringRevealsNoSecret() {
     S3Config config =
         S3Config.of("s3://bucket/prefix", KEYS, Map.of("AWS_SESSION_TOKEN", "canary-9f1c"));
     try (S3BlobStore blobs = new S3BlobStore(config, Clock.systemUTC())) {
@@ -105,7 +105,7 @@ class S3ConfigTest {
   }
 
   @Test
-  void wantsKeys() {
+  void credentialsAreRequired() {
     assertThatThrownBy(() -> S3Config.of("s3://bucket", Map.of(), Map.of()))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("AWS_ACCESS_KEY_ID");

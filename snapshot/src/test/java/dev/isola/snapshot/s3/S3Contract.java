@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What holds on every server that speaks S3. */
+/** The behaviour with every S3-compatible service. */
 abstract class S3Contract extends BlobStoreContract {
   private static final int MANY = Boolean.getBoolean("isola.long") ? 1_100 : 0;
 
@@ -27,18 +27,18 @@ abstract class S3Contract extends BlobStoreContract {
   abstract S3Server server();
 
   @Override
-  protected BlobStore place() {
+  protected BlobStore location() {
     return new S3BlobStore(server().config(prefix), Clock.systemUTC());
   }
 
   @Test
-  void holdsAStoreOfSnapshots() throws IOException {
+  void holdsASnapshotStore() throws IOException {
     SnapshotFixtures.fillAndEmpty(
         () -> new S3BlobStore(server().config("store" + prefix), Clock.systemUTC()), folder);
   }
 
   @Test
-  void theBucketMayBePartOfTheHostsName() throws IOException {
+  void virtualHostAddressingWorks() throws IOException {
     S3BlobStore blobs = new S3BlobStore(server().byHost("host" + prefix), Clock.systemUTC());
     try (blobs;
         BlobStore.Claim claim = blobs.claim(Files.createDirectories(folder.resolve("host")))) {
@@ -52,10 +52,10 @@ abstract class S3Contract extends BlobStoreContract {
   }
 
   @Test
-  void aKilledOwnerIsNotInItsOwnWay() throws IOException {
+  void restartedOwnerTakesOverItsLease() throws IOException {
     Path work = Files.createDirectories(folder.resolve("mine"));
     S3BlobStore killed = new S3BlobStore(server().config("killed" + prefix), Clock.systemUTC());
-    BlobStore.Claim left = killed.claim(work); // which is never given back
+    BlobStore.Claim left = killed.claim(work); // The lease is never released.
     assertThat(left).isNotNull();
     try (S3BlobStore next =
         new S3BlobStore(server().config("killed" + prefix), Clock.systemUTC())) {
@@ -65,7 +65,7 @@ abstract class S3Contract extends BlobStoreContract {
   }
 
   @Test
-  void aWrongKeyIsToldWithoutSecrets() throws IOException {
+  void wrongCredentialsAreReportedWithoutSecrets() throws IOException {
     S3Config good = server().config(prefix);
     S3Config bad =
         new S3Config(
@@ -92,7 +92,7 @@ abstract class S3Contract extends BlobStoreContract {
   }
 
   @Test
-  void aBucketThatIsNotThereIsNamed() {
+  void missingBucketIsReported() {
     S3Config good = server().config(prefix);
     S3Config none =
         new S3Config(
@@ -113,7 +113,7 @@ abstract class S3Contract extends BlobStoreContract {
   }
 
   @Test
-  void listsMoreThanAPage() throws IOException {
+  void listsMoreThanOnePage() throws IOException {
     S3BlobStore blobs = new S3BlobStore(server().config("many" + prefix), Clock.systemUTC());
     try (blobs;
         BlobStore.Claim claim = blobs.claim(Files.createDirectories(folder.resolve("many")))) {

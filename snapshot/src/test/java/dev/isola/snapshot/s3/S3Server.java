@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
-/** A server that others wrote, if it is installed, with a bucket. */
+/** A real S3-compatible service with a bucket, if it is installed. */
 final class S3Server implements AutoCloseable {
   private static final String BUCKET = "snapshots-1";
   private static final String USER = "isola-test";
@@ -33,7 +33,7 @@ final class S3Server implements AutoCloseable {
     this.endpoint = endpoint;
   }
 
-  /** MinIO: a store of objects that many run. */
+  /** MinIO, a widely used object store. */
   static S3Server minio(Path data) throws IOException, InterruptedException {
     return start("minio", "go install github.com/minio/minio@latest", data, "server", "--address");
   }
@@ -116,7 +116,7 @@ final class S3Server implements AutoCloseable {
           bucket.send(S3Client.S3Request.put("", Map.of(), S3Client.Body.NONE), 200);
           return;
         } catch (IOException e) {
-          last = e; // not there yet; asking waits longer each time
+          last = e; // Not up yet; retries with increasing delays.
         }
       }
       throw last;
@@ -127,7 +127,7 @@ final class S3Server implements AutoCloseable {
     return config(endpoint, prefix, true);
   }
 
-  /** The bucket as a part of the host's name. */
+  /** Returns the configuration with virtual-host addressing. */
   S3Config byHost(String prefix) {
     URI named = URI.create("http://" + LocalNames.DOMAIN + ":" + endpoint.getPort());
     return config(named, prefix, false);

@@ -29,9 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Holds the arrows of the house: codec is beneath everything; contract, then guest, then host, then
- * provider; contract, then store and snapshot, then engine, then server, then compat; app sees
- * everything but bench. Inside a module packages have no cycles.
+ * Checks the dependencies between modules: codec is below everything; contract, then guest, then
+ * host, then provider; contract, then store and snapshot, then engine, then server, then compat;
+ * app may use everything except bench. Packages of a module have no cycles.
  */
 class ArchitectureTest {
   private static final JavaClasses ISOLA =
@@ -39,14 +39,14 @@ class ArchitectureTest {
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .importPackages("dev.isola");
 
-  /** Fixtures in packages named wrong, in the test sources only; together they break every rule. */
+  /** Fixtures in test packages named wrong; together they violate every rule. */
   private static final JavaClasses WRONG =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.ONLY_INCLUDE_TESTS)
           .withImportOption(location -> location.contains("/wrong/"))
           .importPackages("dev.isola");
 
-  /** What the server has for extensions. */
+  /** The API of the server for extensions. */
   private static final String[] SHARED =
       Stream.of("access", "auth", "content", "context", "error", "limit", "route")
           .map(name -> "dev.isola.server." + name)
@@ -134,7 +134,7 @@ class ArchitectureTest {
     assertThat(rule.evaluate(WRONG).hasViolation()).as(rule.getDescription()).isTrue();
   }
 
-  /** Of Isola's own packages, a folder knows itself, the codecs and the ones named. */
+  /** A folder may use its own packages, the codecs and the packages named. */
   private static ArchRule folder(String name, String... known) {
     String[] allowed =
         Stream.concat(Stream.of(name, "codec"), Stream.of(known))
@@ -147,7 +147,7 @@ class ArchitectureTest {
                 resideInAPackage("dev.isola..").and(not(resideInAnyPackage(allowed)))));
   }
 
-  /** Each package is a slice of its own, also one beneath another. */
+  /** Each package is its own slice, even if it is nested in another. */
   private static final SliceAssignment PACKAGES =
       new SliceAssignment() {
         @Override

@@ -6,7 +6,7 @@ import java.util.Locale;
 /**
  * A word that sources and documents of this repository do not use.
  *
- * @param word in lower case
+ * @param word the word in lower case
  * @param instead what to write
  * @param reason why the word is banned
  */

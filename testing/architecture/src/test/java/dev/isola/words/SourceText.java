@@ -8,13 +8,16 @@ import java.util.regex.Pattern;
 /**
  * Separates a source file into code and prose.
  *
- * @param code without comments and strings; empty for a document
- * @param prose comments or the text of a document, without what is set in code font
+ * @param code the code without comments and strings; empty for a document
+ * @param prose the comments or the text of a document, without text in code font
  */
 record SourceText(String code, String prose) {
   private static final Pattern COMMENT_OR_STRING =
       Pattern.compile(
-          "(?s)\"\"\".*?\"\"\"|\"(?:[^\"\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\n]|\\\\.)+'|/\\*.*?\\*/|//[^\n]*");
+          "(?s)\"\"\".*?\"\"\"|\"(?:[^\"\\\\\n"
+              + "]|\\\\.)*\"|'(?:[^'\\\\\n"
+              + "]|\\\\.)+'|/\\*.*?\\*/|//[^\n"
+              + "]*");
   private static final Pattern CODE_FONT =
       Pattern.compile("(?s)```.*?```|`[^`\n]*`|\\{@(?:code|link)[^}]*}|\\[[^\\]\n]*]\\([^)\n]*\\)");
 

@@ -60,7 +60,7 @@ final class WordCheck {
     return findings;
   }
 
-  /** Splits identifiers into their words, and prose at everything that is no letter. */
+  /** Splits identifiers into words, and prose at every character that is not a letter. */
   private static Stream<String> words(String text) {
     Matcher matcher = WORD.matcher(text);
     return matcher

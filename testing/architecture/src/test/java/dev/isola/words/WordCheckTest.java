@@ -15,12 +15,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Holds sources and documents to the words of CONTRIBUTING.md, "How we name things". */
+/** Checks that sources and documents use the words of CONTRIBUTING.md, "How we name things". */
 final class WordCheckTest {
   private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
   private static final List<String> CHECKED = List.of(".java", ".c", ".h", ".md");
 
-  /** Build results, and this package, which has to name the words. */
+  /** Build output, and this package, which has to name the words. */
   private static final Set<String> NOT_CHECKED = Set.of("target", "node_modules", ".git", "words");
 
   static List<BannedWord> bannedWords() throws IOException {

@@ -14,11 +14,11 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * An engine's control groups and what is in them, but for what others had there before. An engine
- * makes them beneath its own group in some hierarchies, so they are looked for everywhere.
+ * The control groups of a container engine, except those that existed before. In some hierarchies
+ * an engine creates them beneath its own group, so all hierarchies are searched.
  */
 record EngineCgroups(String name, Set<Path> before) {
-  /** Podman's, whose name cannot be chosen. */
+  /** The group of Podman, whose name is fixed. */
   private static final String PODMANS = "libpod_parent";
 
   static EngineCgroups of(TestContainerEngine.Kind kind, Path work) {
@@ -47,17 +47,17 @@ record EngineCgroups(String name, Set<Path> before) {
         descend(entry, its, found);
       }
     } catch (IOException | UncheckedIOException gone) {
-      // What was found until then is told.
+      // Returns what was found so far.
     }
   }
 
-  /** Removes them, of groups within groups the inner ones first; what is held is still found. */
+  /** Removes the groups, innermost first. Groups that are in use remain and are reported. */
   void remove() {
     for (Path group : found().stream().sorted(Comparator.reverseOrder()).toList()) {
       try {
         Files.deleteIfExists(group);
       } catch (IOException held) {
-        // The census tells.
+        // leftovers() reports it.
       }
     }
   }

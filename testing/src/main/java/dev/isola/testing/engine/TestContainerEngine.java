@@ -23,16 +23,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A container engine of a test's own: its data, its socket, its control groups and its namespaces
- * (pid, mount, network) are its own, so nothing it does reaches this machine's networks or mounts,
- * and all of it is gone when it is closed. {@code testing/engines-here.sh} does the same for a
- * command.
+ * A private container engine for a test, with its own data, socket, control groups and namespaces
+ * (pid, mount, network). It cannot affect the networks or mounts of this machine, and closing it
+ * removes everything. {@code testing/engines-here.sh} does the same for a command.
  */
 public final class TestContainerEngine implements AutoCloseable {
-  /** Whose engine. */
+  /** The kind of engine. */
   public enum Kind {
     DOCKER("docker.sh", "dockerd containerd runc unshare ip"),
-    /** It has no engine, but a service that speaks as one. */
+    /** Podman has no daemon, but a service with the same API. */
     PODMAN("podman.sh", "podman conmon runc unshare ip");
 
     private final String script;
@@ -43,10 +42,10 @@ public final class TestContainerEngine implements AutoCloseable {
       this.programs = programs;
     }
 
-    /** Returns why there can be none here; empty where there can. */
+    /** Returns why this kind cannot run here, or empty if it can. */
     public Optional<String> missing() {
       if (!System.getProperty("user.name", "").equals("root")) {
-        return Optional.of("an engine of its own needs root");
+        return Optional.of("a private engine needs root");
       }
       return Stream.of(programs.split(" "))
           .filter(program -> !installed(program))
@@ -61,7 +60,7 @@ public final class TestContainerEngine implements AutoCloseable {
     }
   }
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final long LOOK_AGAIN = Duration.ofMillis(20).toNanos();
   private static final int LAST_WORDS = 2000;
 
@@ -79,13 +78,13 @@ public final class TestContainerEngine implements AutoCloseable {
   }
 
   /**
-   * Starts a Docker engine and returns when it answers.
+   * Starts a Docker engine and returns when it responds.
    *
-   * @param remaps whether root of its containers is nobody on the host
+   * @param remaps whether root of its containers is an unprivileged user on the host
    * @param options of dockerd
    */
   public static TestContainerEngine docker(boolean remaps, String... options) {
-    Path work = TemporaryFolder.create("isola-eng").path(); // users that it remaps pass through it
+    Path work = TemporaryFolder.create("isola-eng").path(); // remapped users traverse it
     List<String> all = new ArrayList<>(List.of(options));
     if (remaps) {
       plantUsers(work);
@@ -94,28 +93,30 @@ public final class TestContainerEngine implements AutoCloseable {
     return started(new TestContainerEngine(Kind.DOCKER, work, all));
   }
 
-  /** Starts a Docker engine whose disk has only so many bytes. */
+  /** Starts a Docker engine with a disk of {@code bytes} bytes. */
   public static TestContainerEngine dockerWithDiskLimit(long bytes) throws IOException {
     Path work = TemporaryFolder.create("isola-eng").path();
     Files.writeString(work.resolve("small"), Long.toString(bytes));
     return started(new TestContainerEngine(Kind.DOCKER, work, List.of()));
   }
 
-  /** Makes read only where it keeps what it knows of containers, as a damaged disk becomes. */
+  /**
+   * Makes the container metadata of the engine read-only, as the kernel does after a disk error.
+   */
   public void makeDiskReadOnly() throws IOException, InterruptedException {
-    // Mounted once more: what is open in it for writing would keep the first mount as it is.
+    // A second mount, because files open for writing prevent a remount of the first.
     String script = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\"";
     List<String> words = new ArrayList<>(List.of("nsenter", "--mount", "--target"));
     words.add(Long.toString(daemon().getFirst().pid()));
     words.addAll(List.of("sh", "-c", script, "sh", work.resolve("data/containers").toString()));
     Process remount = new ProcessBuilder(words).redirectErrorStream(true).start();
-    String said = new String(remount.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    String output = new String(remount.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (remount.waitFor() != 0) {
-      throw new IOException("the disk cannot be made read only: " + said);
+      throw new IOException("the disk cannot be made read-only: " + output);
     }
   }
 
-  /** Starts Podman's service in the same way. */
+  /** Starts the Podman service in the same way. */
   public static TestContainerEngine podman() {
     return started(
         new TestContainerEngine(
@@ -127,13 +128,15 @@ public final class TestContainerEngine implements AutoCloseable {
       own.start();
       return own;
     } catch (RuntimeException | IOException e) {
-      String said = own.log();
+      String output = own.log();
       own.close();
-      throw new IllegalStateException("the engine did not start: " + said, e);
+      throw new IllegalStateException("the engine did not start: " + output, e);
     }
   }
 
-  /** Users that the engine can give to containers, known only in its own mount namespace. */
+  /**
+   * Creates subordinate users for containers, visible only in the mount namespace of the engine.
+   */
   private static void plantUsers(Path work) {
     try {
       Path etc = Files.createDirectory(work.resolve("etc"));
@@ -153,7 +156,7 @@ public final class TestContainerEngine implements AutoCloseable {
     Path script = work.resolve(kind.script);
     try (InputStream text = TestContainerEngine.class.getResourceAsStream(kind.script)) {
       if (text == null) {
-        throw new IOException("there is no " + kind.script + " beside this class");
+        throw new IOException("there is no resource " + kind.script + "");
       }
       Files.copy(text, script);
     }
@@ -174,16 +177,16 @@ public final class TestContainerEngine implements AutoCloseable {
   }
 
   private static void await(String what, BooleanSupplier condition) {
-    long until = System.nanoTime() + PATIENCE.toNanos();
+    long until = System.nanoTime() + TIMEOUT.toNanos();
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - until > 0) {
-        throw new IllegalStateException("not within " + PATIENCE + ": " + what);
+        throw new IllegalStateException("not within " + TIMEOUT + ": " + what);
       }
       LockSupport.parkNanos(LOOK_AGAIN);
     }
   }
 
-  /** Tells whether it answers a ping. */
+  /** Returns whether it responds to a ping. */
   public boolean isReachable() {
     try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       channel.connect(UnixDomainSocketAddress.of(socket()));
@@ -200,7 +203,7 @@ public final class TestContainerEngine implements AutoCloseable {
     }
   }
 
-  /** Returns the last that it wrote. */
+  /** Returns the end of its log. */
   public String log() {
     try {
       String all = Files.readString(work.resolve("log"));
@@ -214,19 +217,17 @@ public final class TestContainerEngine implements AutoCloseable {
     return work.resolve("docker.sock");
   }
 
-  /** Returns where it is, as {@code DOCKER_HOST} has it. */
+  /** Returns its address in the form of {@code DOCKER_HOST}. */
   public String host() {
     return "unix://" + socket();
   }
 
-  /**
-   * Ends the daemon, as an upgrade does, and leaves its place empty until {@link #restartDaemon()}.
-   */
+  /** Stops the daemon, as an upgrade does, until {@link #restartDaemon()}. */
   public void stopDaemon() throws IOException {
     leave(ProcessHandle::destroy);
   }
 
-  /** Kills the daemon, which cannot say goodbye to anybody, and leaves its place empty likewise. */
+  /** Kills the daemon without a clean shutdown, until {@link #restartDaemon()}. */
   public void killDaemon() throws IOException {
     leave(ProcessHandle::destroyForcibly);
   }
@@ -261,7 +262,7 @@ public final class TestContainerEngine implements AutoCloseable {
     try {
       daemon().forEach(ProcessHandle::destroy);
       if (!running.waitFor(30, TimeUnit.SECONDS)) {
-        // Process 1 of its pid namespace: whatever it started ends with it.
+        // Process 1 of its pid namespace, so that all its children end with it.
         running.children().forEach(ProcessHandle::destroyForcibly);
       }
       running.destroyForcibly();
@@ -272,9 +273,9 @@ public final class TestContainerEngine implements AutoCloseable {
   }
 
   /**
-   * Stops it as a system would, what it runs with it, and removes all of it.
+   * Stops the engine and its containers, and removes everything.
    *
-   * @throws IllegalStateException when something is left
+   * @throws IllegalStateException if anything is left
    */
   @Override
   public void close() {
@@ -284,7 +285,7 @@ public final class TestContainerEngine implements AutoCloseable {
     await("nothing is left of the engine: " + leftovers(), () -> leftovers().isEmpty());
   }
 
-  /** Returns what is there of it: processes, mounts, control groups, its folder. */
+  /** Returns what is left of the engine: processes, mounts, control groups, its folder. */
   public List<String> leftovers() {
     List<String> found = new ArrayList<>();
     ProcessHandle.allProcesses()

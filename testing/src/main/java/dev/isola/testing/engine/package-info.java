@@ -1,4 +1,4 @@
-/** Container engines of the tests' own, that leave nothing behind. */
+/** Private container engines for tests, which leave nothing behind. */
 @NullMarked
 package dev.isola.testing.engine;
 

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** A command that was decided beforehand, or that gives back its standard input. */
+/** A command with scripted output, or one that echoes its standard input. */
 final class FakeExecution implements Execution {
   private final BlockingQueue<Optional<Output>> output = new LinkedBlockingQueue<>();
   private volatile Exit exit = new Exit.Lost("it did not end");
@@ -102,7 +102,7 @@ final class FakeExecution implements Execution {
   }
 
   @Override
-  public Optional<Exit> await(Duration patience) {
+  public Optional<Exit> await(Duration timeout) {
     return Optional.of(exit);
   }
 

@@ -37,7 +37,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** A provider in memory, which notes what it is asked; its own factory. */
+/** An in-memory provider that records calls, and its factory. */
 public final class FakeProvider implements Provider, ProviderFactory {
   private final String name;
   public Health health = new Health.Healthy("always");

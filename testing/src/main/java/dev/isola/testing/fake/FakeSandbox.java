@@ -18,7 +18,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Knows a handful of programs: echo, warn, cat, bytes, exit, kill, sleep, oom, crowd, lose, env.
+ * An in-memory sandbox with built-in programs: echo, warn, cat, bytes, exit, kill, sleep, oom,
+ * crowd, lose, env.
  */
 public final class FakeSandbox implements Sandbox {
   private final SandboxId id;

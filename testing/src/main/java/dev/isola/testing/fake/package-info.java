@@ -1,4 +1,4 @@
-/** A provider without processes, for tests of what calls a provider. */
+/** A provider without processes, for tests of the code that calls providers. */
 @NullMarked
 package dev.isola.testing.fake;
 

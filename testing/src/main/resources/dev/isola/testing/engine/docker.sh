@@ -1,22 +1,22 @@
-# A Docker engine whose data, socket and control groups are its own: sh docker.sh FOLDER GROUPS [OPTION]...
-# To be run as process 1 of pid, mount and network namespaces of its own (unshare), so that nothing it does reaches this
-# machine's networks or mounts. It listens at FOLDER/docker.sock and writes to FOLDER/log. When the daemon ends and there
-# is a file FOLDER/again, it is started once more, after FOLDER/held is gone.
+# Runs a Docker engine with private data, socket and control groups: sh docker.sh FOLDER GROUPS [OPTION]...
+# Run it as process 1 of new pid, mount and network namespaces (unshare), so that it cannot affect the networks or mounts
+# of this machine. It listens on FOLDER/docker.sock and logs to FOLDER/log. When the daemon ends and FOLDER/again exists,
+# it is restarted once FOLDER/held is removed.
 work=$1
 groups=$2
 shift 2
 ip link set lo up
-# Users that it can remap to, known only in here.
+# Subordinate users for remapping, visible only in this mount namespace.
 for file in passwd group subuid subgid; do
   [ ! -e "$work/etc/$file" ] || mount --bind "$work/etc/$file" "/etc/$file" || exit 1
 done
-# A disk of its own that has no more than so many bytes.
+# A private disk of limited size.
 if [ -e "$work/small" ]; then
   mkdir -p "$work/data"
   mount -t tmpfs -o "size=$(cat "$work/small")" data "$work/data" || exit 1
 fi
-# gVisor where it is there (its own network stack fails on some kernels, and ptrace works on all), and a runtime that is
-# not what its name promises.
+# gVisor if installed (its network stack fails on some kernels, and ptrace works on all), and a runtime that is not what
+# its name suggests.
 gvisor=
 if command -v runsc >/dev/null; then
   gvisor='"runsc": {"path": "runsc", "runtimeArgs": ["--network=none", "--platform=ptrace"]},'

@@ -1,5 +1,5 @@
-# Podman's service with storage and settings of its own: sh podman.sh FOLDER
-# To be run as process 1 of pid, mount and network namespaces of its own. It listens at FOLDER/docker.sock.
+# Runs the Podman service with private storage and settings: sh podman.sh FOLDER
+# Run it as process 1 of new pid, mount and network namespaces. It listens on FOLDER/docker.sock.
 work=$1
 cd "$work" || exit 1 # conmon leaves a file "oom" where it runs
 ip link set lo up
@@ -9,7 +9,7 @@ driver = "overlay"
 runroot = "$work/run"
 graphroot = "$work/graph"
 CONF
-# A hard limit of descriptors below Podman's own default would make every start fail.
+# Podman fails to start containers if the hard limit of descriptors is below its default.
 cat >"$work/containers.conf" <<CONF
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]

@@ -12,25 +12,30 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Copies a folder into a sandbox, builds it there, shows the output as it comes, fetches all. */
+/**
+ * Copies a folder into a sandbox, builds it there while streaming the output, and downloads the
+ * result.
+ */
 public final class FollowBuild {
   private FollowBuild() {}
 
   public static void main(String[] args) throws IOException {
     try (Isola isola = Isola.fromEnvironment()) {
       Exit exit = build(isola, Path.of(args[0]), Path.of(args[1]), IO::print);
-      IO.println("ended with " + exit);
+      IO.println("result: " + exit);
     }
   }
 
-  /** Runs {@code make} on what is in {@code source} and leaves everything in {@code result}. */
+  /**
+   * Runs {@code make} on the content of {@code source} and downloads everything to {@code result}.
+   */
   public static Exit build(Isola isola, Path source, Path result, Consumer<String> screen)
       throws IOException {
     Sandbox sandbox = isola.create(SandboxSpec.DEFAULT);
     try {
       sandbox.files().upload(source, "project", bytes -> {});
       Exit exit;
-      // Goes on where it was when the connection breaks or the server is restarted.
+      // Resumes by itself after a broken connection or a restart of the server.
       try (Execution execution = sandbox.start(Command.shell("make 2>&1").withCwd("project"))) {
         for (Optional<Output> piece = execution.read();
             piece.isPresent();

@@ -7,7 +7,7 @@ import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxSpec;
 import java.time.Duration;
 
-/** Runs code that nobody has read yet, with a limit on its time, and shows what it wrote. */
+/** Runs untrusted code with a time limit and shows its output. */
 public final class RunCode {
   private RunCode() {}
 
@@ -17,13 +17,13 @@ public final class RunCode {
     }
   }
 
-  /** Returns what the code wrote, or how it ended if that was not well. */
+  /** Returns the output of the code, or how it ended if it failed. */
   public static String run(Isola isola, String code) {
     Sandbox sandbox =
         isola.create(
             SandboxSpec.builder()
                 .seedFile("main.sh", code)
-                .ttl(Duration.ofMinutes(5)) // it ends by itself, should we not come back
+                .ttl(Duration.ofMinutes(5)) // the sandbox expires even if this process dies
                 .build());
     try {
       ExecResult result =

@@ -1,4 +1,4 @@
-/** Worked examples of the Java SDK. */
+/** Examples for the Java SDK. */
 @NullMarked
 package dev.isola.client.examples;
 

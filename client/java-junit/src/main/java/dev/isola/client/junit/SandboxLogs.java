@@ -8,12 +8,12 @@ import dev.isola.client.error.IsolaException;
 import java.util.List;
 import java.util.Optional;
 
-/** What the commands of a sandbox wrote, for a person who looks for why a test failed. */
+/** Output of the commands of a sandbox, printed when a test fails. */
 final class SandboxLogs {
-  /** Of each command, the end of its output. */
-  private static final int MOST = 16 * 1024;
+  /** Bytes printed per command, from the end of its output. */
+  private static final int MAX_BYTES = 16 * 1024;
 
-  private static final int LAST = 20;
+  private static final int MAX_COMMANDS = 20;
 
   private SandboxLogs() {}
 
@@ -21,29 +21,29 @@ final class SandboxLogs {
     StringBuilder text = new StringBuilder("--- sandbox " + sandbox.id() + "\n");
     try {
       List<ExecutionInfo> all = sandbox.executions();
-      for (ExecutionInfo one : all.subList(Math.max(0, all.size() - LAST), all.size())) {
-        text.append("--- ").append(String.join(" ", one.argv())).append(": ").append(end(one));
-        text.append('\n').append(output(sandbox, one));
+      for (ExecutionInfo info : all.subList(Math.max(0, all.size() - MAX_COMMANDS), all.size())) {
+        text.append("--- ").append(String.join(" ", info.argv())).append(": ").append(end(info));
+        text.append('\n').append(output(sandbox, info));
         if (text.charAt(text.length() - 1) != '\n') {
           text.append('\n');
         }
       }
     } catch (IsolaException e) {
-      text.append("--- no more is known: ").append(e.getMessage()).append('\n');
+      text.append("--- the logs are incomplete: ").append(e.getMessage()).append('\n');
     }
     return text.append("---\n").toString();
   }
 
-  private static String end(ExecutionInfo one) {
-    return one.exit().map(exit -> exit.document().toString()).orElse("still running");
+  private static String end(ExecutionInfo info) {
+    return info.exit().map(exit -> exit.document().toString()).orElse("still running");
   }
 
-  private static String output(Sandbox sandbox, ExecutionInfo one) {
+  private static String output(Sandbox sandbox, ExecutionInfo info) {
     StringBuilder text = new StringBuilder();
-    long from = Math.max(one.firstOffset(), one.endOffset() - MOST);
-    try (Execution execution = sandbox.execution(one.id(), from)) {
-      // Not further than it was: a command that still runs may never end.
-      while (execution.offset() < one.endOffset()) {
+    long from = Math.max(info.firstOffset(), info.endOffset() - MAX_BYTES);
+    try (Execution execution = sandbox.execution(info.id(), from)) {
+      // Stop at the current end: a command that is still running may never exit.
+      while (execution.offset() < info.endOffset()) {
         Optional<Output> piece = execution.read();
         if (piece.isEmpty()) {
           break;

@@ -9,10 +9,11 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Gives each test a fresh sandbox as a parameter of type {@link dev.isola.client.Sandbox}; methods
- * with {@code @BeforeEach} and {@code @AfterEach} get the same one. It is destroyed after the test;
- * when the test failed, what its commands wrote is printed first. A parameter of type {@link
- * dev.isola.client.Isola} is the server itself.
+ * Gives each test a fresh sandbox, injected as a parameter of type {@link
+ * dev.isola.client.Sandbox}; methods with {@code @BeforeEach} and {@code @AfterEach} get the same
+ * one. The sandbox is destroyed after the test. If the test failed, the output of the sandbox's
+ * commands is printed first. A parameter of type {@link dev.isola.client.Isola} receives the
+ * client.
  *
  * <pre>{@code
  * @Sandboxed(image = "python:3.14")
@@ -24,8 +25,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * }
  * }</pre>
  *
- * <p>The server is the one that {@code ISOLA_URL} and {@code ISOLA_API_KEY} name, or the system
- * properties {@code isola.url} and {@code isola.key}.
+ * <p>{@code ISOLA_URL} and {@code ISOLA_API_KEY}, or the system properties {@code isola.url} and
+ * {@code isola.key}, select the server.
  */
 @Documented
 @Inherited
@@ -33,15 +34,15 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(SandboxedExtension.class)
 public @interface Sandboxed {
-  /** What the file system is made from; the server's default when empty. */
+  /** Image of the sandbox; if empty, the server's default. */
   String image() default "";
 
-  /** Who makes it; the server's choice when empty. */
+  /** Provider of the sandbox; if empty, the server chooses. */
   String provider() default "";
 
-  /** A spec as JSON, for everything else. */
+  /** Spec as JSON, for all other settings. */
   String spec() default "";
 
-  /** How long a sandbox lives whose test never ends. */
+  /** TTL of the sandbox, which bounds a test that never ends. */
   long ttlSeconds() default 600;
 }

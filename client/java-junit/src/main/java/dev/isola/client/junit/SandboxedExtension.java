@@ -15,14 +15,14 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Makes and destroys the sandboxes of {@link Sandboxed} tests. */
+/** Creates and destroys the sandboxes of {@link Sandboxed} tests. */
 public final class SandboxedExtension implements ParameterResolver, AfterEachCallback {
   private static final Namespace NAMESPACE = Namespace.create(SandboxedExtension.class);
 
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
     Class<?> type = parameter.getParameter().getType();
-    // A constructor is not of one test, so it has no sandbox of its own.
+    // A constructor does not belong to a single test and therefore gets no sandbox.
     return parameter.getDeclaringExecutable() instanceof Method
         && (type == Sandbox.class || type == Isola.class);
   }
@@ -33,7 +33,7 @@ public final class SandboxedExtension implements ParameterResolver, AfterEachCal
     return parameter.getParameter().getType() == Isola.class ? isola : sandbox(context, isola);
   }
 
-  /** One client for the whole run; the engine closes it at its end. */
+  /** Returns the client, shared by the whole test run and closed by JUnit at its end. */
   private static Isola isola(ExtensionContext context) {
     return context
         .getRoot()
@@ -65,20 +65,20 @@ public final class SandboxedExtension implements ParameterResolver, AfterEachCal
         .orElseThrow(() -> new IllegalStateException("@Sandboxed is missing"));
   }
 
-  private static SandboxSpec spec(Sandboxed wanted, ExtensionContext context) {
+  private static SandboxSpec spec(Sandboxed sandboxed, ExtensionContext context) {
     SandboxSpec.Builder spec =
-        wanted.spec().isEmpty()
+        sandboxed.spec().isEmpty()
             ? SandboxSpec.builder()
             : SandboxSpec.read(
-                new ByteArrayInputStream(wanted.spec().getBytes(StandardCharsets.UTF_8)))
+                new ByteArrayInputStream(sandboxed.spec().getBytes(StandardCharsets.UTF_8)))
                 .toBuilder();
-    spec.ttl(Duration.ofSeconds(wanted.ttlSeconds()));
+    spec.ttl(Duration.ofSeconds(sandboxed.ttlSeconds()));
     spec.tag("test", context.getRequiredTestClass().getSimpleName());
-    if (!wanted.image().isEmpty()) {
-      spec.image(wanted.image());
+    if (!sandboxed.image().isEmpty()) {
+      spec.image(sandboxed.image());
     }
-    if (!wanted.provider().isEmpty()) {
-      spec.provider(wanted.provider());
+    if (!sandboxed.provider().isEmpty()) {
+      spec.provider(sandboxed.provider());
     }
     return spec.build();
   }
@@ -100,7 +100,7 @@ public final class SandboxedExtension implements ParameterResolver, AfterEachCal
     }
   }
 
-  /** A test that took its sandbox away itself is no failure. */
+  /** Destroys the sandbox. A test may already have done so. */
   private static void destroy(Sandbox sandbox) {
     try {
       sandbox.destroy(true);

@@ -1,4 +1,4 @@
-/** Sandboxes for tests: {@link dev.isola.client.junit.Sandboxed}. */
+/** JUnit extension that gives tests a sandbox: {@link dev.isola.client.junit.Sandboxed}. */
 @NullMarked
 package dev.isola.client.junit;
 

@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the state of things does not allow this now. */
+/** The current state does not allow the request. */
 public final class Conflict extends IsolaException {
   private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that it took longer than it may. */
+/** The request or command exceeded its time limit, or was cancelled. */
 public final class DeadlineExceeded extends IsolaException {
   private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the key does not allow this. */
+/** The key's scope does not allow the request. */
 public final class Forbidden extends IsolaException {
   private static final long serialVersionUID = 1L;
 

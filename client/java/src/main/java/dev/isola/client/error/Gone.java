@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the sandbox was there and is destroyed. */
+/** The sandbox is destroyed. */
 public final class Gone extends IsolaException {
   private static final long serialVersionUID = 1L;
 

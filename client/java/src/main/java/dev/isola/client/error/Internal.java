@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that Isola is wrong, or that a command could not be run by it. */
+/** Isola failed because of a bug, or could not run a command. */
 public final class Internal extends IsolaException {
   private static final long serialVersionUID = 1L;
 

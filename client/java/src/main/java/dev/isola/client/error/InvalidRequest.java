@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the request itself is wrong; sent again it fails again. */
+/** The request is invalid; repeating it fails again. */
 public final class InvalidRequest extends IsolaException {
   private static final long serialVersionUID = 1L;
 

@@ -5,8 +5,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one exception of the SDK. Callers switch on the class (what to do) or on {@link #code()}
- * (what happened). A nonzero exit of a command is not an error and never becomes one.
+ * Base class of all exceptions of the SDK. The subclass determines how to react, {@link #code()}
+ * identifies what happened. A nonzero exit code of a command is never an exception.
  */
 public abstract sealed class IsolaException extends RuntimeException
     permits InvalidRequest,
@@ -33,30 +33,30 @@ public abstract sealed class IsolaException extends RuntimeException
     this.problem = problem;
   }
 
-  /** Returns everything the server said. */
+  /** Returns the complete problem. */
   public final Problem problem() {
     return problem;
   }
 
-  /** Returns the stable name of what happened, such as {@code FILE_NOT_FOUND}. */
+  /** Returns the stable error code, such as {@code FILE_NOT_FOUND}. */
   public final String code() {
     return problem.code();
   }
 
-  /** Returns whose move it is: CALLER, RESOURCE, PROVIDER or BUG. */
+  /** Returns the category of the cause: CALLER, RESOURCE, PROVIDER or BUG. */
   public final String category() {
     return problem.category();
   }
 
   /**
-   * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
-   * succeed as it is.
+   * Returns whether the same call may be retried after a delay: it changed nothing, and may succeed
+   * unchanged.
    */
   public final boolean isRetryable() {
     return problem.isRetryable();
   }
 
-  /** Returns the HTTP status; 0 when there was no answer. */
+  /** Returns the HTTP status, or 0 if there was no response. */
   public final int status() {
     return problem.status();
   }
@@ -70,7 +70,7 @@ public abstract sealed class IsolaException extends RuntimeException
     return problem.sandbox();
   }
 
-  /** Returns what the server's log knows the request by; empty when there was no answer. */
+  /** Returns the id of the request in the server's log; empty if there was no response. */
   public final String requestId() {
     return problem.requestId();
   }

@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that a limit is met; later or smaller may work. */
+/** A limit was reached; the request may succeed later or with a smaller size. */
 public final class LimitExceeded extends IsolaException {
   private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that what the request names is not there. */
+/** The requested resource does not exist. */
 public final class NotFound extends IsolaException {
   private static final long serialVersionUID = 1L;
 

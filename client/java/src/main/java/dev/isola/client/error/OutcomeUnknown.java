@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the request may or may not have been carried out; look before it is repeated. */
+/** The request may or may not have been executed; check before repeating it. */
 public final class OutcomeUnknown extends IsolaException {
   private static final long serialVersionUID = 1L;
 

@@ -5,14 +5,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything there is to say about one failure, as the server's problem answers say it.
+ * Description of a failure, as in the server's problem responses.
  *
- * @param code a stable name; the class of the exception follows from it
- * @param category whose move it is: CALLER, RESOURCE, PROVIDER or BUG
- * @param status of the answer; 0 when there was none
- * @param detail one sentence that names the thing
+ * @param code stable error code; determines the exception class
+ * @param category of the cause: CALLER, RESOURCE, PROVIDER or BUG
+ * @param status HTTP status; 0 if there was no response
+ * @param detail one sentence that names what failed
  * @param remedy what to do next
- * @param requestId empty when there was no answer
+ * @param requestId empty if there was no response
  */
 public record Problem(
     String code,
@@ -24,14 +24,14 @@ public record Problem(
     String requestId,
     Map<String, String> context) {
 
-  /** No connection could be made, so nothing was asked. */
+  /** Error code if no connection could be established; the request was not sent. */
   public static final String SERVER_UNREACHABLE = "SERVER_UNREACHABLE";
 
   public Problem {
     context = Map.copyOf(context);
   }
 
-  /** Returns a problem of this side: there was no answer that could be read. */
+  /** Returns a problem detected by the client, without a readable response of the server. */
   public static Problem clientSide(String code, String detail, String remedy) {
     return new Problem(code, category(code, 0), 0, detail, remedy, Optional.empty(), "", Map.of());
   }
@@ -40,7 +40,10 @@ public record Problem(
     return exception(null);
   }
 
-  /** The code picks the class; of a code that this SDK does not know yet, the status does. */
+  /**
+   * Returns the exception for this problem. The code determines the class; for an unknown code of a
+   * newer server, the status does.
+   */
   public IsolaException exception(@Nullable Throwable cause) {
     return switch (code) {
       case "INVALID_REQUEST",
@@ -105,8 +108,8 @@ public record Problem(
   }
 
   /**
-   * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
-   * succeed as it is. The code says so; of a code that this SDK does not know yet, the status does.
+   * Returns whether the same call may be retried after a delay: it changed nothing, and may succeed
+   * unchanged. The code decides; for an unknown code of a newer server, the status does.
    */
   public boolean isRetryable() {
     return switch (code) {
@@ -116,7 +119,7 @@ public record Problem(
     };
   }
 
-  /** Returns whose move it is where the server did not say. */
+  /** Returns the category for a problem that does not state one. */
   public static String category(String code, int status) {
     return switch (code) {
       case SERVER_UNREACHABLE, "OUTCOME_UNKNOWN", "PROVIDER_UNAVAILABLE" -> "PROVIDER";

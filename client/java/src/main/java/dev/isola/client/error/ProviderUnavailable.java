@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that what makes sandboxes, or the server, cannot do it now. */
+/** The provider or the server is temporarily unavailable. */
 public final class ProviderUnavailable extends IsolaException {
   private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the server does not know the key, or got none. */
+/** The key is missing or unknown to the server. */
 public final class Unauthenticated extends IsolaException {
   private static final long serialVersionUID = 1L;
 

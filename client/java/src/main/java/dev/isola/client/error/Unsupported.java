@@ -2,7 +2,7 @@ package dev.isola.client.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the sandbox's provider cannot do this. */
+/** The provider of the sandbox does not support the request. */
 public final class Unsupported extends IsolaException {
   private static final long serialVersionUID = 1L;
 

@@ -1,4 +1,4 @@
-/** What can go wrong, in the words of the server's contract: one class for each way to react. */
+/** Exceptions of the SDK, one class for each way to react, named like the server's error types. */
 @NullMarked
 package dev.isola.client.error;
 

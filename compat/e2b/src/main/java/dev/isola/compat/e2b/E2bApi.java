@@ -28,23 +28,27 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * E2B's API, with which its clients work against this server. They name a sandbox by {@code
- * PORT-ID.DOMAIN} or by headers; one port of every sandbox means its files and processes.
+ * Implements E2B's API, so that E2B's clients work against this server. A request names a sandbox
+ * by the host {@code PORT-ID.DOMAIN} or by headers; port 49983 of every sandbox stands for its
+ * files and processes.
  */
 public final class E2bApi implements ApiExtension {
   private static final String ID_HEADER = "E2b-Sandbox-Id";
   private static final String PORT_HEADER = "E2b-Sandbox-Port";
 
-  /** The port behind which E2B's clients find files and processes, and no port of the sandbox. */
+  /**
+   * The port through which E2B's clients reach envd. It is answered by this server and never
+   * forwarded to the sandbox.
+   */
   private static final int ENVD_PORT = 49_983;
 
   private final List<Route> routes;
 
   /**
-   * @param images that templates are made of
+   * @param images the images that templates are built from
    */
-  public E2bApi(ServerContext serving, ApiKeys keys, E2bSettings settings, ImageService images) {
-    routes = routes(serving, keys, settings, images);
+  public E2bApi(ServerContext context, ApiKeys keys, E2bSettings settings, ImageService images) {
+    routes = routes(context, keys, settings, images);
   }
 
   @Override
@@ -89,29 +93,29 @@ public final class E2bApi implements ApiExtension {
   }
 
   private static List<Route> routes(
-      ServerContext serving, ApiKeys keys, E2bSettings settings, ImageService images) {
-    E2bSandboxView described = new E2bSandboxView(serving, keys);
-    E2bTemplates templates = new E2bTemplates(serving, images, new BaseImageBuilder(images));
-    CreateRequestMapper wanted = new CreateRequestMapper(settings);
-    List<Route> building =
+      ServerContext context, ApiKeys keys, E2bSettings settings, ImageService images) {
+    E2bSandboxView view = new E2bSandboxView(context, keys);
+    E2bTemplates templates = new E2bTemplates(context, images, new BaseImageBuilder(images));
+    CreateRequestMapper mapper = new CreateRequestMapper(settings);
+    List<Route> storageRoutes =
         settings
             .storage()
             .map(
-                keep ->
+                storage ->
                     Stream.concat(
-                            new E2bTemplateRoutes(serving, keys, templates, settings)
+                            new E2bTemplateRoutes(context, keys, templates, settings)
                                 .routes().stream(),
-                            E2bVolumeRoutes.all(keep, serving, templates, settings.provider())
+                            E2bVolumeRoutes.all(storage, context, templates, settings.provider())
                                 .stream())
                         .toList())
             .orElse(List.of());
     return Stream.of(
-            building,
-            new E2bSandboxRoutes(serving, templates, wanted, described).routes(),
-            new E2bSandboxListRoutes(serving, described).routes(),
-            new E2bSnapshotRoutes(serving, templates, described).routes(),
-            new E2bMetricsRoutes(serving).routes(),
-            new EnvdRoutes(serving, keys).routes())
+            storageRoutes,
+            new E2bSandboxRoutes(context, templates, mapper, view).routes(),
+            new E2bSandboxListRoutes(context, view).routes(),
+            new E2bSnapshotRoutes(context, templates, view).routes(),
+            new E2bMetricsRoutes(context).routes(),
+            new EnvdRoutes(context, keys).routes())
         .flatMap(List::stream)
         .toList();
   }

@@ -1,6 +1,6 @@
 /**
- * The API of E2B, so that its clients work here with two URLs changed: the control plane, and what
- * they expect inside a sandbox. A translation over the engine, without a state of its own.
+ * E2B's API, so that its clients work against this server with two URLs changed: the control plane
+ * and envd. A translation onto the engine that holds no state of its own.
  */
 @NullMarked
 package dev.isola.compat.e2b;

@@ -25,18 +25,18 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Checks of listing, signalling, attaching, replaying. */
+/** Checks that executions can be listed, signalled, attached to and replayed. */
 public final class BackgroundChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final long FLOOD = 20L * 1024 * 1024;
 
   @Check(value = "X8", needs = Attaching.class)
-  public void runningCommandIsListedAsItWasStarted(CheckContext s) {
+  public void runningCommandIsListed(CheckContext check) {
     Command command = Command.argv("sleep", "1000").withTag("my tag");
-    Execution execution = s.sandbox().start(command);
-    ExecutionInfo info = info(s, execution.id());
+    Execution execution = check.sandbox().start(command);
+    ExecutionInfo info = info(check, execution.id());
     Expect.that(info.running(), "it is listed as running");
-    Expect.equal(command.toArgv(), info.argv(), "its words");
+    Expect.equal(command.toArgv(), info.argv(), "its argument vector");
     Expect.equal(Optional.of("my tag"), info.tag(), "its tag");
     Expect.equal(execution.pid(), info.pid(), "its process id");
     Expect.equal(0L, info.endOffset(), "the end of its output");
@@ -48,30 +48,32 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void pidIsTheOneTheSandboxSees(CheckContext s) {
-    try (Execution execution = s.sandbox().start(Command.shell("echo $$; cat").withStdin())) {
-      String said = ExecutionReader.of(execution).until("\n").stdout().strip();
-      Expect.equal(said, Long.toString(execution.pid()), "the process id");
+  public void pidIsTheOneTheSandboxSees(CheckContext check) {
+    try (Execution execution = check.sandbox().start(Command.shell("echo $$; cat").withStdin())) {
+      String printed = ExecutionReader.of(execution).until("\n").stdout().strip();
+      Expect.equal(printed, Long.toString(execution.pid()), "the process id");
       execution.kill();
     }
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void endedCommandsAreListedWithTheirExit(CheckContext s) {
-    ExecutionId exited = ended(s, "echo words; exit 7");
-    ExecutionId killed = ended(s, "kill -9 $$");
-    Expect.equal(Optional.of(new Exit.Exited(7)), info(s, exited).exit(), "the first's exit");
-    Expect.equal(6L, info(s, exited).endOffset(), "the end of its output");
+  public void endedCommandsAreListedWithTheirExit(CheckContext check) {
+    ExecutionId exited = ended(check, "echo words; exit 7");
+    ExecutionId killed = ended(check, "kill -9 $$");
+    Expect.equal(Optional.of(new Exit.Exited(7)), info(check, exited).exit(), "the first's exit");
+    Expect.equal(6L, info(check, exited).endOffset(), "the end of its output");
     Expect.equal(
-        Optional.of(new Exit.Signaled(Signal.KILL)), info(s, killed).exit(), "the other's exit");
+        Optional.of(new Exit.Signaled(Signal.KILL)),
+        info(check, killed).exit(),
+        "the other's exit");
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void listIsInTheOrderOfStarting(CheckContext s) {
+  public void listIsInTheOrderOfStarting(CheckContext check) {
     List<ExecutionId> started =
-        Stream.of("one", "two", "three").map(word -> ended(s, "echo " + word)).toList();
+        Stream.of("one", "two", "three").map(word -> ended(check, "echo " + word)).toList();
     List<ExecutionId> listed =
-        s.as(Attaching.class).executions().stream()
+        check.as(Attaching.class).executions().stream()
             .map(ExecutionInfo::id)
             .filter(started::contains)
             .toList();
@@ -79,9 +81,9 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void attachingReplaysFromTheStart(CheckContext s) {
-    ExecutionId id = ended(s, "echo out; echo err >&2; exit 3");
-    try (Execution again = s.as(Attaching.class).attach(id, 0)) {
+  public void attachingReplaysFromTheStart(CheckContext check) {
+    ExecutionId id = ended(check, "echo out; echo err >&2; exit 3");
+    try (Execution again = check.as(Attaching.class).attach(id, 0)) {
       ExecutionReader reading = ExecutionReader.of(again).toEnd();
       Expect.equal("out\n", reading.stdout(), "stdout");
       Expect.equal("err\n", reading.stderr(), "stderr");
@@ -91,10 +93,10 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void attachingReplaysFromAnOffset(CheckContext s) {
-    ExecutionId id = ended(s, "printf 0123456789");
+  public void attachingReplaysFromAnOffset(CheckContext check) {
+    ExecutionId id = ended(check, "printf 0123456789");
     for (int offset : List.of(1, 5, 9)) {
-      try (Execution again = s.as(Attaching.class).attach(id, offset)) {
+      try (Execution again = check.as(Attaching.class).attach(id, offset)) {
         Expect.equal(
             "0123456789".substring(offset),
             new ExecutionReader(again, offset).toEnd().stdout(),
@@ -104,10 +106,10 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void attachingToARunningCommandFollowsIt(CheckContext s) throws IOException {
-    Execution first = s.sandbox().start(Command.shell("echo before; cat").withStdin());
+  public void attachingToARunningCommandFollowsIt(CheckContext check) throws IOException {
+    Execution first = check.sandbox().start(Command.shell("echo before; cat").withStdin());
     ExecutionReader.of(first).until("before\n");
-    try (Execution again = s.as(Attaching.class).attach(first.id(), 0)) {
+    try (Execution again = check.as(Attaching.class).attach(first.id(), 0)) {
       ExecutionReader reading = ExecutionReader.of(again).until("before\n");
       first.stdin().write("after\n".getBytes(UTF_8));
       first.stdin().flush();
@@ -118,46 +120,48 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void closingTheHandleLeavesTheCommandRunning(CheckContext s) {
-    Execution execution = s.sandbox().start(Command.shell("echo $$; sleep 1000"));
+  public void closingTheHandleLeavesTheCommandRunning(CheckContext check) {
+    Execution execution = check.sandbox().start(Command.shell("echo $$; sleep 1000"));
     String pid = ExecutionReader.of(execution).until("\n").stdout().strip();
     execution.close();
-    Processes.expectAlive(s.sandbox(), pid, "the command after its handle was closed");
-    Expect.that(info(s, execution.id()).running(), "it is listed as running");
+    Processes.expectAlive(check.sandbox(), pid, "the command after its handle was closed");
+    Expect.that(info(check, execution.id()).running(), "it is listed as running");
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void whatTheJournalLostIsToldAsAGap(CheckContext s) {
+  public void outputDroppedFromTheJournalIsReportedAsAGap(CheckContext check) {
     Command command = Command.shell("read x; head -c " + FLOOD + " /dev/zero; echo tail");
-    Execution execution = s.sandbox().start(command.withStdin());
-    letGo(execution, "go\n");
-    Expect.eventually(PATIENCE, "it ends alone", () -> !info(s, execution.id()).running());
-    ExecutionInfo info = info(s, execution.id());
+    Execution execution = check.sandbox().start(command.withStdin());
+    sendLineThenDetach(execution, "go\n");
+    Expect.eventually(TIMEOUT, "it ends alone", () -> !info(check, execution.id()).running());
+    ExecutionInfo info = info(check, execution.id());
     Expect.equal(FLOOD + 5, info.endOffset(), "the end of its output");
-    try (Execution again = s.as(Attaching.class).attach(execution.id(), 0)) {
+    try (Execution again = check.as(Attaching.class).attach(execution.id(), 0)) {
       ExecutionReader reading = ExecutionReader.of(again).toEnd();
-      Expect.that(
-          reading.pieces().getFirst() instanceof Output.Gap, "the first piece tells of a gap");
+      Expect.that(reading.pieces().getFirst() instanceof Output.Gap, "the first chunk is a gap");
       Expect.equal(info.firstOffset(), reading.pieces().getFirst().end(), "the end of the gap");
       Expect.equal(FLOOD + 5, reading.position(), "the end of what was read");
-      Expect.that(reading.stdout().endsWith("tail\n"), "the last words are there");
+      Expect.that(reading.stdout().endsWith("tail\n"), "the end of the output is retained");
     }
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void commandNobodyReadsIsNotHeldBack(CheckContext s) {
+  public void detachedCommandIsNotBlocked(CheckContext check) {
     Execution execution =
-        s.sandbox()
+        check
+            .sandbox()
             .start(
                 Command.shell("read x; head -c " + FLOOD + " /dev/zero; touch done").withStdin());
-    letGo(execution, "go\n");
+    sendLineThenDetach(execution, "go\n");
     Expect.eventually(
-        PATIENCE, "it ends with nobody attached", () -> s.sandbox().files().exists("done"));
+        TIMEOUT,
+        "it ends without an attached reader",
+        () -> check.sandbox().files().exists("done"));
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void unknownExecutionIsNotFound(CheckContext s) {
-    Attaching attaching = s.as(Attaching.class);
+  public void unknownExecutionIsNotFound(CheckContext check) {
+    Attaching attaching = check.as(Attaching.class);
     for (String unknown : List.of("99999999", "nonsense", "0")) {
       Expect.thrown(
           "attach to " + unknown,
@@ -167,9 +171,9 @@ public final class BackgroundChecks {
   }
 
   @Check("X8")
-  public void signalsReachTheCommand(CheckContext s) {
+  public void signalsReachTheCommand(CheckContext check) {
     for (Signal signal : List.of(Signal.TERM, Signal.KILL, Signal.HUP, Signal.USR1)) {
-      try (Execution execution = s.sandbox().start(Command.shell("echo up; sleep 1000"))) {
+      try (Execution execution = check.sandbox().start(Command.shell("echo up; sleep 1000"))) {
         ExecutionReader.of(execution).until("up\n");
         execution.signal(signal);
         Expect.equal(new Exit.Signaled(signal), awaited(execution), "the exit");
@@ -178,38 +182,37 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", tools = "sh")
-  public void signalReachesTheWholeGroup(CheckContext s) {
+  public void signalReachesTheWholeGroup(CheckContext check) {
     try (Execution execution =
-        s.sandbox().start(Command.shell("sh -c 'echo $$; sleep 1000' & sleep 1000"))) {
+        check.sandbox().start(Command.shell("sh -c 'echo $$; sleep 1000' & sleep 1000"))) {
       String child = ExecutionReader.of(execution).until("\n").stdout().strip();
       execution.signal(Signal.TERM);
       Expect.equal(new Exit.Signaled(Signal.TERM), awaited(execution), "the exit");
-      Processes.expectDead(s.sandbox(), child, "the child in the same group");
+      Processes.expectDead(check.sandbox(), child, "the child in the same group");
     }
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void twoReadersBothGetEverything(CheckContext s) throws InterruptedException {
-    Execution first = s.sandbox().start(Command.shell("read x; seq 1 50000").withStdin());
-    Execution second = s.as(Attaching.class).attach(first.id(), 0);
+  public void twoReadersBothGetEverything(CheckContext check) throws InterruptedException {
+    Execution first = check.sandbox().start(Command.shell("read x; seq 1 50000").withStdin());
+    Execution second = check.as(Attaching.class).attach(first.id(), 0);
     ConcurrentCalls.Call<byte[]> other =
         ConcurrentCalls.start(() -> ExecutionReader.of(second).toEnd().bytes(Channel.STDOUT));
     ConcurrentCalls.Call<byte[]> one =
         ConcurrentCalls.start(() -> ExecutionReader.of(first).toEnd().bytes(Channel.STDOUT));
     sendLine(first);
-    byte[] expected = one.get(PATIENCE, "the first reader reads to the end");
+    byte[] expected = one.get(TIMEOUT, "the first reader reads to the end");
     Expect.equal(288_894, expected.length, "what the first reader got");
-    Expect.equal(
-        expected, other.get(PATIENCE, "the second reader reads on"), "the second reader's");
+    Expect.equal(expected, other.get(TIMEOUT, "the second reader reads on"), "the second reader's");
     first.close();
     second.close();
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void laterAttachmentCanWriteToStdin(CheckContext s) throws IOException {
-    Execution first = s.sandbox().start(Command.shell("read x; echo got $x; cat").withStdin());
+  public void laterAttachmentCanWriteToStdin(CheckContext check) throws IOException {
+    Execution first = check.sandbox().start(Command.shell("read x; echo got $x; cat").withStdin());
     first.close();
-    try (Execution again = s.as(Attaching.class).attach(first.id(), 0)) {
+    try (Execution again = check.as(Attaching.class).attach(first.id(), 0)) {
       again.stdin().write("words\n".getBytes(UTF_8));
       again.stdin().flush();
       ExecutionReader reading = ExecutionReader.of(again).until("got words\n");
@@ -220,26 +223,26 @@ public final class BackgroundChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void idsAreNeverReused(CheckContext s) {
+  public void idsAreNeverReused(CheckContext check) {
     Set<ExecutionId> seen = new HashSet<>();
     for (int i = 0; i < 100; i++) {
-      Expect.that(seen.add(ended(s, "true")), "the id of command " + i + " is new");
+      Expect.that(seen.add(ended(check, "true")), "the id of command " + i + " is new");
     }
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void signalThroughALaterAttachment(CheckContext s) {
-    Execution first = s.sandbox().start(Command.shell("echo up; sleep 1000"));
+  public void signalThroughALaterAttachment(CheckContext check) {
+    Execution first = check.sandbox().start(Command.shell("echo up; sleep 1000"));
     first.close();
-    try (Execution again = s.as(Attaching.class).attach(first.id(), 0)) {
+    try (Execution again = check.as(Attaching.class).attach(first.id(), 0)) {
       ExecutionReader.of(again).until("up\n");
       again.signal(Signal.TERM);
       Expect.equal(new Exit.Signaled(Signal.TERM), awaited(again), "the exit");
     }
   }
 
-  private static ExecutionId ended(CheckContext s, String shell) {
-    try (Execution execution = s.sandbox().start(Command.shell(shell))) {
+  private static ExecutionId ended(CheckContext check, String shell) {
+    try (Execution execution = check.sandbox().start(Command.shell(shell))) {
       awaited(execution);
       return execution.id();
     }
@@ -247,11 +250,11 @@ public final class BackgroundChecks {
 
   private static Exit awaited(Execution execution) {
     return execution
-        .await(PATIENCE)
-        .orElseThrow(() -> new CheckFailed("the command did not end within " + PATIENCE));
+        .await(TIMEOUT)
+        .orElseThrow(() -> new CheckFailed("the command did not end within " + TIMEOUT));
   }
 
-  private static void letGo(Execution execution, String words) {
+  private static void sendLineThenDetach(Execution execution, String words) {
     try {
       execution.stdin().write(words.getBytes(UTF_8));
       execution.stdin().flush();
@@ -270,8 +273,8 @@ public final class BackgroundChecks {
     }
   }
 
-  private static ExecutionInfo info(CheckContext s, ExecutionId id) {
-    return s.as(Attaching.class).executions().stream()
+  private static ExecutionInfo info(CheckContext check, ExecutionId id) {
+    return check.as(Attaching.class).executions().stream()
         .filter(info -> info.id().equals(id))
         .findAny()
         .orElseThrow(() -> new CheckFailed("execution " + id + " is not listed"));

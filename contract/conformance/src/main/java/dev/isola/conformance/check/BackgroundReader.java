@@ -18,11 +18,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 
 /**
- * Reads an execution as somebody who looks at it: in the background, and with patience for what is
- * to appear.
+ * Reads an execution in the background and waits for text to appear, as a user at a terminal would.
  */
 final class BackgroundReader implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
   private final Execution execution;
   private final ByteArrayOutputStream shown = new ByteArrayOutputStream();
@@ -43,7 +42,7 @@ final class BackgroundReader implements AutoCloseable {
         }
       }
     } catch (SandboxException over) {
-      Thread.currentThread().interrupt(); // the check was over before the command
+      Thread.currentThread().interrupt(); // the check ended before the command
     }
   }
 
@@ -65,10 +64,10 @@ final class BackgroundReader implements AutoCloseable {
     }
   }
 
-  /** Waits until {@code text} was shown. */
+  /** Waits until {@code text} has appeared. */
   BackgroundReader awaitText(String text) {
     try {
-      Expect.eventually(PATIENCE, "'" + text + "' is shown", () -> text().contains(text));
+      Expect.eventually(TIMEOUT, "'" + text + "' is shown", () -> text().contains(text));
     } catch (CheckFailed e) {
       throw new CheckFailed(e.getMessage() + ", but '" + text() + "'");
     }
@@ -78,14 +77,14 @@ final class BackgroundReader implements AutoCloseable {
   /** Waits for the end of the command and of its output. */
   Exit awaitExit() {
     try {
-      if (!reader.join(PATIENCE)) {
+      if (!reader.join(TIMEOUT)) {
         throw new CheckFailed("the command does not end; so far '" + text() + "'");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CheckFailed("interrupted while waiting for the command's end");
     }
-    Optional<Exit> exit = execution.await(PATIENCE);
+    Optional<Exit> exit = execution.await(TIMEOUT);
     return exit.orElseThrow(() -> new CheckFailed("the command's output ended, but it did not"));
   }
 

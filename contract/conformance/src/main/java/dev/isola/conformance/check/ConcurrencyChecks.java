@@ -27,14 +27,15 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Checks of many callers at once. */
+/** Checks concurrent calls. */
 public final class ConcurrencyChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int MANY = 8;
 
   @Check("X1")
-  public void outputsOfCommandsAtOnceAreNotMixed(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = s.sandbox();
+  public void outputsOfConcurrentCommandsAreNotMixed(CheckContext check)
+      throws InterruptedException {
+    Sandbox sandbox = check.sandbox();
     ConcurrentCalls.all(
         MANY,
         thread -> {
@@ -43,7 +44,9 @@ public final class ConcurrencyChecks {
             ExecResult result =
                 sandbox.run(Command.shell("seq 1 200; echo " + mine + "; echo e" + mine + " >&2"));
             Expect.equal(692L + mine.length() + 1, result.stdout().total(), "the count");
-            Expect.that(result.stdout().text().endsWith("\n200\n" + mine + "\n"), "stdout is mine");
+            Expect.that(
+                result.stdout().text().endsWith("\n200\n" + mine + "\n"),
+                "stdout is that of the command");
             Expect.equal("e" + mine + "\n", result.stderr().text(), "stderr");
           }
           return thread;
@@ -51,8 +54,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("X5")
-  public void floodsAtOnceAreCountedExactly(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = s.sandbox();
+  public void concurrentFloodsAreCountedExactly(CheckContext check) throws InterruptedException {
+    Sandbox sandbox = check.sandbox();
     int size = 5 * 1024 * 1024;
     List<Long> counts =
         ConcurrentCalls.all(
@@ -71,117 +74,124 @@ public final class ConcurrencyChecks {
   }
 
   @Check("P2")
-  public void sandboxesMadeAtOnceAreDistinct(CheckContext s) throws InterruptedException {
-    List<SandboxSpec> specs = Stream.generate(() -> s.spec().build()).limit(MANY).toList();
-    List<String> said =
+  public void concurrentCreatesMakeDistinctSandboxes(CheckContext check)
+      throws InterruptedException {
+    List<SandboxSpec> specs = Stream.generate(() -> check.spec().build()).limit(MANY).toList();
+    List<String> contents =
         ConcurrentCalls.all(
             MANY,
             number -> {
-              Sandbox sandbox = s.provider().create(specs.get(number));
+              Sandbox sandbox = check.provider().create(specs.get(number));
               sandbox.files().writeText("me", sandbox.id().value(), UTF_8);
               return sandbox.run(Command.shell("cat me")).stdout().text();
             });
-    Expect.equal(specs.stream().map(spec -> spec.id().value()).toList(), said, "their files");
-    Expect.equal(MANY, new HashSet<>(said).size(), "the number of sandboxes");
+    Expect.equal(specs.stream().map(spec -> spec.id().value()).toList(), contents, "their files");
+    Expect.equal(MANY, new HashSet<>(contents).size(), "the number of sandboxes");
   }
 
   @Check("P2")
-  public void createsOfOneIdAtOnceMakeOneSandbox(CheckContext s) throws InterruptedException {
-    SandboxSpec spec = s.spec().init(Command.shell("echo init >> log")).build();
+  public void concurrentCreatesOfOneIdMakeOneSandbox(CheckContext check)
+      throws InterruptedException {
+    SandboxSpec spec = check.spec().init(Command.shell("echo init >> log")).build();
     List<String> logs =
         ConcurrentCalls.all(
-            MANY, number -> s.provider().create(spec).files().readText("log", UTF_8, 1000));
-    Expect.equal(Collections.nCopies(MANY, "init\n"), logs, "what init left, as each saw");
-    List<Sandbox> handles = ConcurrentCalls.all(MANY, number -> s.provider().create(spec));
+            MANY, number -> check.provider().create(spec).files().readText("log", UTF_8, 1000));
+    Expect.equal(Collections.nCopies(MANY, "init\n"), logs, "the init log as seen by each handle");
+    List<Sandbox> handles = ConcurrentCalls.all(MANY, number -> check.provider().create(spec));
     handles.getFirst().files().writeText("mark", "one", UTF_8);
     for (Sandbox handle : handles) {
-      Expect.that(handle.files().exists("mark"), "what one handle writes, all others see");
+      Expect.that(handle.files().exists("mark"), "all handles see the file");
     }
     Expect.equal(
         1L,
-        s.provider().inventory().stream().filter(seen -> seen.id().equals(spec.id())).count(),
+        check.provider().inventory().stream().filter(seen -> seen.id().equals(spec.id())).count(),
         "how often the inventory shows it");
   }
 
   @Check("P4")
-  public void destroysAtOnceAllSucceed(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = s.sandbox();
+  public void concurrentDestroysAllSucceed(CheckContext check) throws InterruptedException {
+    Sandbox sandbox = check.sandbox();
     sandbox.start(Command.shell("sleep 1000 & sleep 1000")).close();
     ConcurrentCalls.all(
         MANY,
         number -> {
-          s.provider()
+          check
+              .provider()
               .destroy(
                   sandbox.id(), number % 2 == 0 ? DestroyOptions.NORMAL : DestroyOptions.FORCE);
           return number;
         });
-    expectNotListed(s, sandbox.id());
+    expectNotListed(check, sandbox.id());
   }
 
   @Check("P4")
-  public void destroysFromTwoProcessesAtOnceAllSucceed(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = s.sandbox();
-    var other = s.anotherProcess();
+  public void concurrentDestroysFromTwoProcessesAllSucceed(CheckContext check)
+      throws InterruptedException {
+    Sandbox sandbox = check.sandbox();
+    var other = check.anotherProcess();
     ConcurrentCalls.all(
         4,
         number -> {
-          (number % 2 == 0 ? s.provider() : other).destroy(sandbox.id(), DestroyOptions.FORCE);
+          (number % 2 == 0 ? check.provider() : other).destroy(sandbox.id(), DestroyOptions.FORCE);
           return number;
         });
-    expectNotListed(s, sandbox.id());
+    expectNotListed(check, sandbox.id());
   }
 
   @Check("P4")
-  public void destroyDuringACommandEndsItsCall(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = s.sandbox();
+  public void destroyDuringACommandEndsItsCall(CheckContext check) throws InterruptedException {
+    Sandbox sandbox = check.sandbox();
     ConcurrentCalls.Call<String> call =
         ConcurrentCalls.start(() -> ending(sandbox, Command.shell("touch up; sleep 1000")));
-    Expect.eventually(PATIENCE, "the command runs", () -> sandbox.files().exists("up"));
-    s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
-    String how = call.get(PATIENCE, "run returns when its sandbox is destroyed");
-    Expect.that(!how.equals("ended well"), "the call does not claim that the command succeeded");
+    Expect.eventually(TIMEOUT, "the command runs", () -> sandbox.files().exists("up"));
+    check.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+    String how = call.get(TIMEOUT, "run returns when its sandbox is destroyed");
+    Expect.that(!how.equals("succeeded"), "the call does not report success");
   }
 
   @Check("P4")
-  public void createAndDestroyAtOnceEndInOneOfTwoStates(CheckContext s)
+  public void concurrentCreateAndDestroyLeaveAValidState(CheckContext check)
       throws InterruptedException {
-    SandboxSpec spec = s.spec().build();
+    SandboxSpec spec = check.spec().build();
     for (int round = 0; round < 5; round++) {
       ConcurrentCalls.all(
           4,
           number -> {
             try {
               if (number % 2 == 0) {
-                s.provider().create(spec);
+                check.provider().create(spec);
               } else {
-                s.provider().destroy(spec.id(), DestroyOptions.FORCE);
+                check.provider().destroy(spec.id(), DestroyOptions.FORCE);
               }
             } catch (SandboxException lostTheRace) {
               return lostTheRace.code().toString();
             }
             return "";
           });
-      Sandbox sandbox = s.provider().create(spec);
+      Sandbox sandbox = check.provider().create(spec);
       Expect.that(sandbox.run(Command.argv("true")).succeeded(), "create after the race works");
-      s.provider().destroy(spec.id(), DestroyOptions.FORCE);
-      expectNotListed(s, spec.id());
+      check.provider().destroy(spec.id(), DestroyOptions.FORCE);
+      expectNotListed(check, spec.id());
     }
   }
 
   @Check("P7")
-  public void inventoryIsWholeWhileSandboxesComeAndGo(CheckContext s) throws InterruptedException {
-    SandboxId stays = s.sandbox().id();
-    List<SandboxSpec> specs = Stream.generate(() -> s.spec().build()).limit(4).toList();
+  public void inventoryIsCompleteDuringCreatesAndDestroys(CheckContext check)
+      throws InterruptedException {
+    SandboxId stays = check.sandbox().id();
+    List<SandboxSpec> specs = Stream.generate(() -> check.spec().build()).limit(4).toList();
     ConcurrentCalls.all(
         8,
         number -> {
           for (int i = 0; i < 5; i++) {
             if (number < 4) {
-              s.provider().create(specs.get(number));
-              s.provider().destroy(specs.get(number).id(), DestroyOptions.FORCE);
+              check.provider().create(specs.get(number));
+              check.provider().destroy(specs.get(number).id(), DestroyOptions.FORCE);
             } else {
               Expect.that(
-                  s.provider().inventory().stream().map(InventoryItem::id).anyMatch(stays::equals),
+                  check.provider().inventory().stream()
+                      .map(InventoryItem::id)
+                      .anyMatch(stays::equals),
                   "the inventory always shows the sandbox that stays");
             }
           }
@@ -190,18 +200,18 @@ public final class ConcurrencyChecks {
   }
 
   @Check("F1")
-  public void readersSeeOnlyWholeFiles(CheckContext s) throws InterruptedException {
-    FileSystem files = s.sandbox().files();
-    files.writeText("shared", whole(0), UTF_8);
+  public void readersSeeOnlyWholeFiles(CheckContext check) throws InterruptedException {
+    FileSystem files = check.sandbox().files();
+    files.writeText("shared", content(0), UTF_8);
     ConcurrentCalls.all(
         MANY,
         number -> {
           for (int i = 0; i < 15; i++) {
             if (number < MANY / 2) {
-              files.writeText("shared", whole(number), UTF_8);
+              files.writeText("shared", content(number), UTF_8);
             } else {
               String seen = files.readText("shared", UTF_8, 1_000_000);
-              Expect.equal(whole(seen.charAt(0) - 'a'), seen, "what a reader saw");
+              Expect.equal(content(seen.charAt(0) - 'a'), seen, "what a reader saw");
             }
           }
           return number;
@@ -212,8 +222,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("F1")
-  public void listingGoesOnWhileFilesComeAndGo(CheckContext s) throws InterruptedException {
-    FileSystem files = s.sandbox().files();
+  public void listingToleratesConcurrentChanges(CheckContext check) throws InterruptedException {
+    FileSystem files = check.sandbox().files();
     files.writeText("folder/stays", "x", UTF_8);
     ConcurrentCalls.all(
         MANY,
@@ -235,12 +245,12 @@ public final class ConcurrencyChecks {
   }
 
   @Check("X5")
-  public void longCommandsDoNotHoldUpShortOnes(CheckContext s) {
-    Sandbox sandbox = s.sandbox();
+  public void longCommandsDoNotBlockShortOnes(CheckContext check) {
+    Sandbox sandbox = check.sandbox();
     List<Execution> running =
         Stream.generate(() -> sandbox.start(Command.argv("cat").withStdin())).limit(20).toList();
     for (int i = 0; i < 10; i++) {
-      ExecResult result = sandbox.run(Command.shell("echo " + i).withTimeout(PATIENCE));
+      ExecResult result = sandbox.run(Command.shell("echo " + i).withTimeout(TIMEOUT));
       Expect.equal(i + "\n", result.stdout().text(), "a short command's output");
     }
     for (Execution one : running) {
@@ -251,12 +261,12 @@ public final class ConcurrencyChecks {
   }
 
   @Check("X5")
-  public void unreadFloodDoesNotHoldUpOthers(CheckContext s) {
-    Sandbox sandbox = s.sandbox();
+  public void unreadOutputDoesNotBlockOtherCommands(CheckContext check) {
+    Sandbox sandbox = check.sandbox();
     try (Execution flood = sandbox.start(Command.shell("while true; do echo flood; done"))) {
       ExecutionReader.of(flood).until("flood");
       for (int i = 0; i < 5; i++) {
-        ExecResult result = sandbox.run(Command.shell("seq 1 1000").withTimeout(PATIENCE));
+        ExecResult result = sandbox.run(Command.shell("seq 1 1000").withTimeout(TIMEOUT));
         Expect.equal(3893L, result.stdout().total(), "another command's output");
       }
       sandbox.files().writeText("file", "x", UTF_8);
@@ -265,8 +275,8 @@ public final class ConcurrencyChecks {
   }
 
   @Check("X5")
-  public void stdinOfManyCommandsIsNotMixed(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = s.sandbox();
+  public void stdinOfManyCommandsIsNotMixed(CheckContext check) throws InterruptedException {
+    Sandbox sandbox = check.sandbox();
     ConcurrentCalls.all(
         MANY,
         number -> {
@@ -285,19 +295,19 @@ public final class ConcurrencyChecks {
   private static String ending(Sandbox sandbox, Command command) {
     try {
       Exit exit = sandbox.run(command).exit();
-      return exit.equals(new Exit.Exited(0)) ? "ended well" : exit.toString();
+      return exit.equals(new Exit.Exited(0)) ? "succeeded" : exit.toString();
     } catch (SandboxException e) {
       return e.code().toString();
     }
   }
 
-  private static String whole(int letter) {
+  private static String content(int letter) {
     return Character.toString('a' + letter).repeat(200_000);
   }
 
-  private static void expectNotListed(CheckContext s, SandboxId id) {
+  private static void expectNotListed(CheckContext check, SandboxId id) {
     Expect.that(
-        s.provider().inventory().stream().map(InventoryItem::id).noneMatch(id::equals),
-        "the inventory shows nothing of " + id);
+        check.provider().inventory().stream().map(InventoryItem::id).noneMatch(id::equals),
+        "the inventory does not list " + id);
   }
 }

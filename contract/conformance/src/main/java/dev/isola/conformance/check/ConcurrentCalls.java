@@ -16,19 +16,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.IntFunction;
 
-/** Does things at the same time, each on a thread of its own. */
+/** Runs calls concurrently, each on its own thread. */
 final class ConcurrentCalls {
   private ConcurrentCalls() {}
 
-  /** A call on its way. */
+  /** A running call. */
   record Call<T>(FutureTask<T> task, Thread thread) {
-    /** Returns what the call returned; throws what it threw, or when it takes longer. */
-    T get(Duration patience, String promise) throws InterruptedException {
+    /**
+     * Returns the result of the call or throws its exception; fails if the call takes longer than
+     * {@code timeout}.
+     */
+    T get(Duration timeout, String promise) throws InterruptedException {
       try {
-        return task.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        return task.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
       } catch (TimeoutException e) {
         thread.interrupt();
-        throw new CheckFailed("not so within " + patience.toSeconds() + " s: " + promise);
+        throw new CheckFailed("not within " + timeout.toSeconds() + " s: " + promise);
       } catch (ExecutionException e) {
         throw unwrapped(e);
       }
@@ -40,7 +43,7 @@ final class ConcurrentCalls {
     return new Call<>(task, Thread.ofVirtual().start(task));
   }
 
-  /** Makes {@code count} calls at once and returns what they returned, in order. */
+  /** Makes {@code count} concurrent calls and returns their results in order. */
   static <T> List<T> all(int count, IntFunction<T> call) throws InterruptedException {
     List<Callable<T>> calls = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -59,7 +62,7 @@ final class ConcurrentCalls {
       }
       return results;
     } catch (CancellationException e) {
-      throw new CheckFailed("not so within 60 s: " + calls.size() + " calls at once return");
+      throw new CheckFailed("not within 60 s: " + calls.size() + " calls at once return");
     } catch (ExecutionException e) {
       throw unwrapped(e);
     } finally {

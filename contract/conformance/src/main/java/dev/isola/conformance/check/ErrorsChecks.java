@@ -39,12 +39,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** Checks of only SandboxException comes out, and it says what to do. */
+/** Checks that calls throw only SandboxException, with a remedy. */
 public final class ErrorsChecks {
 
   @Check("E1")
-  public void everyErrorIsWhole(CheckContext s) {
-    mistakes(s.sandbox())
+  public void everyErrorIsComplete(CheckContext check) {
+    mistakes(check.sandbox())
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
@@ -57,13 +57,13 @@ public final class ErrorsChecks {
   }
 
   @Check("E1")
-  public void everyMistakeHasItsCode(CheckContext s) {
-    mistakes(s.sandbox()).forEach((what, one) -> Expect.thrown(what, one.call(), one.code()));
+  public void everyInvalidCallHasItsCode(CheckContext check) {
+    mistakes(check.sandbox()).forEach((what, one) -> Expect.thrown(what, one.call(), one.code()));
   }
 
   @Check("E2")
-  public void everyErrorSaysWhatToDoNext(CheckContext s) {
-    mistakes(s.sandbox())
+  public void everyErrorSaysWhatToDoNext(CheckContext check) {
+    mistakes(check.sandbox())
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
@@ -73,8 +73,8 @@ public final class ErrorsChecks {
   }
 
   @Check("E2")
-  public void everyErrorNamesTheThing(CheckContext s) {
-    mistakes(s.sandbox())
+  public void everyErrorNamesTheThing(CheckContext check) {
+    mistakes(check.sandbox())
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
@@ -83,18 +83,19 @@ public final class ErrorsChecks {
   }
 
   @Check("E1")
-  public void everyErrorNamesTheSandbox(CheckContext s) {
-    mistakes(s.sandbox())
+  public void everyErrorNamesTheSandbox(CheckContext check) {
+    mistakes(check.sandbox())
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
-              Expect.equal(Optional.of(s.sandbox().id()), e.sandbox(), "the sandbox of " + what);
+              Expect.equal(
+                  Optional.of(check.sandbox().id()), e.sandbox(), "the sandbox of " + what);
             });
   }
 
   @Check("E2")
-  public void callersMistakesAreTheCallers(CheckContext s) {
-    mistakes(s.sandbox())
+  public void invalidCallsHaveCategoryCaller(CheckContext check) {
+    mistakes(check.sandbox())
         .forEach(
             (what, mistake) -> {
               SandboxException e = Expect.thrown(what, mistake.call(), SandboxException.class);
@@ -103,22 +104,24 @@ public final class ErrorsChecks {
   }
 
   @Check("E1")
-  public void errorsAfterDestroyTellOfTheSandbox(CheckContext s) {
-    Sandbox sandbox = s.sandbox();
-    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
+  public void errorsAfterDestroyNameTheSandbox(CheckContext check) {
+    Sandbox sandbox = check.sandbox();
+    check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     SandboxException e = Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.that(
         e.code() == ErrorCode.SANDBOX_DESTROYED || e.code() == ErrorCode.SANDBOX_NOT_FOUND,
-        "the code tells of the sandbox: " + e.code());
+        "the code is about the sandbox: " + e.code());
     Expect.equal(Optional.of(sandbox.id()), e.sandbox(), "the sandbox");
-    Expect.that(!e.fault().remedy().isBlank(), "it says what to do next");
+    Expect.that(!e.fault().remedy().isBlank(), "the error has a remedy");
     SandboxException file = Expect.gone("stat", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
-    Expect.that(file.code() != ErrorCode.FILE_NOT_FOUND, "a file's error tells of it too: " + file);
+    Expect.that(
+        file.code() != ErrorCode.FILE_NOT_FOUND,
+        "the error of a file call is about it as well: " + file);
   }
 
   @Check("E1")
-  public void strangePathsGiveNothingButSandboxExceptions(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void unusualPathsThrowOnlySandboxExceptions(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String path : strangePaths()) {
       contained("stat", path, () -> files.stat(path, NOFOLLOW_LINKS));
       contained("read", path, () -> read(files, path));
@@ -133,100 +136,104 @@ public final class ErrorsChecks {
       contained("attributes", path, () -> files.attributes(path));
       contained("remove", path, () -> files.remove(path, false));
     }
-    Expect.equal("fine\n", s.output("echo fine"), "a command afterwards");
+    Expect.equal("fine\n", check.output("echo fine"), "a command afterwards");
   }
 
   @Check("E1")
-  public void strangeCommandsGiveNothingButSandboxExceptions(CheckContext s) {
+  public void unusualCommandsThrowOnlySandboxExceptions(CheckContext check) {
     for (String word : List.of(" ", ".", "..", "/", "/workspace", "a/b", "x".repeat(5_000), "-")) {
-      contained("program", word, () -> s.run(Command.argv(word)));
-      contained("cwd", word, () -> s.run(Command.argv("true").withCwd(word)));
+      contained("program", word, () -> check.run(Command.argv(word)));
+      contained("cwd", word, () -> check.run(Command.argv("true").withCwd(word)));
     }
-    contained("user", "", () -> s.run(Command.argv("true").withUser("")));
-    contained("user", ":", () -> s.run(Command.argv("true").withUser(":")));
-    contained("user", "-1", () -> s.run(Command.argv("true").withUser("-1")));
-    contained("arg", "3 MB", () -> s.run(Command.argv("true", "x".repeat(3_000_000))));
-    Expect.equal("fine\n", s.output("echo fine"), "a command afterwards");
+    contained("user", "", () -> check.run(Command.argv("true").withUser("")));
+    contained("user", ":", () -> check.run(Command.argv("true").withUser(":")));
+    contained("user", "-1", () -> check.run(Command.argv("true").withUser("-1")));
+    contained("arg", "3 MB", () -> check.run(Command.argv("true", "x".repeat(3_000_000))));
+    Expect.equal("fine\n", check.output("echo fine"), "a command afterwards");
   }
 
   @Check("E1")
-  public void strangeNumbersGiveNothingButSandboxExceptions(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void unusualNumbersThrowOnlySandboxExceptions(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("file", "content", UTF_8);
     contained("list", "depth -1", () -> files.list(".", -1).close());
     contained("changeMode", "-1", () -> files.changeMode("file", -1));
     contained("changeMode", "a million", () -> files.changeMode("file", 1_000_000));
     contained("makeFolder", "-1", () -> files.makeFolder("folder", -1));
     contained("read", "far beyond", () -> read(files, "file", new ReadRange(1L << 62, 10)));
-    contained("changeOwner", "nobody", () -> files.changeOwner("file", "no-such-user-here"));
-    Expect.equal("fine\n", s.output("echo fine"), "a command afterwards");
+    contained(
+        "changeOwner", "no-such-user-here", () -> files.changeOwner("file", "no-such-user-here"));
+    Expect.equal("fine\n", check.output("echo fine"), "a command afterwards");
   }
 
   @Check(value = "E1", needs = Attaching.class)
-  public void strangeExecutionsGiveNothingButSandboxExceptions(CheckContext s) {
-    Attaching attaching = s.as(Attaching.class);
+  public void unusualExecutionIdsThrowOnlySandboxExceptions(CheckContext check) {
+    Attaching attaching = check.as(Attaching.class);
     for (String id : List.of("-1", "x", "18446744073709551616", "_".repeat(64))) {
       SandboxException e =
           Expect.thrown(
               "attach to " + id,
               () -> attaching.attach(new ExecutionId(id), 0).close(),
               ErrorCode.EXECUTION_NOT_FOUND);
-      Expect.equal(Optional.of(s.sandbox().id()), e.sandbox(), "the sandbox");
+      Expect.equal(Optional.of(check.sandbox().id()), e.sandbox(), "the sandbox");
     }
-    Expect.equal("fine\n", s.output("echo fine"), "a command afterwards");
+    Expect.equal("fine\n", check.output("echo fine"), "a command afterwards");
   }
 
   @Check("E2")
-  public void errorsDoNotShowTheEnvironment(CheckContext s) {
+  public void errorsDoNotShowTheEnvironment(CheckContext check) {
     Command command =
         Command.argv("no-such-program-of-isola").withEnv("TOKEN", "canary-2f1b9c-in-the-mine");
-    SandboxException e = Expect.thrown("run", () -> s.run(command), ErrorCode.COMMAND_NOT_FOUND);
+    SandboxException e =
+        Expect.thrown("run", () -> check.run(command), ErrorCode.COMMAND_NOT_FOUND);
     Expect.that(
         !(e + e.context().toString()).contains("canary-2f1b9c"),
         "the error does not show the value of a variable: " + e);
   }
 
   @Check("P12")
-  public void whatIsNotSupportedIsRefusedByName(CheckContext s) {
-    Map<String, UnaryOperator<SandboxSpec.Builder>> wishes = unsupported(s);
+  public void unsupportedFeaturesAreRejectedByName(CheckContext check) {
+    Map<String, UnaryOperator<SandboxSpec.Builder>> wishes = unsupported(check);
     if (wishes.isEmpty()) {
-      throw s.notRun("the provider supports everything that a spec can ask for");
+      throw check.notRun("the provider supports every feature of a spec");
     }
     wishes.forEach(
         (name, wish) -> {
-          SandboxSpec spec = wish.apply(s.spec()).build();
+          SandboxSpec spec = wish.apply(check.spec()).build();
           SandboxException e =
-              Expect.thrown(name, () -> s.provider().create(spec), Unsupported.class);
+              Expect.thrown(name, () -> check.provider().create(spec), Unsupported.class);
           Expect.equal(ErrorCode.NOT_IMPLEMENTED, e.code(), "the code");
           Expect.contains(e.fault().problem().toLowerCase(Locale.ROOT), name, "the message");
-          Expect.equal(s.info().name(), e.context().get("provider"), "the provider it names");
+          Expect.equal(check.info().name(), e.context().get("provider"), "the provider it names");
           Expect.that(
-              s.provider().inventory().stream().map(InventoryItem::id).noneMatch(spec.id()::equals),
+              check.provider().inventory().stream()
+                  .map(InventoryItem::id)
+                  .noneMatch(spec.id()::equals),
               "nothing is left");
         });
   }
 
   @Check("E2")
-  public void missingHostFolderIsNamed(CheckContext s) {
+  public void missingHostFolderIsNamed(CheckContext check) {
     Path missing = Path.of("/no/such/folder/of/isola");
-    SandboxSpec spec = s.spec().workspacePath(missing).build();
+    SandboxSpec spec = check.spec().workspacePath(missing).build();
     try {
-      s.provider().create(spec);
+      check.provider().create(spec);
     } catch (Unsupported e) {
-      throw s.notRun("no workspace of the caller's: " + e.getMessage());
+      throw check.notRun("no host folder as workspace: " + e.getMessage());
     } catch (InvalidRequest e) {
       Expect.equal(ErrorCode.INVALID_SPEC, e.code(), "the code");
       Expect.contains(e.fault().problem(), missing.toString(), "the message");
       Expect.contains(e.fault().problem(), "workspacePath", "the message");
       return;
     }
-    throw new CheckFailed("create took a workspace that is not there");
+    throw new CheckFailed("create accepted a missing workspace");
   }
 
   /**
    * A call that must fail.
    *
-   * @param name what the message must name
+   * @param name the text that the message must contain
    */
   private record Mistake(ErrorCode code, String name, Runnable call) {}
 
@@ -301,17 +308,17 @@ public final class ErrorsChecks {
         "\ud800");
   }
 
-  private static Map<String, UnaryOperator<SandboxSpec.Builder>> unsupported(CheckContext s) {
+  private static Map<String, UnaryOperator<SandboxSpec.Builder>> unsupported(CheckContext check) {
     Map<String, UnaryOperator<SandboxSpec.Builder>> wishes = new LinkedHashMap<>();
-    if (!s.info().support().has(SpecFeature.IMAGES)) {
+    if (!check.info().support().has(SpecFeature.IMAGES)) {
       wishes.put("image", spec -> spec.image("debian:stable"));
     }
     for (NetworkMode mode : NetworkMode.values()) {
-      if (!s.info().support().networkModes().contains(mode)) {
+      if (!check.info().support().networkModes().contains(mode)) {
         wishes.put(mode.name().toLowerCase(Locale.ROOT), spec -> spec.network(Network.of(mode)));
       }
     }
-    if (!s.info().support().volumeTypes().contains(VolumeMount.Type.TMPFS)) {
+    if (!check.info().support().volumeTypes().contains(VolumeMount.Type.TMPFS)) {
       wishes.put(
           "tmpfs",
           spec ->
@@ -321,16 +328,15 @@ public final class ErrorsChecks {
     return wishes;
   }
 
-  /**
-   * It may work, or not; but nothing else than a SandboxException comes out, and no bug of ours.
-   */
+  /** The call may succeed or fail, but only with a SandboxException that is not a bug. */
   private static void contained(String what, String with, Runnable call) {
     String shown = with.length() > 40 ? with.substring(0, 40) + "..." : with;
     try {
       call.run();
     } catch (SandboxException e) {
       Expect.that(
-          e.category() != Category.BUG, what + " with '" + shown + "' is no bug of ours: " + e);
+          e.category() != Category.BUG,
+          what + " with '" + shown + "' is not an internal error: " + e);
     } catch (RuntimeException e) {
       throw new CheckFailed(what + " with '" + shown + "' threw " + e);
     }

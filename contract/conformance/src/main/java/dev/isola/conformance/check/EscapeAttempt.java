@@ -33,9 +33,9 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 
-/** One probe against one provider: first on the bare host, then in a sandbox. */
+/** Runs one probe against one provider: first on the bare host, then in a sandbox. */
 final class EscapeAttempt {
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final Duration TIMEOUT = Duration.ofSeconds(40);
   private static final String PROGRAM = "./" + ProbeProgram.NAME;
   private static final String ROOT = "0";
 
@@ -57,31 +57,36 @@ final class EscapeAttempt {
   }
 
   void run() throws IOException, InterruptedException {
-    refuseToRunInVain();
-    try (HostTargets plant = HostTargets.create(program)) {
+    skipIfNotApplicable();
+    try (HostTargets targets = HostTargets.create(program)) {
       switch (probe.location()) {
         case HOST -> {
-          control(scene -> scene);
-          attempt(closed(spec -> spec), plant, plant.context(), subject.underTest().data());
+          control(context -> context);
+          attempt(
+              createWithProgram(spec -> spec),
+              targets,
+              targets.context(),
+              subject.underTest().data());
         }
         case OTHER_SANDBOX -> {
-          control(scene -> scene);
-          Sandbox sandbox = closed(spec -> spec);
-          try (SandboxTargets neighbour = SandboxTargets.create(closed(spec -> spec))) {
-            attempt(sandbox, plant, neighbour.context(), subject.underTest().data());
+          control(context -> context);
+          Sandbox sandbox = createWithProgram(spec -> spec);
+          try (SandboxTargets otherTargets =
+              SandboxTargets.create(createWithProgram(spec -> spec))) {
+            attempt(sandbox, targets, otherTargets.context(), subject.underTest().data());
           }
         }
         case INSTALLATION -> {
-          Sandbox sandbox = closed(spec -> spec);
-          ProviderDataFiles kept = ProviderDataFiles.of(subject.underTest().data());
-          control(kept::addTo);
-          attempt(sandbox, plant, kept.addTo(plant.context()), subject.underTest().data());
+          Sandbox sandbox = createWithProgram(spec -> spec);
+          ProviderDataFiles data = ProviderDataFiles.of(subject.underTest().data());
+          control(data::addTo);
+          attempt(sandbox, targets, data.addTo(targets.context()), subject.underTest().data());
         }
         case WORKSPACE -> {
-          control(scene -> scene);
+          control(context -> context);
           try (TemporaryFolder shared = TemporaryFolder.create("isola-shared-")) {
-            Sandbox sandbox = inFolder(shared.path());
-            attempt(sandbox, plant, plant.context(), shared.path());
+            Sandbox sandbox = createInFolder(shared.path());
+            attempt(sandbox, targets, targets.context(), shared.path());
             subject.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
           }
         }
@@ -91,40 +96,40 @@ final class EscapeAttempt {
     }
   }
 
-  private void refuseToRunInVain() {
+  private void skipIfNotApplicable() {
     String level = isolation.name().toLowerCase(Locale.ROOT);
     if (!isolation.isAtLeast(probe.floor())) {
-      throw new CheckNotRun("isolation " + level + " promises nothing here");
+      throw new CheckNotRun("isolation " + level + " does not cover this probe");
     }
     if (isolation == Isolation.PROCESS
         && probe.need() == EscapeProbe.Need.NAMESPACES
         && subject.info().prerequisites().stream()
             .noneMatch(need -> need.name().contains("namespaces") && need.present())) {
-      throw new CheckNotRun("isolation " + level + " promises this only with namespaces");
+      throw new CheckNotRun("isolation " + level + " covers this probe only with namespaces");
     }
     subject.info().prerequisites().stream()
         .filter(need -> probe.need().isNamed(need.name()) && !need.present())
         .findFirst()
         .ifPresent(
             lacking -> {
-              throw new CheckNotRun("the provider says that it has none: " + lacking.detail());
+              throw new CheckNotRun("the provider reports it as missing: " + lacking.detail());
             });
     if (probe.offline() && !subject.info().support().networkModes().contains(NetworkMode.NONE)) {
       throw new CheckNotRun("the provider has no network mode none");
     }
   }
 
-  /** Each attempt has a plant of its own: this one may spoil it. */
+  /** Every attempt needs fresh targets, because it may destroy them. */
   private void control(UnaryOperator<ProbeContext> more) throws IOException, InterruptedException {
-    try (HostTargets plant = HostTargets.create(program)) {
-      ProbeResult answer = plant.control(probe, more.apply(plant.context()));
-      if (!answer.escaped()) {
-        throw new CheckNotRun("on the bare host too it is " + answer);
+    try (HostTargets targets = HostTargets.create(program)) {
+      ProbeResult result = targets.control(probe, more.apply(targets.context()));
+      if (!result.escaped()) {
+        throw new CheckNotRun("the probe does not succeed on the bare host either: " + result);
       }
     }
   }
 
-  private Sandbox closed(UnaryOperator<SandboxSpec.Builder> with) {
+  private Sandbox createWithProgram(UnaryOperator<SandboxSpec.Builder> with) {
     Sandbox sandbox =
         subject.create(
             spec ->
@@ -138,26 +143,26 @@ final class EscapeAttempt {
     return sandbox;
   }
 
-  private Sandbox inFolder(Path folder) {
+  private Sandbox createInFolder(Path folder) {
     try {
-      return closed(spec -> spec.workspacePath(folder));
+      return createWithProgram(spec -> spec.workspacePath(folder));
     } catch (Unsupported e) {
-      throw new CheckNotRun("the provider takes no folder of the caller's as workspace");
+      throw new CheckNotRun("the provider does not support a host folder as workspace");
     }
   }
 
-  private void attempt(Sandbox sandbox, HostTargets plant, ProbeContext scene, Path folder)
+  private void attempt(Sandbox sandbox, HostTargets targets, ProbeContext context, Path folder)
       throws IOException {
-    List<String> words = probe.attempt().arguments(scene);
+    List<String> words = probe.attempt().arguments(context);
     List<Optional<String>> users = users();
     for (Optional<String> user : users) {
-      EscapeVerifier witness = new EscapeVerifier(probe, plant.context(), words, folder);
-      ProbeResult said = say(sandbox, words, user);
-      judge(witness.verify(said, answers(sandbox)), user);
+      EscapeVerifier verifier = new EscapeVerifier(probe, targets.context(), words, folder);
+      ProbeResult printed = runProbe(sandbox, words, user);
+      judge(verifier.verify(printed, answers(sandbox)), user);
     }
   }
 
-  /** Root of the sandbox and an ordinary user, where it has users. */
+  /** Returns root of the sandbox and an unprivileged user, if the provider supports users. */
   private List<Optional<String>> users() {
     if (!subject.info().support().has(SpecFeature.USERS)) {
       return List.of(Optional.empty());
@@ -167,8 +172,8 @@ final class EscapeAttempt {
         : List.of(Optional.of(ORDINARY));
   }
 
-  private ProbeResult say(Sandbox sandbox, List<String> words, Optional<String> user) {
-    Command command = Command.argv(PROGRAM, words).withTimeout(PATIENCE);
+  private ProbeResult runProbe(Sandbox sandbox, List<String> words, Optional<String> user) {
+    Command command = Command.argv(PROGRAM, words).withTimeout(TIMEOUT);
     ExecResult result;
     try {
       result = sandbox.run(user.map(command::withUser).orElse(command));
@@ -182,7 +187,7 @@ final class EscapeAttempt {
         .orElseGet(
             () -> {
               if (!runsPrograms(sandbox)) {
-                throw new CheckNotRun("the sandbox cannot run a program of this machine");
+                throw new CheckNotRun("the sandbox cannot run programs built for this machine");
               }
               return ProbeResult.refused("the program ended with " + result.exit());
             });
@@ -191,7 +196,7 @@ final class EscapeAttempt {
   private static boolean runsPrograms(Sandbox sandbox) {
     String word = UUID.randomUUID().toString();
     try {
-      ExecResult result = sandbox.run(Command.argv(PROGRAM, "echo", word).withTimeout(PATIENCE));
+      ExecResult result = sandbox.run(Command.argv(PROGRAM, "echo", word).withTimeout(TIMEOUT));
       return ProbeResult.parse(result.stdout().text()).equals(Optional.of(ProbeResult.got(word)));
     } catch (SandboxException e) {
       return false;
@@ -202,15 +207,15 @@ final class EscapeAttempt {
     return probe.evidence() != Evidence.SANDBOX || runsPrograms(sandbox);
   }
 
-  private void judge(ProbeResult answer, Optional<String> user) {
-    if (!answer.escaped()) {
+  private void judge(ProbeResult result, Optional<String> user) {
+    if (!result.escaped()) {
       return;
     }
     String who = user.map(name -> "user " + name + " ").orElse("");
     if (probe.reach() == EscapeProbe.Reach.KERNEL && isolation.isAtLeast(Isolation.KERNEL)) {
       throw new CheckNotRun(
-          "the sandbox has a kernel of its own, which may allow this: " + who + answer);
+          "the sandbox has a kernel of its own, which may allow this: " + who + result);
     }
-    throw new CheckFailed("a way out, to " + probe.target() + ": " + who + answer);
+    throw new CheckFailed("escaped: reached " + probe.target() + ": " + who + result);
   }
 }

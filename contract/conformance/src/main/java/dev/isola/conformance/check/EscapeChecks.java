@@ -7,11 +7,11 @@ import dev.isola.conformance.escape.EscapeProbes;
 import java.util.List;
 
 /**
- * Checks that a sandbox is as closed as its provider declares: one check for each escape probe. A
- * probe that does not get through on the bare host either proves nothing and is not run.
+ * Checks that a sandbox is as isolated as its provider declares, with one check for each escape
+ * probe. A probe that fails on the bare host as well proves nothing and is not run.
  */
 public final class EscapeChecks implements CheckSource {
-  /** That what is declared is so; isolation is declared. */
+  /** The requirement that declarations are true; isolation is a declaration. */
   private static final String DECLARED = "P8";
 
   private static final String NETWORK = "S3";

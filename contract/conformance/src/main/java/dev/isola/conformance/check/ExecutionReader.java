@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads the output of one execution, and sees to it that nothing is missing between the pieces. */
+/** Reads the output of an execution and checks that its offsets have no gaps. */
 final class ExecutionReader {
   private final Execution execution;
   private final List<Output> pieces = new ArrayList<>();
@@ -26,7 +26,7 @@ final class ExecutionReader {
     return new ExecutionReader(execution, 0);
   }
 
-  /** Reads to the end without keeping anything; returns where the output ended. */
+  /** Reads and discards all output; returns the final offset. */
   static long drain(Execution execution) {
     long position = 0;
     for (Optional<Output> next = execution.read(); next.isPresent(); next = execution.read()) {
@@ -35,7 +35,7 @@ final class ExecutionReader {
     return position;
   }
 
-  /** Reads the next piece; false at the end. */
+  /** Reads the next chunk; returns false at the end. */
   boolean next() {
     Optional<Output> piece = execution.read();
     piece.ifPresent(
@@ -46,7 +46,7 @@ final class ExecutionReader {
     return piece.isPresent();
   }
 
-  /** Reads on until {@code text} has come on standard output. */
+  /** Reads until {@code text} appears on standard output. */
   ExecutionReader until(String text) {
     while (!stdout().contains(text)) {
       if (!next()) {
@@ -68,7 +68,7 @@ final class ExecutionReader {
     return List.copyOf(pieces);
   }
 
-  /** Returns where the next piece will start. */
+  /** Returns the offset of the next chunk. */
   long position() {
     return position;
   }

@@ -16,13 +16,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Checks that one sandbox cannot use up what the kernel counts for the whole machine or for one of
- * its users. Not run where {@link LimitKind#KERNEL_OBJECTS} is not declared.
+ * Checks that one sandbox cannot exhaust objects that the kernel counts per machine or per user.
+ * Not run if the provider does not declare {@link LimitKind#KERNEL_OBJECTS}.
  */
 public final class ExhaustionChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  /** More than this is without end for a sandbox. */
+  /** A sandbox that gets more than this is considered unlimited. */
   private static final int WITHOUT_END = 4000;
 
   private static final String INOTIFY =
@@ -37,7 +37,7 @@ public final class ExhaustionChecks {
 
   private static final String COUNT = INOTIFY + "print(take())";
 
-  /** Takes them as root and then as eight other users, where a process can become one. */
+  /** Allocates objects as root and then as eight other users, if a process can switch users. */
   private static final String HOLD_INOTIFY =
       INOTIFY
           + """
@@ -73,21 +73,21 @@ public final class ExhaustionChecks {
       """
           .formatted(WITHOUT_END);
 
-  private static Sandbox sandbox(CheckContext s) {
-    if (!s.info().support().enforcedLimits().contains(LimitKind.KERNEL_OBJECTS)) {
-      throw s.notRun("the provider does not declare kernel objects as enforced");
+  private static Sandbox sandbox(CheckContext check) {
+    if (!check.info().support().enforcedLimits().contains(LimitKind.KERNEL_OBJECTS)) {
+      throw check.notRun("the provider does not declare kernel objects as enforced");
     }
-    return s.create(spec -> spec.limits(spec.build().limits().withFileDescriptors(1 << 14)));
+    return check.create(spec -> spec.limits(spec.build().limits().withFileDescriptors(1 << 14)));
   }
 
-  /** Starts a script that takes what it can get and holds it; returns once it has. */
+  /** Starts a script that allocates as much as it can and holds it; returns once it has. */
   private static Execution hold(Sandbox sandbox, String script) {
     Execution holder = sandbox.start(Command.argv("python3", "-c", script));
     Expect.eventually(
-        PATIENCE,
+        TIMEOUT,
         "the script takes what it can get",
         () -> {
-          Expect.that(holder.await(Duration.ZERO).isEmpty(), "the script goes on");
+          Expect.that(holder.await(Duration.ZERO).isEmpty(), "the script keeps running");
           return sandbox.files().exists("held");
         });
     return holder;
@@ -102,26 +102,26 @@ public final class ExhaustionChecks {
     return Integer.parseInt(result.stdout().text().strip());
   }
 
-  private static int machine(CheckContext s, String file) throws IOException {
+  private static int machine(CheckContext check, String file) throws IOException {
     Path path = Path.of(file);
     if (!Files.isReadable(path)) {
-      throw s.notRun("this machine has no " + file);
+      throw check.notRun("this machine has no " + file);
     }
     byte[] text = new byte[32];
     try (InputStream kernel = Files.newInputStream(path)) {
-      int length = kernel.read(text); // at once: the kernel tells the value only to the first read
+      int length = kernel.read(text); // in one read: the kernel returns the value only to the first
       return Integer.parseInt(new String(text, 0, length, StandardCharsets.US_ASCII).strip());
     }
   }
 
   @Check(value = "S2", tools = "python3")
-  public void inotifyInstancesAreNotUsedUp(CheckContext s) {
-    Sandbox greedy = sandbox(s);
-    Sandbox neighbour = sandbox(s);
-    try (Execution holder = hold(greedy, HOLD_INOTIFY)) {
-      int had = held(greedy);
+  public void inotifyInstancesAreNotExhausted(CheckContext check) {
+    Sandbox consumer = sandbox(check);
+    Sandbox other = sandbox(check);
+    try (Execution holder = hold(consumer, HOLD_INOTIFY)) {
+      int had = held(consumer);
       Expect.that(had >= 8, "a sandbox has some inotify instances: " + had);
-      int left = number(neighbour.run(Command.argv("python3", "-c", COUNT).withTimeout(PATIENCE)));
+      int left = number(other.run(Command.argv("python3", "-c", COUNT).withTimeout(TIMEOUT)));
       Expect.that(
           left >= 8,
           "another sandbox has some while one holds all that its users can get, "
@@ -133,13 +133,13 @@ public final class ExhaustionChecks {
   }
 
   @Check(value = "S2", tools = "python3")
-  public void terminalsAreNotUsedUp(CheckContext s) throws IOException {
-    int all = machine(s, "/proc/sys/kernel/pty/max");
-    Sandbox greedy = sandbox(s);
-    int before = machine(s, "/proc/sys/kernel/pty/nr");
-    try (Execution holder = hold(greedy, HOLD_TERMINALS)) {
-      int had = held(greedy);
-      int taken = machine(s, "/proc/sys/kernel/pty/nr") - before;
+  public void terminalsAreNotExhausted(CheckContext check) throws IOException {
+    int all = machine(check, "/proc/sys/kernel/pty/max");
+    Sandbox consumer = sandbox(check);
+    int before = machine(check, "/proc/sys/kernel/pty/nr");
+    try (Execution holder = hold(consumer, HOLD_TERMINALS)) {
+      int had = held(consumer);
+      int taken = machine(check, "/proc/sys/kernel/pty/nr") - before;
       Expect.that(had >= 16, "a sandbox has some terminals: " + had);
       Expect.that(taken <= all / 8, "one sandbox takes few of the machine's " + all + ": " + taken);
       holder.kill();

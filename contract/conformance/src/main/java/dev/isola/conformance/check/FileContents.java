@@ -17,9 +17,9 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** What checks put into files, and how they look at what is there. */
+/** Creates and inspects file content for checks. */
 final class FileContents {
-  private static final int MOST = 64 << 20;
+  private static final int MAX_BYTES = 64 << 20;
 
   private FileContents() {}
 
@@ -31,7 +31,7 @@ final class FileContents {
     return new ByteArrayInputStream(bytes);
   }
 
-  /** Returns bytes that look like noise and are the same for the same seed. */
+  /** Returns pseudo-random bytes, the same for the same seed. */
   static byte[] random(int size, long seed) {
     byte[] bytes = new byte[size];
     new SplittableRandom(seed).nextBytes(bytes);
@@ -39,18 +39,18 @@ final class FileContents {
   }
 
   static byte[] bytes(FileSystem files, String path) {
-    return files.readBytes(path, MOST);
+    return files.readBytes(path, MAX_BYTES);
   }
 
   static String text(FileSystem files, String path) {
-    return files.readText(path, UTF_8, MOST);
+    return files.readText(path, UTF_8, MAX_BYTES);
   }
 
   static String range(FileSystem files, String path, long offset, long length) {
     return new String(all(files.read(path, new ReadRange(offset, length))), UTF_8);
   }
 
-  /** Reads to the end and closes. */
+  /** Reads the stream to its end and closes it. */
   static byte[] all(InputStream in) {
     try (in) {
       return in.readAllBytes();
@@ -65,23 +65,26 @@ final class FileContents {
     }
   }
 
-  /** Returns the names of a folder's own entries, sorted. */
+  /** Returns the names of the direct entries of a folder, sorted. */
   static List<String> names(FileSystem files, String folder) {
     return all(files.list(folder, 1)).stream().map(FileInfo::name).sorted().toList();
   }
 
-  /** Returns the paths of {@code entries} from {@code folder} on, sorted. */
+  /** Returns the paths of {@code entries} relative to {@code folder}, sorted. */
   static List<String> below(String folder, Stream<FileInfo> entries) {
     return all(entries).stream().map(entry -> below(folder, entry.path())).sorted().toList();
   }
 
-  /** Returns what follows {@code folder} in {@code path}, whichever way the provider names it. */
+  /**
+   * Returns {@code path} relative to {@code folder}, whether the provider returned it absolute or
+   * not.
+   */
   static String below(String folder, String path) {
     int at = ("/" + path).indexOf("/" + folder + "/");
     return at < 0 ? path : path.substring(at + folder.length() + 1);
   }
 
-  /** Describes everything beneath a folder, one line each, times and attributes included. */
+  /** Describes every file beneath a folder on one line, including times and attributes. */
   static Map<String, String> described(FileSystem files, String folder) {
     Map<String, String> lines = new TreeMap<>();
     for (FileInfo entry : all(files.list(folder, 0))) {
@@ -109,7 +112,7 @@ final class FileContents {
     return lines;
   }
 
-  /** A source that breaks after some bytes. */
+  /** A stream that fails after some bytes. */
   static final class BreakingInputStream extends InputStream {
     private final byte[] first;
     private int at;
@@ -121,7 +124,7 @@ final class FileContents {
     @Override
     public int read() throws IOException {
       if (at == first.length) {
-        throw new IOException("the source broke, as it was meant to");
+        throw new IOException("the source failed, as intended");
       }
       return first[at++] & 0xff;
     }

@@ -24,25 +24,22 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Checks that nothing outside a sandbox is read or written through its files. In a sandbox with a
- * root of its own the path may lead to something inside that is not there; in one that shares the
- * host's files it is refused. Either way the host's file stays unread and as it was.
+ * Checks that the file API of a sandbox reads and writes nothing outside it. In a sandbox with its
+ * own root file system, the path may resolve to a missing file inside; in one that shares the
+ * host's files, the call is rejected. Either way the host file is neither read nor changed.
  */
 public final class FileEscapeChecks {
   private static final Set<ErrorCode> REFUSALS =
       Set.of(ErrorCode.PATH_OUTSIDE, ErrorCode.FILE_NOT_FOUND, ErrorCode.PERMISSION_DENIED);
   private static final int GENERATED = 2_000;
 
-  /** Runs {@code action}, which has to be refused: nothing of that name may be reached. */
+  /** Runs {@code action}, which must be rejected. */
   private static void refused(String what, Runnable action) {
     SandboxException e = Expect.thrown(what, action, SandboxException.class);
     Expect.that(REFUSALS.contains(e.code()), what + " is one of " + REFUSALS + ", not " + e);
   }
 
-  /**
-   * Reads, which is refused or gives something that a sandbox with its own root has under that
-   * name.
-   */
+  /** Runs a read, which must be rejected or return a file of the sandbox's own root. */
   private static void unread(HostSecret secret, String what, Supplier<byte[]> reading) {
     byte[] found;
     try {
@@ -54,22 +51,20 @@ public final class FileEscapeChecks {
     secret.assertNotIn(found, "by " + what);
   }
 
-  /**
-   * Runs {@code action}, which may do something inside a sandbox with its own root, or be refused.
-   */
+  /** Runs {@code action}, which must be rejected or affect only the sandbox's own root. */
   private static void harmless(String what, Runnable action) {
     try {
       action.run();
     } catch (SandboxException e) {
       Expect.that(
           e instanceof InvalidRequest || e instanceof NotFound || e instanceof Conflict,
-          what + " is refused as the caller's mistake, not with " + e);
+          what + " is rejected with category CALLER, not with " + e);
     }
   }
 
   @Check("F4")
-  public void absolutePathsOfTheHostAreRefused(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void absolutePathsOfTheHostAreRefused(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       refused("reading it", () -> FileContents.bytes(files, secret.file()));
       refused("stat", () -> files.stat(secret.file(), NOFOLLOW_LINKS));
@@ -84,8 +79,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void writesToPathsOfTheHostDoNotArrive(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void writesToHostPathsDoNotReachTheHost(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       String planted = secret.folder() + "/planted";
       harmless("writing over it", () -> files.writeText(secret.file(), "spoiled", UTF_8));
@@ -116,8 +111,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void climbingDoesNotLeadOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void parentPathsDoNotLeadOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.makeFolder("sub", 0755);
     try (HostSecret secret = new HostSecret()) {
       for (int levels = 1; levels <= 20; levels++) {
@@ -133,8 +128,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void linksToHostFilesAreNotFollowed(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void linksToHostFilesAreNotFollowed(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       for (String target : List.of(secret.file(), secret.climbing(12))) {
         files.makeLink("link", target);
@@ -154,9 +149,9 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void pathsThroughLinkedFoldersDoNotLeadOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    boolean lost = losesPathsBehindTheRoot(s);
+  public void pathsThroughLinkedFoldersDoNotLeadOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    boolean lost = losesPathsBehindTheRoot(check);
     try (HostSecret secret = new HostSecret()) {
       for (String target : List.of(secret.folder(), "/", secret.climbing(12) + "/..")) {
         if (lost && target.equals("/")) {
@@ -179,19 +174,21 @@ public final class FileEscapeChecks {
       }
     }
     if (lost) {
-      throw s.notRun("the sandbox's own kernel ends a path at a link to /; other links were tried");
+      throw check.notRun(
+          "the sandbox's kernel drops the rest of a path after a link to /; other links were"
+              + " tried");
     }
   }
 
   /**
-   * Old gVisor forgets what follows a link to the root. That leads nowhere out, and no provider can
-   * mend it.
+   * Old gVisor versions drop the components after a link to the root. That does not leave the
+   * sandbox, and a provider cannot fix it.
    */
-  private static boolean losesPathsBehindTheRoot(CheckContext s) {
-    if (s.info().isolation() != Isolation.KERNEL) {
+  private static boolean losesPathsBehindTheRoot(CheckContext check) {
+    if (check.info().isolation() != Isolation.KERNEL) {
       return false;
     }
-    FileSystem files = s.sandbox().files();
+    FileSystem files = check.sandbox().files();
     files.makeLink("root", "/");
     boolean lost = files.exists("root/no such file");
     files.remove("root", false);
@@ -199,8 +196,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void listingAndPackingDoNotFollowLinksOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void listingAndPackingDoNotFollowLinksOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       files.makeFolder("tree", 0755);
       files.makeLink("tree/file", secret.file());
@@ -225,8 +222,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void aLinkThatChangesItsTargetStaysInside(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void aSwappedLinkDoesNotLeadOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("inside/secret", "harmless", UTF_8);
     try (HostSecret secret = new HostSecret()) {
       for (int i = 0; i < 20; i++) {
@@ -244,8 +241,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void archivesCannotBringHostFilesIn(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void archivesCannotBringHostFilesIn(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       List<byte[]> archives =
           List.of(
@@ -267,8 +264,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void archivesCannotWriteToTheHost(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void archivesCannotWriteToTheHost(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       List<byte[]> archives =
           List.of(
@@ -300,8 +297,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void theProcessesRootIsNoWayOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void procRootDoesNotLeadOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       for (String root : List.of("/proc/self/root", "/proc/1/root", "/proc/self/cwd")) {
         refused("reading through " + root, () -> FileContents.bytes(files, root + secret.file()));
@@ -315,8 +312,8 @@ public final class FileEscapeChecks {
   }
 
   @Check("F4")
-  public void generatedHostilePathsReadAndWriteNothing(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void generatedHostilePathsReadAndWriteNothing(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     try (HostSecret secret = new HostSecret()) {
       files.makeFolder("inside/deep", 0755);
       files.makeLink("out", secret.folder());
@@ -349,11 +346,11 @@ public final class FileEscapeChecks {
           refused instanceof InvalidRequest
               || refused instanceof NotFound
               || refused instanceof Conflict;
-      Expect.that(callers, "'" + path + "' is the caller's mistake, not " + refused);
+      Expect.that(callers, "'" + path + "' has category CALLER, not " + refused);
     } catch (CheckFailed e) {
       throw e;
     } catch (RuntimeException e) {
-      throw new CheckFailed("'" + path + "' threw " + e + ", which is no SandboxException");
+      throw new CheckFailed("'" + path + "' threw " + e + ", which is not a SandboxException");
     }
   }
 }

@@ -34,13 +34,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Checks of the file system, call by call. */
+/** Checks each operation of the file system. */
 public final class FilesChecks {
   private static final WriteOptions DEFAULT = WriteOptions.DEFAULT;
 
   @Check("F1")
-  public void whatIsWrittenIsRead(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void writtenContentIsReadBack(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     byte[] everyByte = new byte[256];
     for (int i = 0; i < everyByte.length; i++) {
       everyByte[i] = (byte) i;
@@ -54,8 +54,8 @@ public final class FilesChecks {
   }
 
   @Check("F2")
-  public void fiveMegabytesArriveUnchanged(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void fiveMegabytesArriveUnchanged(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     byte[] content = FileContents.random(5_000_000, 1);
     Expect.equal(
         5_000_000L, files.write("big", FileContents.of(content), DEFAULT).size(), "the size");
@@ -63,8 +63,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void textIsWrittenInTheEncodingAskedFor(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void textIsWrittenInTheEncodingAskedFor(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     String text = "naïve Größe";
     Expect.equal(14L, files.writeText("utf8", text, UTF_8).size(), "the size in UTF-8");
     Expect.equal(11L, files.writeText("latin", text, ISO_8859_1).size(), "the size in Latin-1");
@@ -75,8 +75,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void missingParentsAreMade(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void missingParentsAreMade(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("a/b/c/file", "deep", UTF_8);
     Expect.equal("deep", FileContents.text(files, "a/b/c/file"), "the file");
     Expect.equal(
@@ -84,8 +84,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void aSecondWriteReplacesTheFirst(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void aSecondWriteReplacesTheFirst(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("file", "a long first text", UTF_8);
     files.writeText("file", "short", UTF_8);
     Expect.equal("short", FileContents.text(files, "file"), "the file, written atomically");
@@ -94,8 +94,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void modeIsSetWhenAskedAndKeptOtherwise(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void modeIsSetOnRequestAndKeptOtherwise(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     Expect.equal(0644, files.writeText("plain", "", UTF_8).mode(), "the mode of a new file");
     FileInfo script = files.write("script", FileContents.of("1"), DEFAULT.withMode(0750));
     Expect.equal(0750, script.mode(), "the mode that was asked for");
@@ -108,8 +108,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void exclusiveWriteRefusesWhatIsThere(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void exclusiveWriteRejectsAnExistingFile(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.write("file", FileContents.of("first"), DEFAULT.onlyNew());
     Expect.thrown(
         "a second exclusive write",
@@ -120,8 +120,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void appendingAddsToTheEnd(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void appendingAddsToTheEnd(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.write("log", FileContents.of("one "), DEFAULT.appending());
     files.write("log", FileContents.of("two "), DEFAULT.appending());
     FileInfo last = files.write("log", FileContents.of("three"), DEFAULT.appending());
@@ -130,8 +130,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void brokenSourceLeavesEverythingAsItWas(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void failedWriteChangesNothing(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("folder/kept", "as it was", UTF_8);
     for (String path : List.of("folder/kept", "folder/new")) {
       boolean thrown = false;
@@ -148,21 +148,21 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void commandsAndTheFileApiSeeTheSameFiles(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void commandsAndTheFileApiSeeTheSameFiles(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("from-api", "written by the API", UTF_8);
-    Expect.equal("written by the API", s.output("cat from-api"), "what a command reads");
-    s.output("printf 'written by a command' > from-command");
+    Expect.equal("written by the API", check.output("cat from-api"), "what a command reads");
+    check.output("printf 'written by a command' > from-command");
     Expect.equal(
         "written by a command", FileContents.text(files, "from-command"), "what the API reads");
     files.remove("from-command", false);
     Expect.that(
-        !s.run("test -e from-command").succeeded(), "a removed file is gone for commands too");
+        !check.run("test -e from-command").succeeded(), "a removed file is gone for commands too");
   }
 
   @Check("F2")
-  public void rangesAreReadExactly(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void rangesAreReadExactly(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("digits", "0123456789", UTF_8);
     Expect.equal("234", FileContents.range(files, "digits", 2, 3), "3 bytes from 2");
     Expect.equal("0", FileContents.range(files, "digits", 0, 1), "1 byte from 0");
@@ -175,8 +175,8 @@ public final class FilesChecks {
   }
 
   @Check("F2")
-  public void closingEarlyCostsNothing(CheckContext s) throws IOException {
-    FileSystem files = s.sandbox().files();
+  public void streamCanBeClosedEarly(CheckContext check) throws IOException {
+    FileSystem files = check.sandbox().files();
     byte[] content = FileContents.random(3_000_000, 3);
     files.write("big", FileContents.of(content), DEFAULT);
     for (int i = 0; i < 50; i++) {
@@ -185,19 +185,19 @@ public final class FilesChecks {
       }
     }
     Expect.equal(content, FileContents.bytes(files, "big"), "the file afterwards");
-    Expect.equal("works\n", s.output("echo works"), "a command afterwards");
+    Expect.equal("works\n", check.output("echo works"), "a command afterwards");
   }
 
   @Check("F1")
-  public void statTellsWhatAFileIs(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void statReturnsMetadata(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.write("file", FileContents.of("12345"), DEFAULT.withMode(0640));
     FileInfo info = files.stat("file", NOFOLLOW_LINKS);
     Expect.equal(FileType.FILE, info.type(), "the type");
     Expect.equal(5L, info.size(), "the size");
     Expect.equal(0640, info.mode(), "the mode");
     Expect.equal("file", info.name(), "the name");
-    Expect.equal(Optional.empty(), info.linkTarget(), "the target of what is no link");
+    Expect.equal(Optional.empty(), info.linkTarget(), "the target of a file that is not a link");
     Expect.that(!info.owner().isEmpty(), "a file has an owner");
     Expect.that(!info.group().isEmpty(), "a file has a group");
     Duration age = Duration.between(info.modifiedAt(), Instant.now()).abs();
@@ -206,8 +206,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void statDescribesFoldersAndLinksThemselves(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void statDescribesFoldersAndLinksThemselves(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.makeFolder("folder", 0755);
     files.writeText("folder/file", "12345", UTF_8);
     files.makeLink("link", "folder/file");
@@ -220,8 +220,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void whatIsNotThereIsNotFound(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void missingPathIsNotFound(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("there", "", UTF_8);
     Expect.that(files.exists("there"), "a file that was written exists");
     Expect.that(!files.exists("none"), "a file that was not written does not exist");
@@ -240,8 +240,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void listGoesAsDeepAsAsked(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void listHonoursItsDepth(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("top/a/b/c", "", UTF_8);
     files.writeText("top/file", "1", UTF_8);
     Expect.equal(
@@ -261,8 +261,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void unusualNamesAreKept(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void unusualNamesAreKept(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     List<String> names =
         List.of(
             " ",
@@ -291,8 +291,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void foldersAndFilesAreNotTakenForEachOther(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void filesAndFoldersAreDistinguished(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.makeFolder("empty", 0755);
     files.writeText("file", "x", UTF_8);
     Expect.equal(List.of(), FileContents.names(files, "empty"), "an empty folder");
@@ -309,8 +309,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void aLongFolderIsListedCompletely(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void aLongFolderIsListedCompletely(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     TestArchive tar = new TestArchive();
     for (int i = 0; i < 3000; i++) {
       tar.file("file-" + i, "");
@@ -323,12 +323,12 @@ public final class FilesChecks {
     try (var entries = files.list("many", 1)) {
       Expect.equal(7L, entries.limit(7).count(), "entries of a list that is left early");
     }
-    Expect.equal("works\n", s.output("echo works"), "a command afterwards");
+    Expect.equal("works\n", check.output("echo works"), "a command afterwards");
   }
 
   @Check("F1")
-  public void makeFolderMakesParentsAndMayBeRepeated(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void makeFolderMakesParentsAndMayBeRepeated(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.makeFolder("a/b/c", 0750);
     files.writeText("a/b/c/file", "kept", UTF_8);
     files.makeFolder("a/b/c", 0750);
@@ -342,8 +342,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void moveTakesFilesAndFolders(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void moveMovesFilesAndFolders(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("file", "content", UTF_8);
     files.move("file", "renamed", false);
     Expect.equal("content", FileContents.text(files, "renamed"), "the moved file");
@@ -355,8 +355,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void moveReplacesOnlyWhenAsked(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void moveReplacesOnlyOnRequest(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("from", "new", UTF_8);
     files.writeText("to", "old", UTF_8);
     Expect.thrown(
@@ -369,8 +369,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void removeTakesWholeTreesOnlyWhenAsked(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void removeIsRecursiveOnlyOnRequest(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("tree/a/file", "x", UTF_8);
     files.writeText("tree/b", "x", UTF_8);
     files.makeFolder("empty", 0755);
@@ -385,8 +385,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void removingALinkSparesItsTarget(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void removingALinkKeepsItsTarget(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("kept/file", "x", UTF_8);
     files.makeLink("to-file", "kept/file");
     files.makeLink("to-folder", "kept");
@@ -400,18 +400,18 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void changeModeIsSeenByCommands(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void changeModeIsSeenByCommands(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("file", "", UTF_8);
-    Expect.that(!s.run("test -x file").succeeded(), "a new file is not executable");
+    Expect.that(!check.run("test -x file").succeeded(), "a new file is not executable");
     files.changeMode("file", 0751);
     Expect.equal(0751, files.stat("file", NOFOLLOW_LINKS).mode(), "the mode");
-    Expect.that(s.run("test -x file").succeeded(), "the file is executable now");
+    Expect.that(check.run("test -x file").succeeded(), "the file is executable now");
   }
 
   @Check("F1")
-  public void linksKeepTheirTargetAsWritten(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void linksKeepTheirTargetAsWritten(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String target : List.of("none", "./a//b/../c", "loop", "/nowhere/at all")) {
       files.makeLink("loop", target);
       Expect.equal(
@@ -429,8 +429,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void globMatchesNamesAndFolders(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void globMatchesNamesAndFolders(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String name :
         List.of("one.txt", "two.txt", "a1", "b2", "c3", "a10", "sub/three.txt", "sub/x/four.txt")) {
       files.writeText("base/" + name, "", UTF_8);
@@ -445,8 +445,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void globStarsDoNotMatchALeadingDot(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void globStarsDoNotMatchALeadingDot(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String name : List.of(".hidden", ".git/config", "shown")) {
       files.writeText("base/" + name, "", UTF_8);
     }
@@ -463,13 +463,13 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void attributesAreKept(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void attributesAreKept(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("file", "", UTF_8);
     try {
       files.setAttribute("file", "colour", Bytes.utf8("blue"));
     } catch (Unsupported e) {
-      throw s.notRun("the sandbox's file system has no extended attributes: " + e.getMessage());
+      throw check.notRun("the sandbox's file system has no extended attributes: " + e.getMessage());
     }
     files.setAttribute("file", "raw", Bytes.of(new byte[] {0, 1, (byte) 0xff}));
     files.setAttribute("file", "colour", Bytes.utf8("green"));
@@ -482,9 +482,9 @@ public final class FilesChecks {
   }
 
   @Check(value = "F1", tools = "mkfifo")
-  public void pipesAreNotReadAsFiles(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    s.output("mkfifo pipe");
+  public void pipesAreNotReadAsFiles(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    check.output("mkfifo pipe");
     Expect.equal(FileType.OTHER, files.stat("pipe", NOFOLLOW_LINKS).type(), "the type");
     Expect.thrown("reading a pipe", () -> FileContents.bytes(files, "pipe"), ErrorCode.NOT_A_FILE);
     Expect.thrown(
@@ -494,8 +494,8 @@ public final class FilesChecks {
   }
 
   @Check("F2")
-  public void devicesAreNotReadAsFiles(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void devicesAreNotReadAsFiles(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String device : List.of("/dev/zero", "/dev/tty", "/dev/random")) {
       Expect.thrownAnyOf(
           "reading " + device,
@@ -505,11 +505,12 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void relativePathsStartAtTheWorkingFolder(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void relativePathsStartAtTheWorkingFolder(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("here", "x", UTF_8);
-    String folder = s.output("pwd").strip();
-    Expect.equal("x", s.output("cat '" + folder + "/here'"), "the file in the commands' folder");
+    String folder = check.output("pwd").strip();
+    Expect.equal(
+        "x", check.output("cat '" + folder + "/here'"), "the file in the commands' folder");
     Expect.equal("x", FileContents.text(files, "/workspace/here"), "the file by its full path");
     Expect.equal("x", FileContents.text(files, "./here"), "./here");
     files.writeText("/workspace/there", "y", UTF_8);
@@ -517,8 +518,8 @@ public final class FilesChecks {
   }
 
   @Check("F2")
-  public void readBytesRefusesWhatIsLargerThanItsLimit(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void readBytesRejectsAFileLargerThanItsLimit(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("ten", "0123456789", UTF_8);
     Expect.equal(10, files.readBytes("ten", 10).length, "the size at the limit");
     Expect.thrown(
@@ -528,11 +529,11 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void aFileIsWrittenAsTheUserAskedFor(CheckContext s) {
-    if (!s.info().support().has(SpecFeature.USERS)) {
-      throw s.notRun("the provider does not declare users");
+  public void aFileIsWrittenAsTheUserAskedFor(CheckContext check) {
+    if (!check.info().support().has(SpecFeature.USERS)) {
+      throw check.notRun("the provider does not declare users");
     }
-    FileSystem files = s.sandbox().files();
+    FileSystem files = check.sandbox().files();
     files.makeFolder("shared", 0777);
     files.changeMode("shared", 0777);
     files.makeFolder("private", 0700);
@@ -551,11 +552,11 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void everyCallHasThePermissionsOfTheUserItActsAs(CheckContext s) {
-    if (!s.info().support().has(SpecFeature.USERS)) {
-      throw s.notRun("the provider does not declare users");
+  public void everyCallHasThePermissionsOfTheUserItActsAs(CheckContext check) {
+    if (!check.info().support().has(SpecFeature.USERS)) {
+      throw check.notRun("the provider does not declare users");
     }
-    FileSystem files = s.sandbox().files();
+    FileSystem files = check.sandbox().files();
     files.makeFolder("shared", 0777);
     files.changeMode("shared", 0777);
     files.write("shared/secret", FileContents.of("secret"), DEFAULT.withMode(0600));
@@ -585,11 +586,11 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void whatRootCreatesForAUserBelongsToThatUser(CheckContext s) {
-    if (!s.info().support().has(SpecFeature.USERS)) {
-      throw s.notRun("the provider does not declare users");
+  public void filesCreatedByRootForAUserBelongToThatUser(CheckContext check) {
+    if (!check.info().support().has(SpecFeature.USERS)) {
+      throw check.notRun("the provider does not declare users");
     }
-    FileSystem files = s.sandbox().files();
+    FileSystem files = check.sandbox().files();
     files.makeFolder("locked", 0700);
     long before = files.stat("locked", NOFOLLOW_LINKS).uid();
     FileSystem theirs = files.as(FileUser.rootFor("12345"));
@@ -602,21 +603,21 @@ public final class FilesChecks {
         before, theirs.stat("locked", NOFOLLOW_LINKS).uid(), "the owner of what was there before");
     Expect.thrown(
         "a file for a user that does not exist",
-        () ->
-            files.as(FileUser.rootFor("nobody-of-that-name")).writeText("locked/file", "x", UTF_8),
+        () -> files.as(FileUser.rootFor("no-such-user")).writeText("locked/file", "x", UTF_8),
         ErrorCode.USER_NOT_FOUND);
   }
 
   @Check("F2")
-  public void aLinkIsFollowedToItsEnd(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void statFollowsLinks(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("folder/file", "12345", UTF_8);
     files.makeLink("one", "folder/file");
     files.makeLink("two", "one");
     FileInfo end = files.stat("two");
     Expect.equal(FileType.FILE, end.type(), "what the link leads to");
     Expect.equal(5L, end.size(), "its size");
-    Expect.that(end.path().endsWith("/folder/file"), "it is told where it is: " + end.path());
+    Expect.that(
+        end.path().endsWith("/folder/file"), "the result has the final path: " + end.path());
     Expect.equal("12345", FileContents.text(files, end.path()), "what is there");
     Expect.equal(FileType.FOLDER, files.stat("folder").type(), "a folder, followed");
     files.makeLink("nowhere", "nothing");
@@ -625,8 +626,8 @@ public final class FilesChecks {
   }
 
   @Check("F1")
-  public void writersOfOneFileDoNotMix(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void concurrentWritesToOneFileAreNotMixed(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     List<Thread> writers = new ArrayList<>();
     List<RuntimeException> failures = Collections.synchronizedList(new ArrayList<>());
     for (int i = 0; i < 8; i++) {

@@ -30,25 +30,25 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Checks of sandboxes that begin with the files of another. */
+/** Checks that forks start with the files of their source and are independent of it. */
 public final class ForkingChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  private static ForkPoint freeze(Sandbox sandbox) {
+  private static ForkPoint createForkPoint(Sandbox sandbox) {
     return sandbox.as(Forking.class).orElseThrow().createForkPoint();
   }
 
-  private static Sandbox fork(CheckContext s, ForkPoint origin) {
-    return origin.create(s.spec().build());
+  private static Sandbox fork(CheckContext check, ForkPoint forkPoint) {
+    return forkPoint.create(check.spec().build());
   }
 
-  private static Sandbox fork(CheckContext s, Sandbox source) {
-    try (ForkPoint origin = freeze(source)) {
-      return fork(s, origin);
+  private static Sandbox fork(CheckContext check, Sandbox source) {
+    try (ForkPoint forkPoint = createForkPoint(source)) {
+      return fork(check, forkPoint);
     }
   }
 
-  private static String said(Sandbox sandbox, String shell) {
+  private static String output(Sandbox sandbox, String shell) {
     ExecResult result = sandbox.run(Command.shell(shell));
     Expect.that(
         result.succeeded(),
@@ -60,7 +60,7 @@ public final class ForkingChecks {
     return FileContents.described(sandbox.files(), ".");
   }
 
-  private static Map<String, String> furnish(Sandbox sandbox) {
+  private static Map<String, String> createFiles(Sandbox sandbox) {
     FileSystem files = sandbox.files();
     files.writeText("a/b/file", "one\n", UTF_8);
     files.writeText("gone", "two\n", UTF_8);
@@ -71,10 +71,10 @@ public final class ForkingChecks {
     return all(sandbox);
   }
 
-  /** Everything that can be done to files that are there. */
+  /** Changes existing files in every possible way. */
   private static void change(Sandbox sandbox) {
     FileSystem files = sandbox.files();
-    said(sandbox, "echo more >> a/b/file; rm gone; echo new > a/new");
+    output(sandbox, "echo more >> a/b/file; rm gone; echo new > a/new");
     files.move("moved", "there", false);
     files.changeMode("a/run", 0600);
     files.remove("a/empty", true);
@@ -84,130 +84,134 @@ public final class ForkingChecks {
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void forksBeginWithTheFilesOfTheMoment(CheckContext s) {
-    Map<String, String> before = furnish(s.sandbox());
-    try (ForkPoint origin = freeze(s.sandbox())) {
-      said(s.sandbox(), "echo later > later; rm gone; echo changed > a/b/file");
-      Sandbox one = fork(s, origin);
-      Sandbox two = fork(s, origin);
+  public void forksStartWithTheFilesOfTheForkPoint(CheckContext check) {
+    Map<String, String> before = createFiles(check.sandbox());
+    try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
+      output(check.sandbox(), "echo later > later; rm gone; echo changed > a/b/file");
+      Sandbox one = fork(check, forkPoint);
+      Sandbox two = fork(check, forkPoint);
       Expect.equal(before, all(one), "the files of the first fork");
       Expect.equal(before, all(two), "the files of the second");
-      Expect.equal("later\nchanged\n", said(s.sandbox(), "cat later a/b/file"), "the source's");
+      Expect.equal(
+          "later\nchanged\n", output(check.sandbox(), "cat later a/b/file"), "the source's");
     }
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void nobodySeesWhatOthersWriteLater(CheckContext s) {
-    Map<String, String> before = furnish(s.sandbox());
+  public void laterWritesAreNotShared(CheckContext check) {
+    Map<String, String> before = createFiles(check.sandbox());
     Sandbox untouched;
     Sandbox changed;
-    try (ForkPoint origin = freeze(s.sandbox())) {
-      untouched = fork(s, origin);
-      changed = fork(s, origin);
+    try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
+      untouched = fork(check, forkPoint);
+      changed = fork(check, forkPoint);
     }
     change(changed);
     Expect.equal(before, all(untouched), "the other fork's files");
-    Expect.equal(before, all(s.sandbox()), "the source's files");
-    Expect.equal("one\nmore\nnew\n", said(changed, "cat a/b/file a/new"), "its own");
-    change(s.sandbox());
+    Expect.equal(before, all(check.sandbox()), "the source's files");
+    Expect.equal("one\nmore\nnew\n", output(changed, "cat a/b/file a/new"), "its own");
+    change(check.sandbox());
     Expect.equal(before, all(untouched), "the other fork's files after the source's turn");
     Expect.equal(
         FileContents.names(changed.files(), "."),
-        FileContents.names(s.sandbox().files(), "."),
+        FileContents.names(check.sandbox().files(), "."),
         "the same change has the same end");
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void forksOutliveTheSourceAndOneAnother(CheckContext s) {
-    Map<String, String> before = furnish(s.sandbox());
+  public void forksOutliveTheSourceAndOneAnother(CheckContext check) {
+    Map<String, String> before = createFiles(check.sandbox());
     Sandbox one;
     Sandbox two;
-    try (ForkPoint origin = freeze(s.sandbox())) {
-      one = fork(s, origin);
-      s.provider().destroy(s.sandbox().id(), DestroyOptions.FORCE);
-      two = fork(s, origin);
+    try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
+      one = fork(check, forkPoint);
+      check.provider().destroy(check.sandbox().id(), DestroyOptions.FORCE);
+      two = fork(check, forkPoint);
     }
     Expect.equal(before, all(two), "the files of a fork whose source was gone");
-    s.provider().destroy(one.id(), DestroyOptions.FORCE);
+    check.provider().destroy(one.id(), DestroyOptions.FORCE);
     Expect.equal(before, all(two), "its files when the other fork is gone");
-    said(two, "echo own > own");
-    Sandbox three = fork(s, two);
-    s.provider().destroy(two.id(), DestroyOptions.FORCE);
-    Expect.equal("own\none\n", said(three, "cat own a/b/file"), "the files of a fork's fork");
+    output(two, "echo own > own");
+    Sandbox three = fork(check, two);
+    check.provider().destroy(two.id(), DestroyOptions.FORCE);
+    Expect.equal("own\none\n", output(three, "cat own a/b/file"), "the files of a fork's fork");
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void sourceOutlivesItsForks(CheckContext s) {
-    said(s.sandbox(), "echo 0 > count");
-    for (int i = 1; i <= 12; i++) { // more often than anybody would stack
+  public void sourceOutlivesItsForks(CheckContext check) {
+    output(check.sandbox(), "echo 0 > count");
+    for (int i = 1; i <= 12; i++) { // deeper than any realistic chain of forks
       Sandbox fork;
-      try (ForkPoint origin = freeze(s.sandbox())) {
-        fork = fork(s, origin);
+      try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
+        fork = fork(check, forkPoint);
       } catch (Conflict tooDeep) {
         Expect.that(i > 4, "a fork of a fork of a fork is made without a copy");
         break;
       }
-      Expect.equal(i - 1 + "\n", said(fork, "cat count"), "what fork " + i + " has");
-      s.provider().destroy(fork.id(), DestroyOptions.FORCE);
-      said(s.sandbox(), "echo " + i + " > count; echo x > file" + i);
-      Expect.equal(i + "\n", said(s.sandbox(), "cat count"), "what the source has");
+      Expect.equal(i - 1 + "\n", output(fork, "cat count"), "what fork " + i + " has");
+      check.provider().destroy(fork.id(), DestroyOptions.FORCE);
+      output(check.sandbox(), "echo " + i + " > count; echo x > file" + i);
+      Expect.equal(i + "\n", output(check.sandbox(), "cat count"), "what the source has");
     }
   }
 
   @Check(value = "N4", needs = Forking.class)
-  public void commandsElsewhereDoNotMatter(CheckContext s) {
-    said(s.sandbox(), "echo here > file");
-    try (Execution running = s.sandbox().start(Command.shell("cd / && echo left; exec sleep 60"))) {
+  public void commandsOutsideTheWorkspaceDoNotPreventAFork(CheckContext check) {
+    output(check.sandbox(), "echo here > file");
+    try (Execution running =
+        check.sandbox().start(Command.shell("cd / && echo left; exec sleep 60"))) {
       ExecutionReader.of(running).until("left\n");
-      Expect.equal("here\n", said(fork(s, s.sandbox()), "cat file"), "what the fork has");
+      Expect.equal("here\n", output(fork(check, check.sandbox()), "cat file"), "what the fork has");
       Expect.that(running.await(Duration.ofMillis(1)).isEmpty(), "the command still runs");
       running.kill();
     }
   }
 
-  /** Whether it is refused or not: who has a file open goes on, and so does the sandbox. */
+  /** Whether the fork is rejected or not, processes with open files and the sandbox continue. */
   @Check(value = "N4", needs = Forking.class)
-  public void whatUsesTheWorkspaceIsNotDisturbed(CheckContext s) {
+  public void processesInTheWorkspaceAreNotDisturbed(CheckContext check) {
     for (String use :
         List.of(
             "while echo x >> log; do sleep 0.05; done", // a folder to work in
             "exec 3>>log; cd /; while echo x >&3; do sleep 0.05; done")) { // a file to write
-      Execution running = s.sandbox().start(Command.shell(use));
-      awaitGrowth(s);
-      try (ForkPoint origin = freeze(s.sandbox())) {
-        String begun = said(fork(s, origin), "wc -c < log");
-        awaitGrowth(s);
-        Expect.equal(begun, said(fork(s, origin), "wc -c < log"), "what a later fork has");
+      Execution running = check.sandbox().start(Command.shell(use));
+      awaitGrowth(check);
+      try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
+        String initial = output(fork(check, forkPoint), "wc -c < log");
+        awaitGrowth(check);
+        Expect.equal(
+            initial, output(fork(check, forkPoint), "wc -c < log"), "what a later fork has");
       } catch (Conflict used) {
-        awaitGrowth(s);
+        awaitGrowth(check);
       }
       running.kill();
-      running.await(PATIENCE);
-      said(s.sandbox(), "rm log; echo good > written");
-      Expect.equal("good\n", said(fork(s, s.sandbox()), "cat written"), "a fork afterwards");
+      running.await(TIMEOUT);
+      output(check.sandbox(), "rm log; echo good > written");
+      Expect.equal(
+          "good\n", output(fork(check, check.sandbox()), "cat written"), "a fork afterwards");
     }
   }
 
-  private static void awaitGrowth(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    Expect.eventually(PATIENCE, "the command begins", () -> files.exists("log"));
+  private static void awaitGrowth(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    Expect.eventually(TIMEOUT, "the command begins", () -> files.exists("log"));
     long now = files.stat("log", NOFOLLOW_LINKS).size();
     Expect.eventually(
-        PATIENCE, "the command goes on", () -> files.stat("log", NOFOLLOW_LINKS).size() > now);
+        TIMEOUT, "the command keeps running", () -> files.stat("log", NOFOLLOW_LINKS).size() > now);
   }
 
   @Check(
       value = "N4",
       needs = {Forking.class, Pausing.class})
-  public void filesAreKeptWhenItIsStoppedAndBootedAgain(CheckContext s) {
-    furnish(s.sandbox());
-    Sandbox fork = fork(s, s.sandbox());
-    for (Sandbox one : List.of(s.sandbox(), fork)) {
+  public void filesAreKeptWhenItIsStoppedAndBootedAgain(CheckContext check) {
+    createFiles(check.sandbox());
+    Sandbox fork = fork(check, check.sandbox());
+    for (Sandbox one : List.of(check.sandbox(), fork)) {
       Pausing pausing = one.as(Pausing.class).orElseThrow();
       if (!pausing.kinds().contains(PauseKind.FILESYSTEM)) {
-        throw s.notRun("it cannot be paused to the file system");
+        throw check.notRun("it cannot be paused to the file system");
       }
-      said(one, "echo " + one.id() + " > name; rm gone");
+      output(one, "echo " + one.id() + " > name; rm gone");
       Map<String, String> before = all(one);
       pausing.pause(PauseKind.FILESYSTEM);
       pausing.resume();
@@ -218,17 +222,17 @@ public final class ForkingChecks {
   @Check(
       value = "N4",
       needs = {Forking.class, Snapshotting.class})
-  public void picturesShowAllOfAForksFiles(CheckContext s) {
-    furnish(s.sandbox());
-    Sandbox fork = fork(s, s.sandbox());
-    said(fork, "rm gone; echo new > new");
-    for (Sandbox one : List.of(fork, s.sandbox())) {
-      Sandbox copy = s.create(spec -> spec);
-      try (Capture picture =
+  public void capturesContainAllFilesOfAFork(CheckContext check) {
+    createFiles(check.sandbox());
+    Sandbox fork = fork(check, check.sandbox());
+    output(fork, "rm gone; echo new > new");
+    for (Sandbox one : List.of(fork, check.sandbox())) {
+      Sandbox copy = check.create(spec -> spec);
+      try (Capture capture =
           one.as(Snapshotting.class).orElseThrow().capture(CaptureRequest.of("."))) {
         copy.as(Snapshotting.class)
             .orElseThrow()
-            .restore(".", picture.archive(), TreeLimits.DEFAULT);
+            .restore(".", capture.archive(), TreeLimits.DEFAULT);
       }
       Expect.equal(all(one).keySet(), all(copy).keySet(), "what was taken");
     }
@@ -237,16 +241,16 @@ public final class ForkingChecks {
   @Check(
       value = "N4",
       needs = {Forking.class, Watching.class})
-  public void changesInForksAreSeen(CheckContext s) {
-    furnish(s.sandbox());
-    Sandbox fork = fork(s, s.sandbox());
-    for (Sandbox one : List.of(fork, s.sandbox())) {
+  public void watchesReportChangesInForks(CheckContext check) {
+    createFiles(check.sandbox());
+    Sandbox fork = fork(check, check.sandbox());
+    for (Sandbox one : List.of(fork, check.sandbox())) {
       List<String> seen = new ArrayList<>();
       try (Watch watch = one.as(Watching.class).orElseThrow().watch("a", true)) {
-        said(one, "echo more >> a/b/file");
+        output(one, "echo more >> a/b/file");
         Expect.eventually(
-            PATIENCE,
-            "the change is told",
+            TIMEOUT,
+            "the change is reported",
             () -> {
               watch.next(Duration.ofMillis(100)).ifPresent(event -> seen.add(event.toString()));
               return seen.stream().anyMatch(event -> event.contains("file"));
@@ -258,16 +262,16 @@ public final class ForkingChecks {
   @Check(
       value = "N4",
       needs = {Forking.class, UsageReporting.class})
-  public void aForksOwnFilesCount(CheckContext s) {
-    s.sandbox().files().writeText("shared", "x", UTF_8);
-    Sandbox fork = fork(s, s.sandbox());
+  public void filesOfAForkCountAsItsDiskUsage(CheckContext check) {
+    check.sandbox().files().writeText("shared", "x", UTF_8);
+    Sandbox fork = fork(check, check.sandbox());
     UsageReporting usage = fork.as(UsageReporting.class).orElseThrow();
     long before = usage.usage().diskBytes().orElse(0);
     fork.files()
         .write("large", FileContents.of(FileContents.random(3_000_000, 4)), WriteOptions.DEFAULT);
     long written = usage.usage().diskBytes().orElse(before + 3_000_000) - before;
     Expect.that(written >= 3_000_000, "3 MB that a fork writes are counted, not " + written);
-    Expect.equal("", said(fork, "rm large"), "removing it");
+    Expect.equal("", output(fork, "rm large"), "removing it");
     long left = usage.usage().diskBytes().orElse(before) - before;
     Expect.that(left < 1_000_000, "what was removed does not count, not " + left);
   }

@@ -55,29 +55,30 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 
-/** Checks that a provider does what it declares and refuses what it does not. */
+/** Checks that a provider does what it declares and rejects everything else. */
 public final class HonestyChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  /** Expects a refusal that names {@code feature}, and nothing left of the sandbox. */
+  /** Expects a rejection that names {@code feature} and leaves no sandbox behind. */
   private static void refused(
-      CheckContext s, String feature, UnaryOperator<SandboxSpec.Builder> asking) {
-    SandboxSpec spec = asking.apply(s.spec()).build();
+      CheckContext check, String feature, UnaryOperator<SandboxSpec.Builder> asking) {
+    SandboxSpec spec = asking.apply(check.spec()).build();
     SandboxException e =
-        Expect.thrown("a spec with " + feature, () -> s.provider().create(spec), Unsupported.class);
-    Expect.equal(ErrorCode.NOT_IMPLEMENTED, e.code(), "the code of the refusal of " + feature);
-    String said = (e.getMessage() + " " + e.context()).toLowerCase(Locale.ROOT);
-    Expect.contains(said, feature, "the refusal");
+        Expect.thrown(
+            "a spec with " + feature, () -> check.provider().create(spec), Unsupported.class);
+    Expect.equal(ErrorCode.NOT_IMPLEMENTED, e.code(), "the code of the rejection of " + feature);
+    String message = (e.getMessage() + " " + e.context()).toLowerCase(Locale.ROOT);
+    Expect.contains(message, feature, "the rejection");
     Expect.that(
-        s.provider().inventory().stream().noneMatch(found -> found.id().equals(spec.id())),
+        check.provider().inventory().stream().noneMatch(found -> found.id().equals(spec.id())),
         "nothing is left of a sandbox that was refused for " + feature);
   }
 
-  /** What is not declared is missing for a request that requires it. */
-  private static void missing(CheckContext s, String what, Requirements requirements) {
+  /** Expects an undeclared feature to be reported as missing for a request that requires it. */
+  private static void missing(CheckContext check, String what, Requirements requirements) {
     Expect.equal(
         List.of(what),
-        s.info().missing(s.spec().build(), requirements),
+        check.info().missing(check.spec().build(), requirements),
         "what is missing for a request that requires " + what);
   }
 
@@ -86,37 +87,40 @@ public final class HonestyChecks {
   }
 
   @Check("P8")
-  public void declaredCapabilitiesAreGivenAndNoOthers(CheckContext s) {
+  public void exactlyTheDeclaredCapabilitiesAreImplemented(CheckContext check) {
     for (Class<? extends Capability> capability : Capability.all()) {
       Expect.equal(
-          s.info().capabilities().contains(capability),
+          check.info().capabilities().contains(capability),
           capability == Volumes.class
-              ? s.provider().volumes().isPresent()
-              : s.sandbox().as(capability).isPresent(),
+              ? check.provider().volumes().isPresent()
+              : check.sandbox().as(capability).isPresent(),
           "whether the sandbox (of volumes: the provider) gives "
               + Capability.idOf(capability)
               + ", as declared,");
-      if (!s.info().capabilities().contains(capability)) {
-        missing(s, Capability.idOf(capability), Requirements.capabilities(capability));
+      if (!check.info().capabilities().contains(capability)) {
+        missing(check, Capability.idOf(capability), Requirements.capabilities(capability));
       }
     }
-    Requirements all = new Requirements(s.info().isolation(), s.info().capabilities(), Set.of());
+    Requirements all =
+        new Requirements(check.info().isolation(), check.info().capabilities(), Set.of());
     Expect.equal(
-        List.of(), s.info().missing(s.spec().build(), all), "what is missing of what is declared");
+        List.of(),
+        check.info().missing(check.spec().build(), all),
+        "what is missing of what is declared");
     for (Isolation stronger : Isolation.values()) {
-      if (!s.info().isolation().isAtLeast(stronger)) {
-        missing(s, "isolation " + lower(stronger), Requirements.isolation(stronger));
+      if (!check.info().isolation().isAtLeast(stronger)) {
+        missing(check, "isolation " + lower(stronger), Requirements.isolation(stronger));
       }
     }
   }
 
   @Check("P8")
-  public void noMoreOfTheMachineIsFreeThanItHas(CheckContext s) {
-    Optional<HostResources> told = s.provider().resources();
-    if (told.isEmpty()) {
-      throw s.notRun("the provider does not tell what its machine has");
+  public void freeResourcesDoNotExceedTotals(CheckContext check) {
+    Optional<HostResources> reported = check.provider().resources();
+    if (reported.isEmpty()) {
+      throw check.notRun("the provider does not report the resources of its machine");
     }
-    HostResources machine = told.get();
+    HostResources machine = reported.get();
     Expect.that(
         machine.freeMemoryMb().orElse(0) <= machine.memoryMb(), "the memory adds up: " + machine);
     Expect.that(
@@ -125,75 +129,75 @@ public final class HonestyChecks {
   }
 
   @Check("P8")
-  public void theDescriptionIsComplete(CheckContext s) {
-    ProviderInfo info = s.info();
-    Expect.equal(s.underTest().name(), info.name(), "the name");
-    Expect.that(info.name().matches("[a-z0-9-]+"), "the name is one: " + info.name());
+  public void theDescriptionIsComplete(CheckContext check) {
+    ProviderInfo info = check.info();
+    Expect.equal(check.underTest().name(), info.name(), "the name");
+    Expect.that(info.name().matches("[a-z0-9-]+"), "the name is valid: " + info.name());
     Expect.equal(ApiVersion.CURRENT, info.apiVersion(), "the api version");
     Expect.that(!info.summary().isBlank(), "there is a summary");
-    Expect.that(!info.cleanup().isBlank(), "it says how it cleans up");
+    Expect.that(!info.cleanup().isBlank(), "the cleanup description is not empty");
     Expect.that(info.startup().isPositive(), "the startup estimate is positive");
-    Expect.equal(info, s.provider().info(), "the description when asked again");
+    Expect.equal(info, check.provider().info(), "the description on the second call");
   }
 
   @Check("P8")
-  public void whatAHealthyProviderNeedsIsThere(CheckContext s) {
-    for (Prerequisite requirement : s.info().prerequisites()) {
+  public void prerequisitesOfAHealthyProviderArePresent(CheckContext check) {
+    for (Prerequisite requirement : check.info().prerequisites()) {
       Expect.that(
           requirement.present() || !requirement.necessary(),
           "the provider is healthy, so what it needs is there: " + requirement);
       Expect.that(
           requirement.present() || !requirement.fix().isBlank(),
           "what is missing has a fix: " + requirement);
-      Expect.that(!requirement.detail().isBlank(), "it says what was found: " + requirement);
+      Expect.that(!requirement.detail().isBlank(), "the detail is not empty: " + requirement);
     }
   }
 
   @Check("P8")
-  public void theStartupEstimateIsOfTheRightSize(CheckContext s) {
-    s.sandbox();
+  public void startupEstimateIsRealistic(CheckContext check) {
+    check.sandbox();
     long start = System.nanoTime();
-    s.create(spec -> spec);
+    check.create(spec -> spec);
     Duration took = Duration.ofNanos(System.nanoTime() - start);
-    Duration most = s.info().startup().multipliedBy(20).plusSeconds(2);
+    Duration most = check.info().startup().multipliedBy(20).plusSeconds(2);
     Expect.that(
         took.compareTo(most) <= 0,
-        "create takes about " + s.info().startup().toMillis() + " ms, not " + took.toMillis());
+        "create takes about " + check.info().startup().toMillis() + " ms, not " + took.toMillis());
   }
 
   @Check("P12")
-  public void imagesAreRefusedWhereTheyAreNotDeclared(CheckContext s) {
-    if (s.info().support().has(SpecFeature.IMAGES)) {
-      throw s.notRun("the provider declares images");
+  public void undeclaredImagesAreRejected(CheckContext check) {
+    if (check.info().support().has(SpecFeature.IMAGES)) {
+      throw check.notRun("the provider declares images");
     }
-    refused(s, "image", spec -> spec.image("example.invalid/none:1"));
+    refused(check, "image", spec -> spec.image("example.invalid/none:1"));
   }
 
   @Check("P12")
-  public void usersAreRefusedWhereTheyAreNotDeclared(CheckContext s) {
-    if (s.info().support().has(SpecFeature.USERS)) {
-      throw s.notRun("the provider declares users");
+  public void undeclaredUsersAreRejected(CheckContext check) {
+    if (check.info().support().has(SpecFeature.USERS)) {
+      throw check.notRun("the provider declares users");
     }
-    refused(s, "user", spec -> spec.user("12345"));
+    refused(check, "user", spec -> spec.user("12345"));
   }
 
   @Check("P12")
-  public void undeclaredNetworkModesAreRefused(CheckContext s) {
-    Set<NetworkMode> declared = s.info().support().networkModes();
+  public void undeclaredNetworkModesAreRefused(CheckContext check) {
+    Set<NetworkMode> declared = check.info().support().networkModes();
     if (declared.size() == NetworkMode.values().length) {
-      throw s.notRun("the provider declares all network modes");
+      throw check.notRun("the provider declares all network modes");
     }
     for (NetworkMode mode : NetworkMode.values()) {
       if (!declared.contains(mode)) {
-        refused(s, lower(mode), spec -> spec.network(Network.of(mode)));
+        refused(check, lower(mode), spec -> spec.network(Network.of(mode)));
       }
     }
   }
 
   @Check("S3")
-  public void declaredNetworkModesAreGiven(CheckContext s) {
-    for (NetworkMode mode : s.info().support().networkModes()) {
-      Sandbox sandbox = s.create(spec -> spec.network(Network.of(mode)));
+  public void declaredNetworkModesAreSupported(CheckContext check) {
+    for (NetworkMode mode : check.info().support().networkModes()) {
+      Sandbox sandbox = check.create(spec -> spec.network(Network.of(mode)));
       Expect.equal(
           "works\n",
           sandbox.run(Command.shell("echo works")).stdout().text(),
@@ -202,15 +206,15 @@ public final class HonestyChecks {
   }
 
   @Check("P12")
-  public void undeclaredVolumesAreRefused(CheckContext s) {
-    Set<VolumeMount.Type> declared = s.info().support().volumeTypes();
+  public void undeclaredVolumesAreRefused(CheckContext check) {
+    Set<VolumeMount.Type> declared = check.info().support().volumeTypes();
     if (declared.size() == VolumeMount.Type.values().length) {
-      throw s.notRun("the provider declares all types of volumes");
+      throw check.notRun("the provider declares all types of volumes");
     }
     try (HostSecret host = new HostSecret()) {
       for (VolumeMount.Type type : VolumeMount.Type.values()) {
         if (!declared.contains(type)) {
-          refused(s, lower(type), spec -> spec.volume(volume(type, host)));
+          refused(check, lower(type), spec -> spec.volume(volume(type, host)));
         }
       }
     }
@@ -227,12 +231,12 @@ public final class HonestyChecks {
   }
 
   @Check("S1")
-  public void bindVolumesShowTheHostsFolder(CheckContext s) {
-    if (!s.info().support().volumeTypes().contains(VolumeMount.Type.BIND)) {
-      throw s.notRun("the provider does not declare volumes of type bind");
+  public void bindVolumesShowTheHostsFolder(CheckContext check) {
+    if (!check.info().support().volumeTypes().contains(VolumeMount.Type.BIND)) {
+      throw check.notRun("the provider does not declare volumes of type bind");
     }
     try (HostSecret host = new HostSecret()) {
-      Sandbox sandbox = s.create(spec -> spec.volume(volume(VolumeMount.Type.BIND, host)));
+      Sandbox sandbox = check.create(spec -> spec.volume(volume(VolumeMount.Type.BIND, host)));
       Expect.equal(
           host.content(),
           sandbox.run(Command.shell("cat mounted/secret")).stdout().text(),
@@ -245,47 +249,48 @@ public final class HonestyChecks {
   }
 
   @Check("P12")
-  public void processorsThatNobodyHasAreRefused(CheckContext s) {
-    refused(s, "gpu", spec -> spec.gpus(64));
+  public void unsupportedGpusAreRejected(CheckContext check) {
+    refused(check, "gpu", spec -> spec.gpus(64));
   }
 
   @Check("P8")
-  public void theClaimedIsolationHidesTheHostsFiles(CheckContext s) {
-    claimsMoreThanAProcess(s);
+  public void theClaimedIsolationHidesTheHostsFiles(CheckContext check) {
+    claimsMoreThanAProcess(check);
     try (HostSecret secret = new HostSecret()) {
-      String read = s.run("cat " + secret.file() + "; cat " + secret.climbing(12)).stdout().text();
-      secret.assertNotIn(read, "by a command in a sandbox that claims " + s.info().isolation());
-      s.run("echo spoiled > " + secret.file() + "; rm " + secret.file());
-      secret.assertUnchanged("commands in a sandbox that claims " + s.info().isolation());
+      String read =
+          check.run("cat " + secret.file() + "; cat " + secret.climbing(12)).stdout().text();
+      secret.assertNotIn(read, "by a command in a sandbox that claims " + check.info().isolation());
+      check.run("echo spoiled > " + secret.file() + "; rm " + secret.file());
+      secret.assertUnchanged("commands in a sandbox that claims " + check.info().isolation());
     }
   }
 
   @Check("P8")
-  public void theClaimedIsolationHidesTheHostsProcesses(CheckContext s) throws IOException {
-    claimsMoreThanAProcess(s);
+  public void theClaimedIsolationHidesTheHostsProcesses(CheckContext check) throws IOException {
+    claimsMoreThanAProcess(check);
     String mark = "isola-mark-" + UUID.randomUUID();
     Process host = new ProcessBuilder("sh", "-c", "read line # " + mark).start();
     try {
-      String seen = s.run("cat /proc/[0-9]*/cmdline").stdout().text();
+      String seen = check.run("cat /proc/[0-9]*/cmdline").stdout().text();
       Expect.that(!seen.contains(mark), "a process of the host is not seen in the sandbox");
-      s.run("kill -9 " + host.pid());
+      check.run("kill -9 " + host.pid());
       Expect.that(host.isAlive(), "a process of the host cannot be killed from the sandbox");
     } finally {
       host.destroyForcibly();
     }
   }
 
-  private static void claimsMoreThanAProcess(CheckContext s) {
-    if (s.info().isolation() == Isolation.PROCESS) {
-      throw s.notRun("the provider claims no isolation beyond a process, and gives none");
+  private static void claimsMoreThanAProcess(CheckContext check) {
+    if (check.info().isolation() == Isolation.PROCESS) {
+      throw check.notRun("the provider declares isolation process");
     }
   }
 
   @Check(value = "P8", needs = Attaching.class)
-  public void attachingFindsWhatRuns(CheckContext s) {
-    try (Execution execution = s.sandbox().start(Command.shell("sleep 1000"))) {
+  public void attachingFindsRunningCommands(CheckContext check) {
+    try (Execution execution = check.sandbox().start(Command.shell("sleep 1000"))) {
       Expect.that(
-          s.as(Attaching.class).executions().stream()
+          check.as(Attaching.class).executions().stream()
               .anyMatch(info -> info.id().equals(execution.id()) && info.running()),
           "the list has the running execution");
       execution.kill();
@@ -293,44 +298,44 @@ public final class HonestyChecks {
   }
 
   @Check(value = "P8", needs = Terminals.class)
-  public void terminalsOpen(CheckContext s) {
+  public void terminalsOpen(CheckContext check) {
     TerminalSize size = new TerminalSize(80, 24);
     try (BackgroundReader screen =
         new BackgroundReader(
-            s.as(Terminals.class).open(Command.shell("test -t 0 && echo tty"), size))) {
+            check.as(Terminals.class).open(Command.shell("test -t 0 && echo tty"), size))) {
       screen.awaitText("tty");
     }
   }
 
   @Check(value = "P8", needs = Watching.class)
-  public void watchingTellsOfAChange(CheckContext s) {
-    try (Watch watch = s.as(Watching.class).watch(".", false)) {
-      s.sandbox().files().writeText("file", "x", UTF_8);
+  public void watchingReportsAChange(CheckContext check) {
+    try (Watch watch = check.as(Watching.class).watch(".", false)) {
+      check.sandbox().files().writeText("file", "x", UTF_8);
       FileChange change =
-          watch.next(PATIENCE).orElseThrow(() -> new CheckFailed("the watch told of no change"));
-      Expect.that(change.kind() != FileChange.Kind.ROOT_GONE, "it is a change: " + change);
+          watch.next(TIMEOUT).orElseThrow(() -> new CheckFailed("the watch told of no change"));
+      Expect.that(change.kind() != FileChange.Kind.ROOT_GONE, "the event is a change: " + change);
     }
   }
 
   @Check(value = "P8", needs = PortDialing.class)
-  public void dialingAClosedPortSaysSo(CheckContext s) {
+  public void dialingAClosedPortIsPortNotOpen(CheckContext check) {
     Expect.thrown(
         "dialling a port where nothing listens",
-        () -> s.as(PortDialing.class).dial(1),
+        () -> check.as(PortDialing.class).dial(1),
         ErrorCode.PORT_NOT_OPEN);
   }
 
   @Check(value = "P8", needs = PortDialing.class, tools = "python3")
-  public void dialingReachesAServer(CheckContext s) throws IOException {
+  public void dialingReachesAServer(CheckContext check) throws IOException {
     String server =
         "import socket; s = socket.create_server(('127.0.0.1', 0));"
             + " print(s.getsockname()[1], flush=True); c = s.accept()[0];"
             + " c.sendall(c.recv(100).upper()); c.close()";
     try (BackgroundReader screen =
-        new BackgroundReader(s.sandbox().start(Command.argv("python3", "-c", server)))) {
+        new BackgroundReader(check.sandbox().start(Command.argv("python3", "-c", server)))) {
       screen.awaitText("\n");
       int port = Integer.parseInt(screen.text().strip());
-      try (PortDialing.Connection connection = s.as(PortDialing.class).dial(port)) {
+      try (PortDialing.Connection connection = check.as(PortDialing.class).dial(port)) {
         connection.write(ByteBuffer.wrap("hello".getBytes(UTF_8)));
         ByteBuffer answer = ByteBuffer.allocate(100);
         int count = 0;
@@ -343,18 +348,20 @@ public final class HonestyChecks {
   }
 
   @Check(value = "S5", needs = UsageReporting.class)
-  public void usageIsMeasured(CheckContext s) {
-    UsageReporting reporting = s.as(UsageReporting.class);
+  public void usageIsMeasured(CheckContext check) {
+    UsageReporting reporting = check.as(UsageReporting.class);
     UsageReporting.Usage before = reporting.usage();
-    s.output("head -c 300000000 /dev/zero | wc -c");
-    s.sandbox().files().writeText("file", "x".repeat(2_000_000), UTF_8);
-    try (Execution running = s.sandbox().start(Command.shell("sleep 1000"))) {
+    check.output("head -c 300000000 /dev/zero | wc -c");
+    check.sandbox().files().writeText("file", "x".repeat(2_000_000), UTF_8);
+    try (Execution running = check.sandbox().start(Command.shell("sleep 1000"))) {
       UsageReporting.Usage after = reporting.usage();
-      Expect.that(after.cpuTime().compareTo(before.cpuTime()) > 0, "work takes time: " + after);
-      Expect.that(after.uptime().compareTo(before.uptime()) >= 0, "time goes on: " + after);
-      Expect.that(after.memoryBytes() > 0, "what runs is in memory: " + after);
-      Expect.that(after.memoryPeakBytes() >= after.memoryBytes(), "the peak is most: " + after);
-      Expect.that(after.processes() > before.processes(), "a process more: " + after);
+      Expect.that(after.cpuTime().compareTo(before.cpuTime()) > 0, "CPU time increases: " + after);
+      Expect.that(after.uptime().compareTo(before.uptime()) >= 0, "uptime increases: " + after);
+      Expect.that(after.memoryBytes() > 0, "memory is used: " + after);
+      Expect.that(
+          after.memoryPeakBytes() >= after.memoryBytes(),
+          "the peak is at least the current use: " + after);
+      Expect.that(after.processes() > before.processes(), "the process count increases: " + after);
       long disk = after.diskBytes().orElse(2_000_000);
       Expect.that(disk >= 2_000_000, "what was written is counted: " + after);
       running.kill();
@@ -362,24 +369,26 @@ public final class HonestyChecks {
   }
 
   @Check(value = "P6", needs = Pausing.class)
-  public void pausingKeepsWhatItSays(CheckContext s) {
-    Pausing pausing = s.as(Pausing.class);
-    Expect.that(!pausing.kinds().isEmpty(), "a provider that can pause can pause somehow");
+  public void pauseKeepsWhatItsKindDeclares(CheckContext check) {
+    Pausing pausing = check.as(Pausing.class);
+    Expect.that(
+        !pausing.kinds().isEmpty(), "a provider that declares pausing has at least one kind");
     for (PauseKind kind : pausing.kinds()) {
-      s.sandbox().files().writeText("kept", lower(kind), UTF_8);
-      Execution execution = s.sandbox().start(Command.shell("sleep 1000"));
+      check.sandbox().files().writeText("kept", lower(kind), UTF_8);
+      Execution execution = check.sandbox().start(Command.shell("sleep 1000"));
       pausing.pause(kind);
       pausing.pause(kind);
-      SandboxState state = s.sandbox().state();
+      SandboxState state = check.sandbox().state();
       Expect.equal(
           kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED, state, "state");
       pausing.resume();
       pausing.resume();
-      Expect.equal(SandboxState.RUNNING, s.sandbox().state(), "the state after resume");
-      Expect.equal(lower(kind), s.output("cat kept"), "the file after a pause");
+      Expect.equal(SandboxState.RUNNING, check.sandbox().state(), "the state after resume");
+      Expect.equal(lower(kind), check.output("cat kept"), "the file after a pause");
       if (kind == PauseKind.MEMORY) {
         Expect.that(
-            execution.await(Duration.ofMillis(200)).isEmpty(), "the process goes on after it");
+            execution.await(Duration.ofMillis(200)).isEmpty(),
+            "the process keeps running after it");
         execution.kill();
       }
       execution.close();
@@ -387,36 +396,36 @@ public final class HonestyChecks {
   }
 
   @Check(value = "P8", needs = Renewing.class)
-  public void aRenewedDeadlineIsKept(CheckContext s) {
-    Sandbox brief = s.create(spec -> spec.deadline(Duration.ofSeconds(2)));
+  public void aRenewedDeadlineIsKept(CheckContext check) {
+    Sandbox brief = check.create(spec -> spec.deadline(Duration.ofSeconds(2)));
     brief.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(5));
-    Renewing renewing = s.as(Renewing.class);
+    Renewing renewing = check.as(Renewing.class);
     renewing.renew(Duration.ofMillis(2_500));
     Expect.eventually(
-        PATIENCE,
+        TIMEOUT,
         "a sandbox ends by itself at its new deadline",
-        () -> s.provider().attach(s.sandbox().id()).isEmpty());
-    Expect.gone("a command after the deadline", () -> s.run("echo late"));
+        () -> check.provider().attach(check.sandbox().id()).isEmpty());
+    Expect.gone("a command after the deadline", () -> check.run("echo late"));
     Expect.equal(
         "alive\n",
         brief.run(Command.shell("echo alive")).stdout().text(),
         "a command in the sandbox that was renewed");
   }
 
-  private static void needs(CheckContext s, VolumeMount.Type type) {
-    if (!s.info().support().volumeTypes().contains(type)) {
-      throw s.notRun("the provider does not declare volumes of type " + lower(type));
+  private static void needs(CheckContext check, VolumeMount.Type type) {
+    if (!check.info().support().volumeTypes().contains(type)) {
+      throw check.notRun("the provider does not declare volumes of type " + lower(type));
     }
   }
 
   @Check("S1")
-  public void boundFoldersAreTheHosts(CheckContext s) throws IOException {
-    needs(s, VolumeMount.Type.BIND);
+  public void boundFoldersAreTheHosts(CheckContext check) throws IOException {
+    needs(check, VolumeMount.Type.BIND);
     Path host = Files.createTempDirectory("isola-bind");
     try {
       Files.writeString(host.resolve("from-host"), "hello");
       Sandbox sandbox =
-          s.create(
+          check.create(
               spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/shared", false)));
       Expect.equal(
           "hello",
@@ -424,51 +433,53 @@ public final class HonestyChecks {
           "a file of the host's");
       ExecResult writing = sandbox.run(Command.shell("echo there > shared/from-inside"));
       Expect.that(writing.succeeded(), "a bound folder can be written to: " + writing);
-      Expect.equal("there\n", Files.readString(host.resolve("from-inside")), "what the host finds");
+      Expect.equal(
+          "there\n", Files.readString(host.resolve("from-inside")), "the file on the host");
     } finally {
       removeTree(host);
     }
   }
 
   @Check("S1")
-  public void whatIsBoundReadOnlyStaysAsItIs(CheckContext s) throws IOException {
-    needs(s, VolumeMount.Type.BIND);
+  public void readOnlyBindMountsAreNotWritable(CheckContext check) throws IOException {
+    needs(check, VolumeMount.Type.BIND);
     Path host = Files.createTempDirectory("isola-bind");
     try {
       Files.writeString(host.resolve("kept"), "hello");
       Sandbox sandbox =
-          s.create(spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/ro", true)));
+          check.create(
+              spec -> spec.volume(VolumeMount.bind(host.toString(), "/workspace/ro", true)));
       ExecResult writing =
           sandbox.run(Command.shell("cat ro/kept; echo x > ro/kept || echo y > ro/new"));
       Expect.equal("hello", writing.stdout().text(), "the content");
       Expect.that(!writing.succeeded(), "writing fails: " + writing);
-      Expect.equal("hello", Files.readString(host.resolve("kept")), "what the host still has");
-      Expect.that(Files.notExists(host.resolve("new")), "nothing new is there");
+      Expect.equal("hello", Files.readString(host.resolve("kept")), "the file on the host");
+      Expect.that(Files.notExists(host.resolve("new")), "no new file exists on the host");
     } finally {
       removeTree(host);
     }
   }
 
   @Check("S1")
-  public void namedVolumesOutliveTheirSandbox(CheckContext s) {
-    needs(s, VolumeMount.Type.VOLUME);
+  public void namedVolumesOutliveTheirSandbox(CheckContext check) {
+    needs(check, VolumeMount.Type.VOLUME);
     VolumeMount volume =
         new VolumeMount(
-            VolumeMount.Type.VOLUME, "kit-" + s.spec().build().id(), "/workspace/data", false);
-    Sandbox first = s.create(spec -> spec.volume(volume));
+            VolumeMount.Type.VOLUME, "kit-" + check.spec().build().id(), "/workspace/data", false);
+    Sandbox first = check.create(spec -> spec.volume(volume));
     Expect.that(first.run(Command.shell("echo kept > data/file")).succeeded(), "it is writable");
-    s.provider().destroy(first.id(), DestroyOptions.NORMAL);
-    Sandbox second = s.create(spec -> spec.volume(volume));
+    check.provider().destroy(first.id(), DestroyOptions.NORMAL);
+    Sandbox second = check.create(spec -> spec.volume(volume));
     Expect.equal(
         "kept\n", second.run(Command.shell("cat data/file")).stdout().text(), "the next one's");
     second.run(Command.shell("rm data/file"));
   }
 
   @Check("S1")
-  public void temporaryVolumesAreEmptyAndWritable(CheckContext s) {
-    needs(s, VolumeMount.Type.TMPFS);
+  public void temporaryVolumesAreEmptyAndWritable(CheckContext check) {
+    needs(check, VolumeMount.Type.TMPFS);
     VolumeMount volume = new VolumeMount(VolumeMount.Type.TMPFS, "", "/workspace/scratch", false);
-    Sandbox sandbox = s.create(spec -> spec.volume(volume));
+    Sandbox sandbox = check.create(spec -> spec.volume(volume));
     Expect.equal(
         "x\n",
         sandbox.run(Command.shell("ls scratch; echo x > scratch/f; cat scratch/f")).stdout().text(),
@@ -476,23 +487,23 @@ public final class HonestyChecks {
   }
 
   @Check("S3")
-  public void aSandboxWithoutANetworkHasOnlyItsOwnLoopback(CheckContext s) {
-    if (!s.info().support().networkModes().contains(NetworkMode.NONE)) {
-      throw s.notRun("the provider does not declare the network mode none");
+  public void aSandboxWithoutANetworkHasOnlyItsOwnLoopback(CheckContext check) {
+    if (!check.info().support().networkModes().contains(NetworkMode.NONE)) {
+      throw check.notRun("the provider does not declare the network mode none");
     }
-    Sandbox sandbox = s.create(spec -> spec.network(Network.of(NetworkMode.NONE)));
-    Expect.equal(List.of("lo"), interfaces(s, sandbox), "the interfaces");
+    Sandbox sandbox = check.create(spec -> spec.network(Network.of(NetworkMode.NONE)));
+    Expect.equal(List.of("lo"), interfaces(check, sandbox), "the interfaces");
   }
 
   @Check(value = "S3", tools = "bash")
-  public void aBridgeDoesNotLeadToTheHost(CheckContext s) throws IOException {
-    if (!s.info().support().networkModes().contains(NetworkMode.BRIDGE)) {
-      throw s.notRun("the provider does not declare the network mode bridge");
+  public void bridgeDoesNotReachTheHost(CheckContext check) throws IOException {
+    if (!check.info().support().networkModes().contains(NetworkMode.BRIDGE)) {
+      throw check.notRun("the provider does not declare the network mode bridge");
     }
-    Sandbox sandbox = s.create(spec -> spec.network(Network.of(NetworkMode.BRIDGE)));
-    Expect.that(interfaces(s, sandbox).size() > 1, "there is an interface besides loopback");
+    Sandbox sandbox = check.create(spec -> spec.network(Network.of(NetworkMode.BRIDGE)));
+    Expect.that(interfaces(check, sandbox).size() > 1, "there is an interface besides loopback");
     if (HostAddresses.ofThisMachine().isEmpty()) {
-      throw s.notRun("this machine has no address but loopback's");
+      throw check.notRun("this machine has only loopback addresses");
     }
     try (ServerSocket server = new ServerSocket(0)) {
       for (InetAddress address : HostAddresses.ofThisMachine()) {
@@ -510,13 +521,13 @@ public final class HonestyChecks {
     }
   }
 
-  private static List<String> interfaces(CheckContext s, Sandbox sandbox) {
+  private static List<String> interfaces(CheckContext check, Sandbox sandbox) {
     ExecResult interfaces =
         sandbox.run(
             Command.shell(
                 "test -r /proc/net/dev && tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '"));
     if (!interfaces.succeeded()) {
-      throw s.notRun("the sandbox has no /proc/net/dev: " + interfaces.stderr().text());
+      throw check.notRun("the sandbox has no /proc/net/dev: " + interfaces.stderr().text());
     }
     return interfaces.stdout().text().lines().toList();
   }

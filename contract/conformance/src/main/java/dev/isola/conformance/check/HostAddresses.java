@@ -9,9 +9,9 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 
-/** Where this machine could be reached by somebody who has a network. */
+/** Network addresses of this machine. */
 final class HostAddresses {
-  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
   private HostAddresses() {}
 
@@ -22,10 +22,10 @@ final class HostAddresses {
         .toList();
   }
 
-  /** Tells whether this process gets a connection. */
+  /** Returns whether this process can connect. */
   static boolean answers(InetSocketAddress address) {
     try (Socket socket = new Socket()) {
-      socket.connect(address, (int) PATIENCE.toMillis());
+      socket.connect(address, (int) TIMEOUT.toMillis());
       return true;
     } catch (IOException e) {
       return false;

@@ -10,10 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-/**
- * A file of the host that no sandbox may read or change, alone in a fresh folder outside of all of
- * them.
- */
+/** A host file that no sandbox may read or change, in a new folder outside all sandboxes. */
 final class HostSecret implements AutoCloseable {
   private final String content = "host-secret-" + UUID.randomUUID();
   private final Path folder;
@@ -36,12 +33,12 @@ final class HostSecret implements AutoCloseable {
     return file.toString();
   }
 
-  /** Returns the content, which is to be found nowhere. */
+  /** Returns the content, which must not appear in any result. */
   String content() {
     return content;
   }
 
-  /** Returns a relative path that climbs {@code levels} folders and then goes down to the file. */
+  /** Returns a relative path to the file that starts with {@code levels} times {@code ..}. */
   String climbing(int levels) {
     return "../".repeat(levels) + file().substring(1);
   }
@@ -56,7 +53,7 @@ final class HostSecret implements AutoCloseable {
     assertNotIn(new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1), how);
   }
 
-  /** Fails when anything about the folder is not as it was made. */
+  /** Fails if the folder has changed in any way. */
   void assertUnchanged(String how) {
     try (Stream<Path> entries = Files.walk(folder)) {
       Expect.equal(

@@ -34,76 +34,82 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Checks of create, state, destroy, inventory. */
+/** Checks create, state, inventory and destroy. */
 public final class LifecycleChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   @Check("P2")
-  public void createGivesARunningSandboxWithTheIdOfItsSpec(CheckContext s) {
-    SandboxSpec spec = s.spec().build();
-    Sandbox sandbox = s.provider().create(spec);
+  public void createReturnsARunningSandboxWithTheIdOfItsSpec(CheckContext check) {
+    SandboxSpec spec = check.spec().build();
+    Sandbox sandbox = check.provider().create(spec);
     Expect.equal(spec.id(), sandbox.id(), "the id");
     Expect.equal(SandboxState.RUNNING, sandbox.state(), "the state");
     Expect.equal("here\n", sandbox.run(Command.shell("echo here")).stdout().text(), "the output");
   }
 
   @Check("P2")
-  public void idsOfAnyAllowedShapeAreTaken(CheckContext s) {
+  public void allValidIdsAreAccepted(CheckContext check) {
     for (String shape : List.of("a", "0", "0123456789abcdefghijklmnopqrstuv")) {
       SandboxId id = new SandboxId(shape);
       try {
-        Sandbox sandbox = s.provider().create(SandboxSpec.builder(id).deadline(PATIENCE).build());
+        Sandbox sandbox =
+            check.provider().create(SandboxSpec.builder(id).deadline(TIMEOUT).build());
         Expect.equal(id, sandbox.id(), "the id");
         Expect.that(sandbox.run(Command.argv("true")).succeeded(), "a command runs in " + id);
       } finally {
-        s.provider().destroy(id, DestroyOptions.FORCE);
+        check.provider().destroy(id, DestroyOptions.FORCE);
       }
     }
   }
 
   @Check("P1")
-  public void nameIsTheFactorysAndStable(CheckContext s) {
-    String name = s.info().name();
-    Expect.equal(s.underTest().factory().name(), name, "the name");
-    Expect.equal(name, s.anotherProcess().info().name(), "the name in another process");
+  public void nameIsTheFactorysAndStable(CheckContext check) {
+    String name = check.info().name();
+    Expect.equal(check.underTest().factory().name(), name, "the name");
+    Expect.equal(name, check.anotherProcess().info().name(), "the name in another process");
     Expect.that(name.matches("[a-z0-9-]+"), "the name is lower-case letters, digits, dashes");
   }
 
   @Check("P9")
-  public void healthIsFastAndLeavesNothing(CheckContext s) {
-    List<SandboxId> before = ids(s.provider());
+  public void healthIsFastAndLeavesNothing(CheckContext check) {
+    List<SandboxId> before = ids(check.provider());
     long start = System.nanoTime();
     for (int i = 0; i < 5; i++) {
-      Expect.that(s.provider().health().usable(), "the provider stays usable");
+      Expect.that(check.provider().health().usable(), "the provider stays usable");
     }
     Duration took = Duration.ofNanos(System.nanoTime() - start);
-    Expect.that(took.compareTo(PATIENCE) < 0, "five looks at health took " + took);
-    Expect.equal(before, ids(s.provider()), "the inventory after health");
+    Expect.that(took.compareTo(TIMEOUT) < 0, "five health checks took " + took);
+    Expect.equal(before, ids(check.provider()), "the inventory after health");
   }
 
   @Check("P7")
-  public void inventoryShowsTheSandbox(CheckContext s) {
+  public void inventoryShowsTheSandbox(CheckContext check) {
     Instant before = Instant.now().minusSeconds(60);
-    Sandbox sandbox = s.sandbox();
-    InventoryItem sighting = sighting(s.provider(), sandbox.id()).orElseThrow();
-    Expect.equal(SandboxState.RUNNING, sighting.state(), "the state in the inventory");
+    Sandbox sandbox = check.sandbox();
+    InventoryItem inventoryItem = inventoryItem(check.provider(), sandbox.id()).orElseThrow();
+    Expect.equal(SandboxState.RUNNING, inventoryItem.state(), "the state in the inventory");
     Expect.that(
-        sighting.createdAt().isAfter(before)
-            && sighting.createdAt().isBefore(Instant.now().plusSeconds(60)),
-        "it was made just now: " + sighting.createdAt());
+        inventoryItem.createdAt().isAfter(before)
+            && inventoryItem.createdAt().isBefore(Instant.now().plusSeconds(60)),
+        "it was created just now: " + inventoryItem.createdAt());
   }
 
   @Check("P7")
-  public void inventoryShowsEachSandboxOnce(CheckContext s) {
+  public void inventoryShowsEachSandboxOnce(CheckContext check) {
     List<SandboxId> made =
-        Stream.generate(() -> s.create(spec -> spec)).limit(3).map(Sandbox::id).sorted().toList();
-    Expect.equal(made, ids(s.provider()).stream().filter(made::contains).toList(), "the inventory");
+        Stream.generate(() -> check.create(spec -> spec))
+            .limit(3)
+            .map(Sandbox::id)
+            .sorted()
+            .toList();
+    Expect.equal(
+        made, ids(check.provider()).stream().filter(made::contains).toList(), "the inventory");
   }
 
   @Check("S1")
-  public void filesOfTwoSandboxesAreSeparate(CheckContext s) {
-    Sandbox one = s.create(spec -> spec);
-    Sandbox other = s.create(spec -> spec);
+  public void filesOfTwoSandboxesAreSeparate(CheckContext check) {
+    Sandbox one = check.create(spec -> spec);
+    Sandbox other = check.create(spec -> spec);
     one.files().writeText("mine", "one", UTF_8);
     Expect.that(!other.files().exists("mine"), "the other does not see the file");
     other.files().writeText("mine", "other", UTF_8);
@@ -111,55 +117,55 @@ public final class LifecycleChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void commandsOfTwoSandboxesAreSeparate(CheckContext s) {
-    Sandbox other = s.create(spec -> spec);
-    s.sandbox().start(Command.argv("sleep", "1000").withTag("mine")).close();
+  public void commandsOfTwoSandboxesAreSeparate(CheckContext check) {
+    Sandbox other = check.create(spec -> spec);
+    check.sandbox().start(Command.argv("sleep", "1000").withTag("mine")).close();
     Attaching others = other.as(Attaching.class).orElseThrow();
     Expect.equal(List.of(), others.executions(), "the executions of the other sandbox");
   }
 
   @Check("P4")
-  public void destroyOfOneLeavesTheOthers(CheckContext s) {
-    Sandbox other = s.create(spec -> spec);
-    s.sandbox().files().writeText("kept", "yes", UTF_8);
-    try (Execution running = s.sandbox().start(Command.shell("echo $$; sleep 1000"))) {
+  public void destroyOfOneLeavesTheOthers(CheckContext check) {
+    Sandbox other = check.create(spec -> spec);
+    check.sandbox().files().writeText("kept", "yes", UTF_8);
+    try (Execution running = check.sandbox().start(Command.shell("echo $$; sleep 1000"))) {
       String pid = ExecutionReader.of(running).until("\n").stdout().strip();
-      s.provider().destroy(other.id(), DestroyOptions.FORCE);
-      Processes.expectAlive(s.sandbox(), pid, "the command in the sandbox that stays");
-      Expect.equal("yes", s.output("cat kept"), "the file in the sandbox that stays");
+      check.provider().destroy(other.id(), DestroyOptions.FORCE);
+      Processes.expectAlive(check.sandbox(), pid, "the command in the sandbox that stays");
+      Expect.equal("yes", check.output("cat kept"), "the file in the sandbox that stays");
       running.kill();
     }
   }
 
   @Check("P4")
-  public void destroyRemovesItFromTheInventory(CheckContext s) {
-    SandboxId id = s.sandbox().id();
-    s.provider().destroy(id, DestroyOptions.NORMAL);
-    Expect.that(!ids(s.provider()).contains(id), "the inventory does not show it any more");
-    Expect.that(s.provider().attach(id).isEmpty(), "it cannot be attached to any more");
+  public void destroyRemovesItFromTheInventory(CheckContext check) {
+    SandboxId id = check.sandbox().id();
+    check.provider().destroy(id, DestroyOptions.NORMAL);
+    Expect.that(!ids(check.provider()).contains(id), "the inventory does not list it");
+    Expect.that(check.provider().attach(id).isEmpty(), "it cannot be attached to");
   }
 
   @Check("P3")
-  public void stateAfterDestroyIsDestroyed(CheckContext s) {
-    Sandbox sandbox = s.sandbox();
-    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
+  public void stateAfterDestroyIsDestroyed(CheckContext check) {
+    Sandbox sandbox = check.sandbox();
+    check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state after destroy");
     Expect.equal(sandbox.id().value(), sandbox.id().toString(), "the id after destroy");
   }
 
   @Check("P5")
-  public void afterDestroyNoCommandRuns(CheckContext s) {
-    Sandbox sandbox = s.sandbox();
-    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
+  public void afterDestroyNoCommandRuns(CheckContext check) {
+    Sandbox sandbox = check.sandbox();
+    check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.gone("start", () -> sandbox.start(Command.shell("echo x")).close());
   }
 
   @Check("P5")
-  public void afterDestroyEveryFileCallFails(CheckContext s) {
-    Sandbox sandbox = s.sandbox();
+  public void afterDestroyEveryFileCallFails(CheckContext check) {
+    Sandbox sandbox = check.sandbox();
     sandbox.files().writeText("file", "x", UTF_8);
-    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
+    check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.gone("exists", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
     Expect.gone("readBytes", () -> sandbox.files().readBytes("file", 10));
     Expect.gone("writeText", () -> sandbox.files().writeText("new", "x", UTF_8));
@@ -171,35 +177,34 @@ public final class LifecycleChecks {
   }
 
   @Check(value = "P5", needs = Attaching.class)
-  public void afterDestroyCapabilitiesFail(CheckContext s) {
-    Attaching attaching = s.as(Attaching.class);
-    s.provider().destroy(s.sandbox().id(), DestroyOptions.NORMAL);
+  public void afterDestroyCapabilitiesFail(CheckContext check) {
+    Attaching attaching = check.as(Attaching.class);
+    check.provider().destroy(check.sandbox().id(), DestroyOptions.NORMAL);
     Expect.gone("executions", attaching::executions);
   }
 
   @Check("P4")
-  public void destroyEndsRunningCommands(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = s.sandbox();
+  public void destroyEndsRunningCommands(CheckContext check) throws InterruptedException {
+    Sandbox sandbox = check.sandbox();
     Execution running = sandbox.start(Command.shell("echo up; sleep 1000 & sleep 1000"));
     ExecutionReader.of(running).until("up");
     ConcurrentCalls.start(
             () -> {
-              s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+              check.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
               return "";
             })
-        .get(PATIENCE, "destroy returns although commands run");
+        .get(TIMEOUT, "destroy returns although commands run");
     Expect.that(
-        ConcurrentCalls.start(() -> ended(running))
-            .get(PATIENCE, "waiting for its command returns"),
+        ConcurrentCalls.start(() -> ended(running)).get(TIMEOUT, "waiting for its command returns"),
         "the command counts as ended");
-    Expect.that(!ids(s.provider()).contains(sandbox.id()), "nothing is left in the inventory");
+    Expect.that(!ids(check.provider()).contains(sandbox.id()), "nothing is left in the inventory");
   }
 
   @Check("S1")
-  public void seedFilesAreThereBeforeTheFirstCommand(CheckContext s) {
+  public void seedFilesAreThereBeforeTheFirstCommand(CheckContext check) {
     byte[] bytes = {0, 1, 2, (byte) 0xff, '\n', (byte) 0xc3};
     Sandbox sandbox =
-        s.create(
+        check.create(
             spec ->
                 spec.seedFile("plain.txt", Bytes.utf8("hello"))
                     .seedFile("/workspace/deep/er/data", Bytes.of(bytes))
@@ -211,17 +216,17 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void environmentOfTheSpecReachesEveryCommand(CheckContext s) {
-    Sandbox sandbox = s.create(spec -> spec.env("COLOUR", "sea green").env("EMPTY", ""));
+  public void environmentOfTheSpecReachesEveryCommand(CheckContext check) {
+    Sandbox sandbox = check.create(spec -> spec.env("COLOUR", "sea green").env("EMPTY", ""));
     Command show = Command.shell("printf '%s|%s' \"$COLOUR\" \"$EMPTY\"");
     Expect.equal("sea green|", sandbox.run(show).stdout().text(), "the first command's view");
     Expect.equal("sea green|", sandbox.run(show).stdout().text(), "the second command's view");
   }
 
   @Check("S1")
-  public void initRunsBeforeCreateReturns(CheckContext s) {
+  public void initRunsBeforeCreateReturns(CheckContext check) {
     Sandbox sandbox =
-        s.create(
+        check.create(
             spec ->
                 spec.seedFile("seed", Bytes.utf8("from seed"))
                     .env("EXTRA", "and env")
@@ -231,9 +236,9 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void cwdOfTheSpecIsWhereCommandsStart(CheckContext s) {
+  public void cwdOfTheSpecIsWhereCommandsStart(CheckContext check) {
     Sandbox sandbox =
-        s.create(
+        check.create(
             spec ->
                 spec.seedFile("/workspace/sub/here", Bytes.utf8("found")).cwd("/workspace/sub"));
     Expect.equal("found", sandbox.run(Command.shell("cat here")).stdout().text(), "the file");
@@ -242,9 +247,9 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void relativeFilePathsStartAtTheWorkingFolder(CheckContext s) {
+  public void relativeFilePathsStartAtTheWorkingFolder(CheckContext check) {
     Sandbox sandbox =
-        s.create(
+        check.create(
             spec ->
                 spec.seedFile("/workspace/sub/here", Bytes.utf8("found")).cwd("/workspace/sub"));
     Expect.equal("found", sandbox.files().readText("here", UTF_8, 100), "the relative file");
@@ -253,8 +258,8 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void workspaceMountNamesTheWorkspace(CheckContext s) {
-    Sandbox sandbox = s.create(spec -> spec.workspaceMount("/box"));
+  public void workspaceMountNamesTheWorkspace(CheckContext check) {
+    Sandbox sandbox = check.create(spec -> spec.workspaceMount("/box"));
     sandbox.files().writeText("/box/file", "in the box", UTF_8);
     Expect.equal("in the box", sandbox.run(Command.shell("cat file")).stdout().text(), "the file");
     sandbox.run(Command.shell("echo back > answer"));
@@ -262,14 +267,14 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void callersWorkspaceIsUsedAndKept(CheckContext s) throws IOException {
+  public void callersWorkspaceIsUsedAndKept(CheckContext check) throws IOException {
     Path folder = Files.createTempDirectory("isola-own");
     try {
       Files.writeString(folder.resolve("given"), "by the caller");
-      Sandbox sandbox = createOrNotRun(s, folder);
+      Sandbox sandbox = createOrNotRun(check, folder);
       Expect.equal("by the caller", sandbox.files().readText("given", UTF_8, 100), "the file");
       sandbox.files().write("made", new ByteArrayInputStream(new byte[] {7}), WriteOptions.DEFAULT);
-      s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+      check.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
       Expect.equal(
           "by the caller", Files.readString(folder.resolve("given")), "the file after destroy");
       Expect.equal(new byte[] {7}, Files.readAllBytes(folder.resolve("made")), "the made file");
@@ -281,24 +286,24 @@ public final class LifecycleChecks {
   }
 
   @Check(value = "S1", needs = Renewing.class)
-  public void ttlEndsTheSandboxWithItsCommands(CheckContext s) {
-    Sandbox sandbox = s.create(spec -> spec.deadline(Duration.ofSeconds(1)));
-    Expect.eventually(PATIENCE, "the sandbox ends at its ttl", () -> isGone(sandbox));
-    Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it cannot be attached to");
-    Expect.eventually( // an engine notices a moment later
-        PATIENCE,
+  public void ttlEndsTheSandboxWithItsCommands(CheckContext check) {
+    Sandbox sandbox = check.create(spec -> spec.deadline(Duration.ofSeconds(1)));
+    Expect.eventually(TIMEOUT, "the sandbox ends at its ttl", () -> isGone(sandbox));
+    Expect.that(check.provider().attach(sandbox.id()).isEmpty(), "it cannot be attached to");
+    Expect.eventually( // a container engine notices with a delay
+        TIMEOUT,
         "the inventory does not show it as running",
         () ->
-            sighting(s.provider(), sandbox.id())
+            inventoryItem(check.provider(), sandbox.id())
                 .filter(seen -> seen.state() == SandboxState.RUNNING)
                 .isEmpty());
-    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
-    expectNothingLeft(s, sandbox.id());
+    check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
+    expectNothingLeft(check, sandbox.id());
   }
 
   @Check(value = "S1", needs = Renewing.class)
-  public void renewedSandboxOutlivesItsTtl(CheckContext s) {
-    Sandbox sandbox = s.create(spec -> spec.deadline(Duration.ofSeconds(3)));
+  public void renewedSandboxOutlivesItsTtl(CheckContext check) {
+    Sandbox sandbox = check.create(spec -> spec.deadline(Duration.ofSeconds(3)));
     sandbox.as(Renewing.class).orElseThrow().renew(Duration.ofMinutes(5));
     Expect.that(
         sandbox.run(Command.argv("sleep", "4")).succeeded(), "a command outlives the first ttl");
@@ -306,25 +311,25 @@ public final class LifecycleChecks {
   }
 
   @Check("S1")
-  public void withoutLingerItEndsWithItsOwner(CheckContext s) {
-    Provider owner = s.anotherProcess();
-    SandboxSpec spec = s.spec().linger(Duration.ZERO).build();
+  public void withoutLingerItEndsWithItsOwner(CheckContext check) {
+    Provider owner = check.anotherProcess();
+    SandboxSpec spec = check.spec().linger(Duration.ZERO).build();
     Expect.that(owner.create(spec).run(Command.argv("true")).succeeded(), "it runs with its owner");
     owner.close();
     Expect.eventually(
-        PATIENCE,
+        TIMEOUT,
         "it does not run without its owner",
         () ->
-            sighting(s.provider(), spec.id())
+            inventoryItem(check.provider(), spec.id())
                 .filter(seen -> seen.state() == SandboxState.RUNNING)
                 .isEmpty());
   }
 
-  private static Sandbox createOrNotRun(CheckContext s, Path folder) {
+  private static Sandbox createOrNotRun(CheckContext check, Path folder) {
     try {
-      return s.create(spec -> spec.workspacePath(folder));
+      return check.create(spec -> spec.workspacePath(folder));
     } catch (Unsupported | InvalidRequest e) {
-      throw s.notRun("no workspace of the caller's: " + e.getMessage());
+      throw check.notRun("no host folder as workspace: " + e.getMessage());
     }
   }
 
@@ -335,7 +340,7 @@ public final class LifecycleChecks {
     } catch (Gone | NotFound e) {
       return true;
     } catch (SandboxException underIt) {
-      return false; // it ended while the command ran; the next one tells
+      return false; // the sandbox ended while the command ran; the next call tells
     }
   }
 
@@ -348,12 +353,12 @@ public final class LifecycleChecks {
     return true;
   }
 
-  private static void expectNothingLeft(CheckContext s, SandboxId id) {
-    Expect.that(sighting(s.provider(), id).isEmpty(), "the inventory shows nothing of it");
-    Expect.that(s.provider().attach(id).isEmpty(), "it cannot be attached to");
+  private static void expectNothingLeft(CheckContext check, SandboxId id) {
+    Expect.that(inventoryItem(check.provider(), id).isEmpty(), "the inventory does not list it");
+    Expect.that(check.provider().attach(id).isEmpty(), "it cannot be attached to");
   }
 
-  private static Optional<InventoryItem> sighting(Provider provider, SandboxId id) {
+  private static Optional<InventoryItem> inventoryItem(Provider provider, SandboxId id) {
     return provider.inventory().stream().filter(seen -> seen.id().equals(id)).findAny();
   }
 

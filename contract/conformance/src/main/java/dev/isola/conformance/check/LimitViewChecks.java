@@ -11,24 +11,25 @@ import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 
-/** Checks that a program finds its limits where programs look for them. */
+/** Checks that programs see the limits of their sandbox in the usual places. */
 public final class LimitViewChecks {
   private static final int MEMORY_MB = 200;
   private static final long GIGABYTE = 1L << 30;
 
-  private static Sandbox limited(CheckContext s, LimitKind kind, ResourceLimits limits) {
-    if (!s.info().support().enforcedLimits().contains(kind)) {
-      throw s.notRun("the provider does not declare " + kind + " as enforced");
+  private static Sandbox limited(CheckContext check, LimitKind kind, ResourceLimits limits) {
+    if (!check.info().support().enforcedLimits().contains(kind)) {
+      throw check.notRun("the provider does not declare " + kind + " as enforced");
     }
-    if (s.info().isolation() != Isolation.CONTAINER) {
-      throw s.notRun("only containers have control groups to look into");
+    if (check.info().isolation() != Isolation.CONTAINER) {
+      throw check.notRun("only containers have readable control groups");
     }
-    return s.create(spec -> spec.limits(limits));
+    return check.create(spec -> spec.limits(limits));
   }
 
   @Check("S2")
-  public void aSandboxReadsItsLimitOfMemory(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
+  public void memoryLimitIsVisible(CheckContext check) {
+    Sandbox sandbox =
+        limited(check, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
     ExecResult read =
         sandbox.run(
             Command.shell(
@@ -39,8 +40,8 @@ public final class LimitViewChecks {
   }
 
   @Check("S2")
-  public void aSandboxReadsItsShareOfTheProcessors(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.CPU, ResourceLimits.DEFAULT.withCpu(0.5));
+  public void cpuLimitIsVisible(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.CPU, ResourceLimits.DEFAULT.withCpu(0.5));
     ExecResult read =
         sandbox.run(
             Command.shell(
@@ -50,18 +51,18 @@ public final class LimitViewChecks {
   }
 
   @Check(value = "S2", tools = "nproc")
-  public void programsCountAsManyProcessorsAsTheyMayUse(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.CPU, ResourceLimits.DEFAULT.withCpu(1));
+  public void programsSeeOnlyTheCpusTheyMayUse(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.CPU, ResourceLimits.DEFAULT.withCpu(1));
     Expect.equal(
         "1\n", sandbox.run(Command.argv("nproc")).stdout().text(), "the processors of one core");
   }
 
-  /** Every JDK that is there; the heap is a quarter of the memory unless it is told otherwise. */
+  /** Every installed JDK; the default heap is a quarter of the memory. */
   @Check("S2")
-  public void aJvmSizesItselfByTheLimits(CheckContext s) {
+  public void aJvmSizesItselfByTheLimits(CheckContext check) {
     String seen =
         view(
-            s,
+            check,
             "for java in java /usr/lib/jvm/*/bin/java; do command -v $java >/dev/null"
                 + " && $java -XX:TieredStopAtLevel=1 -XX:+PrintFlagsFinal"
                 + " -Xlog:os+container=trace -version 2>/dev/null"
@@ -78,10 +79,10 @@ public final class LimitViewChecks {
   }
 
   @Check("S2")
-  public void nodeSizesItselfByTheLimits(CheckContext s) {
+  public void nodeSizesItselfByTheLimits(CheckContext check) {
     String seen =
         view(
-            s,
+            check,
             "command -v node >/dev/null && node -p"
                 + " 'os.availableParallelism() + \" \" + process.constrainedMemory() + \" \" +"
                 + " (v8.getHeapStatistics().heap_size_limit < (1 << 30))'; :",
@@ -89,12 +90,12 @@ public final class LimitViewChecks {
     Expect.equal("1 " + GIGABYTE + " true\n", seen, "processors, memory and heap of Node.js");
   }
 
-  /** The scheduler's own line, of the first program written in Go that is there: Go itself. */
+  /** Reads the scheduler trace of the Go toolchain, which is itself written in Go. */
   @Check("S2")
-  public void goSizesItselfByTheLimits(CheckContext s) {
+  public void goSizesItselfByTheLimits(CheckContext check) {
     String seen =
         view(
-            s,
+            check,
             "PATH=$PATH:/usr/local/go/bin:/usr/lib/go/bin; command -v go >/dev/null"
                 + " && GOTELEMETRY=off GODEBUG=schedtrace=1 go version 2>&1"
                 + " | sed -n 's/^SCHED 0ms: \\(gomaxprocs=[0-9]*\\) .*/\\1/p' | head -n 1; :",
@@ -103,30 +104,31 @@ public final class LimitViewChecks {
   }
 
   @Check("S2")
-  public void pythonCountsTheProcessorsItMayUse(CheckContext s) {
+  public void pythonCountsTheProcessorsItMayUse(CheckContext check) {
     String seen =
         view(
-            s,
+            check,
             "command -v python3 >/dev/null && python3 -c"
                 + " 'import os; print(len(os.sched_getaffinity(0)))'; :",
             "Python");
     Expect.equal("1\n", seen, "the processors of Python");
   }
 
-  /** Returns what a runtime says of a sandbox with 1 GB and one processor. */
-  private static String view(CheckContext s, String script, String runtime) {
+  /** Returns what a language runtime reports in a sandbox with 1 GB of memory and one CPU. */
+  private static String view(CheckContext check, String script, String runtime) {
     Sandbox sandbox =
-        limited(s, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(1024).withCpu(1));
+        limited(check, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(1024).withCpu(1));
     ExecResult seen = sandbox.run(Command.shell(script).withTimeout(Duration.ofSeconds(60)));
     if (seen.stdout().text().isEmpty() && seen.stderr().text().isEmpty()) {
-      throw s.notRun("there is no " + runtime + " in the sandbox");
+      throw check.notRun("there is no " + runtime + " in the sandbox");
     }
     return seen.stdout().text();
   }
 
   @Check("S2")
-  public void aSandboxCannotChangeItsLimits(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
+  public void aSandboxCannotChangeItsLimits(CheckContext check) {
+    Sandbox sandbox =
+        limited(check, LimitKind.MEMORY, ResourceLimits.DEFAULT.withMemoryMb(MEMORY_MB));
     ExecResult written =
         sandbox.run(
             Command.shell(

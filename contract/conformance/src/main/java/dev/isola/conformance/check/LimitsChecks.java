@@ -19,91 +19,91 @@ import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Checks that declared limits bite. One that is not declared is not run, and says so. */
+/** Checks that declared limits are enforced. A check of an undeclared limit is not run. */
 public final class LimitsChecks {
   private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
 
-  private static Sandbox limited(CheckContext s, LimitKind kind, ResourceLimits limits) {
-    if (!s.info().support().enforcedLimits().contains(kind)) {
-      throw s.notRun(
+  private static Sandbox limited(CheckContext check, LimitKind kind, ResourceLimits limits) {
+    if (!check.info().support().enforcedLimits().contains(kind)) {
+      throw check.notRun(
           "the provider does not declare "
               + kind.name().toLowerCase(Locale.ROOT).replace('_', ' ')
               + " as enforced");
     }
-    return s.create(spec -> spec.limits(limits));
+    return check.create(spec -> spec.limits(limits));
   }
 
-  private static void worksOn(Sandbox sandbox) {
+  private static void expectUsable(Sandbox sandbox) {
     ExecResult after = sandbox.run(Command.shell("echo works"));
     Expect.equal("works\n", after.stdout().text(), "a command after the limit was met");
   }
 
   /**
-   * A shell keeps what a redirection replaced open elsewhere, so every level of this takes one
-   * descriptor more.
+   * A shell keeps the descriptor that a redirection replaces open, so every level uses one more.
    */
   private static Command nestedRedirections(int levels) {
     return Command.shell("{ ".repeat(levels) + "echo opened; " + "} 3</dev/null; ".repeat(levels));
   }
 
   @Check("S2")
-  public void fileDescriptorsAreLimited(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.FILE_DESCRIPTORS, DEFAULT.withFileDescriptors(32));
+  public void fileDescriptorsAreLimited(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.FILE_DESCRIPTORS, DEFAULT.withFileDescriptors(32));
     ExecResult few = sandbox.run(nestedRedirections(5));
     Expect.equal("opened\n", few.stdout().text(), "the output with few descriptors");
     ExecResult many = sandbox.run(nestedRedirections(60));
     Expect.that(!many.succeeded(), "60 open files do not fit into a limit of 32: " + many);
     Expect.equal("", many.stdout().text(), "the output with too many descriptors");
-    worksOn(sandbox);
+    expectUsable(sandbox);
   }
 
   @Check(value = "S2", tools = "tail")
-  public void memoryIsLimited(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.MEMORY, DEFAULT.withMemoryMb(64));
+  public void memoryIsLimited(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.MEMORY, DEFAULT.withMemoryMb(64));
     ExecResult few = sandbox.run(hog(1_000_000));
     Expect.that(few.succeeded(), "a megabyte fits into 64: " + few);
     ExecResult many = sandbox.run(hog(600_000_000).withTimeout(Duration.ofSeconds(60)));
     Expect.equal(new Exit.OutOfMemory(), many.exit(), "how 600 MB in 64 end");
     Expect.that(many.limitsMet().contains(LimitKind.MEMORY), "the result names the limit: " + many);
-    if (s.info().isolation() == Isolation.KERNEL && sandbox.state() == SandboxState.DESTROYED) {
-      // To the host a kernel in user space is one process, which goes as a whole.
+    if (check.info().isolation() == Isolation.KERNEL && sandbox.state() == SandboxState.DESTROYED) {
+      // A user-space kernel is a single host process and is killed as a whole.
       Expect.gone("a command after that", () -> sandbox.run(Command.shell("echo")));
     } else {
-      worksOn(sandbox);
+      expectUsable(sandbox);
     }
   }
 
   @Check(value = "S2", tools = "tail")
-  public void neighboursDoNotFeelALimit(CheckContext s) {
+  public void otherSandboxesAreNotAffectedByALimit(CheckContext check) {
     Sandbox greedy =
-        limited(s, LimitKind.MEMORY, DEFAULT.withMemoryMb(64).withDiskMb(32).withProcesses(24));
-    Sandbox neighbour = s.create(spec -> spec);
-    try (Execution quiet = neighbour.start(Command.shell("sleep 1000"));
+        limited(check, LimitKind.MEMORY, DEFAULT.withMemoryMb(64).withDiskMb(32).withProcesses(24));
+    Sandbox other = check.create(spec -> spec);
+    try (Execution idle = other.start(Command.shell("sleep 1000"));
         Execution hogs =
             greedy.start(
                 Command.shell(
                     "sleep 1; for i in 1 2 3 4 5 6; do (head -c 600000000 /dev/zero | tail -n 1) &"
                         + " done; head -c 100000000 /dev/zero > big; wait"))) {
-      worksOn(neighbour);
+      expectUsable(other);
       hogs.await(Duration.ofSeconds(60));
-      worksOn(neighbour);
-      Expect.that(quiet.await(Duration.ofMillis(50)).isEmpty(), "the neighbour's command goes on");
-      quiet.kill();
+      expectUsable(other);
+      Expect.that(
+          idle.await(Duration.ofMillis(50)).isEmpty(), "the command of the other sandbox goes on");
+      idle.kill();
       hogs.kill();
     }
   }
 
   @Check("S2")
-  public void aRequiredLimitThatIsNotEnforcedIsRefused(CheckContext s) {
+  public void aRequiredLimitThatIsNotEnforcedIsRefused(CheckContext check) {
     for (LimitKind kind : LimitKind.values()) {
       Expect.equal(
-          s.info().support().enforcedLimits().contains(kind),
-          s.info().missing(s.spec().build(), Requirements.limits(kind)).isEmpty(),
+          check.info().support().enforcedLimits().contains(kind),
+          check.info().missing(check.spec().build(), Requirements.limits(kind)).isEmpty(),
           "whether a request may require the limit of " + kind + ", as declared,");
     }
   }
 
-  /** The last line of something without lines is all of it. */
+  /** tail -n 1 of input without line breaks buffers all of it. */
   private static Command hog(long bytes) {
     return Command.shell("head -c " + bytes + " /dev/zero | tail -n 1 > /dev/null");
   }
@@ -116,8 +116,8 @@ public final class LimitsChecks {
   }
 
   @Check("S2")
-  public void diskIsLimited(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.DISK, DEFAULT.withDiskMb(32));
+  public void diskIsLimited(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.DISK, DEFAULT.withDiskMb(32));
     Command fill = Command.shell("head -c 100000000 /dev/zero > big");
     ExecResult result = sandbox.run(fill.withTimeout(Duration.ofSeconds(60)));
     Expect.that(!result.succeeded(), "100 MB do not fit into 32: " + result);
@@ -131,12 +131,12 @@ public final class LimitsChecks {
                 .write("big", FileContents.of(new byte[40_000_000]), WriteOptions.DEFAULT),
         LimitExceeded.class);
     Expect.that(!sandbox.files().exists("big"), "the file that did not fit is not there");
-    worksOn(sandbox);
+    expectUsable(sandbox);
   }
 
   @Check(value = "S2", tools = "while")
-  public void diskIsLimitedForManyFilesToo(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.DISK, DEFAULT.withDiskMb(32));
+  public void diskIsLimitedForManyFilesToo(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.DISK, DEFAULT.withDiskMb(32));
     Command fill =
         Command.shell(
             "i=0; while test $i -lt 2000; do head -c 1000000 /dev/zero > f$i || exit 1;"
@@ -146,40 +146,42 @@ public final class LimitsChecks {
     Expect.that(!result.timedOut(), "it is ended when the limit is met: " + result);
     namesTheDisk(result);
     sandbox.run(Command.shell("rm -f f*"));
-    worksOn(sandbox);
+    expectUsable(sandbox);
     sandbox.files().write("small", FileContents.of(new byte[1_000_000]), WriteOptions.DEFAULT);
   }
 
   @Check("S2")
-  public void commandsWithoutATimeoutGetTheDefault(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
+  public void commandsWithoutATimeoutGetTheDefault(CheckContext check) {
+    Sandbox sandbox =
+        limited(check, LimitKind.TIMEOUT, DEFAULT.withTimeout(Duration.ofMillis(700)));
     ExecResult result = sandbox.run(Command.shell("echo begun; sleep 20"));
     Expect.that(result.timedOut(), "the sandbox's timeout ends the command: " + result.exit());
     Expect.equal("begun\n", result.stdout().text(), "the output before it");
     Command longer = Command.shell("sleep 1; echo slept").withTimeout(Duration.ofSeconds(30));
     Expect.equal(
         "slept\n", sandbox.run(longer).stdout().text(), "a command with a timeout of its own");
-    worksOn(sandbox);
+    expectUsable(sandbox);
   }
 
   @Check(value = "S2", needs = UsageReporting.class, tools = "while")
-  public void processorTimeIsLimited(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.CPU, DEFAULT.withCpu(0.25));
+  public void processorTimeIsLimited(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.CPU, DEFAULT.withCpu(0.25));
     UsageReporting usage = sandbox.as(UsageReporting.class).orElseThrow();
     Duration before = usage.usage().cpuTime();
     long start = System.nanoTime();
     sandbox.run(Command.shell("while :; do :; done").withTimeout(Duration.ofSeconds(4)));
-    double wall = (System.nanoTime() - start) / 1e9;
+    double elapsed = (System.nanoTime() - start) / 1e9;
     double used = usage.usage().cpuTime().minus(before).toNanos() / 1e9;
     Expect.that(
-        used <= wall * 0.25 * 1.5 + 0.1,
-        "a quarter of a processor is used, not " + used + " s in " + wall + " s");
-    Expect.that(used >= wall * 0.05, "something is used, not " + used + " s in " + wall + " s");
+        used <= elapsed * 0.25 * 1.5 + 0.1,
+        "a quarter of a processor is used, not " + used + " s in " + elapsed + " s");
+    Expect.that(
+        used >= elapsed * 0.05, "something is used, not " + used + " s in " + elapsed + " s");
   }
 
   @Check("S2")
-  public void bandwidthIsLimited(CheckContext s) {
-    limited(s, LimitKind.BANDWIDTH, DEFAULT);
-    throw s.notRun("the kit has no peer outside the sandbox to measure bandwidth with");
+  public void bandwidthIsLimited(CheckContext check) {
+    limited(check, LimitKind.BANDWIDTH, DEFAULT);
+    throw check.notRun("the kit has no peer outside the sandbox to measure bandwidth with");
   }
 }

@@ -17,19 +17,19 @@ import dev.isola.spi.provider.Provider;
 import java.time.Duration;
 import java.util.List;
 
-/** Checks what a pause keeps, what it stops and what it refuses. */
+/** Checks what a pause keeps, stops and rejects. */
 public final class PausingChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-  private static Pausing pausing(CheckContext s, PauseKind kind) {
-    Pausing pausing = s.as(Pausing.class);
+  private static Pausing pausing(CheckContext check, PauseKind kind) {
+    Pausing pausing = check.as(Pausing.class);
     if (!pausing.kinds().contains(kind)) {
-      throw s.notRun("the provider does not pause this way: " + kind);
+      throw check.notRun("the provider does not support this kind of pause: " + kind);
     }
     return pausing;
   }
 
-  private static void rest(Duration time) {
+  private static void sleep(Duration time) {
     try {
       Thread.sleep(time);
     } catch (InterruptedException e) {
@@ -41,24 +41,28 @@ public final class PausingChecks {
       value = "P6",
       needs = Pausing.class,
       tools = {"date", "while"})
-  public void nothingRunsWhileItIsPausedInMemory(CheckContext s) {
-    Pausing pausing = pausing(s, PauseKind.MEMORY);
+  public void nothingRunsDuringAMemoryPause(CheckContext check) {
+    Pausing pausing = pausing(check, PauseKind.MEMORY);
     Command clock = Command.shell("while :; do date +%s >> ticks; sleep 0.1; done");
-    try (Execution ticking = s.sandbox().start(clock)) {
-      Expect.eventually(PATIENCE, "it ticks", () -> ticks(s).size() > 1);
+    try (Execution ticking = check.sandbox().start(clock)) {
+      Expect.eventually(TIMEOUT, "it ticks", () -> ticks(check).size() > 1);
       pausing.pause(PauseKind.MEMORY);
-      rest(Duration.ofMillis(3_300));
+      sleep(Duration.ofMillis(3_300));
       pausing.resume();
       Expect.eventually(
-          PATIENCE, "there is a gap of the length of the pause", () -> longestGap(ticks(s)) >= 3);
+          TIMEOUT,
+          "there is a gap of the length of the pause",
+          () -> longestGap(ticks(check)) >= 3);
       Expect.that(
-          ticking.await(Duration.ofMillis(50)).isEmpty(), "the command goes on after the pause");
+          ticking.await(Duration.ofMillis(50)).isEmpty(),
+          "the command keeps running after the pause");
       ticking.kill();
     }
   }
 
-  private static List<Long> ticks(CheckContext s) {
-    return s.output("cat ticks 2> /dev/null || true")
+  private static List<Long> ticks(CheckContext check) {
+    return check
+        .output("cat ticks 2> /dev/null || true")
         .lines()
         .filter(line -> !line.isBlank())
         .map(Long::valueOf)
@@ -74,44 +78,46 @@ public final class PausingChecks {
   }
 
   @Check(value = "P6", needs = Pausing.class)
-  public void processesAreGoneAfterAPauseToTheFileSystem(CheckContext s) {
-    Pausing pausing = pausing(s, PauseKind.FILESYSTEM);
-    Execution before = s.sandbox().start(Command.shell("sleep 1000"));
-    s.sandbox().files().write("kept", FileContents.of(new byte[100_000]), WriteOptions.DEFAULT);
+  public void processesEndInAFilesystemPause(CheckContext check) {
+    Pausing pausing = pausing(check, PauseKind.FILESYSTEM);
+    Execution before = check.sandbox().start(Command.shell("sleep 1000"));
+    check.sandbox().files().write("kept", FileContents.of(new byte[100_000]), WriteOptions.DEFAULT);
     pausing.pause(PauseKind.FILESYSTEM);
     pausing.resume();
-    Expect.equal("100000\n", s.output("wc -c < kept"), "the size of the file that was kept");
-    Expect.equal("", s.output("pgrep sleep || true"), "the processes of before");
+    Expect.equal("100000\n", check.output("wc -c < kept"), "the size of the file that was kept");
+    Expect.equal("", check.output("pgrep sleep || true"), "the processes of before");
     before.close();
   }
 
   @Check(value = "P6", needs = Pausing.class)
-  public void callsAreRefusedWhileItIsPaused(CheckContext s) {
-    Pausing pausing = s.as(Pausing.class);
+  public void callsAreRefusedWhileItIsPaused(CheckContext check) {
+    Pausing pausing = check.as(Pausing.class);
     for (PauseKind kind : pausing.kinds()) {
       pausing.pause(kind);
-      Expect.thrown("a command while paused: " + kind, () -> s.run("echo"), Conflict.class);
+      Expect.thrown("a command while paused: " + kind, () -> check.run("echo"), Conflict.class);
       Expect.thrown(
-          "a file while paused: " + kind, () -> s.sandbox().files().exists("x"), Conflict.class);
+          "a file while paused: " + kind,
+          () -> check.sandbox().files().exists("x"),
+          Conflict.class);
       pausing.resume();
-      Expect.equal("works\n", s.output("echo works"), "a command after it");
+      Expect.equal("works\n", check.output("echo works"), "a command after it");
     }
   }
 
   @Check(
       value = "P6",
       needs = {Pausing.class, Attaching.class})
-  public void aPausedSandboxIsSeenAndResumedByAnotherProcess(CheckContext s) {
-    Pausing pausing = s.as(Pausing.class);
+  public void aPausedSandboxIsSeenAndResumedByAnotherProcess(CheckContext check) {
+    Pausing pausing = check.as(Pausing.class);
     for (PauseKind kind : pausing.kinds()) {
       pausing.pause(kind);
       SandboxState expected = kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED;
-      Provider other = s.anotherProcess();
+      Provider other = check.anotherProcess();
       Expect.that(
           other.inventory().stream()
-              .anyMatch(seen -> seen.id().equals(s.sandbox().id()) && seen.state() == expected),
+              .anyMatch(seen -> seen.id().equals(check.sandbox().id()) && seen.state() == expected),
           "the inventory shows it as " + expected);
-      Sandbox attached = other.attach(s.sandbox().id()).orElseThrow();
+      Sandbox attached = other.attach(check.sandbox().id()).orElseThrow();
       Expect.equal(expected, attached.state(), "the state of what was attached to");
       attached.as(Pausing.class).orElseThrow().resume();
       Expect.equal(
@@ -121,19 +127,19 @@ public final class PausingChecks {
       attached.start(Command.shell("sleep 1000")).close();
       pausing.resume();
       Expect.that(
-          !s.as(Attaching.class).executions().isEmpty(),
-          "who resumes it once more finds what the other one started");
+          !check.as(Attaching.class).executions().isEmpty(),
+          "a second resume keeps the processes started after the first");
     }
   }
 
   @Check(value = "P4", needs = Pausing.class)
-  public void aPausedSandboxCanBeDestroyed(CheckContext s) {
-    for (PauseKind kind : s.as(Pausing.class).kinds()) {
-      Sandbox sandbox = s.create(spec -> spec);
+  public void aPausedSandboxCanBeDestroyed(CheckContext check) {
+    for (PauseKind kind : check.as(Pausing.class).kinds()) {
+      Sandbox sandbox = check.create(spec -> spec);
       sandbox.start(Command.shell("sleep 1000")).close();
       sandbox.as(Pausing.class).orElseThrow().pause(kind);
-      s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
-      Expect.that(s.provider().attach(sandbox.id()).isEmpty(), "it is gone after " + kind);
+      check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
+      Expect.that(check.provider().attach(sandbox.id()).isEmpty(), "it is gone after " + kind);
     }
   }
 }

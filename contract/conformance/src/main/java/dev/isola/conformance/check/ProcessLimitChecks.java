@@ -15,13 +15,11 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * Checks that processes and threads have limits of their own, and that a command always finds room.
- */
+/** Checks that processes and threads are limited separately, and that commands can always start. */
 public final class ProcessLimitChecks {
   private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
 
-  /** Starts as many threads as it is told, and says how many it has started. */
+  /** Starts the given number of threads and prints how many it started. */
   private static final String THREADS =
       """
       import sys, threading
@@ -40,7 +38,7 @@ public final class ProcessLimitChecks {
       stop.set()
       """;
 
-  /** The first process ends at once; the others start more for ever, also while none can be had. */
+  /** The first process exits immediately; the others keep forking, even while fork fails. */
   private static final String BOMB =
       """
       import os
@@ -50,28 +48,28 @@ public final class ProcessLimitChecks {
           except OSError: pass
       """;
 
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
-  private static Sandbox limited(CheckContext s, LimitKind kind, ResourceLimits limits) {
-    if (!s.info().support().enforcedLimits().contains(kind)) {
-      throw s.notRun(
+  private static Sandbox limited(CheckContext check, LimitKind kind, ResourceLimits limits) {
+    if (!check.info().support().enforcedLimits().contains(kind)) {
+      throw check.notRun(
           "the provider does not declare " + kind.name().toLowerCase(Locale.ROOT) + " as enforced");
     }
-    return s.create(spec -> spec.limits(limits));
+    return check.create(spec -> spec.limits(limits));
   }
 
-  private static void worksOn(Sandbox sandbox) {
-    ExecResult after = sandbox.run(Command.shell("echo works").withTimeout(PATIENCE));
+  private static void expectUsable(Sandbox sandbox) {
+    ExecResult after = sandbox.run(Command.shell("echo works").withTimeout(TIMEOUT));
     Expect.equal("works\n", after.stdout().text(), "a command after the limit was met");
   }
 
   private static Command threads(int count) {
-    return Command.argv("python3", "-c", THREADS, Integer.toString(count)).withTimeout(PATIENCE);
+    return Command.argv("python3", "-c", THREADS, Integer.toString(count)).withTimeout(TIMEOUT);
   }
 
   @Check(value = "S2", tools = "while")
-  public void processesAreLimited(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(24));
+  public void processesAreLimited(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.PROCESSES, DEFAULT.withProcesses(24));
     ExecResult few = sandbox.run(sleepers(20, "kill $p"));
     Expect.equal("started\n", few.stdout().text(), "what 20 processes in a limit of 24 say");
     Expect.that(few.succeeded(), "20 processes fit into a limit of 24: " + few);
@@ -91,49 +89,50 @@ public final class ProcessLimitChecks {
                 + count
                 + "; do sleep 1000 >/dev/null 2>&1 & p=\"$p $!\"; i=$((i+1)); done; echo started; "
                 + then)
-        .withTimeout(PATIENCE);
+        .withTimeout(TIMEOUT);
   }
 
   @Check(value = "S2", tools = "python3")
-  public void threadsAreNotProcesses(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withProcesses(4));
+  public void threadsAreNotProcesses(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.THREADS, DEFAULT.withProcesses(4));
     ExecResult result = sandbox.run(threads(600));
     Expect.equal("600 threads\n", result.stdout().text(), "what 600 threads say: " + result);
     Expect.that(result.limitsMet().isEmpty(), "no limit is met: " + result);
   }
 
   @Check(value = "S2", tools = "python3")
-  public void threadsAreLimited(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(100));
+  public void threadsAreLimited(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.THREADS, DEFAULT.withThreads(100));
     ExecResult result = sandbox.run(threads(600));
     Expect.that(!result.succeeded(), "600 threads do not fit into a limit of 100: " + result);
     Expect.that(
         result.limitsMet().contains(LimitKind.THREADS), "the result names the limit: " + result);
-    worksOn(sandbox);
+    expectUsable(sandbox);
   }
 
   @Check("S2")
-  public void commandsWaitWhileOthersTakeAllThreads(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(8));
+  public void commandsWaitForFreeThreads(CheckContext check) throws InterruptedException {
+    Sandbox sandbox = limited(check, LimitKind.THREADS, DEFAULT.withThreads(8));
     Command one = Command.argv("sleep", "0.1");
     List<Exit> ends = ConcurrentCalls.all(64, number -> sandbox.run(one).exit());
     Expect.equal(Collections.nCopies(64, new Exit.Exited(0)), ends, "how 64 commands at once end");
   }
 
   @Check(value = "S2", tools = "python3")
-  public void aForkBombLeavesRoomForCommands(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
+  public void commandsStartDespiteAForkBomb(CheckContext check) {
+    Sandbox sandbox =
+        limited(check, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
     try (Execution bomb = sandbox.start(Command.argv("python3", "-c", BOMB))) {
       bomb.await(Duration.ofSeconds(20));
-      worksOn(sandbox);
+      expectUsable(sandbox);
     }
-    worksOn(sandbox);
+    expectUsable(sandbox);
     Expect.eventually(
-        PATIENCE,
+        TIMEOUT,
         "nothing of the fork bomb is left",
         () ->
             sandbox
-                .run(Command.shell("ls -d /proc/[0-9]* | wc -l").withTimeout(PATIENCE))
+                .run(Command.shell("ls -d /proc/[0-9]* | wc -l").withTimeout(TIMEOUT))
                 .stdout()
                 .text()
                 .strip()
@@ -141,25 +140,26 @@ public final class ProcessLimitChecks {
   }
 
   @Check(value = "S2", tools = "setsid")
-  public void processesThatTheirLeaderLeftBehindLeaveRoomForCommands(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
+  public void commandsStartDespiteOrphanedProcesses(CheckContext check) {
+    Sandbox sandbox =
+        limited(check, LimitKind.PROCESSES, DEFAULT.withProcesses(40).withThreads(200));
     sandbox.run(
         Command.shell(
                 "i=0; while test $i -lt 60; do setsid sleep 1000 >/dev/null 2>&1 & i=$((i+1));"
                     + " done")
-            .withTimeout(PATIENCE));
+            .withTimeout(TIMEOUT));
     for (int i = 0; i < 20; i++) {
-      worksOn(sandbox);
+      expectUsable(sandbox);
     }
   }
 
   @Check(value = "S2", tools = "python3")
-  public void allThreadsTakenLeaveRoomForCommands(CheckContext s) {
-    Sandbox sandbox = limited(s, LimitKind.THREADS, DEFAULT.withThreads(200));
+  public void commandsStartWhenAllThreadsAreUsed(CheckContext check) {
+    Sandbox sandbox = limited(check, LimitKind.THREADS, DEFAULT.withThreads(200));
     String stay = THREADS.replace("stop.set()\n    sys.exit(1)", "sys.stdout.flush(); stop.wait()");
     try (Execution crowd = sandbox.start(Command.argv("python3", "-c", stay, "1000"))) {
       Expect.that(crowd.read().isPresent(), "the command says that it can start no more threads");
-      worksOn(sandbox);
+      expectUsable(sandbox);
     }
   }
 }

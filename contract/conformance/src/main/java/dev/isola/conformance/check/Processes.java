@@ -5,9 +5,9 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 import java.time.Duration;
 
-/** Looks after processes from inside the sandbox they are in. */
+/** Checks processes from inside their sandbox. */
 final class Processes {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
   private Processes() {}
 
@@ -20,9 +20,9 @@ final class Processes {
     Expect.that(alive(sandbox, pid), whose + " (" + pid + ") is alive");
   }
 
-  /** A process that was just killed may wait a moment to be reaped. */
+  /** Waits, because a killed process may not be reaped immediately. */
   static void expectDead(Sandbox sandbox, String pid, String whose) {
     Expect.that(!pid.isBlank(), whose + " says its process id");
-    Expect.eventually(PATIENCE, whose + " (" + pid + ") is dead", () -> !alive(sandbox, pid));
+    Expect.eventually(TIMEOUT, whose + " (" + pid + ") is dead", () -> !alive(sandbox, pid));
   }
 }

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a provider keeps on the host of sandboxes that exist. */
+/** The files and sockets that a provider keeps on the host for its sandboxes. */
 final class ProviderDataFiles {
-  private static final int MOST = 200;
+  private static final int MAX_FILES = 200;
 
   private final List<String> files = new ArrayList<>();
   private final List<String> sockets = new ArrayList<>();
@@ -21,20 +21,20 @@ final class ProviderDataFiles {
   private ProviderDataFiles() {}
 
   static ProviderDataFiles of(Path data) throws IOException {
-    ProviderDataFiles kept = new ProviderDataFiles();
-    Files.walkFileTree(data, kept.new Visitor());
-    return kept;
+    ProviderDataFiles found = new ProviderDataFiles();
+    Files.walkFileTree(data, found.new Visitor());
+    return found;
   }
 
-  ProbeContext addTo(ProbeContext scene) {
-    return scene.with("installation", files).with("sockets", sockets);
+  ProbeContext addTo(ProbeContext context) {
+    return context.with("installation", files).with("sockets", sockets);
   }
 
   private final class Visitor extends SimpleFileVisitor<Path> {
     @Override
     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
       List<String> list = attributes.isRegularFile() ? files : sockets;
-      if (!attributes.isSymbolicLink() && list.size() < MOST) {
+      if (!attributes.isSymbolicLink() && list.size() < MAX_FILES) {
         list.add(file.toString());
       }
       return FileVisitResult.CONTINUE;

@@ -14,19 +14,19 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * Checks that a declared disk limit holds however files are written: the kernel or the backend
- * refuses what does not fit, and no watch has to notice it in time. Not run where the limit is not
- * declared.
+ * Checks that a declared disk limit holds no matter how files are written: the kernel or the
+ * backend rejects writes that exceed it, without relying on periodic measurement. Not run if the
+ * limit is not declared.
  */
 public final class QuotaChecks {
   private static final int LIMIT_MB = 32;
 
-  /** A file system may round up, but not by much. */
-  private static final long MOST_BYTES = 36_000_000;
+  /** A file system may round up slightly. */
+  private static final long MAX_BYTES = 36_000_000;
 
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
-  /** Writes files of 4 MB, each of which fits, until that fails or there are 80. */
+  /** Writes up to 80 files of 4 MB, each of which fits, until a write fails. */
   private static final String FILL =
       "i=0; while test $i -lt 80 && head -c 4000000 /dev/zero 2>/dev/null > big$i;"
           + " do i=$((i+1)); done; ";
@@ -35,46 +35,46 @@ public final class QuotaChecks {
 
   private static final ResourceLimits LIMITS = ResourceLimits.DEFAULT.withDiskMb(LIMIT_MB);
 
-  private static void needsQuota(CheckContext s) {
-    if (!s.info().support().enforcedLimits().contains(LimitKind.DISK)) {
-      throw s.notRun("the provider does not declare disk as enforced");
+  private static void requireDiskLimit(CheckContext check) {
+    if (!check.info().support().enforcedLimits().contains(LimitKind.DISK)) {
+      throw check.notRun("the provider does not declare disk as enforced");
     }
   }
 
-  private static Sandbox limited(CheckContext s) {
-    needsQuota(s);
-    return s.create(spec -> spec.limits(LIMITS));
+  private static Sandbox limited(CheckContext check) {
+    requireDiskLimit(check);
+    return check.create(spec -> spec.limits(LIMITS));
   }
 
   private static long number(Sandbox sandbox, String script) {
-    ExecResult result = sandbox.run(Command.shell(script).withTimeout(PATIENCE));
+    ExecResult result = sandbox.run(Command.shell(script).withTimeout(TIMEOUT));
     String text = result.stdout().text().strip();
     Expect.that(text.matches("[0-9]+"), "the script says a number: " + result);
     return Long.parseLong(text);
   }
 
-  private static void isWithinTheLimit(long bytes) {
-    Expect.that(bytes <= MOST_BYTES, LIMIT_MB + " MB are written at most, not " + bytes + " bytes");
+  private static void expectWithinLimit(long bytes) {
+    Expect.that(bytes <= MAX_BYTES, LIMIT_MB + " MB are written at most, not " + bytes + " bytes");
     Expect.that(bytes >= 8_000_000, "some are written, not " + bytes + " bytes");
   }
 
-  private static void goesOn(Sandbox sandbox) {
+  private static void expectUsable(Sandbox sandbox) {
     ExecResult after = sandbox.run(Command.shell("rm -rf big* d; echo works > small; cat small"));
     Expect.equal("works\n", after.stdout().text(), "a command after files were removed");
   }
 
   @Check(value = "S2", tools = "while")
-  public void aSilentWriterIsLimited(CheckContext s) {
-    Sandbox sandbox = limited(s);
-    isWithinTheLimit(number(sandbox, FILL + COUNT));
-    goesOn(sandbox);
+  public void writerWithoutOutputIsLimited(CheckContext check) {
+    Sandbox sandbox = limited(check);
+    expectWithinLimit(number(sandbox, FILL + COUNT));
+    expectUsable(sandbox);
   }
 
   @Check(
       value = "S2",
       tools = {"while", "setsid"})
-  public void aWriterInASessionOfItsOwnIsLimited(CheckContext s) {
-    Sandbox sandbox = limited(s);
+  public void writerInAnotherSessionIsLimited(CheckContext check) {
+    Sandbox sandbox = limited(check);
     ExecResult started =
         sandbox.run(
             Command.shell(
@@ -83,48 +83,48 @@ public final class QuotaChecks {
                     + "rm writing' < /dev/null > /dev/null 2>&1 &"));
     Expect.that(started.succeeded(), "the writer is started: " + started);
     Expect.eventually(
-        PATIENCE, "the writer meets the limit and ends", () -> !sandbox.files().exists("writing"));
-    isWithinTheLimit(number(sandbox, COUNT));
-    goesOn(sandbox);
+        TIMEOUT, "the writer meets the limit and ends", () -> !sandbox.files().exists("writing"));
+    expectWithinLimit(number(sandbox, COUNT));
+    expectUsable(sandbox);
   }
 
   @Check(value = "S2", tools = "while")
-  public void openFilesWithoutANameAreLimited(CheckContext s) {
-    Sandbox sandbox = limited(s);
-    long whole =
+  public void unlinkedOpenFilesAreLimited(CheckContext check) {
+    Sandbox sandbox = limited(check);
+    long files =
         number(
             sandbox,
             "exec 3>a 4>b 5>c 6>e 7>g 8>h; rm a b c e g h; whole=0;"
                 + " for fd in 3 4 5 6 7 8; do head -c 20000000 /dev/zero 2>/dev/null >&$fd"
                 + " && whole=$((whole+1)); done; echo $whole");
-    Expect.that(whole <= 1, "one of 20 MB fits into " + LIMIT_MB + " MB, not " + whole);
-    goesOn(sandbox);
+    Expect.that(files <= 1, "one of 20 MB fits into " + LIMIT_MB + " MB, not " + files);
+    expectUsable(sandbox);
   }
 
   @Check(value = "S2", tools = "while")
-  public void deepFoldersAreLimited(CheckContext s) {
-    Sandbox sandbox = limited(s);
-    isWithinTheLimit(
+  public void deepFoldersAreLimited(CheckContext check) {
+    Sandbox sandbox = limited(check);
+    expectWithinLimit(
         number(
             sandbox,
             "i=0; while test $i -lt 300; do mkdir d && cd d || exit 9; i=$((i+1)); done; "
                 + FILL
                 + COUNT));
-    goesOn(sandbox);
+    expectUsable(sandbox);
   }
 
   @Check(value = "S2", tools = "while")
-  public void volumesAreLimited(CheckContext s) {
-    needsQuota(s);
-    if (!s.info().support().volumeTypes().contains(VolumeMount.Type.VOLUME)) {
-      throw s.notRun("the provider has no named volumes");
+  public void volumesAreLimited(CheckContext check) {
+    requireDiskLimit(check);
+    if (!check.info().support().volumeTypes().contains(VolumeMount.Type.VOLUME)) {
+      throw check.notRun("the provider has no named volumes");
     }
     String name = "quota-" + UUID.randomUUID();
     VolumeMount volume = new VolumeMount(VolumeMount.Type.VOLUME, name, "/volume", false);
-    Sandbox sandbox = s.create(spec -> spec.limits(LIMITS).volume(volume));
-    isWithinTheLimit(number(sandbox, "cd /volume; " + FILL + COUNT));
+    Sandbox sandbox = check.create(spec -> spec.limits(LIMITS).volume(volume));
+    expectWithinLimit(number(sandbox, "cd /volume; " + FILL + COUNT));
     sandbox.run(Command.shell("rm /volume/big*; echo kept > /volume/file"));
-    Sandbox other = s.create(spec -> spec.limits(LIMITS).volume(volume));
+    Sandbox other = check.create(spec -> spec.limits(LIMITS).volume(volume));
     Expect.equal(
         "kept\n",
         other.run(Command.shell("cat /volume/file; rm /volume/file")).stdout().text(),
@@ -132,8 +132,8 @@ public final class QuotaChecks {
   }
 
   @Check(value = "S2", tools = "while")
-  public void emptyFilesAreLimited(CheckContext s) {
-    Sandbox sandbox = limited(s);
+  public void emptyFilesAreLimited(CheckContext check) {
+    Sandbox sandbox = limited(check);
     long files =
         number(
             sandbox,
@@ -141,22 +141,22 @@ public final class QuotaChecks {
                 + " echo $i");
     Expect.that(files < 60_000, "60,000 files do not fit into " + LIMIT_MB + " MB");
     Expect.that(files >= 500, "some do, not " + files);
-    goesOn(sandbox);
+    expectUsable(sandbox);
   }
 
-  /** A tmpfs has no files of the disk, but empty ones must not be without end there either. */
+  /** A tmpfs does not use the disk, but the number of empty files must be limited there as well. */
   @Check(value = "S2", tools = "while")
-  public void emptyFilesInMemoryAreLimited(CheckContext s) {
-    if (s.info().isolation() != Isolation.CONTAINER) {
-      throw s.notRun("the memory of a kernel of its own is limited as a whole");
+  public void emptyFilesInMemoryAreLimited(CheckContext check) {
+    if (check.info().isolation() != Isolation.CONTAINER) {
+      throw check.notRun("the memory of a kernel of its own is limited as a whole");
     }
-    Sandbox sandbox = limited(s);
+    Sandbox sandbox = limited(check);
     String script =
         "cd /; while read -r from point type options rest; do case $type,$options in tmpfs,rw*)"
             + " test -w $point && mkdir $point/quota 2>/dev/null || continue; i=0;"
             + " while test $i -lt 60000 && true 2>/dev/null > $point/quota/$i; do i=$((i+1)); done;"
             + " rm -rf $point/quota; echo $i $point;; esac; done < /proc/mounts";
-    ExecResult result = sandbox.run(Command.shell(script).withTimeout(PATIENCE));
+    ExecResult result = sandbox.run(Command.shell(script).withTimeout(TIMEOUT));
     Expect.that(result.succeeded(), "the script counts: " + result);
     String counted = result.stdout().text();
     Expect.that(counted.contains("/dev/shm"), "there is a writable tmpfs: " + result);

@@ -28,72 +28,72 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Checks of finding sandboxes again after their owner is gone. */
+/** Checks that another process finds sandboxes and executions again. */
 public final class RecoveryChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   @Check("P7")
-  public void anotherProcessSeesItInItsInventory(CheckContext s) {
-    InventoryItem ours = sighting(s.provider(), s.sandbox().id()).orElseThrow();
+  public void anotherProcessSeesItInItsInventory(CheckContext check) {
+    InventoryItem ours = inventoryItem(check.provider(), check.sandbox().id()).orElseThrow();
     InventoryItem theirs =
-        sighting(s.anotherProcess(), s.sandbox().id())
+        inventoryItem(check.anotherProcess(), check.sandbox().id())
             .orElseThrow(() -> new CheckFailed("another process does not see the sandbox"));
-    Expect.equal(SandboxState.RUNNING, theirs.state(), "the state they see");
-    Expect.equal(ours.createdAt(), theirs.createdAt(), "when it was made");
+    Expect.equal(SandboxState.RUNNING, theirs.state(), "the state in the other process");
+    Expect.equal(ours.createdAt(), theirs.createdAt(), "the creation time");
   }
 
   @Check("P7")
-  public void anotherProcessAttachesAndFindsTheFiles(CheckContext s) {
-    s.sandbox().files().writeText("folder/mark", "from the first", UTF_8);
-    Sandbox again = attached(s.anotherProcess(), s.sandbox().id());
-    Expect.equal(s.sandbox().id(), again.id(), "the id");
+  public void anotherProcessAttachesAndFindsTheFiles(CheckContext check) {
+    check.sandbox().files().writeText("folder/mark", "from the first", UTF_8);
+    Sandbox again = attached(check.anotherProcess(), check.sandbox().id());
+    Expect.equal(check.sandbox().id(), again.id(), "the id");
     Expect.equal(SandboxState.RUNNING, again.state(), "the state");
     Expect.equal(
         "from the first", again.run(Command.shell("cat folder/mark")).stdout().text(), "the file");
     again.files().writeText("answer", "from the other", UTF_8);
-    Expect.equal("from the other", s.output("cat answer"), "the file the other wrote");
+    Expect.equal("from the other", check.output("cat answer"), "the file the other wrote");
   }
 
   @Check("S1")
-  public void specHoldsInAnotherProcess(CheckContext s) {
+  public void specHoldsInAnotherProcess(CheckContext check) {
     Sandbox sandbox =
-        s.create(spec -> spec.env("COLOUR", "green").workspaceMount("/box").cwd("/box"));
+        check.create(spec -> spec.env("COLOUR", "green").workspaceMount("/box").cwd("/box"));
     sandbox.files().writeText("/box/here", "x", UTF_8);
-    Sandbox again = attached(s.anotherProcess(), sandbox.id());
+    Sandbox again = attached(check.anotherProcess(), sandbox.id());
     Expect.equal(
         "greenx", again.run(Command.shell("printf $COLOUR; cat here")).stdout().text(), "both");
     Expect.that(again.files().exists("/box/here"), "the mount is still called /box");
   }
 
   @Check("S2")
-  public void defaultTimeoutHoldsInAnotherProcess(CheckContext s) throws InterruptedException {
-    if (!s.info().support().enforcedLimits().contains(LimitKind.TIMEOUT)) {
-      throw s.notRun("the provider does not enforce the spec's timeout");
+  public void defaultTimeoutHoldsInAnotherProcess(CheckContext check) throws InterruptedException {
+    if (!check.info().support().enforcedLimits().contains(LimitKind.TIMEOUT)) {
+      throw check.notRun("the provider does not enforce the spec's timeout");
     }
     ResourceLimits limits = ResourceLimits.DEFAULT.withTimeout(Duration.ofMillis(500));
-    SandboxId id = s.create(spec -> spec.limits(limits)).id();
-    Sandbox again = attached(s.anotherProcess(), id);
+    SandboxId id = check.create(spec -> spec.limits(limits)).id();
+    Sandbox again = attached(check.anotherProcess(), id);
     Expect.that(
         ConcurrentCalls.start(() -> again.run(Command.argv("sleep", "1000")))
-            .get(PATIENCE, "run returns")
+            .get(TIMEOUT, "run returns")
             .timedOut(),
         "the command timed out");
   }
 
   @Check("P2")
-  public void createInAnotherProcessGivesTheSameSandbox(CheckContext s) {
-    SandboxSpec spec = s.spec().build();
-    s.provider().create(spec).files().writeText("mark", "first", UTF_8);
-    Sandbox again = s.anotherProcess().create(spec);
+  public void createInAnotherProcessGivesTheSameSandbox(CheckContext check) {
+    SandboxSpec spec = check.spec().build();
+    check.provider().create(spec).files().writeText("mark", "first", UTF_8);
+    Sandbox again = check.anotherProcess().create(spec);
     Expect.equal("first", again.files().readText("mark", UTF_8, 100), "the file");
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void runningCommandIsFoundAndReadOn(CheckContext s) throws IOException {
+  public void runningCommandIsReattached(CheckContext check) throws IOException {
     Command command = Command.shell("echo before; read x; echo after $x").withStdin();
-    Execution first = s.sandbox().start(command.withTag("survivor"));
+    Execution first = check.sandbox().start(command.withTag("survivor"));
     long offset = ExecutionReader.of(first).until("before\n").position();
-    Attaching theirs = attaching(s.anotherProcess(), s.sandbox().id());
+    Attaching theirs = attaching(check.anotherProcess(), check.sandbox().id());
     ExecutionInfo info =
         theirs.executions().stream()
             .filter(one -> one.tag().equals(Optional.of("survivor")))
@@ -113,13 +113,13 @@ public final class RecoveryChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void commandGoesOnWhenItsOwnersProviderIsClosed(CheckContext s) {
-    Provider owner = s.anotherProcess();
-    Sandbox sandbox = owner.create(s.spec().build());
+  public void commandSurvivesClosingItsProvider(CheckContext check) {
+    Provider owner = check.anotherProcess();
+    Sandbox sandbox = owner.create(check.spec().build());
     Execution execution = sandbox.start(Command.shell("echo $$; sleep 1000"));
     String pid = ExecutionReader.of(execution).until("\n").stdout().strip();
     owner.close();
-    Sandbox again = attached(s.provider(), sandbox.id());
+    Sandbox again = attached(check.provider(), sandbox.id());
     Processes.expectAlive(again, pid, "the command of the closed provider");
     Expect.that(
         again.as(Attaching.class).orElseThrow().executions().stream()
@@ -128,15 +128,15 @@ public final class RecoveryChecks {
   }
 
   @Check(value = "X8", needs = Attaching.class)
-  public void outputWhileNobodyIsThereIsKept(CheckContext s) {
-    Provider owner = s.anotherProcess();
-    SandboxId id = owner.create(s.spec().build()).id();
+  public void outputWithoutAnAttachedReaderIsKept(CheckContext check) {
+    Provider owner = check.anotherProcess();
+    SandboxId id = owner.create(check.spec().build()).id();
     ExecutionId started = startAndLeave(attached(owner, id));
     owner.close();
-    Attaching ours = attaching(s.provider(), id);
+    Attaching ours = attaching(check.provider(), id);
     Expect.eventually(
-        PATIENCE,
-        "the command ends with nobody there",
+        TIMEOUT,
+        "the command ends without an attached provider",
         () ->
             ours.executions().stream()
                 .anyMatch(info -> info.id().equals(started) && !info.running()));
@@ -148,16 +148,16 @@ public final class RecoveryChecks {
   }
 
   @Check(value = "X4", needs = Attaching.class)
-  public void timeoutHoldsWhenNobodyIsThere(CheckContext s) {
-    Provider owner = s.anotherProcess();
-    Sandbox sandbox = owner.create(s.spec().build());
+  public void timeoutHoldsAfterTheProviderIsClosed(CheckContext check) {
+    Provider owner = check.anotherProcess();
+    Sandbox sandbox = owner.create(check.spec().build());
     ExecutionId started =
         sandbox.start(Command.argv("sleep", "1000").withTimeout(Duration.ofSeconds(1))).id();
     owner.close();
-    Attaching ours = attaching(s.provider(), sandbox.id());
+    Attaching ours = attaching(check.provider(), sandbox.id());
     Expect.eventually(
-        PATIENCE,
-        "the command times out with nobody there",
+        TIMEOUT,
+        "the command times out without an attached provider",
         () ->
             ours.executions().stream()
                 .anyMatch(
@@ -167,51 +167,61 @@ public final class RecoveryChecks {
   }
 
   @Check("P7")
-  public void closingAProviderLeavesItsSandboxes(CheckContext s) {
-    Provider owner = s.anotherProcess();
-    SandboxSpec spec = s.spec().build();
+  public void closingAProviderLeavesItsSandboxes(CheckContext check) {
+    Provider owner = check.anotherProcess();
+    SandboxSpec spec = check.spec().build();
     owner.create(spec).files().writeText("mark", "kept", UTF_8);
     owner.close();
-    Sandbox again = attached(s.provider(), spec.id());
+    Sandbox again = attached(check.provider(), spec.id());
     Expect.equal("kept", again.files().readText("mark", UTF_8, 100), "the file");
   }
 
   @Check("P5")
-  public void destroyedAndUnknownSandboxesAreNotAttachedTo(CheckContext s) {
-    Provider other = s.anotherProcess();
-    SandboxId id = s.sandbox().id();
-    s.provider().destroy(id, DestroyOptions.NORMAL);
-    Expect.that(other.attach(id).isEmpty(), "a destroyed one is not there for another process");
-    Expect.that(sighting(other, id).isEmpty(), "nor in its inventory");
-    Expect.that(other.attach(s.spec().build().id()).isEmpty(), "nor one that never was");
+  public void destroyedAndUnknownSandboxesAreNotAttachedTo(CheckContext check) {
+    Provider other = check.anotherProcess();
+    SandboxId id = check.sandbox().id();
+    check.provider().destroy(id, DestroyOptions.NORMAL);
+    Expect.that(other.attach(id).isEmpty(), "another process cannot attach to a destroyed sandbox");
+    Expect.that(
+        inventoryItem(other, id).isEmpty(), "its inventory does not list the destroyed sandbox");
+    Expect.that(
+        other.attach(check.spec().build().id()).isEmpty(),
+        "it cannot attach to an unknown sandbox");
   }
 
   @Check("P5")
-  public void destroyedByAnotherProcessIsGoneForTheFirst(CheckContext s) {
-    Sandbox sandbox = s.sandbox();
+  public void destroyedByAnotherProcessIsGoneForTheFirst(CheckContext check) {
+    Sandbox sandbox = check.sandbox();
     Expect.that(sandbox.run(Command.argv("true")).succeeded(), "it works");
-    s.anotherProcess().destroy(sandbox.id(), DestroyOptions.NORMAL);
+    check.anotherProcess().destroy(sandbox.id(), DestroyOptions.NORMAL);
     Expect.gone("run", () -> sandbox.run(Command.argv("true")));
     Expect.gone("stat", () -> sandbox.files().stat(".", NOFOLLOW_LINKS));
     Expect.equal(SandboxState.DESTROYED, sandbox.state(), "the state");
-    Expect.that(sighting(s.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
-    s.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
+    Expect.that(
+        inventoryItem(check.provider(), sandbox.id()).isEmpty(), "the inventory shows nothing");
+    check.provider().destroy(sandbox.id(), DestroyOptions.NORMAL);
   }
 
   @Check("P7")
-  public void anotherInstanceNeitherSeesNorTouchesIt(CheckContext s) {
-    SandboxId id = s.sandbox().id();
-    ProviderUnderTest ours = s.underTest();
+  public void anotherInstanceNeitherListsNorDestroysIt(CheckContext check) {
+    SandboxId id = check.sandbox().id();
+    ProviderUnderTest ours = check.underTest();
     ProviderUnderTest theirs =
         new ProviderUnderTest(
             ours.factory(), ours.config(), new InstanceId("somebodyelse"), ours.data());
-    try (Provider stranger = theirs.open()) {
-      Expect.that(sighting(stranger, id).isEmpty(), "their inventory does not show ours");
-      Expect.that(stranger.attach(id).isEmpty(), "they cannot attach to ours");
-      stranger.destroy(id, DestroyOptions.FORCE);
+    try (Provider otherInstance = theirs.open()) {
+      Expect.that(
+          inventoryItem(otherInstance, id).isEmpty(),
+          "the inventory of the other instance does not list the sandbox");
+      Expect.that(
+          otherInstance.attach(id).isEmpty(), "the other instance cannot attach to the sandbox");
+      otherInstance.destroy(id, DestroyOptions.FORCE);
     }
-    Expect.equal("fine\n", s.output("echo fine"), "ours after their destroy");
-    Expect.that(sighting(s.provider(), id).isPresent(), "our inventory shows it");
+    Expect.equal(
+        "fine\n", check.output("echo fine"), "the sandbox after a destroy by the other instance");
+    Expect.that(
+        inventoryItem(check.provider(), id).isPresent(),
+        "the inventory of this instance lists the sandbox");
   }
 
   private static ExecutionId startAndLeave(Sandbox sandbox) {
@@ -230,10 +240,10 @@ public final class RecoveryChecks {
   private static Attaching attaching(Provider provider, SandboxId id) {
     return attached(provider, id)
         .as(Attaching.class)
-        .orElseThrow(() -> new CheckFailed("declared, but not given: attaching"));
+        .orElseThrow(() -> new CheckFailed("declared but not implemented: attaching"));
   }
 
-  private static Optional<InventoryItem> sighting(Provider provider, SandboxId id) {
+  private static Optional<InventoryItem> inventoryItem(Provider provider, SandboxId id) {
     return provider.inventory().stream().filter(seen -> seen.id().equals(id)).findAny();
   }
 }

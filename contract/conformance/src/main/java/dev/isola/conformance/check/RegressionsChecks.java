@@ -30,11 +30,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 
-/** Past bugs, ours and the field's: every provider is checked for each of them. */
+/** Reproduces past bugs, of Isola and of similar systems, against every provider. */
 public final class RegressionsChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  /** Names that any sandbox sets for itself. */
+  /** Variables that any sandbox sets itself. */
   private static final Set<String> COMMON =
       Set.of(
           "PATH",
@@ -53,25 +53,25 @@ public final class RegressionsChecks {
           "HOSTNAME",
           "TMPDIR");
 
-  /** {@code sh -c -n} once took the text for an option and ran nothing. */
+  /** {@code sh -c -n} parsed the script as an option and ran nothing. */
   @Check("X2")
-  public void aTextThatStartsLikeAnOptionIsRun(CheckContext s) {
+  public void scriptThatStartsLikeAnOptionIsRun(CheckContext check) {
     for (String text : List.of("-n; echo ran", "+e; echo ran", "--; echo ran", "-c; echo ran")) {
-      Expect.equal("ran\n", s.run(text).stdout().text(), "the output of '" + text + "'");
+      Expect.equal("ran\n", check.run(text).stdout().text(), "the output of '" + text + "'");
     }
   }
 
-  /** What followed lost output was once shown as if it were its beginning. */
+  /** Output after a gap was returned as the head of the output. */
   @Check(value = "X8", needs = Attaching.class)
-  public void outputAfterAGapIsNotTakenForTheHead(CheckContext s) {
+  public void outputAfterAGapIsNotTakenForTheHead(CheckContext check) {
     int flood = 40_000_000;
     Command command = Command.shell("printf first; head -c " + flood + " /dev/zero; printf last");
-    Execution started = s.sandbox().start(command);
+    Execution started = check.sandbox().start(command);
     started.close();
-    Attaching attaching = s.as(Attaching.class);
+    Attaching attaching = check.as(Attaching.class);
     Expect.eventually(
-        PATIENCE,
-        "a command that nobody reads goes on to its end",
+        TIMEOUT,
+        "a command without a reader runs to its end",
         () ->
             attaching.executions().stream()
                 .anyMatch(info -> info.id().equals(started.id()) && !info.running()));
@@ -86,7 +86,7 @@ public final class RegressionsChecks {
     }
     Expect.equal(flood + 9L, at, "where the output ends");
     if (!gap) {
-      throw s.notRun("the provider keeps 40 MB of output, so there is no gap");
+      throw check.notRun("the provider keeps 40 MB of output, so there is no gap");
     }
     CapturedOutput kept =
         ExecResult.collect(attaching.attach(started.id(), 0), command, new OutputLimit(1000, 1000))
@@ -98,9 +98,9 @@ public final class RegressionsChecks {
     Expect.that(kept.tail().utf8().endsWith("\0last"), "the tail is the end of the output");
   }
 
-  /** The rest of a flood was once dropped when its command ended before its slow reader came. */
+  /** The remaining output was dropped if the command ended before a slow reader caught up. */
   @Check("X5")
-  public void aSlowReaderGetsTheWholeFlood(CheckContext s) {
+  public void aSlowReaderGetsTheWholeFlood(CheckContext check) {
     long expected = 20_000_004;
     for (String script :
         List.of(
@@ -108,8 +108,8 @@ public final class RegressionsChecks {
             "(head -c 20000000 /dev/zero; echo end) & sleep 0.2; exit 0")) {
       long total = 0;
       byte[] last = {};
-      try (Execution execution = s.sandbox().start(Command.shell(script))) {
-        // Not a wait for anything: a reader that is slow is what is tried.
+      try (Execution execution = check.sandbox().start(Command.shell(script))) {
+        // This sleep does not wait for a condition; it makes the reader slow.
         LockSupport.parkNanos(Duration.ofMillis(300).toNanos());
         for (var piece = execution.read(); piece.isPresent(); piece = execution.read()) {
           if (!(piece.get() instanceof Output.Data data)) {
@@ -125,56 +125,54 @@ public final class RegressionsChecks {
     }
   }
 
-  /** A timeout was once told while parts of the tree were still dying. */
+  /** A timeout was reported while processes of the tree were still dying. */
   @Check(value = "X4", tools = "kill")
-  public void aTimeoutIsToldWhenTheWholeTreeIsDead(CheckContext s) {
+  public void timeoutIsReportedAfterTheWholeTreeIsDead(CheckContext check) {
     String script = "sleep 1000 & echo $!; ".repeat(5) + "sleep 1000";
-    ExecResult result = s.run(Command.shell(script).withTimeout(Duration.ofMillis(500)));
+    ExecResult result = check.run(Command.shell(script).withTimeout(Duration.ofMillis(500)));
     Expect.that(result.timedOut(), "the command runs into its timeout: " + result.exit());
     List<String> pids = result.stdout().text().lines().toList();
     Expect.equal(5, pids.size(), "the processes that were started");
     for (String pid : pids) {
-      Expect.that(!s.run("kill -0 " + pid).succeeded(), "process " + pid + " is dead at once");
+      Expect.that(!check.run("kill -0 " + pid).succeeded(), "process " + pid + " is dead at once");
     }
   }
 
-  /**
-   * A process left in the background was once killed by its first write after the command's end.
-   */
+  /** A background process was killed by its first write after the command had ended. */
   @Check(value = "X8", tools = "while")
-  public void whatStaysInTheBackgroundMayGoOnWriting(CheckContext s) {
+  public void backgroundProcessCanKeepWriting(CheckContext check) {
     String writer =
         "(i=0; while test $i -lt 400; do i=$((i+1)); echo tick; echo tock >&2;"
             + " echo $i > ticks; sleep 0.05; done) & echo left";
-    ExecResult result = s.run(writer);
+    ExecResult result = check.run(writer);
     Expect.equal(new Exit.Exited(0), result.exit(), "the exit");
     Expect.contains(result.stdout().text(), "left", "the output");
-    int then = ticks(s);
+    int then = ticks(check);
     Expect.eventually(
-        PATIENCE, "the background writer goes on after " + then, () -> ticks(s) > then + 12);
+        TIMEOUT, "the background writer continues after " + then, () -> ticks(check) > then + 12);
   }
 
-  private static int ticks(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  private static int ticks(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     String text = files.exists("ticks") ? FileContents.text(files, "ticks").strip() : "";
     return text.isEmpty() ? 0 : Integer.parseInt(text);
   }
 
-  /** A call once waited for a grandchild that held the pipe. */
+  /** A call waited for a grandchild that kept the pipe open. */
   @Check("X8")
-  public void aHeldPipeDoesNotHoldTheCall(CheckContext s) {
+  public void openPipeDoesNotDelayTheCall(CheckContext check) {
     long start = System.nanoTime();
-    ExecResult result = s.run("sleep 1000 & echo done; exit 5");
+    ExecResult result = check.run("sleep 1000 & echo done; exit 5");
     Duration took = Duration.ofNanos(System.nanoTime() - start);
     Expect.equal(new Exit.Exited(5), result.exit(), "the exit");
     Expect.equal("done\n", result.stdout().text(), "the output");
     Expect.that(took.toSeconds() < 10, "the call returns soon, not after " + took);
   }
 
-  /** A file without content once had no frame to end it. */
+  /** An empty file had no frame that ended it. */
   @Check("F1")
-  public void anEmptyFileIsWrittenAndRead(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void anEmptyFileIsWrittenAndRead(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (WriteOptions how :
         List.of(
             WriteOptions.DEFAULT,
@@ -185,7 +183,8 @@ public final class RegressionsChecks {
       Expect.equal(-1, firstByte(files), "what is read first of an empty file written with " + how);
       Expect.equal("", FileContents.range(files, "empty", 0, 10), "a range of it");
     }
-    Expect.equal("0\n", s.output("cat empty | wc -c").replace(" ", ""), "its size for a command");
+    Expect.equal(
+        "0\n", check.output("cat empty | wc -c").replace(" ", ""), "its size for a command");
   }
 
   private static int firstByte(FileSystem files) {
@@ -196,32 +195,32 @@ public final class RegressionsChecks {
     }
   }
 
-  /** A write was answered before its file was closed, and running it found it busy. */
+  /** A write returned before the file was closed, so that executing it failed with ETXTBSY. */
   @Check("F1")
-  public void aProgramJustWrittenCanBeRun(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void aProgramJustWrittenCanBeRun(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     WriteOptions program = WriteOptions.DEFAULT.withMode(0755);
     for (int i = 0; i < 200; i++) {
       files.write(
           "program",
           FileContents.of("#!/bin/sh\necho " + i),
           i % 2 == 0 ? program : program.inPlace());
-      ExecResult result = s.run(Command.argv("./program"));
+      ExecResult result = check.run(Command.argv("./program"));
       Expect.equal(i + "\n", result.stdout().text(), "the output of what was just written");
     }
   }
 
-  /** Output of commands that ran at once was once mixed by a shared buffer. */
+  /** A shared buffer mixed the output of concurrent commands. */
   @Check("X5")
-  public void outputsOfTwoCommandsDoNotMix(CheckContext s) throws InterruptedException {
-    FileSystem files = s.sandbox().files();
+  public void outputsOfTwoCommandsDoNotMix(CheckContext check) throws InterruptedException {
+    FileSystem files = check.sandbox().files();
     List<FutureTask<byte[]>> tasks = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
       String name = "file-" + i;
       byte[] content = new byte[400_000];
       Arrays.fill(content, (byte) ('a' + i));
       files.write(name, FileContents.of(content), WriteOptions.DEFAULT);
-      tasks.add(new FutureTask<>(() -> stdout(s, "cat " + name)));
+      tasks.add(new FutureTask<>(() -> stdout(check, "cat " + name)));
     }
     tasks.forEach(Thread::startVirtualThread);
     for (int i = 0; i < tasks.size(); i++) {
@@ -235,17 +234,19 @@ public final class RegressionsChecks {
     }
   }
 
-  private static byte[] stdout(CheckContext s, String shell) {
-    ExecResult result = s.sandbox().run(Command.shell(shell));
+  private static byte[] stdout(CheckContext check, String shell) {
+    ExecResult result = check.sandbox().run(Command.shell(shell));
     Expect.equal("", result.stderr().text(), "the errors of " + shell);
     Expect.that(!result.stdout().truncated(), "the output fits");
     return result.stdout().text().getBytes(UTF_8);
   }
 
-  /** Sandboxes of others inherited the server's environment, with its keys. */
+  /**
+   * In similar systems, sandboxes inherited the environment of the server, including its API keys.
+   */
   @Check(value = "S1", tools = "env")
-  public void theServersEnvironmentStaysWithTheServer(CheckContext s) {
-    List<String> seen = s.output("env").lines().toList();
+  public void environmentOfTheServerIsNotInherited(CheckContext check) {
+    List<String> seen = check.output("env").lines().toList();
     for (Map.Entry<String, String> own : System.getenv().entrySet()) {
       if (!COMMON.contains(own.getKey()) && !own.getValue().isEmpty()) {
         Expect.that(
@@ -255,31 +256,31 @@ public final class RegressionsChecks {
     }
   }
 
-  /** Orphans piled up as zombies until no process could be started. */
+  /** Orphaned processes accumulated as zombies until no process could be started. */
   @Check(value = "X8", needs = UsageReporting.class)
-  public void orphansAreReaped(CheckContext s) {
-    UsageReporting usage = s.as(UsageReporting.class);
-    s.output("true");
+  public void orphansAreReaped(CheckContext check) {
+    UsageReporting usage = check.as(UsageReporting.class);
+    check.output("true");
     int before = usage.usage().processes();
-    s.output("(true & true & true & true &); ".repeat(25) + "true");
+    check.output("(true & true & true & true &); ".repeat(25) + "true");
     Expect.eventually(
-        PATIENCE,
+        TIMEOUT,
         "100 orphans are reaped and no more than " + before + " processes are left",
         () -> usage.usage().processes() <= before);
   }
 
-  /** A reader that left early once took the connection of all others with it. */
+  /** A reader that detached early closed the connection of all other readers. */
   @Check("F2")
-  public void leavingAFloodEarlyDisturbsNobody(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    Execution flood = s.sandbox().start(Command.shell("head -c 1000000000 /dev/zero"));
+  public void detachingEarlyDoesNotAffectOtherReaders(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    Execution flood = check.sandbox().start(Command.shell("head -c 1000000000 /dev/zero"));
     Optional<Output> first = flood.read();
     Expect.that(first.isPresent(), "the flood begins");
     files.writeText("file", "written beside the flood", UTF_8);
-    Expect.equal("beside\n", s.output("echo beside"), "a command beside it");
+    Expect.equal("beside\n", check.output("echo beside"), "a command beside it");
     flood.kill();
     flood.close();
     Expect.equal("written beside the flood", FileContents.text(files, "file"), "the file");
-    Expect.equal("after\n", s.output("echo after"), "a command after it");
+    Expect.equal("after\n", check.output("echo after"), "a command after it");
   }
 }

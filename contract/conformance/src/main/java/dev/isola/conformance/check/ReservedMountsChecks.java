@@ -15,7 +15,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks that no mount a client asks for replaces the guest agent or the kernel's directories. */
+/**
+ * Checks that no mount requested by a client replaces the guest agent or the folders of the kernel.
+ */
 public final class ReservedMountsChecks {
   private static final String MARKER = "planted";
 
@@ -28,8 +30,8 @@ public final class ReservedMountsChecks {
   }
 
   @Check("S1")
-  public void noVolumeIsMountedOnAReservedPath(CheckContext s) {
-    for (VolumeMount.Type type : s.info().support().volumeTypes()) {
+  public void noVolumeIsMountedOnAReservedPath(CheckContext check) {
+    for (VolumeMount.Type type : check.info().support().volumeTypes()) {
       String source =
           switch (type) {
             case BIND -> "/";
@@ -40,49 +42,49 @@ public final class ReservedMountsChecks {
         VolumeMount volume = new VolumeMount(type, source, path, false);
         Expect.thrown(
             "a volume at " + path,
-            () -> s.create(spec -> spec.volume(volume)),
+            () -> check.create(spec -> spec.volume(volume)),
             InvalidRequest.class);
       }
     }
   }
 
   @Check("S1")
-  public void noWorkspaceIsMountedOnAReservedPath(CheckContext s) {
+  public void noWorkspaceIsMountedOnAReservedPath(CheckContext check) {
     for (String path : spellings()) {
       Expect.thrown(
           "a workspace at " + path,
-          () -> s.create(spec -> spec.workspaceMount(path)),
+          () -> check.create(spec -> spec.workspaceMount(path)),
           InvalidRequest.class);
     }
   }
 
   /**
-   * A volume with a link in it, and another one mounted where the link leads: refused, or at least
-   * not what the sandbox sees there.
+   * Mounts a second volume on a link inside the first. The create must fail, or the sandbox must
+   * not see the second volume at the target of the link.
    */
   @Check("S1")
-  public void noLinkLeadsAVolumeOverTheAgent(CheckContext s) throws IOException {
-    if (!s.info().support().volumeTypes().contains(VolumeMount.Type.BIND)) {
-      throw s.notRun("the provider does not declare volumes of type bind");
+  public void noLinkLeadsAVolumeOverTheAgent(CheckContext check) throws IOException {
+    if (!check.info().support().volumeTypes().contains(VolumeMount.Type.BIND)) {
+      throw check.notRun("the provider does not declare volumes of type bind");
     }
     List<String> targets = new ArrayList<>(ReservedPaths.ALL);
     targets.add("/");
     for (String target : targets) {
-      overLink(s, target);
+      overLink(check, target);
     }
   }
 
-  private static void overLink(CheckContext s, String target) throws IOException {
+  private static void overLink(CheckContext check, String target) throws IOException {
     Path links = Files.createTempDirectory("isola-links");
-    Path planted = Files.createTempDirectory("isola-planted");
+    Path overlay = Files.createTempDirectory("isola-planted");
     try {
       Files.createSymbolicLink(links.resolve("link"), Path.of(target));
-      Files.writeString(planted.resolve(MARKER), "");
+      Files.writeString(overlay.resolve(MARKER), "");
       VolumeMount first = VolumeMount.bind(links.toString(), "/workspace/v", false);
-      VolumeMount second = VolumeMount.bind(planted.toString(), "/workspace/v/link", true);
+      VolumeMount second = VolumeMount.bind(overlay.toString(), "/workspace/v/link", true);
       Sandbox sandbox;
       try {
-        sandbox = s.create(spec -> spec.volume(first).volume(second));
+        sandbox = check.create(spec -> spec.volume(first).volume(second));
       } catch (SandboxException refused) {
         return;
       }
@@ -92,16 +94,16 @@ public final class ReservedMountsChecks {
     } finally {
       Files.deleteIfExists(links.resolve("link"));
       Files.deleteIfExists(links);
-      Files.deleteIfExists(planted.resolve(MARKER));
-      Files.deleteIfExists(planted);
+      Files.deleteIfExists(overlay.resolve(MARKER));
+      Files.deleteIfExists(overlay);
     }
   }
 
   @Check("S1")
-  public void theAgentsDirectoryCannotBeReplacedFromInside(CheckContext s) {
-    Sandbox sandbox = s.create(spec -> spec);
+  public void theAgentsDirectoryCannotBeReplacedFromInside(CheckContext check) {
+    Sandbox sandbox = check.create(spec -> spec);
     if (!sandbox.run(Command.shell("test -x /.isola/agent")).succeeded()) {
-      throw s.notRun("the sandbox has no /.isola/agent");
+      throw check.notRun("the sandbox has no /.isola/agent");
     }
     sandbox.run(
         Command.shell(

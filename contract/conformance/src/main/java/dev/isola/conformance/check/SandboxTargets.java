@@ -13,17 +13,17 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;
 
-/** Another sandbox, in which something of each kind is planted. */
+/** Targets for escape probes in another sandbox. */
 final class SandboxTargets implements AutoCloseable {
   private final Execution execution;
-  private final ProbeContext scene;
+  private final ProbeContext context;
 
-  private SandboxTargets(Execution execution, ProbeContext scene) {
+  private SandboxTargets(Execution execution, ProbeContext context) {
     this.execution = execution;
-    this.scene = scene;
+    this.context = context;
   }
 
-  /** Plants in {@code sandbox}, which has the program already. */
+  /** Creates targets in {@code sandbox}, which already contains the probe program. */
   static SandboxTargets create(Sandbox sandbox) {
     ProbeContext empty = new ProbeContext(UUID.randomUUID().toString(), Map.of());
     sandbox.files().writeText(empty.mark() + "-file", empty.mark(), UTF_8);
@@ -32,12 +32,12 @@ final class SandboxTargets implements AutoCloseable {
             Command.argv("./" + ProbeProgram.NAME, TargetFacts.arguments(empty, "."))
                 .withEnv(HostTargets.VARIABLE, empty.mark())
                 .withStdin());
-    String said = ExecutionReader.of(execution).until(TargetFacts.READY).stdout();
-    return new SandboxTargets(execution, new ProbeContext(empty.id(), TargetFacts.parse(said)));
+    String printed = ExecutionReader.of(execution).until(TargetFacts.READY).stdout();
+    return new SandboxTargets(execution, new ProbeContext(empty.id(), TargetFacts.parse(printed)));
   }
 
   ProbeContext context() {
-    return scene;
+    return context;
   }
 
   @Override

@@ -7,14 +7,14 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.exec.Command;
 
-/** Checks that secret variables are variables like others to commands, and to nothing else. */
+/** Checks that secret variables reach commands like any other variable, and appear nowhere else. */
 public final class SecretEnvChecks {
   private static final String VALUE = "kit-secret-51c0";
 
   @Check("X2")
-  public void secretVariablesReachEveryCommand(CheckContext s) {
+  public void secretVariablesReachEveryCommand(CheckContext check) {
     Sandbox sandbox =
-        s.create(spec -> spec.env("KIT_PLAIN", "plain").secretEnv("KIT_KEY", Secret.of(VALUE)));
+        check.create(spec -> spec.env("KIT_PLAIN", "plain").secretEnv("KIT_KEY", Secret.of(VALUE)));
     Expect.equal(
         "plain " + VALUE + "\n",
         sandbox.run(Command.shell("echo $KIT_PLAIN $KIT_KEY")).stdout().text(),
@@ -26,10 +26,12 @@ public final class SecretEnvChecks {
   }
 
   @Check("X2")
-  public void secretVariablesAreNotPrinted(CheckContext s) {
-    Sandbox sandbox = s.create(spec -> spec.secretEnv("KIT_KEY", Secret.of(VALUE)));
+  public void secretVariablesAreNotPrinted(CheckContext check) {
+    Sandbox sandbox = check.create(spec -> spec.secretEnv("KIT_KEY", Secret.of(VALUE)));
     Expect.that(!sandbox.toString().contains(VALUE), "a sandbox does not print them");
-    Expect.that(!s.provider().inventory().toString().contains(VALUE), "nor what is listed of it");
-    Expect.that(!s.provider().toString().contains(VALUE), "nor the provider");
+    Expect.that(
+        !check.provider().inventory().toString().contains(VALUE),
+        "the inventory does not print them");
+    Expect.that(!check.provider().toString().contains(VALUE), "the provider does not print them");
   }
 }

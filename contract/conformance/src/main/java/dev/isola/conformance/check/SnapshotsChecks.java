@@ -32,11 +32,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Checks of pictures of files, and of making the same files once more. */
+/** Checks capturing files and restoring them. */
 public final class SnapshotsChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  private record CapturedArchive(Bytes bytes, CaptureResult taken) {
+  private record CapturedArchive(Bytes bytes, CaptureResult result) {
     byte[] archive() {
       return bytes.toArray();
     }
@@ -52,9 +52,9 @@ public final class SnapshotsChecks {
     return sandbox.as(Snapshotting.class).orElseThrow();
   }
 
-  private static CapturedArchive take(Sandbox sandbox, CaptureRequest wanted) {
-    try (Capture picture = of(sandbox).capture(wanted)) {
-      return new CapturedArchive(Bytes.of(FileContents.all(picture.archive())), picture.result());
+  private static CapturedArchive take(Sandbox sandbox, CaptureRequest request) {
+    try (Capture capture = of(sandbox).capture(request)) {
+      return new CapturedArchive(Bytes.of(FileContents.all(capture.archive())), capture.result());
     }
   }
 
@@ -66,7 +66,7 @@ public final class SnapshotsChecks {
     return new CaptureRequest(path, includes, excludes, 0, false);
   }
 
-  private static void furnish(FileSystem files) {
+  private static void createFiles(FileSystem files) {
     files.write("tree/script", FileContents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0755));
     files.write("tree/private", FileContents.of("x"), WriteOptions.DEFAULT.withMode(0600));
     files.write(
@@ -80,12 +80,12 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void aPictureMakesTheSameTreeElsewhere(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    furnish(files);
+  public void captureRestoresTheSameTreeElsewhere(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    createFiles(files);
     Map<String, String> before = FileContents.described(files, "tree");
-    Sandbox other = s.create(spec -> spec);
-    restore(other, "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
+    Sandbox other = check.create(spec -> spec);
+    restore(other, "copy", take(check.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(13, before.size(), "the number of entries");
     Expect.equal(
         before, FileContents.described(other.files(), "copy"), "the tree in the other sandbox");
@@ -94,46 +94,46 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void attributesAreKept(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void attributesAreKept(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("tree/file", "x", UTF_8);
     try {
       files.setAttribute("tree/file", "mark", Bytes.of(new byte[] {0, -1, 10}));
       files.setAttribute("tree", "of.folder", Bytes.of("y".getBytes(UTF_8)));
     } catch (SandboxException e) {
-      throw s.notRun("there are no attributes here: " + e.getMessage());
+      throw check.notRun("extended attributes are not supported: " + e.getMessage());
     }
-    restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
+    restore(check.sandbox(), "copy", take(check.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(files.attributes("tree/file"), files.attributes("copy/file"), "of the file");
     Expect.equal(files.attributes("tree"), files.attributes("copy"), "of the folder");
     Expect.equal(1, files.attributes("copy/file").size(), "how many the file has");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void ownersAreKept(CheckContext s) {
-    if (!s.info().support().has(SpecFeature.USERS)) {
-      throw s.notRun("there are no other users here");
+  public void ownersAreKept(CheckContext check) {
+    if (!check.info().support().has(SpecFeature.USERS)) {
+      throw check.notRun("other users are not supported");
     }
-    FileSystem files = s.sandbox().files();
+    FileSystem files = check.sandbox().files();
     files.writeText("tree/theirs", "x", UTF_8);
     files.changeOwner("tree/theirs", "1234:4321");
-    Sandbox other = s.create(spec -> spec);
-    restore(other, "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
+    Sandbox other = check.create(spec -> spec);
+    restore(other, "copy", take(check.sandbox(), CaptureRequest.of("tree")).archive());
     FileInfo restored = other.files().stat("copy/theirs", NOFOLLOW_LINKS);
     Expect.equal(1234L, restored.uid(), "the owner");
     Expect.equal(4321L, restored.gid(), "the group");
   }
 
   @Check(value = "N1", needs = Snapshotting.class, tools = "touch")
-  public void timesAreKeptToTheNanosecond(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void timesAreKeptToTheNanosecond(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("tree/file", "x", UTF_8);
     String time = "2001-02-03T04:05:06.123456789Z";
-    s.run("touch -d '2001-02-03 04:05:06.123456789 UTC' tree/file");
+    check.run("touch -d '2001-02-03 04:05:06.123456789 UTC' tree/file");
     if (!files.stat("tree/file", NOFOLLOW_LINKS).modifiedAt().toString().equals(time)) {
-      throw s.notRun("touch cannot set such times here");
+      throw check.notRun("touch cannot set such times in this sandbox");
     }
-    restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
+    restore(check.sandbox(), "copy", take(check.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(
         time,
         files.stat("copy/file", NOFOLLOW_LINKS).modifiedAt().toString(),
@@ -141,98 +141,100 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N1", needs = Snapshotting.class, tools = "ln")
-  public void namesOfOneFileStayNamesOfOneFile(CheckContext s) {
-    if (!s.run("mkdir tree && echo old > tree/one && ln tree/one tree/two").succeeded()) {
-      throw s.notRun("there are no hard links here");
+  public void hardLinksAreKept(CheckContext check) {
+    if (!check.run("mkdir tree && echo old > tree/one && ln tree/one tree/two").succeeded()) {
+      throw check.notRun("hard links are not supported");
     }
-    restore(s.sandbox(), "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
-    s.output("echo new > copy/one");
-    Expect.equal("new\n", s.output("cat copy/two"), "the other name of the file that was changed");
-    Expect.equal("old\n", s.output("cat tree/two"), "the file that was taken");
+    restore(check.sandbox(), "copy", take(check.sandbox(), CaptureRequest.of("tree")).archive());
+    check.output("echo new > copy/one");
+    Expect.equal(
+        "new\n", check.output("cat copy/two"), "the other name of the file that was changed");
+    Expect.equal("old\n", check.output("cat tree/two"), "the file that was taken");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void onlyWhatIsIncludedIsTaken(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void onlyIncludedFilesAreCaptured(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String name : List.of("src/a.c", "src/a.o", "src/deep/b.c", "docs/x", "top.c")) {
       files.writeText("tree/" + name, name, UTF_8);
     }
     files.makeFolder("tree/empty", 0755);
-    Map<String, TestArchive.Entry> taken =
-        take(s.sandbox(), with("tree", List.of("*.c"), List.of())).entries();
-    taken.remove("");
-    taken.remove(".");
+    Map<String, TestArchive.Entry> result =
+        take(check.sandbox(), with("tree", List.of("*.c"), List.of())).entries();
+    result.remove("");
+    result.remove(".");
     Expect.equal(
         List.of("src", "src/a.c", "src/deep", "src/deep/b.c", "top.c"),
-        List.copyOf(taken.keySet()),
+        List.copyOf(result.keySet()),
         "files by a pattern");
-    taken = take(s.sandbox(), with("tree", List.of("src", "docs"), List.of("deep"))).entries();
-    taken.remove("");
-    taken.remove(".");
+    result = take(check.sandbox(), with("tree", List.of("src", "docs"), List.of("deep"))).entries();
+    result.remove("");
+    result.remove(".");
     Expect.equal(
         List.of("docs", "docs/x", "src", "src/a.c", "src/a.o"),
-        List.copyOf(taken.keySet()),
+        List.copyOf(result.keySet()),
         "folders but for what is excluded");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void whatIsExcludedIsLeftOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void excludedFilesAreOmitted(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String name : List.of("keep", "cache/big", "deep/cache/big", "log/a.log")) {
       files.writeText("tree/" + name, name, UTF_8);
     }
-    Map<String, TestArchive.Entry> taken =
-        take(s.sandbox(), with("tree", List.of(), List.of("cache", "log/*.log"))).entries();
-    taken.remove("");
-    taken.remove(".");
-    Expect.equal(List.of("deep", "keep", "log"), List.copyOf(taken.keySet()), "what is left");
+    Map<String, TestArchive.Entry> result =
+        take(check.sandbox(), with("tree", List.of(), List.of("cache", "log/*.log"))).entries();
+    result.remove("");
+    result.remove(".");
+    Expect.equal(List.of("deep", "keep", "log"), List.copyOf(result.keySet()), "what is left");
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void whatCannotBeTakenIsRefused(CheckContext s) {
-    s.sandbox().files().writeText("tree/file", "x", UTF_8);
+  public void invalidCaptureRequestsAreRejected(CheckContext check) {
+    check.sandbox().files().writeText("tree/file", "x", UTF_8);
     Expect.thrown(
         "a folder that is not there",
-        () -> take(s.sandbox(), CaptureRequest.of("nowhere")),
+        () -> take(check.sandbox(), CaptureRequest.of("nowhere")),
         ErrorCode.FILE_NOT_FOUND);
     for (String pattern : List.of("/etc", "../x", "")) {
       Expect.thrown(
           "the pattern '" + pattern + "'",
-          () -> take(s.sandbox(), with("tree", List.of(pattern), List.of())),
+          () -> take(check.sandbox(), with("tree", List.of(pattern), List.of())),
           InvalidRequest.class);
     }
     Expect.equal(
-        3, take(s.sandbox(), CaptureRequest.of(".")).entries().size(), "and then it works");
+        3, take(check.sandbox(), CaptureRequest.of(".")).entries().size(), "and then it works");
   }
 
   @Check(value = "N1", needs = Snapshotting.class, tools = "mkfifo")
-  public void pipesAreLeftOut(CheckContext s) {
-    s.output("mkdir tree && mkfifo tree/pipe && echo x > tree/file");
-    CapturedArchive shot = take(s.sandbox(), CaptureRequest.of("tree"));
-    Expect.that(!shot.entries().containsKey("pipe"), "a pipe is not in the picture");
-    restore(s.sandbox(), "copy", shot.archive());
-    Expect.equal(List.of("file"), FileContents.names(s.sandbox().files(), "copy"), "the copy");
+  public void pipesAreOmitted(CheckContext check) {
+    check.output("mkdir tree && mkfifo tree/pipe && echo x > tree/file");
+    CapturedArchive captured = take(check.sandbox(), CaptureRequest.of("tree"));
+    Expect.that(!captured.entries().containsKey("pipe"), "a pipe is not in the capture");
+    restore(check.sandbox(), "copy", captured.archive());
+    Expect.equal(List.of("file"), FileContents.names(check.sandbox().files(), "copy"), "the copy");
   }
 
-  /** Two files that a command writes in turn; a large one lies between them in the archive. */
-  private static Execution writer(CheckContext s) {
-    s.output("mkdir tree");
-    FileSystem files = s.sandbox().files();
+  /** A command writes two files in turn; a large file lies between them in the archive. */
+  private static Execution writer(CheckContext check) {
+    check.output("mkdir tree");
+    FileSystem files = check.sandbox().files();
     files.write("tree/m", FileContents.of(FileContents.random(8 << 20, 3)), WriteOptions.DEFAULT);
     Execution writer =
-        s.sandbox()
+        check
+            .sandbox()
             .start(
                 Command.shell(
                     "cd tree; i=0; while true; do i=$((i+1)); echo $i > a.new; mv a.new a;"
                         + " echo $i > z.new; mv z.new z; done"));
-    Expect.eventually(PATIENCE, "the command writes", () -> files.exists("tree/z"));
+    Expect.eventually(TIMEOUT, "the command writes", () -> files.exists("tree/z"));
     return writer;
   }
 
   private static TestArchive.Entry entry(Map<String, TestArchive.Entry> entries, String name) {
     TestArchive.Entry found = entries.get(name);
     if (found == null) {
-      throw new CheckFailed("the picture has no " + name);
+      throw new CheckFailed("the capture has no " + name);
     }
     return found;
   }
@@ -245,20 +247,21 @@ public final class SnapshotsChecks {
       value = "N1",
       needs = Snapshotting.class,
       tools = {"mv", "mkdir"})
-  public void commandsAreHeldAndGoOn(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    try (Execution writer = writer(s)) {
+  public void commandsAreFrozenDuringACapture(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    try (Execution writer = writer(check)) {
       for (int round = 0; round < 3; round++) {
-        CapturedArchive shot =
-            take(s.sandbox(), with("tree", List.of(), List.of("*.new")).frozen());
-        long distance = number(shot.entries(), "a") - number(shot.entries(), "z");
+        CapturedArchive captured =
+            take(check.sandbox(), with("tree", List.of(), List.of("*.new")).frozen());
+        long distance = number(captured.entries(), "a") - number(captured.entries(), "z");
         Expect.that(
             distance == 0 || distance == 1, "both files are of one moment, but " + distance);
-        Expect.that(shot.taken().frozenFor().isPositive(), "it tells how long commands were held");
+        Expect.that(
+            captured.result().frozenFor().isPositive(), "it tells how long commands were frozen");
         String then = FileContents.text(files, "tree/z");
         Expect.eventually(
-            PATIENCE,
-            "the command goes on",
+            TIMEOUT,
+            "the command keeps running",
             () -> !FileContents.text(files, "tree/z").equals(then));
       }
       writer.kill();
@@ -269,40 +272,45 @@ public final class SnapshotsChecks {
       value = "N1",
       needs = Snapshotting.class,
       tools = {"mv", "mkdir"})
-  public void aPictureThatIsLeftLetsCommandsGoOn(CheckContext s) throws IOException {
-    FileSystem files = s.sandbox().files();
-    try (Execution writer = writer(s)) {
-      try (Capture picture = of(s.sandbox()).capture(CaptureRequest.of("tree").frozen())) {
-        Expect.equal(512, picture.archive().readNBytes(512).length, "the bytes that were read");
+  public void closingACaptureEarlyUnfreezesCommands(CheckContext check) throws IOException {
+    FileSystem files = check.sandbox().files();
+    try (Execution writer = writer(check)) {
+      try (Capture capture = of(check.sandbox()).capture(CaptureRequest.of("tree").frozen())) {
+        Expect.equal(512, capture.archive().readNBytes(512).length, "the bytes that were read");
       }
       String then = FileContents.text(files, "tree/z");
       Expect.eventually(
-          PATIENCE, "the command goes on", () -> !FileContents.text(files, "tree/z").equals(then));
+          TIMEOUT,
+          "the command keeps running",
+          () -> !FileContents.text(files, "tree/z").equals(then));
       writer.kill();
     }
   }
 
   @Check(value = "N3", needs = Snapshotting.class)
-  public void whatDidNotChangeIsToldByItsMark(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void unchangedFilesAreIdentifiedByTheirMark(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String name : List.of("kept", "changed", "renamed", "chmodded", "replaced")) {
       files.writeText("tree/" + name, "content of " + name, UTF_8);
     }
-    CapturedArchive first = take(s.sandbox(), CaptureRequest.of("tree"));
-    if (first.taken().capturedAt() == 0) {
-      throw s.notRun("nobody can tell here what changed");
+    CapturedArchive first = take(check.sandbox(), CaptureRequest.of("tree"));
+    if (first.result().capturedAt() == 0) {
+      throw check.notRun("the provider cannot detect changes");
     }
-    // Files must be some seconds old before anybody is sure of them.
+    // A change within the timestamp granularity cannot be detected, so files must be a few seconds
+    // old.
     CapturedArchive[] before = {first};
     Map<String, String> marks = new HashMap<>();
     Expect.eventually(
-        PATIENCE,
-        "files that did not change are told by their marks",
+        TIMEOUT,
+        "unchanged files are identified by their marks",
         () -> {
-          before[0] = take(s.sandbox(), CaptureRequest.of("tree"));
+          before[0] = take(check.sandbox(), CaptureRequest.of("tree"));
           before[0].entries().forEach((name, one) -> one.mark().ifPresent(m -> marks.put(name, m)));
           CapturedArchive next =
-              take(s.sandbox(), CaptureRequest.of("tree").since(before[0].taken().capturedAt()));
+              take(
+                  check.sandbox(),
+                  CaptureRequest.of("tree").since(before[0].result().capturedAt()));
           return next.entries().values().stream().filter(e -> e.unchanged().isPresent()).count()
               == 5;
         });
@@ -312,25 +320,25 @@ public final class SnapshotsChecks {
     files.writeText("tree/new", "new", UTF_8);
     files.move("tree/new", "tree/replaced", true);
     Map<String, TestArchive.Entry> after =
-        take(s.sandbox(), CaptureRequest.of("tree").since(before[0].taken().capturedAt()))
+        take(check.sandbox(), CaptureRequest.of("tree").since(before[0].result().capturedAt()))
             .entries();
     TestArchive.Entry kept = entry(after, "kept");
-    Expect.that(kept.unchanged().isPresent(), "what did not change is told by its mark");
+    Expect.that(kept.unchanged().isPresent(), "an unchanged file is identified by its mark");
     Expect.equal(marks.get("kept"), kept.mark().orElse(""), "its mark");
     Expect.equal("15", kept.unchanged().get(), "its size");
     Expect.equal("CONTENT of changed", entry(after, "changed").content().utf8(), "what changed");
     Expect.equal("new", entry(after, "replaced").content().utf8(), "what was replaced");
-    Expect.that(!after.containsKey("renamed"), "what is gone is not in the picture");
+    Expect.that(!after.containsKey("renamed"), "a removed file is not in the capture");
     TestArchive.Entry renamed = entry(after, "other");
     Expect.that(
         renamed.unchanged().isEmpty() || renamed.mark().orElse("").equals(marks.get("renamed")),
         "what was renamed has its content, or the mark of before");
-    Expect.that(entry(after, "chmodded").unchanged().isEmpty(), "new rights are a change");
+    Expect.that(entry(after, "chmodded").unchanged().isEmpty(), "changed permissions are a change");
   }
 
   @Check(value = "N2", needs = Snapshotting.class)
-  public void hostileArchivesAreRefused(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void hostileArchivesAreRefused(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     Map<String, byte[]> hostile =
         Map.of(
             "a name that climbs", new TestArchive().file("../outside", "x").end(),
@@ -340,7 +348,7 @@ public final class SnapshotsChecks {
             "something through a link", new TestArchive().link("l", "/tmp").file("l/x", "y").end());
     hostile.forEach(
         (what, archive) -> {
-          Expect.thrown(what, () -> restore(s.sandbox(), "in", archive), ErrorCode.BAD_ARCHIVE);
+          Expect.thrown(what, () -> restore(check.sandbox(), "in", archive), ErrorCode.BAD_ARCHIVE);
           Expect.that(!files.exists("outside"), "nothing is outside after " + what);
           if (files.exists("in")) {
             files.remove("in", true);
@@ -349,32 +357,32 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N2", needs = Snapshotting.class)
-  public void limitsOfArchivesAreKept(CheckContext s) {
+  public void archiveLimitsAreEnforced(CheckContext check) {
     byte[] archive = new TestArchive().file("a", "1234567890").file("b", "1234567890").end();
-    Snapshotting pictures = of(s.sandbox());
+    Snapshotting snapshotting = of(check.sandbox());
     Expect.thrown(
         "too many bytes",
-        () -> pictures.restore("in", FileContents.of(archive), new TreeLimits(15, 100)),
+        () -> snapshotting.restore("in", FileContents.of(archive), new TreeLimits(15, 100)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.thrown(
         "too many entries",
-        () -> pictures.restore("in", FileContents.of(archive), new TreeLimits(1000, 1)),
+        () -> snapshotting.restore("in", FileContents.of(archive), new TreeLimits(1000, 1)),
         ErrorCode.RESOURCE_LIMIT);
     Expect.equal(
         2L,
-        pictures.restore("in", FileContents.of(archive), new TreeLimits(20, 2)).entries(),
+        snapshotting.restore("in", FileContents.of(archive), new TreeLimits(20, 2)).entries(),
         "what is allowed");
   }
 
   @Check(value = "N2", needs = Snapshotting.class)
-  public void twoThousandFilesMakeTheTrip(CheckContext s) {
+  public void twoThousandFilesAreRestored(CheckContext check) {
     TestArchive tar = new TestArchive();
     for (int i = 0; i < 2000; i++) {
       tar.file("folder-" + i % 20 + "/file-" + i, "content " + i);
     }
-    s.sandbox().files().importTree("tree", FileContents.of(tar.end()), TreeLimits.DEFAULT);
-    Sandbox other = s.create(spec -> spec);
-    restore(other, "copy", take(s.sandbox(), CaptureRequest.of("tree")).archive());
+    check.sandbox().files().importTree("tree", FileContents.of(tar.end()), TreeLimits.DEFAULT);
+    Sandbox other = check.create(spec -> spec);
+    restore(other, "copy", take(check.sandbox(), CaptureRequest.of("tree")).archive());
     Expect.equal(
         2020, FileContents.all(other.files().list("copy", 0)).size(), "the files and folders");
     Expect.equal(
@@ -384,12 +392,14 @@ public final class SnapshotsChecks {
   }
 
   @Check(value = "N1", needs = Snapshotting.class)
-  public void nothingIsTakenOfWhatIsGone(CheckContext s) {
-    Snapshotting pictures = of(s.sandbox());
-    s.provider().destroy(s.sandbox().id(), DestroyOptions.FORCE);
-    Expect.gone("a picture", () -> pictures.capture(CaptureRequest.of(".")).close());
+  public void destroyedSandboxCannotBeCaptured(CheckContext check) {
+    Snapshotting snapshotting = of(check.sandbox());
+    check.provider().destroy(check.sandbox().id(), DestroyOptions.FORCE);
+    Expect.gone("a capture", () -> snapshotting.capture(CaptureRequest.of(".")).close());
     Expect.gone(
         "a restore",
-        () -> pictures.restore("in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
+        () ->
+            snapshotting.restore(
+                "in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
   }
 }

@@ -20,15 +20,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Checks of live output, input and back-pressure. */
+/** Checks live output, input and back-pressure. */
 public final class StreamsChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int FLOOD = 20 * 1024 * 1024;
 
   @Check("X5")
-  public void outputArrivesWhileTheCommandRuns(CheckContext s) throws IOException {
+  public void outputArrivesWhileTheCommandRuns(CheckContext check) throws IOException {
     Command command = Command.shell("echo first; read x; echo got $x").withStdin();
-    try (Execution execution = s.sandbox().start(command)) {
+    try (Execution execution = check.sandbox().start(command)) {
       ExecutionReader reading = ExecutionReader.of(execution).until("first\n");
       write(execution, "answer\n");
       Expect.equal("first\ngot answer\n", reading.toEnd().stdout(), "stdout");
@@ -37,9 +37,9 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void offsetsCountAllBytesOfBothChannels(CheckContext s) {
+  public void offsetsCountAllBytesOfBothChannels(CheckContext check) {
     String text = "echo one; echo two >&2; seq 1 5000; echo end >&2";
-    try (Execution execution = s.sandbox().start(Command.shell(text))) {
+    try (Execution execution = check.sandbox().start(Command.shell(text))) {
       ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Expect.equal(
           (long) reading.bytes(Channel.STDOUT).length + reading.bytes(Channel.STDERR).length,
@@ -51,10 +51,10 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void everyPieceSaysWhenItWasWritten(CheckContext s) {
+  public void everyPieceSaysWhenItWasWritten(CheckContext check) {
     Instant least = Instant.now().minusSeconds(120);
     Instant most = Instant.now().plusSeconds(180);
-    try (Execution execution = s.sandbox().start(Command.shell("echo a; sleep 1; echo b"))) {
+    try (Execution execution = check.sandbox().start(Command.shell("echo a; sleep 1; echo b"))) {
       ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Instant before = least;
       for (Output piece : reading.pieces()) {
@@ -63,27 +63,28 @@ public final class StreamsChecks {
         before = at;
       }
       Expect.that(before.isBefore(most), "the last piece was written about now: " + before);
-      Expect.that(reading.pieces().size() >= 2, "what is written a second apart is told apart");
+      Expect.that(
+          reading.pieces().size() >= 2, "output written a second apart arrives in separate chunks");
     }
   }
 
   @Check("X5")
-  public void everyPieceSaysWhichChannel(CheckContext s) {
-    try (Execution execution = s.sandbox().start(Command.shell("echo out; echo err >&2"))) {
+  public void everyPieceSaysWhichChannel(CheckContext check) {
+    try (Execution execution = check.sandbox().start(Command.shell("echo out; echo err >&2"))) {
       ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Expect.equal("out\n", reading.stdout(), "stdout");
       Expect.equal("err\n", reading.stderr(), "stderr");
-      Expect.equal(0, reading.bytes(Channel.TERMINAL).length, "bytes of a terminal there is not");
+      Expect.equal(0, reading.bytes(Channel.TERMINAL).length, "bytes on the terminal channel");
     }
   }
 
   @Check("X4")
-  public void stdinReachesTheCommandByteForByte(CheckContext s) throws IOException {
+  public void stdinReachesTheCommandByteForByte(CheckContext check) throws IOException {
     byte[] all = new byte[256];
     for (int i = 0; i < all.length; i++) {
       all[i] = (byte) i;
     }
-    try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
+    try (Execution execution = check.sandbox().start(Command.argv("cat").withStdin())) {
       execution.stdin().write(all);
       execution.stdin().close();
       Expect.equal(
@@ -92,8 +93,8 @@ public final class StreamsChecks {
   }
 
   @Check("X4")
-  public void stdinIsNotHeldBackUntilItIsClosed(CheckContext s) throws IOException {
-    try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
+  public void stdinIsDeliveredBeforeItIsClosed(CheckContext check) throws IOException {
+    try (Execution execution = check.sandbox().start(Command.argv("cat").withStdin())) {
       ExecutionReader reading = ExecutionReader.of(execution);
       for (String word : new String[] {"one\n", "two\n", "three\n"}) {
         write(execution, word);
@@ -105,9 +106,9 @@ public final class StreamsChecks {
   }
 
   @Check("X4")
-  public void fiveMegabytesOfStdin(CheckContext s) throws IOException {
+  public void fiveMegabytesOfStdin(CheckContext check) throws IOException {
     int size = 5 * 1024 * 1024;
-    try (Execution execution = s.sandbox().start(Command.argv("wc", "-c").withStdin())) {
+    try (Execution execution = check.sandbox().start(Command.argv("wc", "-c").withStdin())) {
       execution.stdin().write(new byte[size]);
       execution.stdin().close();
       Expect.equal(
@@ -118,9 +119,9 @@ public final class StreamsChecks {
   }
 
   @Check("X4")
-  public void fiveMegabytesThereAndBack(CheckContext s) throws InterruptedException {
+  public void fiveMegabytesAreEchoed(CheckContext check) throws InterruptedException {
     int size = 5 * 1024 * 1024;
-    try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
+    try (Execution execution = check.sandbox().start(Command.argv("cat").withStdin())) {
       ConcurrentCalls.Call<String> writer =
           ConcurrentCalls.start(
               () -> {
@@ -129,51 +130,51 @@ public final class StreamsChecks {
                 return "";
               });
       Expect.equal((long) size, ExecutionReader.drain(execution), "what came back");
-      writer.get(PATIENCE, "the writer is done when all came back");
+      writer.get(TIMEOUT, "the writer is done when all came back");
     }
   }
 
   @Check("X4")
-  public void closingStdinIsEndOfFile(CheckContext s) throws IOException {
+  public void closingStdinIsEndOfFile(CheckContext check) throws IOException {
     Command command = Command.shell("cat; echo end").withStdin();
-    try (Execution execution = s.sandbox().start(command)) {
+    try (Execution execution = check.sandbox().start(command)) {
       execution.stdin().close();
       Expect.equal("end\n", ExecutionReader.of(execution).toEnd().stdout(), "stdout");
     }
   }
 
   @Check("X4")
-  public void writingAfterTheEndFails(CheckContext s) throws InterruptedException {
-    try (Execution execution = s.sandbox().start(Command.argv("true").withStdin())) {
+  public void writingAfterTheEndFails(CheckContext check) throws InterruptedException {
+    try (Execution execution = check.sandbox().start(Command.argv("true").withStdin())) {
       execution.await();
       ConcurrentCalls.start(() -> writeUntilItFails(execution.stdin()))
-          .get(PATIENCE, "writing to a command that has ended throws");
+          .get(TIMEOUT, "writing to a command that has ended throws");
     }
   }
 
   @Check("X5")
-  public void commandIsHeldBackWhileNobodyReads(CheckContext s) {
+  public void commandBlocksWhileOutputIsUnread(CheckContext check) {
     Command command = Command.shell("head -c " + 2 * FLOOD + " /dev/zero; touch done");
-    try (Execution execution = s.sandbox().start(command)) {
-      // Unread output has nowhere to go but into bounded buffers, which are full in a moment.
-      s.output("sleep 1");
-      Expect.that(!s.sandbox().files().exists("done"), "it waits for its reader");
-      Expect.equal(2L * FLOOD, ExecutionReader.drain(execution), "the count, once somebody reads");
+    try (Execution execution = check.sandbox().start(command)) {
+      // Unread output only goes into bounded buffers, which fill up quickly.
+      check.output("sleep 1");
+      Expect.that(!check.sandbox().files().exists("done"), "it waits for its reader");
+      Expect.equal(2L * FLOOD, ExecutionReader.drain(execution), "the count after reading");
       Expect.equal(new Exit.Exited(0), execution.await(), "the exit");
     }
   }
 
   @Check("X5")
-  public void slowReaderLosesNothing(CheckContext s) {
+  public void slowReaderLosesNothing(CheckContext check) {
     Command command = Command.shell("head -c " + FLOOD + " /dev/zero; echo end");
-    try (Execution execution = s.sandbox().start(command)) {
+    try (Execution execution = check.sandbox().start(command)) {
       long position = 0;
       for (int i = 0; i < 10; i++) {
         Output piece = execution.read().orElseThrow();
-        Expect.that(piece instanceof Output.Data, "nothing is lost while somebody is attached");
+        Expect.that(piece instanceof Output.Data, "nothing is lost while a reader is attached");
         Expect.equal(position, piece.offset(), "the offset");
         position = piece.end();
-        s.output("echo the reader does something else");
+        check.output("echo the reader does something else");
       }
       Optional<Output> piece = execution.read();
       for (; piece.isPresent(); piece = execution.read()) {
@@ -186,8 +187,8 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void readAfterTheEndStaysEmpty(CheckContext s) {
-    try (Execution execution = s.sandbox().start(Command.shell("echo x"))) {
+  public void readAfterTheEndStaysEmpty(CheckContext check) {
+    try (Execution execution = check.sandbox().start(Command.shell("echo x"))) {
       ExecutionReader.of(execution).toEnd();
       for (int i = 0; i < 3; i++) {
         Expect.equal(Optional.empty(), execution.read(), "read after the end");
@@ -197,49 +198,49 @@ public final class StreamsChecks {
   }
 
   @Check("X5")
-  public void awaitWithoutReadingReturns(CheckContext s) throws InterruptedException {
+  public void awaitWithoutReadingReturns(CheckContext check) throws InterruptedException {
     Command command = Command.shell("head -c " + FLOOD + " /dev/zero; exit 5");
-    try (Execution execution = s.sandbox().start(command)) {
-      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(PATIENCE, "await returns");
+    try (Execution execution = check.sandbox().start(command)) {
+      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(TIMEOUT, "await returns");
       Expect.equal(new Exit.Exited(5), exit, "the exit");
     }
   }
 
   @Check("X5")
-  public void awaitGivesUpAfterItsPatience(CheckContext s) throws InterruptedException {
-    try (Execution execution = s.sandbox().start(Command.shell("cat; exit 4").withStdin())) {
+  public void awaitReturnsAfterItsTimeout(CheckContext check) throws InterruptedException {
+    try (Execution execution = check.sandbox().start(Command.shell("cat; exit 4").withStdin())) {
       Optional<Exit> early =
           ConcurrentCalls.start(() -> execution.await(Duration.ofMillis(100)))
-              .get(PATIENCE, "await gives up");
+              .get(TIMEOUT, "await gives up");
       Expect.equal(Optional.empty(), early, "await of a command that runs");
       execution.stdin().close();
-      Expect.equal(Optional.of(new Exit.Exited(4)), execution.await(PATIENCE), "await at the end");
+      Expect.equal(Optional.of(new Exit.Exited(4)), execution.await(TIMEOUT), "await at the end");
     } catch (IOException e) {
       throw new CheckFailed("closing stdin threw " + e);
     }
   }
 
   @Check("X7")
-  public void killEndsARead(CheckContext s) throws InterruptedException {
-    try (Execution execution = s.sandbox().start(Command.shell("echo up; sleep 1000"))) {
+  public void killEndsARead(CheckContext check) throws InterruptedException {
+    try (Execution execution = check.sandbox().start(Command.shell("echo up; sleep 1000"))) {
       ExecutionReader reading = ExecutionReader.of(execution).until("up\n");
       ConcurrentCalls.Call<Boolean> read = ConcurrentCalls.start(reading::next);
       execution.kill();
-      Expect.that(!read.get(PATIENCE, "read returns after kill"), "there is no more output");
+      Expect.that(!read.get(TIMEOUT, "read returns after kill"), "there is no more output");
       Expect.equal(new Exit.Signaled(Signal.KILL), execution.await(), "the exit");
     }
   }
 
   @Check("X7")
-  public void interruptedReadIsCancelledAndTheCommandGoesOn(CheckContext s)
+  public void interruptedReadIsCancelledAndTheCommandGoesOn(CheckContext check)
       throws InterruptedException, IOException {
     Command command = Command.shell("echo up; cat").withStdin();
-    try (Execution execution = s.sandbox().start(command)) {
+    try (Execution execution = check.sandbox().start(command)) {
       ExecutionReader reading = ExecutionReader.of(execution).until("up\n");
       ConcurrentCalls.Call<Boolean> read = ConcurrentCalls.start(reading::next);
       read.thread().interrupt();
       try {
-        read.get(PATIENCE, "an interrupted read returns");
+        read.get(TIMEOUT, "an interrupted read returns");
         throw new CheckFailed("an interrupted read returned");
       } catch (SandboxException e) {
         Expect.equal(ErrorCode.CANCELLED, e.code(), "the code of an interrupted read");
@@ -251,23 +252,23 @@ public final class StreamsChecks {
   }
 
   @Check("X1")
-  public void durationGrowsUntilTheEndAndThenStays(CheckContext s) {
-    try (Execution execution = s.sandbox().start(Command.argv("cat").withStdin())) {
+  public void durationGrowsUntilTheEndAndThenStays(CheckContext check) {
+    try (Execution execution = check.sandbox().start(Command.argv("cat").withStdin())) {
       Duration first = execution.duration();
       Expect.eventually(
-          PATIENCE, "the duration grows", () -> execution.duration().compareTo(first) > 0);
+          TIMEOUT, "the duration grows", () -> execution.duration().compareTo(first) > 0);
       execution.kill();
       execution.await();
       Duration last = execution.duration();
-      s.output("echo time goes by");
+      check.output("echo time goes by");
       Expect.equal(last, execution.duration(), "the duration after the end");
     }
   }
 
   @Check("X5")
-  public void endedCommandKeepsItsOutputForALateReader(CheckContext s) {
-    try (Execution execution = s.sandbox().start(Command.shell("seq 1 100; touch done"))) {
-      Expect.eventually(PATIENCE, "it ends", () -> s.sandbox().files().exists("done"));
+  public void endedCommandKeepsItsOutputForALateReader(CheckContext check) {
+    try (Execution execution = check.sandbox().start(Command.shell("seq 1 100; touch done"))) {
+      Expect.eventually(TIMEOUT, "it ends", () -> check.sandbox().files().exists("done"));
       ExecutionReader reading = ExecutionReader.of(execution).toEnd();
       Expect.that(reading.stdout().endsWith("\n99\n100\n"), "all lines are there");
       Expect.equal(292L, reading.position(), "the count");
@@ -279,7 +280,7 @@ public final class StreamsChecks {
     execution.stdin().flush();
   }
 
-  /** The first bytes may still go into a buffer on the way. */
+  /** The first bytes may still fit into a buffer. */
   private static boolean writeUntilItFails(OutputStream stdin) {
     try {
       for (int i = 0; i < 1_000; i++) {

@@ -13,8 +13,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * As much of tar as the checks need: writes plain ustar, hostile entries included, and reads that,
- * pax and GNU's long names, strictly.
+ * A minimal tar implementation for checks: writes ustar, including hostile entries, and strictly
+ * reads ustar, pax and GNU long names.
  */
 final class TestArchive {
   static final char FILE = '0';
@@ -29,7 +29,7 @@ final class TestArchive {
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
-  /** One entry as it was read. */
+  /** An entry that was read. */
   record Entry(
       String name,
       char type,
@@ -64,7 +64,7 @@ final class TestArchive {
     return entry(name, HARD_LINK, 0644, 0, target);
   }
 
-  /** Adds a bare header; whether anything of {@code size} follows is the caller's affair. */
+  /** Adds a header only; the caller adds the content, which need not match {@code size}. */
   TestArchive entry(String name, char type, int mode, long size, String target) {
     byte[] header = new byte[BLOCK];
     byte[] bytes = name.getBytes(UTF_8);
@@ -88,25 +88,25 @@ final class TestArchive {
     return this;
   }
 
-  /** Adds content and fills its last block. */
+  /** Adds content, padded to a full block. */
   TestArchive raw(byte[] content) {
     out.writeBytes(content);
     out.writeBytes(new byte[(BLOCK - content.length % BLOCK) % BLOCK]);
     return this;
   }
 
-  /** Returns the archive with its end. */
+  /** Returns the archive with its end marker. */
   byte[] end() {
     out.writeBytes(new byte[2 * BLOCK]);
     return out.toByteArray();
   }
 
-  /** Returns what was written so far, without an end. */
+  /** Returns the archive so far, without an end marker. */
   byte[] cut() {
     return out.toByteArray();
   }
 
-  /** Reads a whole archive; anything that is not right fails the check. */
+  /** Reads a whole archive; a malformed archive fails the check. */
   static List<Entry> read(byte[] archive) {
     List<Entry> entries = new ArrayList<>();
     Optional<String> longName = Optional.empty();

@@ -19,26 +19,26 @@ import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.List;
 
-/** Checks of deadlines and what is left after them. */
+/** Checks timeouts, and that no process survives them. */
 public final class TimeoutChecks {
   private static final Duration SHORT = Duration.ofMillis(500);
   private static final Duration LONG = Duration.ofSeconds(60);
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   @Check("X4")
-  public void timeoutIsAResult(CheckContext s) throws InterruptedException {
-    ExecResult result = inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
+  public void timeoutIsAResult(CheckContext check) throws InterruptedException {
+    ExecResult result = inTime(check.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
     Expect.equal(new Exit.TimedOut(SHORT), result.exit(), "the exit");
-    Expect.equal(124, result.exitCode(), "the code a shell would show");
-    Expect.that(result.duration().compareTo(PATIENCE) < 0, "it took " + result.duration());
+    Expect.equal(124, result.exitCode(), "the code that a shell reports");
+    Expect.that(result.duration().compareTo(TIMEOUT) < 0, "it took " + result.duration());
   }
 
   @Check("X4")
-  public void outputBeforeTheTimeoutIsKept(CheckContext s) throws InterruptedException {
+  public void outputBeforeTheTimeoutIsKept(CheckContext check) throws InterruptedException {
     ExecResult result =
         inTime(
-            s.sandbox(),
+            check.sandbox(),
             Command.shell("echo before; echo too >&2; sleep 1000; echo after")
                 .withTimeout(Duration.ofSeconds(2)));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
@@ -47,78 +47,81 @@ public final class TimeoutChecks {
   }
 
   @Check("X4")
-  public void timeoutThatIsNotMetChangesNothing(CheckContext s) {
-    ExecResult result = s.run(Command.shell("echo fine; exit 3").withTimeout(LONG));
+  public void unusedTimeoutHasNoEffect(CheckContext check) {
+    ExecResult result = check.run(Command.shell("echo fine; exit 3").withTimeout(LONG));
     Expect.equal(new Exit.Exited(3), result.exit(), "the exit");
     Expect.equal("fine\n", result.stdout().text(), "stdout");
   }
 
   @Check(value = "X4", tools = "sh")
-  public void wholeTreeIsDeadAfterwards(CheckContext s) throws InterruptedException {
+  public void wholeTreeIsDeadAfterwards(CheckContext check) throws InterruptedException {
     ExecResult result =
         inTime(
-            s.sandbox(),
+            check.sandbox(),
             Command.shell(
                     "echo $$\nsh -c 'echo $$; sleep 1000' &\n"
                         + "sh -c 'sh -c \"echo \\$\\$; sleep 1000\" & wait' &\nwait")
                 .withTimeout(Duration.ofSeconds(2)));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
     List<String> pids = result.stdout().text().lines().toList();
-    Expect.equal(3, pids.size(), "the number of processes that said their ids");
+    Expect.equal(3, pids.size(), "the number of printed process ids");
     for (String pid : pids) {
-      Processes.expectDead(s.sandbox(), pid, "a process of the tree");
+      Processes.expectDead(check.sandbox(), pid, "a process of the tree");
     }
   }
 
   @Check(
       value = "X4",
       tools = {"sh", "setsid"})
-  public void childInAnotherSessionIsDeadAfterwards(CheckContext s) throws InterruptedException {
+  public void childInAnotherSessionIsDeadAfterwards(CheckContext check)
+      throws InterruptedException {
     ExecResult result =
         inTime(
-            s.sandbox(),
+            check.sandbox(),
             Command.shell("setsid sh -c 'echo $$; sleep 1000' & sleep 1000")
                 .withTimeout(Duration.ofSeconds(2)));
     Processes.expectDead(
-        s.sandbox(), result.stdout().text().strip(), "the process in its own session");
+        check.sandbox(), result.stdout().text().strip(), "the process in its own session");
   }
 
   @Check(
       value = "X4",
       tools = {"sh", "setsid"})
-  public void orphanInAnotherSessionIsDeadAfterwards(CheckContext s) throws InterruptedException {
+  public void orphanInAnotherSessionIsDeadAfterwards(CheckContext check)
+      throws InterruptedException {
     ExecResult result =
         inTime(
-            s.sandbox(),
+            check.sandbox(),
             Command.shell("setsid sh -c \"sh -c 'echo \\$\\$; sleep 1000' &\"; sleep 1000")
                 .withTimeout(Duration.ofSeconds(2)));
-    Processes.expectDead(s.sandbox(), result.stdout().text().strip(), "the orphan");
+    Processes.expectDead(check.sandbox(), result.stdout().text().strip(), "the orphan");
   }
 
   @Check(value = "X4", tools = "trap")
-  public void commandThatIgnoresTermIsDeadAfterwards(CheckContext s) throws InterruptedException {
+  public void commandThatIgnoresTermIsDeadAfterwards(CheckContext check)
+      throws InterruptedException {
     ExecResult result =
         inTime(
-            s.sandbox(),
+            check.sandbox(),
             Command.shell("trap '' TERM INT HUP; echo $$; while true; do sleep 1; done")
                 .withTimeout(Duration.ofSeconds(1)));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
-    Processes.expectDead(s.sandbox(), result.stdout().text().strip(), "the stubborn command");
+    Processes.expectDead(check.sandbox(), result.stdout().text().strip(), "the stubborn command");
   }
 
   @Check("X4")
-  public void childThatHoldsThePipeDoesNotDelayTheTimeout(CheckContext s)
+  public void childThatHoldsThePipeDoesNotDelayTheTimeout(CheckContext check)
       throws InterruptedException {
     ExecResult result =
-        inTime(s.sandbox(), Command.shell("sleep 1000 & sleep 1000").withTimeout(SHORT));
+        inTime(check.sandbox(), Command.shell("sleep 1000 & sleep 1000").withTimeout(SHORT));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
   }
 
   @Check("X4")
-  public void floodingCommandTimesOutToo(CheckContext s) throws InterruptedException {
+  public void floodingCommandTimesOutToo(CheckContext check) throws InterruptedException {
     ExecResult result =
         inTime(
-            s.sandbox(),
+            check.sandbox(),
             Command.shell("while true; do echo again and again; done")
                 .withTimeout(Duration.ofSeconds(1)));
     Expect.that(result.timedOut(), "it timed out, but " + result.exit());
@@ -126,39 +129,40 @@ public final class TimeoutChecks {
   }
 
   @Check("X4")
-  public void sandboxIsUsableAfterwards(CheckContext s) throws InterruptedException {
-    s.sandbox().files().writeText("kept", "yes", UTF_8);
+  public void sandboxIsUsableAfterwards(CheckContext check) throws InterruptedException {
+    check.sandbox().files().writeText("kept", "yes", UTF_8);
     for (int i = 0; i < 3; i++) {
-      inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
+      inTime(check.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
     }
-    Expect.equal("yes", s.output("cat kept"), "the file after three timeouts");
+    Expect.equal("yes", check.output("cat kept"), "the file after three timeouts");
   }
 
   @Check("X4")
-  public void otherCommandsGoOnWhenOneTimesOut(CheckContext s) throws InterruptedException {
-    try (Execution other = s.sandbox().start(Command.shell("echo $$; cat; echo end").withStdin())) {
+  public void otherCommandsGoOnWhenOneTimesOut(CheckContext check) throws InterruptedException {
+    try (Execution other =
+        check.sandbox().start(Command.shell("echo $$; cat; echo end").withStdin())) {
       ExecutionReader reading = ExecutionReader.of(other).until("\n");
-      inTime(s.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
-      Processes.expectAlive(s.sandbox(), reading.stdout().strip(), "the other command");
+      inTime(check.sandbox(), Command.argv("sleep", "1000").withTimeout(SHORT));
+      Processes.expectAlive(check.sandbox(), reading.stdout().strip(), "the other command");
       other.kill();
     }
   }
 
   @Check("X4")
-  public void timeoutHoldsForAStartedCommand(CheckContext s) throws InterruptedException {
+  public void timeoutHoldsForAStartedCommand(CheckContext check) throws InterruptedException {
     try (Execution execution =
-        s.sandbox().start(Command.argv("sleep", "1000").withTimeout(SHORT))) {
-      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(PATIENCE, "await returns");
+        check.sandbox().start(Command.argv("sleep", "1000").withTimeout(SHORT))) {
+      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(TIMEOUT, "await returns");
       Expect.equal(new Exit.TimedOut(SHORT), exit, "the exit");
     }
   }
 
   @Check("S2")
-  public void timeoutOfTheSpecIsTheDefault(CheckContext s) throws InterruptedException {
-    if (!s.info().support().enforcedLimits().contains(LimitKind.TIMEOUT)) {
-      throw s.notRun("the provider does not enforce the spec's timeout");
+  public void timeoutOfTheSpecIsTheDefault(CheckContext check) throws InterruptedException {
+    if (!check.info().support().enforcedLimits().contains(LimitKind.TIMEOUT)) {
+      throw check.notRun("the provider does not enforce the spec's timeout");
     }
-    Sandbox sandbox = s.create(spec -> spec.limits(ResourceLimits.DEFAULT.withTimeout(SHORT)));
+    Sandbox sandbox = check.create(spec -> spec.limits(ResourceLimits.DEFAULT.withTimeout(SHORT)));
     Expect.that(
         inTime(sandbox, Command.argv("sleep", "1000")).timedOut(), "a command without its own");
     ExecResult own = sandbox.run(Command.shell("sleep 1; echo late").withTimeout(LONG));
@@ -166,12 +170,12 @@ public final class TimeoutChecks {
   }
 
   @Check("X7")
-  public void interruptingRunKillsTheCommand(CheckContext s) throws InterruptedException {
-    Sandbox sandbox = s.sandbox();
+  public void interruptingRunKillsTheCommand(CheckContext check) throws InterruptedException {
+    Sandbox sandbox = check.sandbox();
     ConcurrentCalls.Call<ExecResult> call =
         ConcurrentCalls.start(() -> sandbox.run(Command.shell("echo $$ > pid; sleep 1000")));
     Expect.eventually(
-        PATIENCE,
+        TIMEOUT,
         "the command writes its process id",
         () ->
             sandbox.files().exists("pid")
@@ -186,25 +190,25 @@ public final class TimeoutChecks {
   @Check(
       value = "X7",
       tools = {"sh", "setsid"})
-  public void killEndsTheWholeTree(CheckContext s) throws InterruptedException {
+  public void killEndsTheWholeTree(CheckContext check) throws InterruptedException {
     Command command = Command.shell("setsid sh -c 'echo $$; sleep 1000' & sleep 1000");
-    try (Execution execution = s.sandbox().start(command)) {
+    try (Execution execution = check.sandbox().start(command)) {
       String child = ExecutionReader.of(execution).until("\n").stdout().strip();
       execution.kill();
-      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(PATIENCE, "await returns");
+      Exit exit = ConcurrentCalls.start(() -> execution.await()).get(TIMEOUT, "await returns");
       Expect.that(exit instanceof Exit.Signaled, "it ended by a signal, but " + exit);
-      Processes.expectDead(s.sandbox(), child, "the child that left the session");
+      Processes.expectDead(check.sandbox(), child, "the child that left the session");
     }
   }
 
   private static ExecResult inTime(Sandbox sandbox, Command command) throws InterruptedException {
-    return ConcurrentCalls.start(() -> sandbox.run(command)).get(PATIENCE, "run returns");
+    return ConcurrentCalls.start(() -> sandbox.run(command)).get(TIMEOUT, "run returns");
   }
 
   private static SandboxException failure(ConcurrentCalls.Call<ExecResult> call)
       throws InterruptedException {
     try {
-      ExecResult result = call.get(PATIENCE, "an interrupted run returns");
+      ExecResult result = call.get(TIMEOUT, "an interrupted run returns");
       throw new CheckFailed("an interrupted run returned " + result);
     } catch (SandboxException e) {
       return e;

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** Checks of folders going in and out as archives. */
+/** Checks export and import of folders as archives. */
 public final class TreesChecks {
   private static TreeSummary unpack(FileSystem files, String folder, byte[] archive) {
     return files.importTree(folder, FileContents.of(archive), TreeLimits.DEFAULT);
@@ -33,7 +33,7 @@ public final class TreesChecks {
     return FileContents.all(files.exportTree(folder, List.of(excludes)));
   }
 
-  /** Describes everything beneath {@code folder}, one line each: what, mode, target, content. */
+  /** Describes every file beneath {@code folder} on one line: type, mode, target, content. */
   private static Map<String, String> described(FileSystem files, String folder) {
     Map<String, String> lines = new TreeMap<>();
     for (FileInfo entry : FileContents.all(files.list(folder, 0))) {
@@ -49,16 +49,16 @@ public final class TreesChecks {
     return lines;
   }
 
-  private static void refused(CheckContext s, String what, byte[] archive) {
-    FileSystem files = s.sandbox().files();
+  private static void refused(CheckContext check, String what, byte[] archive) {
+    FileSystem files = check.sandbox().files();
     Expect.thrown(what, () -> unpack(files, "target", archive), ErrorCode.BAD_ARCHIVE);
     files.remove("target", true);
     Expect.equal(List.of(), FileContents.names(files, "."), "the workspace after " + what);
   }
 
   @Check("F3")
-  public void aTreeGoesOutAndInUnchanged(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void treeIsExportedAndImportedUnchanged(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.write("tree/script", FileContents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0755));
     files.write("tree/private", FileContents.of("x"), WriteOptions.DEFAULT.withMode(0600));
     files.write(
@@ -74,8 +74,8 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void anArchiveOfSomebodyElseIsUnpacked(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void foreignArchiveIsExtracted(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     byte[] archive =
         new TestArchive()
             .folder("a", 0750)
@@ -98,8 +98,8 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void whatIsThereAlreadyIsKeptOrReplaced(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void existingFilesAreKeptOrReplaced(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("in/kept", "kept", UTF_8);
     files.writeText("in/replaced", "a long old text", UTF_8);
     unpack(files, "in", new TestArchive().file("replaced", "new").end());
@@ -108,8 +108,8 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void longNamesGoOutAndIn(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void longNamesAreExportedAndImported(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     String folder = "f".repeat(120) + "/" + "g".repeat(120) + "/" + "h".repeat(120);
     files.writeText("tree/" + folder + "/" + "x".repeat(200), "far", UTF_8);
     files.writeText("tree/" + "y".repeat(255), "long", UTF_8);
@@ -124,8 +124,8 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void deepFoldersGoOutAndIn(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void deepFoldersAreExportedAndImported(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     String deep = "d/".repeat(100);
     files.writeText("tree/" + deep + "bottom", "here", UTF_8);
     unpack(files, "copy", pack(files, "tree"));
@@ -135,8 +135,8 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void twoThousandFilesGoInAndOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void twoThousandFilesAreImportedAndExported(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     TestArchive tar = new TestArchive();
     for (int i = 0; i < 2000; i++) {
       tar.file("folder-" + i % 20 + "/file-" + i, "content " + i);
@@ -157,8 +157,8 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void excludedPathsAreLeftOut(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void excludedPathsAreLeftOut(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     for (String name : List.of("a.txt", "b.log", "sub/c.log", "sub/d.txt", "cache/x/y")) {
       files.writeText("tree/" + name, name, UTF_8);
     }
@@ -172,8 +172,8 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void aSingleFileIsPacked(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void aSingleFileIsPacked(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("folder/file.txt", "alone", UTF_8);
     List<TestArchive.Entry> entries = TestArchive.read(pack(files, "folder/file.txt"));
     Expect.equal(1, entries.size(), "the number of entries");
@@ -182,18 +182,18 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void namesThatLeadOutAreRefused(CheckContext s) {
-    refused(s, "an absolute name", new TestArchive().file("/isola-absolute", "x").end());
-    refused(s, "a name with ..", new TestArchive().file("../isola-up", "x").end());
-    refused(s, "a name with .. inside", new TestArchive().file("a/../../isola-up", "x").end());
-    refused(s, "a folder with ..", new TestArchive().folder("a/../../isola-up", 0755).end());
-    refused(s, "a hard link to ..", new TestArchive().hardLink("x", "../isola-up").end());
-    refused(s, "an absolute hard link", new TestArchive().hardLink("x", "/etc/passwd").end());
+  public void namesThatLeadOutAreRefused(CheckContext check) {
+    refused(check, "an absolute name", new TestArchive().file("/isola-absolute", "x").end());
+    refused(check, "a name with ..", new TestArchive().file("../isola-up", "x").end());
+    refused(check, "a name with .. inside", new TestArchive().file("a/../../isola-up", "x").end());
+    refused(check, "a folder with ..", new TestArchive().folder("a/../../isola-up", 0755).end());
+    refused(check, "a hard link to ..", new TestArchive().hardLink("x", "../isola-up").end());
+    refused(check, "an absolute hard link", new TestArchive().hardLink("x", "/etc/passwd").end());
   }
 
   @Check("F3")
-  public void entriesThroughLinksAreRefused(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void entriesThroughLinksAreRefused(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("other/file", "as it was", UTF_8);
     byte[] archive = new TestArchive().link("l", "../other").file("l/file", "spoiled").end();
     Expect.thrown(
@@ -202,31 +202,32 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void devicesAndPipesAreRefused(CheckContext s) {
-    refused(s, "a device", new TestArchive().entry("zero", TestArchive.DEVICE, 0666, 0, "").end());
-    refused(s, "a block device", new TestArchive().entry("disk", '4', 0666, 0, "").end());
-    refused(s, "a pipe", new TestArchive().entry("pipe", TestArchive.FIFO, 0666, 0, "").end());
-    refused(s, "a type that is none", new TestArchive().entry("what", 'Z', 0666, 0, "").end());
+  public void devicesAndPipesAreRefused(CheckContext check) {
+    refused(
+        check, "a device", new TestArchive().entry("zero", TestArchive.DEVICE, 0666, 0, "").end());
+    refused(check, "a block device", new TestArchive().entry("disk", '4', 0666, 0, "").end());
+    refused(check, "a pipe", new TestArchive().entry("pipe", TestArchive.FIFO, 0666, 0, "").end());
+    refused(check, "a type that is none", new TestArchive().entry("what", 'Z', 0666, 0, "").end());
   }
 
   @Check("F3")
-  public void brokenArchivesAreRefused(CheckContext s) {
+  public void brokenArchivesAreRefused(CheckContext check) {
     byte[] wrongSum = new TestArchive().file("file", "content").end();
     wrongSum[0] = 'F';
-    refused(s, "a wrong checksum", wrongSum);
-    byte[] whole = new TestArchive().file("file", 0644, FileContents.random(5000, 1)).end();
-    refused(s, "content that is cut off", Arrays.copyOf(whole, 3000));
-    refused(s, "a header that is cut off", Arrays.copyOf(whole, 300));
-    refused(s, "text", "this is no archive at all. ".repeat(100).getBytes(UTF_8));
+    refused(check, "a wrong checksum", wrongSum);
+    byte[] archive = new TestArchive().file("file", 0644, FileContents.random(5000, 1)).end();
+    refused(check, "content that is cut off", Arrays.copyOf(archive, 3000));
+    refused(check, "a header that is cut off", Arrays.copyOf(archive, 300));
+    refused(check, "text", "this is no archive at all. ".repeat(100).getBytes(UTF_8));
     refused(
-        s,
+        check,
         "a size that is not there",
         new TestArchive().entry("huge", TestArchive.FILE, 0644, 1L << 32, "").end());
   }
 
   @Check("F3")
-  public void limitsOfAnArchiveHold(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void limitsOfAnArchiveHold(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     TestArchive tar = new TestArchive();
     for (int i = 0; i < 10; i++) {
       tar.file("file-" + i, 0644, new byte[1000]);
@@ -250,12 +251,12 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void packingWhatGrowsGivesAValidArchive(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void exportOfAGrowingFileIsAValidArchive(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("tree/z-last", "last", UTF_8);
     files.writeText("tree/growing", "", UTF_8);
     Command growth = Command.shell("head -c 20000000 /dev/zero > tree/growing");
-    try (Execution growing = s.sandbox().start(growth)) {
+    try (Execution growing = check.sandbox().start(growth)) {
       boolean going = true;
       while (going) {
         going = growing.await(Duration.ofMillis(1)).isEmpty();
@@ -270,9 +271,9 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void aBrokenSourceEndsTheImport(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    byte[] whole =
+  public void aBrokenSourceEndsTheImport(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    byte[] archive =
         new TestArchive()
             .file("first", "whole")
             .file("second", 0644, FileContents.random(900_000, 5))
@@ -281,14 +282,14 @@ public final class TreesChecks {
     try {
       files.importTree(
           "in",
-          new FileContents.BreakingInputStream(Arrays.copyOf(whole, 500_000)),
+          new FileContents.BreakingInputStream(Arrays.copyOf(archive, 500_000)),
           TreeLimits.DEFAULT);
     } catch (RuntimeException expected) {
       thrown = true;
     }
     Expect.that(thrown, "an import whose source breaks throws");
-    // Whether the first was unpacked when the source broke is a race; that nothing half stays is
-    // not.
+    // Whether the first file is extracted before the source fails is a race; that no partial file
+    // remains is not.
     Expect.eventually(
         Duration.ofSeconds(5),
         "nothing half is left",
@@ -299,8 +300,8 @@ public final class TreesChecks {
   }
 
   @Check("F3")
-  public void importingOntoAFileIsRefused(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void importingOntoAFileIsRefused(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("file", "kept", UTF_8);
     Expect.thrown(
         "an import into a file",

@@ -13,45 +13,47 @@ import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.spec.VolumeMount;
 import java.util.List;
 
-/** Checks volumes that are created, listed and destroyed without a sandbox. */
+/** Checks that volumes are created, listed and destroyed without a sandbox. */
 public final class VolumesChecks {
 
-  private static Volumes volumes(CheckContext s) {
-    return s.provider()
+  private static Volumes volumes(CheckContext check) {
+    return check
+        .provider()
         .volumes()
-        .orElseThrow(() -> new CheckFailed("declared, but not given: volumes"));
+        .orElseThrow(() -> new CheckFailed("declared but not implemented: volumes"));
   }
 
-  private static String name(CheckContext s) {
-    return "kit-" + s.spec().build().id();
+  private static String name(CheckContext check) {
+    return "kit-" + check.spec().build().id();
   }
 
   private static VolumeMount mounted(String name) {
     return new VolumeMount(VolumeMount.Type.VOLUME, name, "/workspace/data", false);
   }
 
-  /** Runs a command in a sandbox of its own that has the volume, and returns what it wrote. */
-  private static String within(CheckContext s, String name, String shell) {
-    Sandbox sandbox = s.create(spec -> spec.volume(mounted(name)));
+  /** Runs a command in a new sandbox that mounts the volume, and returns its output. */
+  private static String within(CheckContext check, String name, String shell) {
+    Sandbox sandbox = check.create(spec -> spec.volume(mounted(name)));
     ExecResult result = sandbox.run(Command.shell(shell));
     Expect.that(result.succeeded(), "'" + shell + "' succeeds, but " + result);
-    s.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+    check.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
     return result.stdout().text();
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void aCreatedVolumeIsListedMountedAndDestroyed(CheckContext s) {
-    String name = name(s);
-    Volumes volumes = volumes(s);
+  public void aCreatedVolumeIsListedMountedAndDestroyed(CheckContext check) {
+    String name = name(check);
+    Volumes volumes = volumes(check);
     volumes.create(name);
     volumes.create(name);
     try {
       Expect.that(volumes.list().contains(name), "a created volume is listed");
       Expect.equal(1L, volumes.list().stream().filter(name::equals).count(), "how often");
       Expect.equal(
-          "", within(s, name, "find data -mindepth 1; echo kept > data/file"), "its content");
+          "", within(check, name, "find data -mindepth 1; echo kept > data/file"), "its content");
       volumes.create(name);
-      Expect.equal("kept\n", within(s, name, "cat data/file"), "the content of one that exists");
+      Expect.equal(
+          "kept\n", within(check, name, "cat data/file"), "the content of one that exists");
     } finally {
       volumes.destroy(name);
     }
@@ -59,41 +61,41 @@ public final class VolumesChecks {
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void nothingOfADestroyedVolumeComesBack(CheckContext s) {
-    String name = name(s);
-    Volumes volumes = volumes(s);
-    within(s, name, "mkdir -p data/a/b; echo old > data/a/b/file; ln -s / data/root");
+  public void recreatedVolumeIsEmpty(CheckContext check) {
+    String name = name(check);
+    Volumes volumes = volumes(check);
+    within(check, name, "mkdir -p data/a/b; echo old > data/a/b/file; ln -s / data/root");
     Expect.that(volumes.list().contains(name), "a volume that a sandbox made is listed");
     volumes.destroy(name);
     Expect.that(!volumes.list().contains(name), "a destroyed volume is not listed");
     try {
       Expect.equal(
-          "", within(s, name, "find data -mindepth 1"), "the content of one of the same name");
+          "", within(check, name, "find data -mindepth 1"), "the content of one of the same name");
     } finally {
       volumes.destroy(name);
     }
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void destroyingAVolumeLeavesOthers(CheckContext s) {
-    String name = name(s);
+  public void destroyingAVolumeLeavesOthers(CheckContext check) {
+    String name = name(check);
     String longer = name + "-2";
-    Volumes volumes = volumes(s);
-    volumes.destroy(name); // there is none
-    within(s, longer, "echo kept > data/file");
+    Volumes volumes = volumes(check);
+    volumes.destroy(name); // the volume does not exist
+    within(check, longer, "echo kept > data/file");
     try {
       volumes.create(name);
       volumes.destroy(name);
       volumes.destroy(name);
-      Expect.equal("kept\n", within(s, longer, "cat data/file"), "the content of the other");
+      Expect.equal("kept\n", within(check, longer, "cat data/file"), "the content of the other");
     } finally {
       volumes.destroy(longer);
     }
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void namesThatLeadElsewhereAreRefused(CheckContext s) {
-    Volumes volumes = volumes(s);
+  public void namesThatLeadElsewhereAreRefused(CheckContext check) {
+    Volumes volumes = volumes(check);
     List<String> before = volumes.list();
     for (String wrong : List.of("", ".", "..", "../x", "a/b", "/etc", "a b", "a\0", "-a")) {
       Expect.thrown("create of '" + wrong + "'", () -> volumes.create(wrong), InvalidRequest.class);
@@ -104,12 +106,12 @@ public final class VolumesChecks {
   }
 
   @Check(value = "S1", needs = Volumes.class)
-  public void volumesAreSeenByAnotherProcess(CheckContext s) {
-    String name = name(s);
-    volumes(s).create(name);
-    Volumes other = s.anotherProcess().volumes().orElseThrow();
+  public void volumesAreSeenByAnotherProcess(CheckContext check) {
+    String name = name(check);
+    volumes(check).create(name);
+    Volumes other = check.anotherProcess().volumes().orElseThrow();
     Expect.that(other.list().contains(name), "another process of the instance lists it");
     other.destroy(name);
-    Expect.that(!volumes(s).list().contains(name), "what another process destroyed is gone");
+    Expect.that(!volumes(check).list().contains(name), "what another process destroyed is gone");
   }
 }

@@ -22,24 +22,24 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
-/** Checks of watching files. */
+/** Checks file watching. */
 public final class WatchChecks {
-  private static final Duration PATIENCE = Duration.ofSeconds(15);
+  private static final Duration TIMEOUT = Duration.ofSeconds(15);
 
-  private static Watch watch(CheckContext s, boolean recursive) {
-    s.sandbox().files().makeFolder("watched", 0755);
-    return s.as(Watching.class).watch("watched", recursive);
+  private static Watch watch(CheckContext check, boolean recursive) {
+    check.sandbox().files().makeFolder("watched", 0755);
+    return check.as(Watching.class).watch("watched", recursive);
   }
 
-  /** Takes changes until one is as wanted, and returns all of them. */
-  private static List<FileChange> until(Watch watch, String what, Predicate<FileChange> wanted) {
+  /** Reads changes up to one that matches, and returns all of them. */
+  private static List<FileChange> until(Watch watch, String what, Predicate<FileChange> matching) {
     List<FileChange> seen = new ArrayList<>();
-    long until = System.nanoTime() + PATIENCE.toNanos();
+    long until = System.nanoTime() + TIMEOUT.toNanos();
     while (System.nanoTime() - until < 0 && !watch.ended()) {
       Optional<FileChange> next = watch.next(Duration.ofMillis(500));
       if (next.isPresent()) {
         seen.add(next.get());
-        if (wanted.test(next.get())) {
+        if (matching.test(next.get())) {
           return seen;
         }
       }
@@ -56,30 +56,31 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void creatingWritingAndRemovingAreTold(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    try (Watch watch = watch(s, false)) {
-      s.output("touch watched/file");
+  public void creationModificationAndRemovalAreReported(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    try (Watch watch = watch(check, false)) {
+      check.output("touch watched/file");
       FileChange created = await(watch, Kind.CREATED, "file");
-      Expect.that(!created.folder(), "a file is not told to be a folder");
+      Expect.that(!created.folder(), "a file is not reported as a folder");
       Expect.equal(
           "file",
           files.stat(created.path(), NOFOLLOW_LINKS).name(),
-          "the name by the path it tells");
-      s.output("echo more >> watched/file");
+          "the name in the reported path");
+      check.output("echo more >> watched/file");
       await(watch, Kind.MODIFIED, "file");
-      s.output("rm watched/file");
+      check.output("rm watched/file");
       await(watch, Kind.REMOVED, "file");
       files.makeFolder("watched/folder", 0755);
-      Expect.that(await(watch, Kind.CREATED, "folder").folder(), "a folder is told to be one");
+      Expect.that(
+          await(watch, Kind.CREATED, "folder").folder(), "a folder is reported as a folder");
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void movesAndAttributesAreTold(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void movesAndAttributeChangesAreReported(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.writeText("watched/old", "x", UTF_8);
-    try (Watch watch = watch(s, false)) {
+    try (Watch watch = watch(check, false)) {
       files.move("watched/old", "watched/new", false);
       await(watch, Kind.MOVED_FROM, "old");
       await(watch, Kind.MOVED_TO, "new");
@@ -89,9 +90,9 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void whatTheFileApiWritesIsTold(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    try (Watch watch = watch(s, false)) {
+  public void writesByTheFileApiAreReported(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    try (Watch watch = watch(check, false)) {
       files.writeText("watched/file", "content", UTF_8);
       until(
           watch,
@@ -100,83 +101,89 @@ public final class WatchChecks {
               is(change, Kind.MOVED_TO, "file")
                   || is(change, Kind.CREATED, "file")
                   || is(change, Kind.MODIFIED, "file"));
-      Expect.equal("content", FileContents.text(files, "watched/file"), "the file once it is told");
+      Expect.equal(
+          "content",
+          FileContents.text(files, "watched/file"),
+          "the file once its change is reported");
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void foldersMadeLaterAreWatchedToo(CheckContext s) {
-    try (Watch watch = watch(s, true)) {
-      s.output("mkdir -p watched/a/b/c; touch watched/a/b/c/file");
+  public void foldersMadeLaterAreWatchedToo(CheckContext check) {
+    try (Watch watch = watch(check, true)) {
+      check.output("mkdir -p watched/a/b/c; touch watched/a/b/c/file");
       await(watch, Kind.CREATED, "a/b/c/file");
-      s.output("echo x >> watched/a/b/c/file");
+      check.output("echo x >> watched/a/b/c/file");
       await(watch, Kind.MODIFIED, "a/b/c/file");
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void onlyTheWatchedIsTold(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void onlyTheWatchedFolderIsReported(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     files.makeFolder("watched/sub", 0755);
     files.makeFolder("other", 0755);
-    try (Watch watch = watch(s, false)) {
-      s.output("touch other/outside; touch watched/sub/deeper; touch beside");
-      s.output("touch watched/last");
+    try (Watch watch = watch(check, false)) {
+      check.output("touch other/outside; touch watched/sub/deeper; touch beside");
+      check.output("touch watched/last");
       List<FileChange> seen =
           until(watch, "the last file", change -> is(change, Kind.CREATED, "last"));
       for (FileChange change : seen) {
         String name = FileContents.below("watched", change.path());
-        Expect.that(name.equals("last") || name.equals("sub"), "nothing else is told: " + change);
+        Expect.that(
+            name.equals("last") || name.equals("sub"), "nothing else is reported: " + change);
       }
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void noChangeIsNothingWithinThePatience(CheckContext s) {
-    try (Watch watch = watch(s, true)) {
+  public void nextReturnsEmptyAfterItsTimeout(CheckContext check) {
+    try (Watch watch = watch(check, true)) {
       long start = System.nanoTime();
       Expect.equal(Optional.empty(), watch.next(Duration.ofMillis(200)), "no change");
       Duration took = Duration.ofNanos(System.nanoTime() - start);
-      Expect.that(took.toMillis() >= 150, "it waits for its patience, not " + took);
-      Expect.that(took.toMillis() < 5_000, "it waits no longer, not " + took);
-      Expect.that(!watch.ended(), "the watch goes on");
-      s.output("touch watched/file");
+      Expect.that(took.toMillis() >= 150, "it waits for its timeout, not " + took);
+      Expect.that(took.toMillis() < 5_000, "it waits not much longer, not " + took);
+      Expect.that(!watch.ended(), "the watch has not ended");
+      check.output("touch watched/file");
       await(watch, Kind.CREATED, "file");
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void aClosedWatchHasEnded(CheckContext s) {
-    Watch watch = watch(s, false);
+  public void aClosedWatchHasEnded(CheckContext check) {
+    Watch watch = watch(check, false);
     watch.close();
     Expect.that(watch.ended(), "a closed watch has ended");
-    Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "what comes after close");
+    Expect.equal(
+        Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after close");
     watch.close();
-    try (Watch again = watch(s, false)) {
-      s.output("touch watched/file");
+    try (Watch again = watch(check, false)) {
+      check.output("touch watched/file");
       await(again, Kind.CREATED, "file");
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void theEndOfTheFolderEndsTheWatch(CheckContext s) {
-    FileSystem files = s.sandbox().files();
-    try (Watch watch = watch(s, true)) {
+  public void removingTheFolderEndsTheWatch(CheckContext check) {
+    FileSystem files = check.sandbox().files();
+    try (Watch watch = watch(check, true)) {
       files.remove("watched", true);
       until(watch, "its root being gone", change -> change.kind() == Kind.ROOT_GONE);
       Expect.that(watch.ended(), "the watch has ended with its folder");
-      Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "what comes after that");
+      Expect.equal(
+          Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after the end");
     }
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void aBurstIsToldWholeOrSaidToOverflow(CheckContext s) {
-    FileSystem files = s.sandbox().files();
+  public void aBurstIsReportedCompletelyOrAsOverflow(CheckContext check) {
+    FileSystem files = check.sandbox().files();
     TestArchive tar = new TestArchive();
     for (int i = 0; i < 500; i++) {
       tar.file("file-" + i, "");
     }
-    try (Watch watch = watch(s, true)) {
+    try (Watch watch = watch(check, true)) {
       files.importTree("watched", FileContents.of(tar.end()), TreeLimits.DEFAULT);
       Set<String> seen = new HashSet<>();
       until(
@@ -192,18 +199,18 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void whatIsMissingCannotBeWatched(CheckContext s) {
+  public void missingFolderCannotBeWatched(CheckContext check) {
     Expect.thrown(
         "watching a missing folder",
-        () -> s.as(Watching.class).watch("none", false),
+        () -> check.as(Watching.class).watch("none", false),
         ErrorCode.FILE_NOT_FOUND);
   }
 
   @Check(value = "F5", needs = Watching.class)
-  public void twoWatchesBothTell(CheckContext s) {
-    try (Watch one = watch(s, false);
-        Watch two = watch(s, true)) {
-      s.output("touch watched/file");
+  public void twoWatchesBothReportAChange(CheckContext check) {
+    try (Watch one = watch(check, false);
+        Watch two = watch(check, true)) {
+      check.output("touch watched/file");
       await(one, Kind.CREATED, "file");
       await(two, Kind.CREATED, "file");
     }

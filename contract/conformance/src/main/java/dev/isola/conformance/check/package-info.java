@@ -1,4 +1,4 @@
-/** The checks, a class for each subject. */
+/** The checks, one class per group. */
 @NullMarked
 package dev.isola.conformance.check;
 

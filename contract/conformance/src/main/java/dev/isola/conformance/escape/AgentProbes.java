@@ -9,8 +9,8 @@ import dev.isola.spi.Isolation;
 import java.util.List;
 
 /**
- * The guest agent, which holds the secret of its channel. On the bare host the planted process
- * stands in for it.
+ * Attacks on the guest agent, which holds the secret of its channel. On the bare host, the target
+ * process takes its place.
  */
 final class AgentProbes {
   private AgentProbes() {}
@@ -20,7 +20,10 @@ final class AgentProbes {
         inProc("memoryOfTheAgentIsNotRead", "agent-memory", "the agent's memory"),
         inProc("agentIsNotTraced", "agent-trace", "the agent, as a debugger"),
         inProc("filesOfTheAgentAreNotRead", "agent-files", "the agent's descriptors and /proc"),
-        inProc("programOfTheAgentIsNotChanged", "agent-program", "what other sandboxes run too")
+        inProc(
+                "programOfTheAgentIsNotChanged",
+                "agent-program",
+                "the agent's program, which other sandboxes share")
             .withFloors(Isolation.CONTAINER, Isolation.CONTAINER),
         inProc("agentIsNotKilled", "agent-kill", "the agent, by signals")
             .withEvidence(Evidence.SANDBOX)
@@ -29,15 +32,15 @@ final class AgentProbes {
                 "agentDoesNotAnswerWithoutTheSecret",
                 AGENT,
                 "the agent's channel",
-                scene -> FileProbes.with("agent-channel", scene.all("sockets")))
-            .withControl(scene -> List.of("agent-channel", scene.one("channel")))
+                context -> FileProbes.with("agent-channel", context.all("sockets")))
+            .withControl(context -> List.of("agent-channel", context.one("channel")))
             .withLocation(TargetLocation.INSTALLATION)
             .fromProcess());
   }
 
-  private static EscapeProbe inProc(String name, String program, String words) {
-    return EscapeProbe.of(name, AGENT, words, scene -> List.of(program, "agent"))
-        .withControl(scene -> List.of(program, scene.one("pid")))
+  private static EscapeProbe inProc(String name, String program, String target) {
+    return EscapeProbe.of(name, AGENT, target, context -> List.of(program, "agent"))
+        .withControl(context -> List.of(program, context.one("pid")))
         .withReach(Reach.KERNEL)
         .fromProcessExceptRoot();
   }

@@ -5,7 +5,7 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.DEVICES;
 import dev.isola.conformance.escape.EscapeProbe.Reach;
 import java.util.List;
 
-/** Devices of the machine: opened, and nothing asked of them. */
+/** Probes that open devices of the machine, without using them. */
 final class DeviceProbes {
   private DeviceProbes() {}
 
@@ -14,22 +14,22 @@ final class DeviceProbes {
         EscapeProbe.of(
                 "disksAreNotOpened",
                 DEVICES,
-                "a disk of the host, also by a node of one's own making",
-                scene -> FileProbes.with("disk", scene.all("disks")))
+                "a disk of the host, also through a new device node",
+                context -> FileProbes.with("disk", context.all("disks")))
             .withReach(Reach.KERNEL),
         device("memoryIsNotOpenedByANode", "the machine's memory (mknod)", "memory-node"),
         EscapeProbe.of(
             "terminalsOfTheHostAreNotRead",
             DEVICES,
-            "what is typed at a terminal of the host",
-            scene -> List.of("terminal-of", scene.one("terminal"), scene.id())),
+            "input of a terminal of the host",
+            context -> List.of("terminal-of", context.one("terminal"), context.id())),
         device("loopControlIsNotOpened", "new disks from files", "device", "/dev/loop-control"),
-        device("fuseIsNotOpened", "file systems of one's own", "device", "/dev/fuse"),
+        device("fuseIsNotOpened", "user-space file systems", "device", "/dev/fuse"),
         device("kvmIsNotOpened", "virtual machines", "device", "/dev/kvm"),
         device("tunIsNotOpened", "network interfaces", "device", "/dev/net/tun"),
         device(
             "otherDevicesAreNotOpened",
-            "devices that reach into the machine",
+            "other devices of the machine",
             "device",
             "/dev/mapper/control",
             "/dev/btrfs-control",
@@ -47,7 +47,7 @@ final class DeviceProbes {
             "/dev/hwrng"));
   }
 
-  private static EscapeProbe device(String name, String words, String... program) {
-    return EscapeProbe.ofKernel(name, DEVICES, words, program);
+  private static EscapeProbe device(String name, String target, String... program) {
+    return EscapeProbe.ofKernel(name, DEVICES, target, program);
   }
 }

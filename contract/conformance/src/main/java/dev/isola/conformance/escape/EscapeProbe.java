@@ -4,20 +4,20 @@ import dev.isola.spi.Isolation;
 import java.util.List;
 
 /**
- * One way out of a sandbox. The {@code with} methods, each of which returns a new probe, say what
- * is special about it.
+ * An attempt to escape from a sandbox. The {@code with} methods each return a modified probe.
  *
- * @param name stable: the name of its check
- * @param words what it would get at
- * @param plant where what it attacks is planted
- * @param control what the program is told on the bare host, where it must get through
- * @param attempt what it is told in the sandbox
- * @param proof what tells whether it got through
- * @param floor the least isolation that must refuse it
- * @param rootFloor the least isolation that must refuse it to root of the sandbox too
- * @param reach what it gets at
- * @param offline it is about a sandbox without a network
- * @param need what a provider may lack, and say so, without which it is not refused
+ * @param name the name of the check; stable
+ * @param target what a successful probe reaches
+ * @param location where the target is
+ * @param control the program arguments on the bare host, where the probe must succeed
+ * @param attempt the program arguments in the sandbox
+ * @param evidence what decides whether the probe succeeded
+ * @param floor the weakest isolation that must refuse the probe
+ * @param rootFloor the weakest isolation that must refuse the probe to root of the sandbox as well
+ * @param reach what the probe gains
+ * @param offline whether the probe applies to a sandbox without a network
+ * @param need a feature that a provider may declare as missing; without it, the probe is not
+ *     refused
  */
 public record EscapeProbe(
     String name,
@@ -33,12 +33,12 @@ public record EscapeProbe(
     boolean offline,
     Need need) {
 
-  /** What the program is told. */
+  /** Returns the arguments of the probe program. */
   public interface ProbeArguments {
-    List<String> arguments(ProbeContext scene);
+    List<String> arguments(ProbeContext context);
   }
 
-  /** What a probe is about. */
+  /** The subject of a probe. */
   public enum Topic {
     FILES,
     PROCESSES,
@@ -53,40 +53,42 @@ public record EscapeProbe(
     RESOURCES
   }
 
-  /** Where the things to attack are. */
+  /** Where the target of a probe is. */
   public enum TargetLocation {
     /** On the host. */
     HOST,
-    /** On the host: what the provider keeps of a sandbox that exists. */
+    /** In the data that the provider keeps on the host for a running sandbox. */
     INSTALLATION,
     /** In another sandbox of the same provider. */
     OTHER_SANDBOX,
-    /** Nowhere; the workspace is a folder of the caller's. */
+    /** In the workspace, which is a host folder supplied by the client. */
     WORKSPACE
   }
 
-  /** What tells whether it got through. */
+  /** What decides whether a probe succeeded. */
   public enum Evidence {
-    /** The program's word. */
+    /** The output of the probe program. */
     OUTPUT,
-    /** The file named first, as the host sees it afterwards. */
+    /** The content of the file in the first argument, read on the host afterwards. */
     FILE,
-    /** Whether the planted process lives. */
+    /** Whether the target process is still alive. */
     PROCESS,
-    /** Whether the sandbox still answers; on the bare host, whether the planted process lives. */
+    /**
+     * Whether the sandbox still responds; on the bare host, whether the target process is alive.
+     */
     SANDBOX,
-    /** Whether a file of that name on the host belongs to root and sets its user. */
+    /** Whether a host file of that name is owned by root and has the set-user-id bit. */
     SETUID
   }
 
-  /** What a wall is made of that not every provider has everywhere. */
+  /** A kernel feature that isolation relies on and that a provider may lack on some machines. */
   public enum Need {
     NOTHING(""),
-    /** Namespaces of any kind, where the isolation is {@code process}. */
+    /** Namespaces of any kind, for isolation {@code process}. */
     NAMESPACES(""),
-    /** Users of the sandbox's own: a container engine may give none. */
+    /** User namespaces, which a container engine may not use. */
     USERS("user namespaces"),
-    /** A view of control groups of its own, in the same way. */
+    /** Control group namespaces, which a container engine may not use. */
     CONTROL_GROUPS("control group namespaces");
 
     private final String requirement;
@@ -95,29 +97,29 @@ public record EscapeProbe(
       this.requirement = requirement;
     }
 
-    /** Tells whether this is the requirement by which a provider says whether it has it here. */
+    /** Returns whether the provider declares this feature as the prerequisite {@code name}. */
     public boolean isNamed(String name) {
       return !requirement.isEmpty() && requirement.equals(name);
     }
   }
 
-  /** What it gets at. */
+  /** What a probe gains. */
   public enum Reach {
-    /** Something of the host's, whatever kernel is in between. */
+    /** A resource of the host, whichever kernel is in between. */
     HOST,
     /**
-     * A right that the kernel grants. Where the sandbox has a kernel of its own, that gives nothing
-     * of the host's.
+     * A privilege granted by the kernel. If the sandbox has its own kernel, it gives no access to
+     * the host.
      */
     KERNEL
   }
 
-  /** Returns a probe that every wall must refuse, to root too. */
-  static EscapeProbe of(String name, Topic topic, String words, ProbeArguments script) {
+  /** Returns a probe that isolation of level container or stronger must refuse, even to root. */
+  static EscapeProbe of(String name, Topic topic, String target, ProbeArguments script) {
     return new EscapeProbe(
         name,
         topic,
-        words,
+        target,
         TargetLocation.HOST,
         script,
         script,
@@ -129,10 +131,10 @@ public record EscapeProbe(
         Need.NOTHING);
   }
 
-  /** Returns a probe of a right of the kernel. */
-  static EscapeProbe ofKernel(String name, Topic topic, String words, String... program) {
-    List<String> told = List.of(program);
-    return of(name, topic, words, scene -> told).withReach(Reach.KERNEL);
+  /** Returns a probe of a kernel privilege. */
+  static EscapeProbe ofKernel(String name, Topic topic, String target, String... program) {
+    List<String> arguments = List.of(program);
+    return of(name, topic, target, context -> arguments).withReach(Reach.KERNEL);
   }
 
   EscapeProbe withControl(ProbeArguments script) {
@@ -159,12 +161,12 @@ public record EscapeProbe(
         need);
   }
 
-  /** Without a wall too. */
+  /** Requires that every isolation level refuses the probe. */
   EscapeProbe fromProcess() {
     return withFloors(Isolation.PROCESS, Isolation.PROCESS);
   }
 
-  /** Without a wall too, but there not to root. */
+  /** Requires that every isolation level refuses the probe, but that of a process not to root. */
   EscapeProbe fromProcessExceptRoot() {
     return withFloors(Isolation.PROCESS, Isolation.CONTAINER);
   }

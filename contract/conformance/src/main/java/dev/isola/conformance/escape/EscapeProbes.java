@@ -3,7 +3,7 @@ package dev.isola.conformance.escape;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** All probes there are, topic by topic. */
+/** All escape probes, by topic. */
 public final class EscapeProbes {
   private EscapeProbes() {}
 

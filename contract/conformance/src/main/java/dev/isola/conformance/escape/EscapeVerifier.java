@@ -13,80 +13,82 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What the host sees of one attempt. Where it can see for itself, the program's word does not
- * count. Called in before the attempt, heard after it.
+ * Verifies the result of an attempt from the host. Where the host can observe the effect, it
+ * overrides the output of the probe program. Create it before the attempt and call {@link #verify}
+ * after it.
  */
 public final class EscapeVerifier {
-  private static final long PATIENCE_NANOS = 2_000_000_000L;
+  private static final long TIMEOUT_NANOS = 2_000_000_000L;
   private static final int SETUID = 04000;
 
   private final EscapeProbe probe;
   private final ProbeContext host;
-  private final List<String> words;
+  private final List<String> arguments;
   private final Path folder;
   private final Optional<String> before;
 
   /**
-   * Looks at what the attempt may change.
+   * Records the state that the attempt may change.
    *
-   * @param host what is planted on the host
-   * @param words what the program is told
-   * @param folder where on the host its files are
+   * @param host the targets on the host
+   * @param arguments the arguments of the probe program
+   * @param folder the host folder that holds the files of the sandbox
    */
-  public EscapeVerifier(EscapeProbe probe, ProbeContext host, List<String> words, Path folder) {
+  public EscapeVerifier(EscapeProbe probe, ProbeContext host, List<String> arguments, Path folder) {
     this.probe = probe;
     this.host = host;
-    this.words = words;
+    this.arguments = arguments;
     this.folder = folder;
     this.before = probe.evidence() == EscapeProbe.Evidence.FILE ? content() : Optional.empty();
   }
 
   /**
-   * Returns how the attempt went in truth.
+   * Returns the verified result.
    *
-   * @param alive whether the sandbox still answers
+   * @param alive whether the sandbox still responds
    */
-  public ProbeResult verify(ProbeResult said, boolean alive) throws IOException {
-    boolean through =
+  public ProbeResult verify(ProbeResult reported, boolean alive) throws IOException {
+    boolean escaped =
         switch (probe.evidence()) {
-          case OUTPUT -> said.escaped();
+          case OUTPUT -> reported.escaped();
           case FILE -> !content().equals(before);
-          case PROCESS -> isKilled(said);
-          case SANDBOX -> !alive || isKilled(said);
-          case SETUID -> holdsProgramOfRoot();
+          case PROCESS -> isKilled(reported);
+          case SANDBOX -> !alive || isKilled(reported);
+          case SETUID -> containsSetuidRootFile();
         };
-    if (through == said.escaped()) {
-      return said;
+    if (escaped == reported.escaped()) {
+      return reported;
     }
-    return through
-        ? ProbeResult.got("the host sees it, though the program said " + said)
-        : ProbeResult.refused("the host sees nothing of it, though the program said " + said);
+    return escaped
+        ? ProbeResult.got("the host observed the effect, although the program printed " + reported)
+        : ProbeResult.refused(
+            "the host observed no effect, although the program printed " + reported);
   }
 
   private Optional<String> content() {
-    return TargetFiles.content(words.get(1));
+    return TargetFiles.content(arguments.get(1));
   }
 
-  /** A process that was killed may need a moment to go. */
-  private boolean isKilled(ProbeResult said) {
+  /** Waits, because a killed process may not be gone immediately. */
+  private boolean isKilled(ProbeResult reported) {
     Path process = Path.of("/proc", host.one("pid"));
-    long end = System.nanoTime() + (said.escaped() ? PATIENCE_NANOS : 0);
+    long end = System.nanoTime() + (reported.escaped() ? TIMEOUT_NANOS : 0);
     while (Files.exists(process) && System.nanoTime() - end < 0) {
       LockSupport.parkNanos(1_000_000);
     }
     return !Files.exists(process);
   }
 
-  private boolean holdsProgramOfRoot() throws IOException {
+  private boolean containsSetuidRootFile() throws IOException {
     AtomicBoolean found = new AtomicBoolean();
-    String name = words.get(1);
+    String name = arguments.get(1);
     Files.walkFileTree(
         folder,
         new SimpleFileVisitor<>() {
           @Override
           public FileVisitResult visitFile(Path file, BasicFileAttributes ignored) {
             Path last = file.getFileName();
-            if (last != null && last.toString().startsWith(name) && isProgramOfRoot(file)) {
+            if (last != null && last.toString().startsWith(name) && isSetuidRootFile(file)) {
               found.set(true);
             }
             return FileVisitResult.CONTINUE;
@@ -100,7 +102,7 @@ public final class EscapeVerifier {
     return found.get();
   }
 
-  private static boolean isProgramOfRoot(Path file) {
+  private static boolean isSetuidRootFile(Path file) {
     try {
       return Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS).equals(0)
           && Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS)

@@ -7,7 +7,7 @@ import dev.isola.conformance.escape.EscapeProbe.TargetLocation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The host's files. What everybody may read anyway, such as programs, is not among them. */
+/** Probes of host files, except those that are world-readable anyway, such as programs. */
 final class FileProbes {
   private static final String FOLDER = "isola-probe-folder";
 
@@ -24,13 +24,13 @@ final class FileProbes {
         comparing("passwordsAreNotRead", "passwords", "the host's password hashes"),
         comparing("privateKeysAreNotRead", "keys", "private keys of the host and of its user"),
         EscapeProbe.of(
-                "plantedNamesAreNotFound", FILES, "a planted file, anywhere", FileProbes::find)
-            .withControl(scene -> List.of("find", scene.id(), scene.one("scratch"))),
+                "plantedNamesAreNotFound", FILES, "a target file, anywhere", FileProbes::find)
+            .withControl(context -> List.of("find", context.id(), context.one("scratch"))),
         EscapeProbe.of(
                 "dataFolderIsNotRead",
                 FILES,
-                "what the provider keeps of its sandboxes, secrets among it",
-                scene -> with("open", scene.all("installation")))
+                "the provider's data about its sandboxes, including secrets",
+                context -> with("open", context.all("installation")))
             .withLocation(TargetLocation.INSTALLATION)
             .fromProcess()
             .withNeed(EscapeProbe.Need.NAMESPACES),
@@ -45,27 +45,28 @@ final class FileProbes {
         EscapeProbe.of(
             "fileIsNotOpenedByItsHandle",
             FILES,
-            "a file by its number, past every path",
-            scene -> List.of("handle", scene.one("handle-type"), scene.one("handle"), scene.id())),
+            "a file by its handle, bypassing paths",
+            context ->
+                List.of("handle", context.one("handle-type"), context.one("handle"), context.id())),
         EscapeProbe.of(
             "secondChrootDoesNotLeadOut",
             FILES,
-            "the host's root, by a chroot beneath the folder one stands in",
-            scene -> List.of("chroot", FOLDER, scene.one("tmp"), scene.id())));
+            "the host's root, by a second chroot",
+            context -> List.of("chroot", FOLDER, context.one("tmp"), context.id())));
   }
 
-  private static EscapeProbe reading(String name, String place, String words) {
+  private static EscapeProbe reading(String name, String place, String target) {
     return EscapeProbe.of(
-        name, FILES, words, scene -> List.of("read", scene.one(place), scene.id()));
+        name, FILES, target, context -> List.of("read", context.one(place), context.id()));
   }
 
-  private static EscapeProbe comparing(String name, String fact, String words) {
-    return EscapeProbe.of(name, FILES, words, scene -> with("digest", scene.all(fact)));
+  private static EscapeProbe comparing(String name, String fact, String target) {
+    return EscapeProbe.of(name, FILES, target, context -> with("digest", context.all(fact)));
   }
 
-  private static EscapeProbe writing(String name, String place, String words) {
+  private static EscapeProbe writing(String name, String place, String target) {
     return EscapeProbe.of(
-            name, FILES, words, scene -> List.of("write", scene.one(place), scene.id()))
+            name, FILES, target, context -> List.of("write", context.one(place), context.id()))
         .withEvidence(Evidence.FILE);
   }
 
@@ -73,21 +74,21 @@ final class FileProbes {
     return EscapeProbe.of(
             name,
             FILES,
-            "a program on the host that makes any of its users root",
-            scene -> List.of("setuid-file", scene.mark() + "-setuid"))
+            "a set-user-id root program on the host",
+            context -> List.of("setuid-file", context.mark() + "-setuid"))
         .withEvidence(Evidence.SETUID);
   }
 
-  private static List<String> find(ProbeContext scene) {
-    List<String> words = new ArrayList<>(List.of("find", scene.id()));
-    words.addAll(scene.all("folders"));
-    words.add("/");
-    return words;
+  private static List<String> find(ProbeContext context) {
+    List<String> target = new ArrayList<>(List.of("find", context.id()));
+    target.addAll(context.all("folders"));
+    target.add("/");
+    return target;
   }
 
   static List<String> with(String first, List<String> rest) {
-    List<String> words = new ArrayList<>(List.of(first));
-    words.addAll(rest);
-    return words;
+    List<String> target = new ArrayList<>(List.of(first));
+    target.addAll(rest);
+    return target;
   }
 }

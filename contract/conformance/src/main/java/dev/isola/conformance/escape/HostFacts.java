@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What a sandbox is compared with: numbers of the host, and digests instead of its secrets. */
+/** Facts about the host to compare a sandbox with: ids, and digests in place of secrets. */
 final class HostFacts {
   private static final int DIGESTED = 1 << 20;
   private static final int VARIABLES = 64;
 
-  /** Variables that a sandbox has of its own, perhaps with the same value. */
+  /** Variables that a sandbox sets itself, possibly to the same value. */
   private static final Set<String> COMMON =
       Set.of(
           "PATH",
@@ -61,7 +61,10 @@ final class HostFacts {
             .orElse(""));
   }
 
-  /** Major, minor and name of each disk, and of a loop device, which nearly every machine has. */
+  /**
+   * Major number, minor number and name of each disk, and of a loop device, which most machines
+   * have.
+   */
   private void disks() {
     List<String> words = new ArrayList<>();
     for (String line : text(Path.of("/proc/partitions")).lines().skip(2).toList()) {
@@ -106,7 +109,7 @@ final class HostFacts {
     try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, pattern)) {
       files.forEach(file -> digest(file, words));
     } catch (IOException e) {
-      // Not there, or not for us: then there is nothing to compare with.
+      // Missing or unreadable: there is nothing to compare with.
     }
   }
 
@@ -117,11 +120,11 @@ final class HostFacts {
         words.addAll(List.of(file.toString(), digest(content)));
       }
     } catch (IOException e) {
-      // Likewise.
+      // Missing or unreadable, as above.
     }
   }
 
-  /** FNV-1a, as the program has it: tells contents apart and does not give them away. */
+  /** FNV-1a, as in the probe program: identifies content without revealing it. */
   static String digest(byte[] content) {
     long digest = 0xcbf29ce484222325L;
     for (byte b : content) {

@@ -18,117 +18,118 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Something of each kind on the host for probes to attack: files, a process, servers, shared
- * memory, queues, a key, and an open descriptor of this JVM. Closing takes all of it away; the
- * program that holds it also ends when this JVM does.
+ * Targets of every kind on the host for probes to attack: files, a process, servers, shared memory,
+ * queues, a key, and an open descriptor of this JVM. Closing removes all of them; the program that
+ * holds them also ends when this JVM does.
  */
 public final class HostTargets implements AutoCloseable {
-  private static final int LONGEST_ANSWER = 1 << 16;
-  private static final int PATIENCE_SECONDS = 10;
+  private static final int MAX_OUTPUT = 1 << 16;
+  private static final int TIMEOUT_SECONDS = 10;
 
-  /** What the planted process has in its environment, with the mark as its value. */
+  /** An environment variable of the target process; its value is the mark. */
   public static final String VARIABLE = "ISOLA_PLANTED";
 
-  private final TemporaryFolder scratch;
+  private final TemporaryFolder folder;
   private final TargetFiles files;
 
   /**
-   * The JDK opens sockets without closing them on exec: whoever forks this JVM bare hands it on.
+   * The JDK opens sockets without close-on-exec, so a provider that forks this JVM carelessly
+   * passes this one on.
    */
   private final ServerSocketChannel descriptor;
 
   private final Process holder;
-  private final ProbeContext scene;
+  private final ProbeContext context;
 
   private HostTargets(
-      ProbeProgram program, TemporaryFolder scratch, TargetFiles files, ProbeContext empty)
+      ProbeProgram program, TemporaryFolder folder, TargetFiles files, ProbeContext empty)
       throws IOException {
-    this.scratch = scratch;
+    this.folder = folder;
     this.files = files;
-    program.install(scratch.path());
-    Files.writeString(scratch.path().resolve(empty.mark() + "-file"), empty.mark() + "\n");
+    program.install(folder.path());
+    Files.writeString(folder.path().resolve(empty.mark() + "-file"), empty.mark() + "\n");
     this.descriptor = ServerSocketChannel.open();
     descriptor.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     this.holder = hold(empty);
-    this.scene = new ProbeContext(empty.id(), facts(holder));
+    this.context = new ProbeContext(empty.id(), facts(holder));
   }
 
   public static HostTargets create(ProbeProgram program) throws IOException {
     ProbeContext empty = new ProbeContext(UUID.randomUUID().toString(), Map.of());
-    TemporaryFolder scratch = TemporaryFolder.create("isola-plant-");
+    TemporaryFolder folder = TemporaryFolder.create("isola-plant-");
     TargetFiles files = new TargetFiles(empty.mark());
     try {
-      return new HostTargets(program, scratch, files, empty);
+      return new HostTargets(program, folder, files, empty);
     } catch (IOException e) {
       files.close();
-      scratch.close();
+      folder.close();
       throw e;
     }
   }
 
   private Process hold(ProbeContext empty) throws IOException {
-    List<String> words =
-        new ArrayList<>(List.of(scratch.path().resolve(ProbeProgram.NAME).toString()));
-    words.addAll(TargetFacts.arguments(empty, scratch.path().toString()));
-    ProcessBuilder builder = new ProcessBuilder(words);
+    List<String> arguments =
+        new ArrayList<>(List.of(folder.path().resolve(ProbeProgram.NAME).toString()));
+    arguments.addAll(TargetFacts.arguments(empty, folder.path().toString()));
+    ProcessBuilder builder = new ProcessBuilder(arguments);
     builder.environment().put(VARIABLE, empty.mark());
     builder.redirectError(ProcessBuilder.Redirect.DISCARD);
     return builder.start();
   }
 
-  private Map<String, List<String>> facts(Process planted) throws IOException {
+  private Map<String, List<String>> facts(Process process) throws IOException {
     Map<String, List<String>> facts = new HashMap<>(HostFacts.collect());
     facts.putAll(files.facts());
-    facts.putAll(TargetFacts.parse(untilReady(planted.getInputStream())));
-    facts.put("scratch", List.of(scratch.path().toString()));
+    facts.putAll(TargetFacts.parse(untilReady(process.getInputStream())));
+    facts.put("scratch", List.of(folder.path().toString()));
     return facts;
   }
 
-  /** The program says all it has to say at once, and ends by itself when it cannot. */
+  /** The program prints everything at once, and exits by itself if it cannot. */
   private static String untilReady(InputStream in) throws IOException {
-    StringBuilder said = new StringBuilder();
+    StringBuilder output = new StringBuilder();
     byte[] buffer = new byte[4096];
-    while (!said.toString().endsWith(TargetFacts.READY)) {
+    while (!output.toString().endsWith(TargetFacts.READY)) {
       int n = in.read(buffer);
-      if (n < 0 || said.length() > LONGEST_ANSWER) {
-        throw new IOException("nothing could be planted on the host: " + said);
+      if (n < 0 || output.length() > MAX_OUTPUT) {
+        throw new IOException("the targets could not be created: " + output);
       }
-      said.append(new String(buffer, 0, n, UTF_8));
+      output.append(new String(buffer, 0, n, UTF_8));
     }
-    return said.toString();
+    return output.toString();
   }
 
   public ProbeContext context() {
-    return scene;
+    return context;
   }
 
   /**
-   * Runs a probe on the bare host, as a plain process of this user, and returns how it went. Where
-   * it does not get through, root of a user namespace tries again: what this user may not do, root
-   * of a sandbox perhaps may.
+   * Runs a probe on the bare host as a plain process of this user, and returns the result. If the
+   * probe fails, it runs again as root of a user namespace, because root of a sandbox may be able
+   * to do what this user cannot.
    */
   public ProbeResult control(EscapeProbe probe, ProbeContext with)
       throws IOException, InterruptedException {
-    List<String> words = probe.control().arguments(with);
-    EscapeVerifier witness = new EscapeVerifier(probe, scene, words, scratch.path());
-    ProbeResult plain = witness.verify(ProbeProgram.run(scratch.path(), words), true);
+    List<String> arguments = probe.control().arguments(with);
+    EscapeVerifier verifier = new EscapeVerifier(probe, context, arguments, folder.path());
+    ProbeResult plain = verifier.verify(ProbeProgram.run(folder.path(), arguments), true);
     if (plain.escaped() || probe.evidence() != EscapeProbe.Evidence.OUTPUT) {
       return plain;
     }
     List<String> again = new ArrayList<>(List.of("within"));
-    again.addAll(words);
-    ProbeResult within = ProbeProgram.run(scratch.path(), again);
+    again.addAll(arguments);
+    ProbeResult within = ProbeProgram.run(folder.path(), again);
     return within.escaped() ? within : plain;
   }
 
   @Override
   public void close() {
-    try (scratch;
+    try (folder;
         files;
         descriptor) {
       holder.getOutputStream().close();
-      if (!holder.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-        throw new IOException("what was planted does not go away");
+      if (!holder.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+        throw new IOException("isola-probe did not end; its targets may be left");
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -6,7 +6,7 @@ import dev.isola.conformance.escape.EscapeProbe.Reach;
 import dev.isola.spi.Isolation;
 import java.util.List;
 
-/** What a command was given without asking: descriptors, environment, session, rights. */
+/** Probes of state that a command inherits: descriptors, environment, session, privileges. */
 final class InheritedStateProbes {
   private InheritedStateProbes() {}
 
@@ -16,32 +16,32 @@ final class InheritedStateProbes {
                 "serversEnvironmentIsNotInherited",
                 INHERITED_STATE,
                 "variables of the server",
-                scene -> FileProbes.with("environment", scene.all("environment")))
+                context -> FileProbes.with("environment", context.all("environment")))
             .fromProcess(),
         EscapeProbe.of(
                 "noDescriptorIsInherited",
                 INHERITED_STATE,
                 "an open descriptor beyond the standard ones",
-                scene -> List.of("descriptors"))
-            .withControl(scene -> List.of("descriptors", "own"))
+                context -> List.of("descriptors"))
+            .withControl(context -> List.of("descriptors", "own"))
             .fromProcess(),
         EscapeProbe.of(
                 "serversSessionIsNotInherited",
                 INHERITED_STATE,
                 "the session and process group of the server",
-                scene ->
+                context ->
                     List.of(
                         "session",
-                        scene.one("session"),
-                        scene.one("namespace-pid"),
-                        scene.one("boot")))
+                        context.one("session"),
+                        context.one("namespace-pid"),
+                        context.one("boot")))
             .fromProcess(),
         EscapeProbe.of(
                 "noTerminalIsInherited",
                 INHERITED_STATE,
                 "the server's terminal, by typing into it (TIOCSTI)",
-                scene -> List.of("terminal"))
-            .withControl(scene -> List.of("terminal", "own"))
+                context -> List.of("terminal"))
+            .withControl(context -> List.of("terminal", "own"))
             .fromProcess(),
         EscapeProbe.ofKernel(
             "capabilitiesAreFew",
@@ -53,14 +53,14 @@ final class InheritedStateProbes {
         EscapeProbe.of(
                 "setuidProgramsDoNotGiveTheHostsRoot",
                 INHERITED_STATE,
-                "the host's root, by a program that sets its user",
-                scene -> List.of("setuid", scene.one("boot")))
+                "root of the host, by a set-user-id program",
+                context -> List.of("setuid", context.one("boot")))
             .withReach(Reach.KERNEL),
         EscapeProbe.of(
                 "kernelIsItsOwn",
                 INHERITED_STATE,
                 "the host's kernel",
-                scene -> List.of("kernel", scene.one("boot")))
+                context -> List.of("kernel", context.one("boot")))
             .withFloors(Isolation.KERNEL, Isolation.KERNEL));
   }
 }

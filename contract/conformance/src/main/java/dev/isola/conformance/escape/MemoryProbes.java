@@ -4,7 +4,7 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.MEMORY;
 
 import java.util.List;
 
-/** Shared memory, semaphores and queues of the host. */
+/** Probes of shared memory, semaphores and message queues of the host. */
 final class MemoryProbes {
   private MemoryProbes() {}
 
@@ -14,29 +14,29 @@ final class MemoryProbes {
             "sharedMemoryOfTheHostIsNotRead",
             MEMORY,
             "System V shared memory",
-            scene -> List.of("shared-memory", scene.one("ipc"), scene.id())),
+            context -> List.of("shared-memory", context.one("ipc"), context.id())),
         EscapeProbe.of(
             "messagesOfTheHostAreNotRead",
             MEMORY,
             "a System V queue",
-            scene -> List.of("messages", scene.one("ipc"), scene.id())),
+            context -> List.of("messages", context.one("ipc"), context.id())),
         EscapeProbe.of(
             "semaphoresOfTheHostAreNotRead",
             MEMORY,
             "a System V semaphore",
-            scene -> List.of("semaphores", scene.one("ipc"), scene.one("semaphore"))),
-        planted("posixMemoryOfTheHostIsNotRead", "posix-memory", "POSIX shared memory"),
-        planted("posixQueueOfTheHostIsNotOpened", "posix-queue", "a POSIX queue"));
+            context -> List.of("semaphores", context.one("ipc"), context.one("semaphore"))),
+        posixObject("posixMemoryOfTheHostIsNotRead", "posix-memory", "POSIX shared memory"),
+        posixObject("posixQueueOfTheHostIsNotOpened", "posix-queue", "a POSIX queue"));
   }
 
-  static EscapeProbe planted(String name, String program, String words) {
+  static EscapeProbe posixObject(String name, String program, String target) {
     return EscapeProbe.of(
         name,
         MEMORY,
-        words,
-        scene -> {
-          scene.one(program);
-          return List.of(program, scene.id());
+        target,
+        context -> {
+          context.one(program);
+          return List.of(program, context.id());
         });
   }
 }

@@ -4,7 +4,7 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.NAMESPACES;
 
 import java.util.List;
 
-/** Namespaces of its own, and no way to make, enter or rearrange any. */
+/** Probes that a sandbox has its own namespaces and cannot create, enter or change any. */
 final class NamespaceProbes {
   private static final String FOLDER = "isola-probe-folder";
 
@@ -21,37 +21,39 @@ final class NamespaceProbes {
             .withNeed(EscapeProbe.Need.USERS),
         namespace("cgroupNamespaceIsItsOwn", "cgroup", "the host's control groups")
             .withNeed(EscapeProbe.Need.CONTROL_GROUPS),
-        gate("userNamespaceIsNotMade", "all capabilities, in a namespace within", "user-namespace"),
-        gate("namespacesAreNotMade", "a namespace within", "namespaces"),
+        privilege(
+            "userNamespaceIsNotMade", "all capabilities, in a nested namespace", "user-namespace"),
+        privilege("namespacesAreNotMade", "a nested namespace", "namespaces"),
         EscapeProbe.ofKernel(
                 "namespacesAreNotEntered",
                 NAMESPACES,
                 "the namespaces of another process",
                 "enter",
                 "all")
-            .withControl(scene -> List.of("enter", scene.one("pid"))),
-        gate("nothingIsMounted", "a mount", "mount", FOLDER),
-        gate("nothingIsMountedByNewerCalls", "a mount, by fsopen or open_tree", "mount-calls"),
-        gate("nothingIsUnmounted", "what lies beneath a mount", "unmount", FOLDER),
-        gate("nothingIsRemounted", "writing where a mount is read-only", "remount", FOLDER),
-        gate("rootIsNotPivoted", "another root", "pivot-root"),
-        gate("controlGroupsAreNotChanged", "its own limits", "control-groups"),
-        gate(
+            .withControl(context -> List.of("enter", context.one("pid"))),
+        privilege("nothingIsMounted", "a mount", "mount", FOLDER),
+        privilege("nothingIsMountedByNewerCalls", "a mount, by fsopen or open_tree", "mount-calls"),
+        privilege("nothingIsUnmounted", "the files beneath a mount", "unmount", FOLDER),
+        privilege("nothingIsRemounted", "write access to a read-only mount", "remount", FOLDER),
+        privilege("rootIsNotPivoted", "another root", "pivot-root"),
+        privilege("controlGroupsAreNotChanged", "its own limits", "control-groups"),
+        privilege(
             "releaseAgentIsNotSet",
             "a program that the host runs when a control group empties",
             "release-agent",
             FOLDER));
   }
 
-  private static EscapeProbe namespace(String name, String kind, String words) {
+  private static EscapeProbe namespace(String name, String kind, String target) {
     return EscapeProbe.of(
         name,
         NAMESPACES,
-        words,
-        scene -> List.of("namespace", kind, scene.one("namespace-" + kind), scene.one("boot")));
+        target,
+        context ->
+            List.of("namespace", kind, context.one("namespace-" + kind), context.one("boot")));
   }
 
-  private static EscapeProbe gate(String name, String words, String... program) {
-    return EscapeProbe.ofKernel(name, NAMESPACES, words, program);
+  private static EscapeProbe privilege(String name, String target, String... program) {
+    return EscapeProbe.ofKernel(name, NAMESPACES, target, program);
   }
 }

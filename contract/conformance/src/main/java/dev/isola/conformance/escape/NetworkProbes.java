@@ -5,7 +5,8 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.NETWORK;
 import java.util.List;
 
 /**
- * Servers and traffic of the host, from a sandbox without a network. Nothing leaves the machine.
+ * Probes of servers and traffic of the host from a sandbox without a network. Nothing leaves the
+ * machine.
  */
 final class NetworkProbes {
   private NetworkProbes() {}
@@ -19,21 +20,21 @@ final class NetworkProbes {
             "socketFilesOfTheHostAreNotReached",
             NETWORK,
             "a server of the host, by the path of its socket",
-            scene -> List.of("unix", scene.one("unix"), scene.id())),
+            context -> List.of("unix", context.one("unix"), context.id())),
         EscapeProbe.of(
                 "abstractSocketsOfTheHostAreNotReached",
                 NETWORK,
-                "a server of the host, by a name that is in no file system",
-                scene -> {
-                  scene.one("abstract");
-                  return List.of("abstract", scene.id());
+                "a server of the host, by an abstract Unix socket",
+                context -> {
+                  context.one("abstract");
+                  return List.of("abstract", context.id());
                 })
             .onlyOffline(),
         EscapeProbe.of(
             "daemonsAreNotReached",
             NETWORK,
-            "daemons that do as they are told",
-            scene ->
+            "daemons that accept unauthenticated requests",
+            context ->
                 List.of(
                     "sockets",
                     "/run/docker.sock",
@@ -52,31 +53,31 @@ final class NetworkProbes {
         EscapeProbe.of(
                 "vsockOfTheHostIsNotReached",
                 NETWORK,
-                "a server of the host, by vsock, which knows no namespace",
-                scene -> List.of("vsock", scene.one("vsock"), scene.id()))
+                "a server of the host, by vsock, which has no namespaces",
+                context -> List.of("vsock", context.one("vsock"), context.id()))
             .onlyOffline(),
         EscapeProbe.of(
                 "onlyLoopbackIsThere",
                 NETWORK,
-                "an interface that leads further",
-                scene -> List.of("interfaces"))
+                "a network interface other than loopback",
+                context -> List.of("interfaces"))
             .onlyOffline(),
         EscapeProbe.of(
                 "noRouteLeadsToTheMetadataService",
                 NETWORK,
-                "the credentials of a cloud's machine",
-                scene -> List.of("route", "169.254.169.254"))
+                "the metadata service of a cloud",
+                context -> List.of("route", "169.254.169.254"))
             .onlyOffline(),
         EscapeProbe.of(
                 "noRouteLeadsOut",
                 NETWORK,
                 "any other machine",
-                scene -> List.of("route", "198.51.100.1"))
+                context -> List.of("route", "198.51.100.1"))
             .onlyOffline(),
         traffic("trafficOfTheHostIsNotSeenByPackets", "sniff"),
         traffic("trafficOfTheHostIsNotSeenByRawSockets", "raw"),
         EscapeProbe.ofKernel(
-                "interfacesAreNotChanged", NETWORK, "the set-up of the network", "links")
+                "interfacesAreNotChanged", NETWORK, "the network configuration", "links")
             .onlyOffline());
   }
 
@@ -85,13 +86,13 @@ final class NetworkProbes {
             name,
             NETWORK,
             "a server on the host's loopback",
-            scene -> List.of(program, host, scene.one(port), scene.id()))
+            context -> List.of(program, host, context.one(port), context.id()))
         .onlyOffline();
   }
 
   private static EscapeProbe traffic(String name, String program) {
     return EscapeProbe.of(
-            name, NETWORK, "the host's traffic", scene -> List.of(program, scene.id()))
+            name, NETWORK, "the host's traffic", context -> List.of(program, context.id()))
         .onlyOffline();
   }
 }

@@ -6,7 +6,7 @@ import dev.isola.conformance.escape.EscapeProbe.ProbeArguments;
 import dev.isola.conformance.escape.EscapeProbe.TargetLocation;
 import java.util.List;
 
-/** Another sandbox of the same provider, in which the same things are planted as on the host. */
+/** Probes of another sandbox of the same provider, which has the same targets as the host. */
 final class OtherSandboxProbes {
   private OtherSandboxProbes() {}
 
@@ -15,50 +15,50 @@ final class OtherSandboxProbes {
         of(
                 "filesOfAnotherSandboxAreNotFound",
                 "files of another sandbox",
-                scene -> List.of("find", scene.id(), "/tmp", "/workspace", "/"))
-            .withControl(scene -> List.of("find", scene.id(), scene.one("scratch"))),
+                context -> List.of("find", context.id(), "/tmp", "/workspace", "/"))
+            .withControl(context -> List.of("find", context.id(), context.one("scratch"))),
         searching("processesOfAnotherSandboxAreNotSeen", "cmdline", "its command lines"),
         searching("environmentsOfAnotherSandboxAreNotRead", "environ", "its environments"),
         of(
                 "loopbackOfAnotherSandboxIsNotReached",
                 "its servers",
-                scene -> List.of("tcp", "127.0.0.1", scene.one("tcp"), scene.id()))
+                context -> List.of("tcp", "127.0.0.1", context.one("tcp"), context.id()))
             .onlyOffline(),
         of(
                 "abstractSocketsOfAnotherSandboxAreNotReached",
-                "its servers without a path",
-                scene -> {
-                  scene.one("abstract");
-                  return List.of("abstract", scene.id());
+                "its abstract Unix sockets",
+                context -> {
+                  context.one("abstract");
+                  return List.of("abstract", context.id());
                 })
             .onlyOffline(),
         of(
             "sharedMemoryOfAnotherSandboxIsNotRead",
             "its System V shared memory",
-            scene -> List.of("shared-memory", scene.one("ipc"), scene.id())),
+            context -> List.of("shared-memory", context.one("ipc"), context.id())),
         of(
             "posixMemoryOfAnotherSandboxIsNotRead",
             "its POSIX shared memory",
-            scene -> {
-              scene.one("posix-memory");
-              return List.of("posix-memory", scene.id());
+            context -> {
+              context.one("posix-memory");
+              return List.of("posix-memory", context.id());
             }),
         of(
             "posixQueueOfAnotherSandboxIsNotOpened",
             "its POSIX queue",
-            scene -> {
-              scene.one("posix-queue");
-              return List.of("posix-queue", scene.id());
+            context -> {
+              context.one("posix-queue");
+              return List.of("posix-queue", context.id());
             }));
   }
 
-  private static EscapeProbe searching(String name, String program, String words) {
-    return of(name, words, scene -> List.of(program, "all", scene.id()))
-        .withControl(scene -> List.of(program, scene.one("pid"), scene.id()));
+  private static EscapeProbe searching(String name, String program, String target) {
+    return of(name, target, context -> List.of(program, "all", context.id()))
+        .withControl(context -> List.of(program, context.one("pid"), context.id()));
   }
 
-  private static EscapeProbe of(String name, String words, ProbeArguments script) {
-    return EscapeProbe.of(name, OTHER_SANDBOX, words, script)
+  private static EscapeProbe of(String name, String target, ProbeArguments script) {
+    return EscapeProbe.of(name, OTHER_SANDBOX, target, script)
         .withLocation(TargetLocation.OTHER_SANDBOX);
   }
 }

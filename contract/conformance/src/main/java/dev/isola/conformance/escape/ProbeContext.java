@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a probe needs to know: the id of what was planted, where each thing is, and facts of the
- * host to compare with. A fact may have several values.
+ * Context passed to a probe: the id of the targets, where they are, and facts about the host to
+ * compare with. A fact may have several values.
  */
 public record ProbeContext(String id, Map<String, List<String>> facts) {
   private static final String PREFIX = "isola-planted-";
@@ -15,16 +15,16 @@ public record ProbeContext(String id, Map<String, List<String>> facts) {
     facts = Map.copyOf(facts);
   }
 
-  /** Says that something could not be planted here, or is not to be found on this machine. */
+  /** Thrown when a target could not be created or does not exist on this machine. */
   public static final class TargetMissingException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     TargetMissingException(String name) {
-      super("this machine has nothing to attack: " + name);
+      super("there is no target on this machine: " + name);
     }
   }
 
-  /** Returns the words that everything planted bears: as a name, or as its content. */
+  /** Returns the text that is part of the name or content of every target. */
   public String mark() {
     return markOf(id);
   }
@@ -34,15 +34,19 @@ public record ProbeContext(String id, Map<String, List<String>> facts) {
   }
 
   /**
-   * Returns a fact.
+   * Returns the value of a fact.
    *
-   * @throws TargetMissingException when there is none
+   * @throws TargetMissingException if there is none
    */
   public String one(String name) {
     return all(name).getFirst();
   }
 
-  /** Returns all values of a fact, at least one, or throws likewise. */
+  /**
+   * Returns all values of a fact, at least one.
+   *
+   * @throws TargetMissingException if there is none
+   */
   public List<String> all(String name) {
     List<String> values = facts.getOrDefault(name, List.of());
     if (values.isEmpty()) {
@@ -51,7 +55,7 @@ public record ProbeContext(String id, Map<String, List<String>> facts) {
     return values;
   }
 
-  /** Returns this scene with further facts. */
+  /** Returns this context with an additional fact. */
   public ProbeContext with(String name, List<String> values) {
     Map<String, List<String>> more = new HashMap<>(facts);
     more.put(name, List.copyOf(values));

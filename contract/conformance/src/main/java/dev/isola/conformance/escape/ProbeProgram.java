@@ -14,13 +14,14 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The C program that makes the attempts: src/main/c. It is static, and runs wherever Linux does.
+ * The C program in {@code src/main/c} that runs the probes. It is statically linked and runs on any
+ * Linux.
  */
 public final class ProbeProgram {
   public static final String NAME = "isola-probe";
 
-  private static final int PATIENCE_SECONDS = 30;
-  private static final int LONGEST_ANSWER = 4096;
+  private static final int TIMEOUT_SECONDS = 30;
+  private static final int MAX_OUTPUT = 4096;
 
   private final byte[] content;
 
@@ -28,7 +29,7 @@ public final class ProbeProgram {
     this.content = content;
   }
 
-  /** Returns the program for this machine; empty when there is none. */
+  /** Returns the program for this machine, or empty if there is none. */
   public static Optional<ProbeProgram> find() {
     String arch = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
     String resource =
@@ -44,28 +45,30 @@ public final class ProbeProgram {
     return content.clone();
   }
 
-  /** Puts it into {@code folder}. */
+  /** Writes the program to {@code folder}. */
   void install(Path folder) throws IOException {
     Path target = Files.write(folder.resolve(NAME), content);
     Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
-  /** Runs what is installed in {@code folder} as a plain process of this user. */
-  static ProbeResult run(Path folder, List<String> words) throws IOException, InterruptedException {
+  /** Runs the program in {@code folder} as a plain process of this user. */
+  static ProbeResult run(Path folder, List<String> arguments)
+      throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(folder.resolve(NAME).toString()));
-    command.addAll(words);
+    command.addAll(arguments);
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.directory(folder.toFile());
     builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
     builder.redirectErrorStream(true);
     Process process = builder.start();
     try (InputStream out = process.getInputStream()) {
-      // The program ends by itself; reading to the end waits for that.
-      String said = new String(out.readNBytes(LONGEST_ANSWER), StandardCharsets.UTF_8);
-      if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      // The program has its own timeout, so reading to the end terminates.
+      String output = new String(out.readNBytes(MAX_OUTPUT), StandardCharsets.UTF_8);
+      if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         throw new IOException(NAME + " does not end");
       }
-      return ProbeResult.parse(said).orElseThrow(() -> new IOException(NAME + " said: " + said));
+      return ProbeResult.parse(output)
+          .orElseThrow(() -> new IOException(NAME + " said: " + output));
     } finally {
       process.destroyForcibly();
     }

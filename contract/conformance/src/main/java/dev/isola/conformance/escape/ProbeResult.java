@@ -3,17 +3,17 @@ package dev.isola.conformance.escape;
 import java.util.Locale;
 import java.util.Optional;
 
-/** How one attempt went, as the program says it in its one line. */
+/** The result of a probe, as the probe program prints it on one line. */
 public record ProbeResult(Verdict verdict, String detail) {
-  private static final int LONGEST = 600;
+  private static final int MAX_LENGTH = 600;
 
-  /** What the line starts with. */
+  /** The first word of the line. */
   public enum Verdict {
-    /** It got through. */
+    /** The probe reached its target. */
     GOT,
-    /** The attempt failed. */
+    /** The attempt was refused. */
     REFUSED,
-    /** There is nothing here to attack. */
+    /** There is no target to attack. */
     ABSENT
   }
 
@@ -25,10 +25,10 @@ public record ProbeResult(Verdict verdict, String detail) {
     return new ProbeResult(Verdict.REFUSED, detail);
   }
 
-  /** Reads what the program wrote; empty when that is no answer. */
+  /** Parses the output of the probe program; returns empty if it is not a result. */
   public static Optional<ProbeResult> parse(String output) {
     String line = output.strip();
-    if (line.length() > LONGEST || line.indexOf('\n') >= 0) {
+    if (line.length() > MAX_LENGTH || line.indexOf('\n') >= 0) {
       return Optional.empty();
     }
     for (Verdict word : Verdict.values()) {

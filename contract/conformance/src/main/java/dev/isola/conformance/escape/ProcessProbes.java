@@ -6,8 +6,8 @@ import dev.isola.conformance.escape.EscapeProbe.Evidence;
 import java.util.List;
 
 /**
- * The host's processes. On the bare host only the planted one is looked at; in a sandbox every
- * process that is to be seen.
+ * Probes of host processes. On the bare host only the target process is attacked; in a sandbox,
+ * every visible process.
  */
 final class ProcessProbes {
   private ProcessProbes() {}
@@ -16,18 +16,19 @@ final class ProcessProbes {
     return List.of(
         searching("environmentsOfTheHostAreNotRead", "environ", "environments of processes"),
         searching("commandLinesOfTheHostAreNotRead", "cmdline", "command lines of processes"),
-        searching("descriptorsOfTheHostAreNotOpened", "descriptors-of", "what processes have open"),
+        searching("descriptorsOfTheHostAreNotOpened", "descriptors-of", "open files of processes"),
         EscapeProbe.of(
                 "rootsOfTheHostAreNotEntered",
                 PROCESSES,
                 "the host's files, through the root of another process",
-                scene -> List.of("root", "all", scene.one("tmp"), scene.id()))
-            .withControl(scene -> List.of("root", scene.one("pid"), scene.one("tmp"), scene.id())),
+                context -> List.of("root", "all", context.one("tmp"), context.id()))
+            .withControl(
+                context -> List.of("root", context.one("pid"), context.one("tmp"), context.id())),
         EscapeProbe.of(
                 "processOfTheHostIsNotKilled",
                 PROCESSES,
                 "a process of the host, by a signal",
-                scene -> List.of("signal", scene.one("pid")))
+                context -> List.of("signal", context.one("pid")))
             .withEvidence(Evidence.PROCESS),
         reading("memoryOfTheHostIsNotReadByCall", "vm-read", "a process's memory"),
         reading("memoryOfTheHostIsNotReadByFile", "mem", "a process's memory through /proc"),
@@ -35,22 +36,25 @@ final class ProcessProbes {
         EscapeProbe.of(
             "descriptorOfTheHostIsNotTaken",
             PROCESSES,
-            "what a process has open, by pidfd",
-            scene ->
+            "an open file of a process, by pidfd",
+            context ->
                 List.of(
-                    "steal-descriptor", scene.one("pid"), scene.one("descriptor"), scene.id())));
+                    "steal-descriptor",
+                    context.one("pid"),
+                    context.one("descriptor"),
+                    context.id())));
   }
 
-  private static EscapeProbe searching(String name, String program, String words) {
-    return EscapeProbe.of(name, PROCESSES, words, scene -> List.of(program, "all", scene.id()))
-        .withControl(scene -> List.of(program, scene.one("pid"), scene.id()));
+  private static EscapeProbe searching(String name, String program, String target) {
+    return EscapeProbe.of(name, PROCESSES, target, context -> List.of(program, "all", context.id()))
+        .withControl(context -> List.of(program, context.one("pid"), context.id()));
   }
 
-  private static EscapeProbe reading(String name, String program, String words) {
+  private static EscapeProbe reading(String name, String program, String target) {
     return EscapeProbe.of(
         name,
         PROCESSES,
-        words,
-        scene -> List.of(program, scene.one("pid"), scene.one("address"), scene.id()));
+        target,
+        context -> List.of(program, context.one("pid"), context.one("address"), context.id()));
   }
 }

@@ -4,20 +4,20 @@ import static dev.isola.conformance.escape.EscapeProbe.Topic.RESOURCES;
 
 import java.util.List;
 
-/** More than one's share of the machine. */
+/** Probes that try to get more than a fair share of the machine. */
 final class ResourceProbes {
   private ResourceProbes() {}
 
   static List<EscapeProbe> all() {
     return List.of(
-        gate("priorityIsNotRaised", "a higher priority than others", "priority"),
-        gate("realTimeIsRefused", "a processor for itself", "real-time"),
-        gate("ioPriorityIsNotRaised", "the disks for itself", "io-priority"),
-        gate("hardLimitsAreNotRaised", "more than its limits", "limits"),
-        gate("killerIsNotAvoided", "being spared when memory is short", "out-of-memory"));
+        privilege("priorityIsNotRaised", "a higher priority than others", "priority"),
+        privilege("realTimeIsRefused", "real-time scheduling", "real-time"),
+        privilege("ioPriorityIsNotRaised", "real-time I/O priority", "io-priority"),
+        privilege("hardLimitsAreNotRaised", "higher hard limits", "limits"),
+        privilege("killerIsNotAvoided", "protection from the OOM killer", "out-of-memory"));
   }
 
-  private static EscapeProbe gate(String name, String words, String program) {
-    return EscapeProbe.ofKernel(name, RESOURCES, words, program);
+  private static EscapeProbe privilege(String name, String target, String program) {
+    return EscapeProbe.ofKernel(name, RESOURCES, target, program);
   }
 }

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What {@code isola-probe plant} says: lines {@code name=value}, then {@code ready}. */
+/** The output of {@code isola-probe targets}: lines {@code name=value}, then {@code ready}. */
 public final class TargetFacts {
   /** The last line. */
   public static final String READY = "ready\n";
@@ -22,14 +22,14 @@ public final class TargetFacts {
     return facts;
   }
 
-  /** Returns what the program is told so that it plants under {@code scene}'s id. */
-  public static List<String> arguments(ProbeContext scene, String folder) {
+  /** Returns the program arguments that create targets with the id of {@code context}. */
+  public static List<String> arguments(ProbeContext context, String folder) {
     return List.of(
-        "plant",
-        scene.id(),
-        scene.mark(),
-        "file=" + folder + "/" + scene.mark() + "-file",
-        "unix=" + folder + "/" + scene.mark() + "-server",
-        "channel=" + folder + "/" + scene.mark() + "-agent");
+        "targets",
+        context.id(),
+        context.mark(),
+        "file=" + folder + "/" + context.mark() + "-file",
+        "unix=" + folder + "/" + context.mark() + "-server",
+        "channel=" + folder + "/" + context.mark() + "-agent");
   }
 }

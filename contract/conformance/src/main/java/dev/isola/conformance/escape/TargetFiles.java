@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Files of the host that no sandbox may see, each in a place that a careless one shares. Everybody
- * may read and write them, so that nothing but the wall protects them.
+ * Host files that no sandbox may see, in folders that a careless provider shares. They are
+ * world-readable and world-writable, so that only the isolation protects them.
  */
 final class TargetFiles implements AutoCloseable {
   private static final List<Path> ETC_AND_USR = List.of(Path.of("/etc"), Path.of("/usr"));
@@ -35,7 +35,7 @@ final class TargetFiles implements AutoCloseable {
     put("run", Path.of(runtime == null || runtime.isEmpty() ? "/run" : runtime));
   }
 
-  /** Where this user may not write, or there is no such folder, nothing is planted. */
+  /** Creates no file if the folder does not exist or this user cannot write to it. */
   private void put(String name, Path folder) {
     Path file = folder.resolve(mark + "-file");
     try {
@@ -60,7 +60,7 @@ final class TargetFiles implements AutoCloseable {
     return facts;
   }
 
-  /** Returns the content of a file of the host; empty when there is none. */
+  /** Returns the content of a host file, or empty if it does not exist. */
   static Optional<String> content(String file) {
     try {
       return Optional.of(Files.readString(Path.of(file)));

@@ -1,6 +1,6 @@
 /**
- * Escape probes: ways out of a sandbox, each tried for real by a small C program. A probe is first
- * run on the bare host, where it must get through, and then in the sandbox, where it must not.
+ * Escape probes: attempts to break out of a sandbox, made by a small C program. A probe first runs
+ * on the bare host, where it must succeed, and then in the sandbox, where it must fail.
  */
 @NullMarked
 package dev.isola.conformance.escape;

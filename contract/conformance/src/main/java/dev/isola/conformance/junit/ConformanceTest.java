@@ -24,28 +24,30 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Shows the kit to JUnit: a subclass says which provider. What is not run is an aborted test with
- * its reason.
+ * Runs the conformance kit as JUnit tests. A subclass supplies the provider. A check that is not
+ * run becomes an aborted test with the reason.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class ConformanceTest {
   private @Nullable CheckRunner runner;
   private @Nullable Path data;
 
-  /** Returns the provider, on a fresh data folder that is removed afterwards. Called once. */
+  /** Returns the provider, on a new data folder that is removed afterwards. Called once. */
   protected abstract ProviderUnderTest underTest() throws Exception;
 
-  /** Returns what looks for leaks around every check. */
+  /** Returns the leak check that runs around every check. */
   protected LeakCheck leakCheck(ProviderUnderTest underTest) {
     return HostLeakCheck.of(underTest);
   }
 
-  /** Returns the classes of checks to run; fewer where all of them would take minutes. */
+  /**
+   * Returns the groups of checks to run. Override it to run a subset if all of them take minutes.
+   */
   protected List<String> groups() {
     return ConformanceKit.groups();
   }
 
-  /** Returns these classes of checks, or all of them in {@code ./check --long}. */
+  /** Returns these groups, or all groups in {@code ./check --long}. */
   protected static List<String> unlessLong(String... few) {
     return Boolean.getBoolean("isola.long") ? ConformanceKit.groups() : List.of(few);
   }

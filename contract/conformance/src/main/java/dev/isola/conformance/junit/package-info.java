@@ -1,4 +1,4 @@
-/** The kit as JUnit tests. */
+/** The conformance kit as JUnit tests. */
 @NullMarked
 package dev.isola.conformance.junit;
 

@@ -33,7 +33,7 @@ import dev.isola.conformance.check.VolumesChecks;
 import dev.isola.conformance.check.WatchChecks;
 import java.util.List;
 
-/** The check classes, in the order they run. A new class is a line here. */
+/** The check classes in the order in which they run. Add new classes here. */
 final class CheckClasses {
   private CheckClasses() {}
 

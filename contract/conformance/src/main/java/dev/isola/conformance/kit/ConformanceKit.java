@@ -12,11 +12,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** All checks there are, class by class. */
+/** All checks, by group. */
 public final class ConformanceKit {
   private ConformanceKit() {}
 
-  /** Returns the names of the classes, as {@code --only} takes them. */
+  /** Returns the names of the groups, as accepted by {@code --only}. */
   public static List<String> groups() {
     return CheckClasses.all().stream().map(ConformanceKit::groupOf).toList();
   }
@@ -42,7 +42,7 @@ public final class ConformanceKit {
   private static CheckCase caseOf(Object owner, Method method) {
     if (!Arrays.equals(method.getParameterTypes(), new Class<?>[] {CheckContext.class})
         || !Modifier.isPublic(method.getModifiers())) {
-      throw new IllegalStateException("a check is public and takes a Subject: " + method);
+      throw new IllegalStateException("a check is public and takes a CheckContext: " + method);
     }
     Check declared = method.getAnnotation(Check.class);
     return new CheckCase(

@@ -1,4 +1,4 @@
-/** The list of all check classes, and the checks found in them. */
+/** The list of all check classes and their checks. */
 @NullMarked
 package dev.isola.conformance.kit;
 

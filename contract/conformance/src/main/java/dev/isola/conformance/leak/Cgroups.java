@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The control groups of every hierarchy there is, version 1 and 2. */
+/** Control groups of every mounted hierarchy, versions 1 and 2. */
 final class Cgroups {
   private final ScanScope scope;
   private final List<TrackedResource> found = new ArrayList<>();

@@ -7,17 +7,19 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The census of one installation: what bears its instance id or lies in its data folder. Only the
- * counts of this JVM's descriptors are shared with whatever else runs in it.
+ * Finds leaked resources of one installation: those that carry its instance id or lie in its data
+ * folder. The descriptor counts cover the whole JVM.
  */
 public final class LeakDetector {
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration TIMEOUT = Duration.ofSeconds(3);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
 
   private final ScanScope scope;
 
   /**
-   * @param data the installation's folder, or one provider's in it
+   * Creates a detector.
+   *
+   * @param data the data folder of the installation, or of one of its providers
    */
   public LeakDetector(InstanceId instance, Path data) {
     this.scope = new ScanScope.OneInstallation(instance, data.toAbsolutePath().normalize());
@@ -28,11 +30,11 @@ public final class LeakDetector {
   }
 
   /**
-   * Returns what is there now and was not at {@code before}, in words. What is just ending gets a
-   * moment: it looks again until there is nothing, for three seconds at most.
+   * Returns descriptions of the resources that exist now and did not exist at {@code before}. Scans
+   * repeatedly for up to three seconds, because resources may still be being released.
    */
   public List<String> leakedSince(ResourceScan before) {
-    long until = System.nanoTime() + PATIENCE.toNanos();
+    long until = System.nanoTime() + TIMEOUT.toNanos();
     List<String> leaked = ResourceScan.difference(before, scan());
     while (!leaked.isEmpty()
         && System.nanoTime() - until < 0

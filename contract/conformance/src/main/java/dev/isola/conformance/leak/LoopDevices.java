@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Loop devices whose file lies in a data folder: mounted in any namespace, or in none. */
+/** Loop devices whose backing file lies in a data folder, whether mounted or not. */
 final class LoopDevices {
   private static final Path DEVICES = Path.of("/sys/block");
 

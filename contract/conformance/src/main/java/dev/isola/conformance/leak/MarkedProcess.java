@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A process that bears the mark: on its command line (agents, supervisors), in its environment
- * (commands), or by standing in the data folder.
+ * A process that belongs to an installation, recognized by its command line (agents, supervisors),
+ * its environment (commands) or a working folder inside the data folder.
  *
- * @param startTime in clock ticks since boot: a pid alone may be somebody else's by now
+ * @param startTime in clock ticks since boot, because pids are reused
  */
 record MarkedProcess(long pid, long startTime, String why, String commandLine) {
   private static final Path PROC = Path.of("/proc");
-  private static final int LONGEST = 120;
+  private static final int MAX_COMMAND_LINE = 120;
 
   static List<MarkedProcess> find(ScanScope scope) {
     List<MarkedProcess> found = new ArrayList<>();
@@ -28,12 +28,15 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
     return found;
   }
 
-  TrackedResource thing() {
-    String words = "process " + pid + " (" + commandLine + "), " + why;
-    return new TrackedResource(TrackedResource.Kind.PROCESS, pid + "@" + startTime, words);
+  TrackedResource toResource() {
+    String description = "process " + pid + " (" + commandLine + "), " + why;
+    return new TrackedResource(TrackedResource.Kind.PROCESS, pid + "@" + startTime, description);
   }
 
-  /** Returns the network namespace as {@code net:[inode]}; empty when the process is gone. */
+  /**
+   * Returns the network namespace as {@code net:[inode]}, or an empty string if the process is
+   * gone.
+   */
   String network() {
     return ProcFiles.link(PROC.resolve(pid + "/ns/net"));
   }
@@ -43,25 +46,28 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
   }
 
   private static Optional<MarkedProcess> look(Path process, ScanScope scope) {
-    List<String> words = Arrays.asList(ProcFiles.text(process.resolve("cmdline")).split("\0"));
+    List<String> description =
+        Arrays.asList(ProcFiles.text(process.resolve("cmdline")).split("\0"));
     Optional<String> why =
-        byCommandLine(words, scope)
+        byCommandLine(description, scope)
             .or(() -> byEnvironment(process, scope))
             .or(() -> byFolder(process, scope));
-    return why.flatMap(reason -> alive(process, reason, String.join(" ", words)));
+    return why.flatMap(reason -> alive(process, reason, String.join(" ", description)));
   }
 
-  private static Optional<String> byCommandLine(List<String> words, ScanScope scope) {
-    Optional<String> instance = after(words, "--instance");
-    Optional<String> sandbox = after(words, "--sandbox");
+  private static Optional<String> byCommandLine(List<String> description, ScanScope scope) {
+    Optional<String> instance = after(description, "--instance");
+    Optional<String> sandbox = after(description, "--sandbox");
     return instance.isPresent() && sandbox.isPresent() && scope.ownsInstance(instance.get())
         ? Optional.of("an agent or supervisor of sandbox " + sandbox.get())
         : Optional.empty();
   }
 
-  private static Optional<String> after(List<String> words, String option) {
-    int at = words.indexOf(option);
-    return at >= 0 && at + 1 < words.size() ? Optional.of(words.get(at + 1)) : Optional.empty();
+  private static Optional<String> after(List<String> description, String option) {
+    int at = description.indexOf(option);
+    return at >= 0 && at + 1 < description.size()
+        ? Optional.of(description.get(at + 1))
+        : Optional.empty();
   }
 
   private static Optional<String> byEnvironment(Path process, ScanScope scope) {
@@ -79,7 +85,7 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
         : Optional.empty();
   }
 
-  /** A command may throw its environment away, but it still stands somewhere. */
+  /** A command may clear its environment, but it still has a working folder. */
   private static Optional<String> byFolder(Path process, ScanScope scope) {
     if (scope.dataFolders().isEmpty()) {
       return Optional.empty();
@@ -90,7 +96,9 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
 
   private static Optional<MarkedProcess> alive(Path process, String why, String commandLine) {
     String shown =
-        commandLine.length() > LONGEST ? commandLine.substring(0, LONGEST) + "…" : commandLine;
+        commandLine.length() > MAX_COMMAND_LINE
+            ? commandLine.substring(0, MAX_COMMAND_LINE) + "…"
+            : commandLine;
     return ProcessStat.read(process)
         .filter(stat -> !stat.isZombie())
         .map(

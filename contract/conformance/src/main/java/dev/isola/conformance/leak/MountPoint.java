@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A line of /proc/self/mountinfo. */
+/** A line of {@code /proc/self/mountinfo}. */
 record MountPoint(String id, String path, String type, String source, String options) {
   private static final Path TABLE = Path.of("/proc/self/mountinfo");
 
@@ -21,11 +21,11 @@ record MountPoint(String id, String path, String type, String source, String opt
     return mounts;
   }
 
-  /** Returns those that count. Network namespaces are mounts too, but have a kind of their own. */
+  /** Returns the mounts in scope, except network namespaces, which are reported separately. */
   static List<TrackedResource> find(ScanScope scope) {
     return all().stream()
         .filter(mount -> !mount.type.equals("nsfs") && mount.marked(scope))
-        .map(MountPoint::thing)
+        .map(MountPoint::toResource)
         .toList();
   }
 
@@ -36,14 +36,14 @@ record MountPoint(String id, String path, String type, String source, String opt
         || scope.ownsName(path);
   }
 
-  private TrackedResource thing() {
+  private TrackedResource toResource() {
     return new TrackedResource(
         TrackedResource.Kind.MOUNT,
         id + " " + path,
         "mount of " + source + " (" + type + ") at " + path);
   }
 
-  /** Undoes the kernel's octal for blanks and backslashes. */
+  /** Decodes the octal escapes of the kernel for whitespace and backslashes. */
   private static String plain(String text) {
     return text.replace("\\040", " ")
         .replace("\\011", "\t")

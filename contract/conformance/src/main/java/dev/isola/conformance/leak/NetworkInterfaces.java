@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The host's ends of sandboxes' interfaces: they bear the sandbox's name as their alias. */
+/** Host ends of sandbox network interfaces; their alias contains the sandbox id. */
 final class NetworkInterfaces {
   private static final Path LINKS = Path.of("/sys/class/net");
 

@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Network namespaces with a name of ours, and those that marked processes live in. */
+/** Network namespaces whose name starts with {@code isola}, and those of the processes in scope. */
 final class NetworkNamespaces {
   private static final Path NAMED = Path.of("/run/netns");
 
@@ -16,20 +16,21 @@ final class NetworkNamespaces {
     List<TrackedResource> found = new ArrayList<>();
     for (String name : ProcFiles.names(NAMED)) {
       if (name.startsWith("isola") && scope.ownsName(name)) {
-        found.add(thing(name, "network namespace " + name));
+        found.add(toResource(name, "network namespace " + name));
       }
     }
     Set<String> seen = new HashSet<>(Set.of("", MarkedProcess.ownNetwork()));
     for (MarkedProcess process : processes) {
       String network = process.network();
       if (seen.add(network)) {
-        found.add(thing(network, "network namespace " + network + " of process " + process.pid()));
+        found.add(
+            toResource(network, "network namespace " + network + " of process " + process.pid()));
       }
     }
     return found;
   }
 
-  private static TrackedResource thing(String id, String words) {
-    return new TrackedResource(TrackedResource.Kind.NETWORK_NAMESPACE, id, words);
+  private static TrackedResource toResource(String id, String description) {
+    return new TrackedResource(TrackedResource.Kind.NETWORK_NAMESPACE, id, description);
   }
 }

@@ -10,8 +10,9 @@ import java.util.TreeMap;
 /**
  * The open descriptors of this JVM.
  *
- * @param inside those that point into the data folder
- * @param counts how many there are of each kind; what the JVM opens for itself is not counted
+ * @param inside the descriptors that point into the data folder
+ * @param counts the number of other descriptors by kind, without those that the JVM opens for
+ *     itself
  */
 record OpenDescriptors(List<TrackedResource> inside, Map<String, Integer> counts) {
   static final String SOCKETS = "sockets";
@@ -49,7 +50,7 @@ record OpenDescriptors(List<TrackedResource> inside, Map<String, Integer> counts
     return target.startsWith("/") ? FILES : OTHERS;
   }
 
-  /** Code it loads when it likes, devices it reads random numbers from, and our own listing. */
+  /** Code that the JVM loads lazily, random devices, and the folder that this scan reads. */
   private static boolean ofTheJvm(String target) {
     String name = target.toLowerCase(Locale.ROOT);
     return name.endsWith(".jar")

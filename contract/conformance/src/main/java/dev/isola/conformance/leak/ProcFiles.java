@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Reads /proc and its like, where anything may go away while it is looked at: what is gone is
- * empty.
+ * Reads files of {@code /proc} and {@code /sys}, which may disappear at any time; a missing file
+ * reads as empty.
  */
 final class ProcFiles {
   private ProcFiles() {}
@@ -34,13 +34,13 @@ final class ProcFiles {
     }
   }
 
-  /** Returns the names in a folder. Lists without keeping a descriptor open. */
+  /** Returns the names in a folder, without keeping a descriptor open. */
   static List<String> names(Path folder) {
     String[] names = folder.toFile().list();
     return names == null ? List.of() : List.of(names);
   }
 
-  /** Returns the folders in a folder, links left out. */
+  /** Returns the folders in a folder, without symbolic links. */
   static List<Path> folders(Path folder) {
     File[] found = folder.toFile().listFiles(File::isDirectory);
     return found == null

@@ -6,13 +6,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Everything on this machine that bears our mark, at one moment: processes, cgroups, mounts, loop
- * devices, network namespaces and interfaces, unix sockets, sandbox folders, and the open
- * descriptors of this JVM.
+ * The resources on this machine that carry an Isola label, at one moment: processes, cgroups,
+ * mounts, loop devices, network namespaces and interfaces, Unix sockets, sandbox folders, and the
+ * open descriptors of this JVM.
  *
- * <p>What cannot be looked at (another user's process, a mount in another namespace) is not seen.
+ * <p>Resources that this user cannot inspect, such as processes of another user or mounts in
+ * another namespace, are not included.
  *
- * @param descriptors how many of this JVM's are open, by kind
+ * @param descriptors the number of open descriptors of this JVM, by kind
  */
 public record ResourceScan(List<TrackedResource> resources, Map<String, Integer> descriptors) {
   public ResourceScan {
@@ -20,7 +21,7 @@ public record ResourceScan(List<TrackedResource> resources, Map<String, Integer>
     descriptors = Map.copyOf(descriptors);
   }
 
-  /** Looks for whatever Isola made here, of whichever installation; it knows no data folder. */
+  /** Scans for resources of any installation, regardless of its data folder. */
   public static ResourceScan scan() {
     return scan(ScanScope.ALL_INSTALLATIONS);
   }
@@ -28,25 +29,25 @@ public record ResourceScan(List<TrackedResource> resources, Map<String, Integer>
   static ResourceScan scan(ScanScope scope) {
     List<MarkedProcess> processes = MarkedProcess.find(scope);
     OpenDescriptors descriptors = OpenDescriptors.find(scope);
-    List<TrackedResource> things = new ArrayList<>();
-    processes.forEach(process -> things.add(process.thing()));
-    things.addAll(Cgroups.find(scope));
-    things.addAll(MountPoint.find(scope));
-    things.addAll(LoopDevices.find(scope));
-    things.addAll(NetworkNamespaces.find(scope, processes));
-    things.addAll(NetworkInterfaces.find(scope));
-    things.addAll(UnixSockets.find(scope));
-    things.addAll(SandboxDataFolders.find(scope));
-    things.addAll(descriptors.inside());
-    return new ResourceScan(things, descriptors.counts());
+    List<TrackedResource> resources = new ArrayList<>();
+    processes.forEach(process -> resources.add(process.toResource()));
+    resources.addAll(Cgroups.find(scope));
+    resources.addAll(MountPoint.find(scope));
+    resources.addAll(LoopDevices.find(scope));
+    resources.addAll(NetworkNamespaces.find(scope, processes));
+    resources.addAll(NetworkInterfaces.find(scope));
+    resources.addAll(UnixSockets.find(scope));
+    resources.addAll(SandboxDataFolders.find(scope));
+    resources.addAll(descriptors.inside());
+    return new ResourceScan(resources, descriptors.counts());
   }
 
-  /** Returns what is in {@code after} and was not in {@code before}, in words. */
+  /** Returns descriptions of the resources that are in {@code after} and not in {@code before}. */
   public static List<String> difference(ResourceScan before, ResourceScan after) {
     List<String> leaked = new ArrayList<>();
-    for (TrackedResource thing : after.resources) {
-      if (before.resources.stream().noneMatch(thing::isSameAs)) {
-        leaked.add(thing.description());
+    for (TrackedResource resource : after.resources) {
+      if (before.resources.stream().noneMatch(resource::isSameAs)) {
+        leaked.add(resource.description());
       }
     }
     new TreeMap<>(after.descriptors)
@@ -61,8 +62,8 @@ public record ResourceScan(List<TrackedResource> resources, Map<String, Integer>
   }
 
   /**
-   * Returns this census with at least so many descriptors of a kind, as a baseline that lets others
-   * be kept.
+   * Returns this scan with descriptor counts raised to at least {@code atLeast}, as a baseline that
+   * allows so many.
    */
   public ResourceScan allowingDescriptors(Map<String, Integer> atLeast) {
     Map<String, Integer> allowed = new TreeMap<>(descriptors);

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The folders of sandboxes: {@code sandboxes/*} in a provider's data folder, and one level deeper
- * in an installation's, which has one folder for each provider.
+ * Sandbox folders: {@code sandboxes/*} in the data folder of a provider, or one level deeper in the
+ * data folder of an installation, which has a folder for each provider.
  */
 final class SandboxDataFolders {
   private static final String SANDBOXES = "sandboxes";

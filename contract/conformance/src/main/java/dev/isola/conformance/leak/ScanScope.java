@@ -4,22 +4,22 @@ import dev.isola.spi.InstanceId;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What counts as ours. */
+/** Decides which resources a scan includes. */
 sealed interface ScanScope {
   ScanScope ALL_INSTALLATIONS = new AllInstallations();
 
-  /** Tells whether a process that bears this instance's mark counts. */
+  /** Returns whether a process labeled with this instance id is in scope. */
   boolean ownsInstance(String instance);
 
-  /** Tells whether a resource of this name counts: a cgroup, a mount, a network namespace. */
+  /** Returns whether a cgroup, mount or network namespace with this name is in scope. */
   boolean ownsName(String name);
 
-  /** Tells whether something at this path counts. */
+  /** Returns whether a resource at this path is in scope. */
   boolean ownsPath(String path);
 
   List<Path> dataFolders();
 
-  /** Whatever Isola made here, of whichever installation. */
+  /** Resources of any installation. */
   record AllInstallations() implements ScanScope {
     private static final String NAME = "isola";
 
@@ -44,7 +44,7 @@ sealed interface ScanScope {
     }
   }
 
-  /** One installation; everything it makes bears its id or lies in its folder. */
+  /** Resources of one installation; they carry its id or lie in its data folder. */
   record OneInstallation(InstanceId instance, Path data) implements ScanScope {
     @Override
     public boolean ownsInstance(String other) {

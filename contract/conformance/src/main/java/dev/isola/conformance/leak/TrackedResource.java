@@ -1,14 +1,14 @@
 package dev.isola.conformance.leak;
 
 /**
- * One thing that bears the mark.
+ * A resource found by a scan.
  *
- * @param id tells it from others of its kind, also from a later one of the same name where the
- *     kernel can tell
- * @param words what a person is told
+ * @param id unique within its kind; where the kernel allows, it differs from a later resource of
+ *     the same name
+ * @param description the text for reports
  */
 public record TrackedResource(Kind kind, String id, String description) {
-  /** What there is to leak. */
+  /** The kinds of resources that can leak. */
   public enum Kind {
     PROCESS,
     CGROUP,

@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Unix sockets that are bound to a path of ours, listening or connected. The one that a provider's
- * launcher stands by on is part of the provider as long as the process lives that opened it.
+ * Unix sockets bound to a path in scope, listening or connected. The socket of an idle launcher
+ * belongs to its provider and is not a leak while the process that opened it lives.
  */
 final class UnixSockets {
   private static final Path TABLE = Path.of("/proc/net/unix");

@@ -1,8 +1,7 @@
 /**
- * Counts what is on this machine and bears Isola's mark, so that what a test left behind can be
- * told from what was there before. {@link dev.isola.conformance.leak.ResourceScan} sees everything;
- * {@link dev.isola.conformance.leak.LeakDetector} sees one installation, so that tests beside each
- * other do not see each other's.
+ * Leak detection: finds the resources that a test left behind. {@link
+ * dev.isola.conformance.leak.ResourceScan} covers all installations; {@link
+ * dev.isola.conformance.leak.LeakDetector} covers one, so that tests can run side by side.
  */
 @NullMarked
 package dev.isola.conformance.leak;

@@ -11,10 +11,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** The table of probes, and the program that knows all of them. */
+/** The table of probes and the probe program agree. */
 class EscapeProbesTest {
   @Test
-  void haveNamesOfTheirOwnThatStandInAMatrix() {
+  void namesAreUniqueIdentifiers() {
     List<String> names = EscapeProbes.all().stream().map(EscapeProbe::name).toList();
     assertThat(names).doesNotHaveDuplicates().hasSizeGreaterThanOrEqualTo(100);
     assertThat(names).allMatch(name -> name.matches("[a-z][A-Za-z0-9]{7,60}"), "is a method's");
@@ -22,14 +22,14 @@ class EscapeProbesTest {
   }
 
   @Test
-  void coverEveryTopic() {
+  void everyTopicHasAProbe() {
     assertThat(EscapeProbes.all())
         .extracting(EscapeProbe::topic)
         .contains(EscapeProbe.Topic.values());
   }
 
   @Test
-  void areRefusedToRootNoSoonerThanToOthers() {
+  void rootFloorIsNotBelowTheFloor() {
     assertThat(EscapeProbes.all()).allMatch(probe -> probe.rootFloor().isAtLeast(probe.floor()));
     assertThat(EscapeProbes.all())
         .filteredOn(probe -> probe.floor() == Isolation.PROCESS)
@@ -38,7 +38,7 @@ class EscapeProbesTest {
   }
 
   @Test
-  void areAllKnownToTheProgram() throws IOException {
+  void programImplementsEveryProbe() throws IOException {
     ProbeProgram program = ProbeProgram.find().orElseThrow();
     List<String> known;
     try (TemporaryFolder scratch = TemporaryFolder.create("isola-probes-")) {
@@ -53,11 +53,11 @@ class EscapeProbesTest {
     }
     try (HostTargets plant = HostTargets.create(program)) {
       List<String> one = List.of("1");
-      ProbeContext scene = plant.context();
+      ProbeContext context = plant.context();
       for (String fact : FACTS) {
-        scene = scene.facts().containsKey(fact) ? scene : scene.with(fact, one);
+        context = context.facts().containsKey(fact) ? context : context.with(fact, one);
       }
-      ProbeContext full = scene;
+      ProbeContext full = context;
       List<String> used =
           EscapeProbes.all().stream()
               .flatMap(probe -> Stream.of(probe.control(), probe.attempt()))
@@ -69,7 +69,7 @@ class EscapeProbesTest {
     }
   }
 
-  /** Facts that a machine or a sandbox may lack. */
+  /** Facts that may be missing on a machine or in a sandbox. */
   private static final List<String> FACTS =
       List.of(
           "installation",
@@ -99,9 +99,9 @@ class EscapeProbesTest {
     return known.stream().filter(name -> !name.equals("echo")).toList();
   }
 
-  /** The kernel checks the permission first: that is what makes the attempts harmless. */
+  /** The attempts are harmless because the kernel checks the permission first. */
   @Test
-  void gatesAreClosedWithoutCapabilities() throws IOException, InterruptedException {
+  void privilegedCallsAreRefusedWithoutCapabilities() throws IOException, InterruptedException {
     ProbeProgram program = ProbeProgram.find().orElseThrow();
     try (TemporaryFolder scratch = TemporaryFolder.create("isola-probes-")) {
       program.install(scratch.path());

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is planted is there, can be attacked, and goes away without a trace. */
+/** Targets exist, can be attacked, and are removed completely. */
 class HostTargetsTest {
   private static final List<Path> TABLES =
       List.of(
@@ -25,48 +25,48 @@ class HostTargetsTest {
     return EscapeProbes.all().stream().filter(probe -> probe.name().equals(name)).findFirst().get();
   }
 
-  private static long rows(ProbeContext scene) throws IOException {
+  private static long rows(ProbeContext context) throws IOException {
     long rows = 0;
     for (Path table : TABLES) {
       rows +=
           Files.readAllLines(table).stream()
-              .filter(line -> line.strip().startsWith(scene.one("ipc") + " "))
+              .filter(line -> line.strip().startsWith(context.one("ipc") + " "))
               .count();
     }
     return rows;
   }
 
   @Test
-  void leavesNothing() throws IOException {
-    ProbeContext scene;
+  void removesAllTargets() throws IOException {
+    ProbeContext context;
     try (HostTargets plant = HostTargets.create(program)) {
-      scene = plant.context();
-      assertThat(Path.of("/proc", scene.one("pid"))).exists();
-      assertThat(Path.of(scene.one("tmp"))).content().contains(scene.mark());
-      assertThat(Path.of(scene.one("scratch"))).isDirectory();
-      assertThat(rows(scene)).isEqualTo(3);
+      context = plant.context();
+      assertThat(Path.of("/proc", context.one("pid"))).exists();
+      assertThat(Path.of(context.one("tmp"))).content().contains(context.mark());
+      assertThat(Path.of(context.one("scratch"))).isDirectory();
+      assertThat(rows(context)).isEqualTo(3);
     }
-    assertThat(Path.of("/proc", scene.one("pid"))).doesNotExist();
-    assertThat(Path.of(scene.one("tmp"))).doesNotExist();
-    assertThat(Path.of(scene.one("scratch"))).doesNotExist();
-    assertThat(Path.of("/dev/shm", scene.mark())).doesNotExist();
-    assertThat(rows(scene)).isZero();
+    assertThat(Path.of("/proc", context.one("pid"))).doesNotExist();
+    assertThat(Path.of(context.one("tmp"))).doesNotExist();
+    assertThat(Path.of(context.one("scratch"))).doesNotExist();
+    assertThat(Path.of("/dev/shm", context.mark())).doesNotExist();
+    assertThat(rows(context)).isZero();
   }
 
   @Test
-  void leavesNothingOfWhatAControlMade() throws IOException, InterruptedException {
-    ProbeContext scene;
+  void removesFilesCreatedByControls() throws IOException, InterruptedException {
+    ProbeContext context;
     try (HostTargets plant = HostTargets.create(program)) {
-      scene = plant.context();
-      plant.control(named("nothingIsMadeInEtc"), scene);
-      plant.control(named("processOfTheHostIsNotKilled"), scene);
+      context = plant.context();
+      plant.control(named("nothingIsMadeInEtc"), context);
+      plant.control(named("processOfTheHostIsNotKilled"), context);
     }
-    assertThat(Path.of(scene.one("etc"))).doesNotExist();
-    assertThat(rows(scene)).isZero();
+    assertThat(Path.of(context.one("etc"))).doesNotExist();
+    assertThat(rows(context)).isZero();
   }
 
   @Test
-  void isAttackedWithSuccess() throws IOException, InterruptedException {
+  void probesReachTheTargets() throws IOException, InterruptedException {
     for (String name :
         List.of(
             "secretInTmpIsNotRead",
@@ -88,7 +88,7 @@ class HostTargetsTest {
   }
 
   @Test
-  void isNotFoundUnderAnotherId() throws IOException, InterruptedException {
+  void probesWithAnotherIdFindNothing() throws IOException, InterruptedException {
     try (HostTargets plant = HostTargets.create(program)) {
       ProbeContext other = new ProbeContext("another", plant.context().facts());
       for (String name :
@@ -103,32 +103,32 @@ class HostTargetsTest {
     }
   }
 
-  /** A program that boasts in its own copy of /etc has not reached the host's. */
+  /** A program that reports success in a private copy of /etc has not reached that of the host. */
   @Test
-  void witnessBelievesTheHost() throws IOException {
-    ProbeContext scene = new ProbeContext("x", Map.of("pid", List.of("self")));
+  void verifierTrustsTheHostOverTheProgram() throws IOException {
+    ProbeContext context = new ProbeContext("x", Map.of("pid", List.of("self")));
     Path file = Files.writeString(folder.resolve("file"), "as it was");
     List<String> words = List.of("write", file.toString());
 
     EscapeVerifier unmoved =
-        new EscapeVerifier(named("fileInTmpIsNotChanged"), scene, words, folder);
+        new EscapeVerifier(named("fileInTmpIsNotChanged"), context, words, folder);
     assertThat(unmoved.verify(ProbeResult.got("wrote it"), true).escaped()).isFalse();
 
     EscapeVerifier alarmed =
-        new EscapeVerifier(named("fileInTmpIsNotChanged"), scene, words, folder);
+        new EscapeVerifier(named("fileInTmpIsNotChanged"), context, words, folder);
     Files.writeString(file, "changed");
     assertThat(alarmed.verify(ProbeResult.refused("EACCES"), true).escaped()).isTrue();
 
-    EscapeVerifier survived = new EscapeVerifier(named("agentIsNotKilled"), scene, words, folder);
+    EscapeVerifier survived = new EscapeVerifier(named("agentIsNotKilled"), context, words, folder);
     assertThat(survived.verify(ProbeResult.refused("EPERM"), true).escaped()).isFalse();
     assertThat(survived.verify(ProbeResult.refused("EPERM"), false).escaped()).isTrue();
   }
 
   @Test
-  void missingFactsAreSaid() {
-    ProbeContext scene = new ProbeContext("x", Map.of());
-    assertThat(Optional.of(scene).map(ProbeContext::mark)).contains("isola-planted-x");
-    assertThatThrownBy(() -> scene.one("vsock"))
+  void missingFactIsNamed() {
+    ProbeContext context = new ProbeContext("x", Map.of());
+    assertThat(Optional.of(context).map(ProbeContext::mark)).contains("isola-planted-x");
+    assertThatThrownBy(() -> context.one("vsock"))
         .isInstanceOf(ProbeContext.TargetMissingException.class)
         .hasMessageContaining("vsock");
   }

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ProbeResultTest {
   @Test
-  void isOneLineThatStartsWithAWord() {
+  void parsesOneLineWithAVerdict() {
     assertThat(ProbeResult.parse("got: read /x\n")).contains(ProbeResult.got("read /x"));
     assertThat(ProbeResult.parse("refused: kill: EPERM\n"))
         .contains(ProbeResult.refused("kill: EPERM"));
@@ -17,7 +17,7 @@ class ProbeResultTest {
     assertThat(ProbeResult.got("read /x")).hasToString("got: read /x");
   }
 
-  /** What a sandbox writes may be anything; only an answer counts as one. */
+  /** A sandbox may print anything; only a well-formed result is accepted. */
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -28,12 +28,12 @@ class ProbeResultTest {
         "refused: a\ngot: b",
         "line\nrefused: b"
       })
-  void otherOutputIsNone(String output) {
+  void rejectsOtherOutput(String output) {
     assertThat(ProbeResult.parse(output)).isEmpty();
   }
 
   @Test
-  void isNotLong() {
+  void rejectsLongOutput() {
     assertThat(ProbeResult.parse("refused: " + "x".repeat(1000))).isEmpty();
   }
 }

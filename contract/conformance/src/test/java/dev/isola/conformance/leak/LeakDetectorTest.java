@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Plants a leak of each kind and sees the census find it; then takes it away again. */
+/** Creates a leak of each kind, expects the detector to find it, and removes it again. */
 class LeakDetectorTest {
   private final InstanceId instance =
       new InstanceId(SandboxId.random(RandomGenerator.getDefault()).value());
@@ -31,14 +31,14 @@ class LeakDetectorTest {
   @TempDir Path data;
   @TempDir Path otherData;
 
-  /** Something that can fail like a command line tool. */
+  /** An action that may fail like a command-line tool. */
   private interface Step {
     void take() throws IOException, InterruptedException;
   }
 
   /**
-   * Plants, looks, removes, looks again. A plant that this machine does not allow is a test that
-   * was not run.
+   * Creates a leak, scans, removes it and scans again. The test is not run if this machine does not
+   * allow such a leak.
    */
   private void found(String words, Step plant, Step remove)
       throws IOException, InterruptedException {
@@ -84,7 +84,10 @@ class LeakDetectorTest {
     }
   }
 
-  /** The JVM closes the pipes some time after the end; the next census must not see half of it. */
+  /**
+   * The JVM closes the pipes some time after the process ends; the next scan must not see some of
+   * them.
+   */
   private static void end(Process process) throws IOException, InterruptedException {
     process.destroyForcibly().waitFor();
     process.getOutputStream().close();
@@ -93,7 +96,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void nothingIsNothing() {
+  void reportsNothingWithoutALeak() {
     LeakDetector census = new LeakDetector(instance, data);
     ResourceScan before = census.scan();
     assertThat(before.resources()).isEmpty();
@@ -101,7 +104,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void processWithTheMarkInItsEnvironment() throws IOException, InterruptedException {
+  void processLabeledInItsEnvironment() throws IOException, InterruptedException {
     ProcessBuilder command = new ProcessBuilder("sleep", "300");
     command.environment().put("ISOLA_SANDBOX", "planted");
     command.environment().put("ISOLA_INSTANCE", instance.value());
@@ -109,7 +112,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void processWithTheMarksOnItsCommandLine() throws IOException, InterruptedException {
+  void processLabeledOnItsCommandLine() throws IOException, InterruptedException {
     ProcessBuilder agent =
         new ProcessBuilder(
             "sh", "-c", "read x", "agent", "--instance", instance.value(), "--sandbox", "planted");
@@ -117,7 +120,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void processThatThrewItsMarksAwayButStandsInTheFolder() throws IOException, InterruptedException {
+  void processWithAWorkingFolderInTheDataFolder() throws IOException, InterruptedException {
     ProcessBuilder command = new ProcessBuilder("sleep", "300").directory(data.toFile());
     command.environment().clear();
     processFound(command, "(sleep 300), in " + data);
@@ -142,7 +145,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void everyInstanceCountsInTheCensusOfEverything() throws IOException, InterruptedException {
+  void globalScanIncludesEveryInstance() throws IOException, InterruptedException {
     ProcessBuilder command = new ProcessBuilder("sleep", "300");
     command.environment().put("ISOLA_SANDBOX", "planted" + instance);
     Process process = command.start();
@@ -189,12 +192,12 @@ class LeakDetectorTest {
         () -> open[0].close());
   }
 
-  /** One whose owner lives is no leak. */
+  /** A socket whose owner lives is not a leak. */
   @Test
-  void launcherWhoseOwnerIsGone() throws IOException, InterruptedException {
+  void launcherSocketOfADeadProcess() throws IOException, InterruptedException {
     Path programs = Files.createDirectories(data.resolve("bin"));
     Path ours = programs.resolve("launch-" + ProcessHandle.current().pid() + "-1");
-    Path left = programs.resolve("launch-" + (1L << 30) + "-1"); // more than any process has
+    Path left = programs.resolve("launch-" + (1L << 30) + "-1"); // greater than any pid
     try (ServerSocketChannel one = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       one.bind(UnixDomainSocketAddress.of(ours));
       ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -207,7 +210,7 @@ class LeakDetectorTest {
 
   @Test
   void socketOfThisJvm() throws IOException, InterruptedException {
-    // Opening the first one makes the JVM keep descriptors of its own.
+    // The JVM keeps additional descriptors once it has opened the first one.
     SocketChannel.open(StandardProtocolFamily.UNIX).close();
     SocketChannel[] open = new SocketChannel[1];
     found(
@@ -262,7 +265,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void networkNamespaceWithAName() throws IOException, InterruptedException {
+  void namedNetworkNamespace() throws IOException, InterruptedException {
     String name = "isola-" + instance;
     found(
         "network namespace " + name,
@@ -271,7 +274,7 @@ class LeakDetectorTest {
         () -> command("ip", "netns", "del", name));
   }
 
-  /** Its two ends stay down, so nothing else on the machine takes notice. */
+  /** Both ends stay down, so nothing else on the machine is affected. */
   @Test
   void networkInterface() throws IOException, InterruptedException {
     Assumptions.assumeTrue(
@@ -290,7 +293,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void networkNamespaceOfAMarkedProcess() throws IOException, InterruptedException {
+  void networkNamespaceOfALabeledProcess() throws IOException, InterruptedException {
     ProcessBuilder command =
         new ProcessBuilder("unshare", "--net", "sleep", "300")
             .redirectError(ProcessBuilder.Redirect.DISCARD);
@@ -300,7 +303,7 @@ class LeakDetectorTest {
     Process[] process = new Process[1];
     orNotRun(() -> process[0] = command.start(), "run unshare");
     try {
-      // Until then it is still unshare, or has ended because it may not.
+      // Before that, the process is still unshare, or has failed for lack of permission.
       await()
           .until(
               () ->
@@ -319,7 +322,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void whatIsJustEndingGetsAMoment() throws IOException, InterruptedException {
+  void waitsForResourcesBeingReleased() throws IOException, InterruptedException {
     LeakDetector census = new LeakDetector(instance, data);
     ResourceScan before = census.scan();
     Path folder = Files.createDirectories(data.resolve("sandboxes/ending"));
@@ -327,7 +330,7 @@ class LeakDetectorTest {
         Thread.ofVirtual()
             .start(
                 () -> {
-                  // Not before it has been seen once.
+                  // Only after a scan has seen it once.
                   await().until(() -> !ResourceScan.difference(before, census.scan()).isEmpty());
                   folder.toFile().delete();
                 });
@@ -336,7 +339,7 @@ class LeakDetectorTest {
   }
 
   @Test
-  void keptDescriptorsAreAllowedUpToACount() {
+  void descriptorsAreAllowedUpToACount() {
     ResourceScan before = new ResourceScan(List.of(), Map.of("sockets", 2));
     ResourceScan after = new ResourceScan(List.of(), Map.of("sockets", 4));
     assertThat(ResourceScan.difference(before, after))

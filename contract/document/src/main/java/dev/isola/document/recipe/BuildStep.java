@@ -6,13 +6,13 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** One step of a recipe. */
+/** A build step of a recipe. */
 public sealed interface BuildStep {
 
   /**
-   * Runs a shell command, with the environment and in the folder of the steps before.
+   * Runs a shell command with the environment and in the working folder set by earlier steps.
    *
-   * @param user that runs it; that of the steps before when empty
+   * @param user the user that runs the command; the current user of the build if empty
    */
   record Run(String command, Optional<String> user) implements BuildStep {
     public Run(String command) {
@@ -26,13 +26,13 @@ public sealed interface BuildStep {
   }
 
   /**
-   * Copies files of an uploaded archive.
+   * Copies files from an uploaded archive.
    *
-   * @param archive its SHA-256, 64 hexadecimal digits
-   * @param source a path or pattern inside of the archive; everything when empty or {@code .}
-   * @param destination a path in the image, relative to the folder of the steps before
-   * @param owner {@code USER} or {@code USER:GROUP}; the user of the steps before when empty
-   * @param mode as of chmod; that of the archive when empty
+   * @param archive the SHA-256 of the archive, 64 hexadecimal digits
+   * @param source a path or pattern within the archive; everything if empty or {@code .}
+   * @param destination a path in the image, relative to the current working folder of the build
+   * @param owner {@code USER} or {@code USER:GROUP}; the current user of the build if empty
+   * @param mode permission bits as for chmod; those in the archive if empty
    */
   record Copy(
       String archive,
@@ -56,7 +56,7 @@ public sealed interface BuildStep {
     }
   }
 
-  /** Sets environment variables of the steps that follow and of sandboxes. */
+  /** Sets environment variables for later steps and for sandboxes. */
   record Env(Map<String, String> variables) implements BuildStep {
     public Env {
       variables = Map.copyOf(variables);
@@ -72,7 +72,7 @@ public sealed interface BuildStep {
     }
   }
 
-  /** Sets the folder of the steps that follow and of sandboxes, and creates it. */
+  /** Sets the working folder for later steps and for sandboxes, creating it if missing. */
   record Workdir(String path) implements BuildStep {
     @Override
     public String text() {
@@ -80,7 +80,7 @@ public sealed interface BuildStep {
     }
   }
 
-  /** Sets the user of the steps that follow and of sandboxes. */
+  /** Sets the user for later steps and for sandboxes. */
   record User(String name) implements BuildStep {
     @Override
     public String text() {
@@ -100,6 +100,6 @@ public sealed interface BuildStep {
     }
   }
 
-  /** Returns the step as one line of a log. */
+  /** Returns the step as a line of the build log. */
   String text();
 }

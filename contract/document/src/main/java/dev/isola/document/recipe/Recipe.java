@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How a template is built.
+ * Describes how to build a template.
  *
- * @param base what the first step begins with
- * @param start a command that runs in the background of every sandbox; that of the base when empty
- * @param ready a command that succeeds once {@code start} can be used; that of the base when empty
+ * @param base the starting point of the build
+ * @param start a command that runs in the background of every sandbox; that of the base if empty
+ * @param ready a command that succeeds once {@code start} is ready; that of the base if empty
  */
 public record Recipe(
     Base base,
@@ -19,20 +19,20 @@ public record Recipe(
     Optional<Long> cpus,
     Optional<Long> memoryMb) {
 
-  /** How many steps a recipe may have. */
+  /** The maximum number of steps of a recipe. */
   public static final int MAX_STEPS = 1000;
 
   public Recipe {
     steps = List.copyOf(steps);
   }
 
-  /** What a build begins with. */
+  /** The starting point of a build. */
   public sealed interface Base {
     /**
-     * An image of this server; where it has none of that name, one that is pulled from a registry.
+     * An image of this server, or of a registry if the server has none of that name.
      *
-     * @param name as a spec or a registry names it
-     * @param defaults what it brings beside its files; of the image itself where empty
+     * @param name as used in a spec or a registry
+     * @param defaults overrides of the image's own defaults, where not empty
      */
     record Image(String name, Defaults defaults) implements Base {
       public Image(String name) {
@@ -40,7 +40,7 @@ public record Recipe(
       }
     }
 
-    /** The root of the provider, for providers that take no images. */
+    /** The root file system of the provider, for providers without image support. */
     record Host(Defaults defaults) implements Base {}
 
     /** Another template, by its id or one of its names. */
@@ -48,10 +48,10 @@ public record Recipe(
   }
 
   /**
-   * What steps and sandboxes begin with.
+   * Initial values for the build steps and for sandboxes.
    *
-   * @param user that runs commands; empty for the image's, then root
-   * @param cwd in which commands run; empty for the image's, then {@code /}
+   * @param user the user that runs commands; empty for that of the image, or root
+   * @param cwd the working folder of commands; empty for that of the image, or {@code /}
    */
   public record Defaults(
       Map<String, String> env,

@@ -1,4 +1,4 @@
-/** The recipe of a template: what its build begins with, and the steps that it runs. */
+/** Template recipes: a base and the build steps applied to it. */
 @NullMarked
 package dev.isola.document.recipe;
 

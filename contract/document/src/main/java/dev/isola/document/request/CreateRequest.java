@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A request to create a sandbox. The provider is given the spec; the rest is for the engine.
+ * A request to create a sandbox. The provider receives only the spec; the rest is for the engine.
  *
- * @param spec without a deadline: the engine makes it from the ttl
- * @param tags the client's own, for filters
- * @param idempotencyKey by which a repeated request is known
- * @param template that the engine takes the image, the variables and more from, where the spec does
- *     not say otherwise; no document has it: what is stored is the spec that came of it
+ * @param spec the spec, without a deadline: the engine derives it from the TTL
+ * @param tags labels chosen by the client, used as filters
+ * @param idempotencyKey identifies repeated requests
+ * @param template supplies the image, environment and other values that the spec does not set. It
+ *     is not part of the document: the stored spec already contains the template's values
  */
 public record CreateRequest(
     SandboxSpec spec,
@@ -28,22 +28,22 @@ public record CreateRequest(
     tags = Collections.unmodifiableMap(new LinkedHashMap<>(tags));
   }
 
-  /** A request that leaves the choice of the provider to the engine. */
+  /** Returns a request that lets the engine choose the provider. */
   public static CreateRequest auto(SandboxSpec spec) {
     return new CreateRequest(
         spec, Lifecycle.DEFAULT, Placement.DEFAULT, Map.of(), Optional.empty(), Optional.empty());
   }
 
   /**
-   * A request for one provider.
+   * Returns a request for one provider.
    *
-   * @param provider its name; empty text or {@code auto} leaves the choice to the engine
+   * @param provider the name; empty or {@code auto} lets the engine choose
    */
   public static CreateRequest of(SandboxSpec spec, String provider) {
     return auto(spec).withProvider(provider);
   }
 
-  /** Returns the same request for another provider. */
+  /** Returns this request for another provider. */
   public CreateRequest withProvider(String provider) {
     return with(placement.withProvider(ProviderPreference.of(provider)));
   }
@@ -68,13 +68,13 @@ public record CreateRequest(
     return new CreateRequest(spec, lifecycle, placement, tags, Optional.of(key), template);
   }
 
-  /** Returns the same request for a sandbox made from a template. */
+  /** Returns this request for a sandbox created from a template. */
   public CreateRequest withTemplate(TemplateReference reference) {
     return new CreateRequest(
         spec, lifecycle, placement, tags, idempotencyKey, Optional.of(reference));
   }
 
-  /** Returns the same request with the spec that came of its template. */
+  /** Returns this request with a spec that includes the values of the template. */
   public CreateRequest withResolvedSpec(SandboxSpec complete) {
     return new CreateRequest(
         complete,
@@ -88,7 +88,7 @@ public record CreateRequest(
                     one.name(), one.explicitCpu(), one.explicitMemory(), Optional.of(spec))));
   }
 
-  /** Returns the same request with the spec as the client sent it. */
+  /** Returns this request with the spec as sent by the client. */
   public CreateRequest withRequestedSpec() {
     return template.flatMap(TemplateReference::requestedSpec).map(this::with).orElse(this);
   }
@@ -101,12 +101,12 @@ public record CreateRequest(
     return with(lifecycle.withIdleTimeout(unused));
   }
 
-  /** Returns the same request with more requirements. */
+  /** Returns this request with additional requirements. */
   public CreateRequest requiring(Requirements more) {
     return with(placement.withRequirements(placement.requirements().and(more)));
   }
 
-  /** Returns the same request for providers of one region only. */
+  /** Returns this request restricted to providers of one region. */
   public CreateRequest inRegion(String label) {
     return with(placement.inRegion(label));
   }

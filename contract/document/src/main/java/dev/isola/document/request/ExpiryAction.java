@@ -1,16 +1,16 @@
 package dev.isola.document.request;
 
-/** What the engine does with a sandbox that was idle for too long, or whose ttl is over. */
+/** What the engine does with a sandbox when its idle timeout or TTL expires. */
 public enum ExpiryAction {
-  /** It ends. */
+  /** Destroys the sandbox. */
   DESTROY,
-  /** It is frozen in memory where its provider can, and stopped otherwise. */
+  /** Freezes the sandbox in memory if the provider can, otherwise stops it. */
   PAUSE,
-  /** Its processes end and its files are kept; it is booted again. */
+  /** Ends the processes and keeps the files; a resume boots the sandbox again. */
   STOP,
   /**
-   * A snapshot of its workspace is taken and it ends, which leaves nothing at its provider; it is
-   * made from that once more, with the same id.
+   * Takes a snapshot of the workspace and destroys the sandbox, so that it uses no resources of the
+   * provider. A resume creates it again from the snapshot, with the same id.
    */
   SNAPSHOT
 }

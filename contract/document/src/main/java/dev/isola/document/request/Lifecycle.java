@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How long a sandbox lives, and what the engine does when that is over.
+ * When a sandbox expires, and what the engine does then.
  *
- * @param ttl how long after create it expires; empty for no expiry. The engine gives the provider a
- *     deadline made from it
- * @param idleTimeout how long after its last use it is idle; empty for never
- * @param whenIdle what becomes of it when it is idle; the next request resumes it
- * @param whenExpired what becomes of it when its ttl is over; the ttl begins anew when it is
- *     resumed
- * @param autoResume whether traffic to one of its ports resumes it when it is paused, and any
- *     request when it was suspended by its expiry
+ * @param ttl the time after create at which the sandbox expires; empty for no expiry. The engine
+ *     passes the provider a deadline derived from it
+ * @param idleTimeout the time since the last activity after which the sandbox is idle; empty for
+ *     never
+ * @param whenIdle the action when the sandbox is idle; the next request resumes it
+ * @param whenExpired the action when the TTL expires; a resume restarts the TTL
+ * @param autoResume whether traffic to a port resumes a paused sandbox, and any request resumes one
+ *     that was suspended when it expired
  */
 public record Lifecycle(
     Optional<Duration> ttl,

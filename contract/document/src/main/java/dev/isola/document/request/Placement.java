@@ -4,14 +4,13 @@ import dev.isola.spi.provider.Requirements;
 import java.util.Optional;
 
 /**
- * Where a sandbox may be made.
+ * Where a sandbox may be created.
  *
- * @param workload what it is for
- * @param requirements what the provider must be and do; its isolation is the floor of this request,
+ * @param workload the purpose of the sandbox
+ * @param requirements what the provider must support; its isolation is the floor of this request,
  *     and that of the installation may be higher
- * @param strictNoFallback whether the client takes the provider it named and no other, without any
- *     exception
- * @param region the label that the provider must have in the configuration
+ * @param strictNoFallback whether the client accepts only the provider that it named
+ * @param region the region label that the provider must have in the configuration
  */
 public record Placement(
     ProviderPreference provider,
@@ -43,7 +42,7 @@ public record Placement(
     return new Placement(provider, workload, requirements, true, region);
   }
 
-  /** Returns the same placement with providers of one region only. */
+  /** Returns this placement restricted to providers of one region. */
   public Placement inRegion(String label) {
     return new Placement(provider, workload, requirements, strictNoFallback, Optional.of(label));
   }

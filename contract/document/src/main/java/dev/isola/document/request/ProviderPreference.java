@@ -1,16 +1,16 @@
 package dev.isola.document.request;
 
-/** Which provider the client prefers. */
+/** The provider that the client asks for. */
 public sealed interface ProviderPreference {
-  /** The best there is. */
+  /** The best available provider. */
   record Auto() implements ProviderPreference {}
 
-  /** This one and no other. */
+  /** This provider only. */
   record Named(String provider) implements ProviderPreference {}
 
   ProviderPreference AUTO = new Auto();
 
-  /** Reads a name; none, or {@code auto}, is auto. */
+  /** Parses a provider name; an empty name and {@code auto} mean {@link #AUTO}. */
   static ProviderPreference of(String name) {
     return name.isEmpty() || name.equals("auto") ? AUTO : new Named(name);
   }

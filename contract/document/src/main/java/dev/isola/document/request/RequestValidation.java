@@ -7,18 +7,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The rules of a request besides those of its spec. All of them are looked at. */
+/**
+ * Validates requests. Every rule is checked, so that the client learns of all violations at once.
+ */
 public final class RequestValidation {
-  private static final Duration LONGEST = Duration.ofDays(3650);
-  private static final int MOST_TAGS = 64;
-  private static final int LONGEST_NAME = 128;
-  private static final int LONGEST_VALUE = 1024;
+  private static final Duration MAX_DURATION = Duration.ofDays(3650);
+  private static final int MAX_TAGS = 64;
+  private static final int MAX_NAME_LENGTH = 128;
+  private static final int MAX_VALUE_LENGTH = 1024;
 
   private final List<Violation> found = new ArrayList<>();
 
   private RequestValidation() {}
 
-  /** Returns what is wrong with the spec of {@code request}, then what is wrong around it. */
+  /**
+   * Returns the violations of the spec of {@code request}, followed by those of its other fields.
+   */
   public static List<Violation> violations(CreateRequest request) {
     RequestValidation validation = new RequestValidation();
     validation.found.addAll(SpecValidation.violations(request.spec()));
@@ -30,25 +34,25 @@ public final class RequestValidation {
 
   private void time(String field, Duration time) {
     require(
-        time.isPositive() && time.compareTo(LONGEST) <= 0,
+        time.isPositive() && time.compareTo(MAX_DURATION) <= 0,
         field,
         "must be more than 0 and at most 3650 days");
   }
 
   private void tags(Map<String, String> tags) {
-    require(tags.size() <= MOST_TAGS, "tags", "has more than " + MOST_TAGS + " entries");
+    require(tags.size() <= MAX_TAGS, "tags", "has more than " + MAX_TAGS + " entries");
     tags.forEach(
         (name, value) -> {
           require(!name.isBlank(), "tags", "is blank");
           require(
-              name.length() <= LONGEST_NAME,
+              name.length() <= MAX_NAME_LENGTH,
               "tags",
-              "is longer than " + LONGEST_NAME + " characters");
+              "is longer than " + MAX_NAME_LENGTH + " characters");
           require(name.indexOf('\0') < 0, "tags", "contains a NUL");
           require(
-              value.length() <= LONGEST_VALUE,
+              value.length() <= MAX_VALUE_LENGTH,
               "tags." + name,
-              "is longer than " + LONGEST_VALUE + " characters");
+              "is longer than " + MAX_VALUE_LENGTH + " characters");
         });
   }
 

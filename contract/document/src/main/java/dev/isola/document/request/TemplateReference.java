@@ -4,21 +4,23 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.util.Optional;
 
 /**
- * A template by name, with what of a spec has a default that cannot be told from the client's own.
+ * A reference to a template. It also records which limits the client set explicitly, because a spec
+ * does not distinguish them from defaults.
  *
- * @param ownCpu whether the client gave a limit of processor time itself
- * @param ownMemory whether the client gave a limit of memory itself
- * @param asked the spec as the client sent it, once that of the request has what the template has
+ * @param explicitCpu whether the client set a CPU limit
+ * @param explicitMemory whether the client set a memory limit
+ * @param requestedSpec the spec as sent by the client; present once the template has been resolved
+ *     into the spec of the request
  */
 public record TemplateReference(
     String name, boolean explicitCpu, boolean explicitMemory, Optional<SandboxSpec> requestedSpec) {
 
-  /** A template that is still to be looked up. */
+  /** Creates a reference that is not resolved. */
   public TemplateReference(String name, boolean ownCpu, boolean ownMemory) {
     this(name, ownCpu, ownMemory, Optional.empty());
   }
 
-  /** Returns whether the spec of the request has what the template has. */
+  /** Returns whether the spec of the request includes the values of the template. */
   public boolean isResolved() {
     return requestedSpec.isPresent();
   }

@@ -1,9 +1,9 @@
 package dev.isola.document.request;
 
-/** What a sandbox is for; it steers the choice of a provider. */
+/** The purpose of a sandbox; it influences the choice of a provider. */
 public enum Workload {
-  /** Short-lived, computes. */
+  /** Short-lived and compute-intensive. */
   AGENT_WORKSPACE,
-  /** Long-lived, light. */
+  /** Long-lived and lightweight. */
   MCP_SERVER
 }

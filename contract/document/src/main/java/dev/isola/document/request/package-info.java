@@ -1,6 +1,6 @@
 /**
- * What a client asks of the engine: a spec for the provider, and around it what the engine alone
- * decides by. Providers never see it.
+ * Create requests: a spec for the provider, and the lifecycle and placement options that only the
+ * engine sees.
  */
 @NullMarked
 package dev.isola.document.request;

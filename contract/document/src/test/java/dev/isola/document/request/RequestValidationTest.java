@@ -10,14 +10,14 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** S1: the rules of a request besides those of its spec. */
+/** S1: the rules of a request, in addition to those of its spec. */
 class RequestValidationTest {
   private static final Duration TEN_YEARS = Duration.ofDays(3650);
   private static final CreateRequest PLAIN =
       CreateRequest.auto(SandboxSpec.builder(new SandboxId("a")).build());
 
   @Test
-  void takesWhatIsWithinItsBounds() {
+  void acceptsValuesWithinBounds() {
     valid(PLAIN);
     valid(PLAIN.withTtl(Duration.ofNanos(1)).withIdleTimeout(Duration.ofNanos(1)));
     valid(PLAIN.withTtl(TEN_YEARS).withIdleTimeout(TEN_YEARS));
@@ -26,7 +26,7 @@ class RequestValidationTest {
   }
 
   @Test
-  void namesTimesThatAreNone() {
+  void rejectsInvalidDurations() {
     invalid(PLAIN.withTtl(Duration.ZERO), "ttl must be more than 0 and at most 3650 days");
     invalid(PLAIN.withTtl(Duration.ofSeconds(-1)), "ttl must be more than 0 and at most 3650 days");
     invalid(PLAIN.withTtl(TEN_YEARS.plusNanos(1)), "ttl must be more than 0 and at most 3650 days");
@@ -36,7 +36,7 @@ class RequestValidationTest {
   }
 
   @Test
-  void namesTagsThatAreTooManyOrTooLong() {
+  void rejectsTooManyOrTooLongTags() {
     invalid(PLAIN.withTags(tags(65)), "tags has more than 64 entries");
     invalid(PLAIN.withTags(Map.of("", "x")), "tags is blank");
     invalid(PLAIN.withTags(Map.of("x".repeat(129), "")), "tags is longer than 128 characters");
@@ -45,7 +45,7 @@ class RequestValidationTest {
   }
 
   @Test
-  void namesWhatIsWrongInTheSpecAndAroundIt() {
+  void reportsViolationsOfTheSpecAndTheRequest() {
     CreateRequest wrong =
         CreateRequest.auto(SandboxSpec.builder(new SandboxId("a")).gpus(-1).buildUnchecked())
             .withTtl(Duration.ZERO);

@@ -6,19 +6,19 @@ import dev.isola.spi.exec.ExecutionInfo;
 import java.util.List;
 
 /**
- * Finds executions again: after the handle was closed, from another process, after a restart of the
- * server.
+ * Lists executions and attaches to them: after their handle was closed, from another process, or
+ * after a restart of the server.
  */
 public non-sealed interface Attaching extends Capability {
-  /** Returns the running executions and those that ended lately, oldest first. */
+  /** Returns the running executions and those that ended recently, oldest first. */
   List<ExecutionInfo> executions();
 
   /**
-   * Attaches to an execution. Output comes from {@code offset} on; what is kept no longer is
-   * reported as a {@link dev.isola.spi.exec.Output.Gap}. Ended executions can be attached to while
-   * they are listed.
+   * Attaches to an execution and replays its output from {@code offset}. Output that is no longer
+   * retained is reported as a {@link dev.isola.spi.exec.Output.Gap}. An ended execution can be
+   * attached to for as long as {@link #executions()} lists it.
    *
-   * @throws dev.isola.spi.error.NotFound when there is no such execution
+   * @throws dev.isola.spi.error.NotFound if the execution does not exist
    */
   Execution attach(ExecutionId id, long offset);
 }

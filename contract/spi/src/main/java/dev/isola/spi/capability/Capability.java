@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Something a sandbox can do beyond the required. A provider that declares one ({@link
- * dev.isola.spi.provider.ProviderInfo#capabilities()}) returns it from {@link
- * dev.isola.spi.capability.Sandbox#as}, and one that does not, does not: the conformance kit holds
- * both. {@link Volumes} alone is the provider's own, returned by {@link
- * dev.isola.spi.provider.Provider#volumes()}.
+ * An optional feature of a sandbox. If a provider declares a capability in {@link
+ * dev.isola.spi.provider.ProviderInfo#capabilities()}, then {@link
+ * dev.isola.spi.capability.Sandbox#as} returns it for every sandbox of that provider; otherwise
+ * {@code as} returns empty. The conformance kit checks both. {@link Volumes} is the exception: it
+ * belongs to the provider, and {@link dev.isola.spi.provider.Provider#volumes()} returns it.
  */
 public sealed interface Capability
     permits Attaching,
@@ -25,25 +25,25 @@ public sealed interface Capability
         Forking,
         Volumes {
 
-  /** Returns all capabilities there are. */
+  /** Returns all capabilities. */
   static List<Class<? extends Capability>> all() {
     return CapabilityId.ALL;
   }
 
   /**
-   * Returns the stable id of a capability: {@code port-dialing} for {@link PortDialing}. Spec
-   * documents, reports and errors name capabilities by it.
+   * Returns the stable id of a capability, such as {@code port-dialing} for {@link PortDialing}.
+   * Spec documents, reports and errors refer to capabilities by this id.
    */
   static String idOf(Class<? extends Capability> capability) {
     return CapabilityId.of(capability).id;
   }
 
-  /** Returns the capability with an id; empty when there is none. */
+  /** Returns the capability with this id, or empty if the id is unknown. */
   static Optional<Class<? extends Capability>> withId(String id) {
     return CapabilityId.find(id).map(found -> found.type);
   }
 
-  /** Returns the refusal for something {@code provider} does not do. */
+  /** Returns the exception for a feature that {@code provider} does not support. */
   static SandboxException unsupported(String provider, String capability) {
     return Fault.of(
             ErrorCode.NOT_IMPLEMENTED,

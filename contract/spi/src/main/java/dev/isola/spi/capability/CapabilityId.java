@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The ids of the capabilities. Specs, ledgers and clients have them stored: an id is never changed,
- * also when its interface is renamed.
+ * The ids of the capabilities. Specs, ledgers and clients store them, so an id never changes, even
+ * when its interface is renamed.
  */
 enum CapabilityId {
   ATTACHING("attaching", Attaching.class),
@@ -35,7 +35,7 @@ enum CapabilityId {
     return Stream.of(values())
         .filter(one -> one.type.equals(type))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException(type + " is no capability's interface"));
+        .orElseThrow(() -> new IllegalArgumentException(type + " is not a capability"));
   }
 
   static Optional<CapabilityId> find(String id) {

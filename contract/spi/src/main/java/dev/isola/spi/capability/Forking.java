@@ -4,21 +4,22 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 
 /**
- * Makes sandboxes whose workspace begins with the files that this one's has now, without a copy of
- * them: they share what none of them changes. What any of them writes later, nobody else sees.
- * Processes, homes and everything outside of the workspace begin anew.
+ * Creates sandboxes that start with the workspace files of this one, without copying them: files
+ * that no sandbox changes are shared. Writes made after the fork are visible only in the sandbox
+ * that made them. Processes, home directories and all files outside the workspace start fresh.
  */
 public non-sealed interface Forking extends Capability {
   /**
-   * The files of one moment. Closing it leaves the sandboxes that were made from it as they are.
+   * The workspace files of a sandbox at one moment. Closing a fork point does not affect the
+   * sandboxes created from it.
    */
   interface ForkPoint extends AutoCloseable {
-    /** Returns for how long commands were held. */
+    /** Returns how long commands were frozen while the fork point was created. */
     Duration frozenFor();
 
     /**
-     * Makes a sandbox, as {@link dev.isola.spi.provider.Provider#create} does. May be called by
-     * several threads at once, and when the sandbox that it came from is gone.
+     * Creates a sandbox from this fork point, as {@link dev.isola.spi.provider.Provider#create}
+     * does. May be called from several threads at once, and after the source sandbox was destroyed.
      */
     Sandbox create(SandboxSpec spec);
 
@@ -27,12 +28,14 @@ public non-sealed interface Forking extends Capability {
   }
 
   /**
-   * Keeps the files of this moment for sandboxes to begin with. The sandbox itself goes on, and
-   * does not notice.
+   * Creates a fork point with the current workspace files. The sandbox keeps running and does not
+   * notice.
    *
-   * @throws dev.isola.spi.error.Conflict when somebody in it uses files of the workspace in a way
-   *     that could not go on, naming who; a {@link Snapshotting} does not mind
-   * @throws dev.isola.spi.error.Unsupported when the workspace is a folder of the caller's
+   * @throws dev.isola.spi.error.Conflict if a process in the sandbox uses workspace files in a way
+   *     that cannot continue; the message names the process. {@link Snapshotting} does not have
+   *     this restriction
+   * @throws dev.isola.spi.error.Unsupported if the workspace is a host folder supplied by the
+   *     client
    */
   ForkPoint createForkPoint();
 }

@@ -2,20 +2,20 @@ package dev.isola.spi.capability;
 
 import java.util.Set;
 
-/** Pauses and resumes a sandbox. Both are idempotent. */
+/** Pauses and resumes a sandbox. Both operations are idempotent. */
 public non-sealed interface Pausing extends Capability {
   enum PauseKind {
-    /** Processes are frozen and go on where they were. */
+    /** Processes are frozen in memory and continue where they were. */
     MEMORY,
-    /** Files are kept, processes end. */
+    /** Files are kept; processes end. */
     FILESYSTEM
   }
 
   Set<PauseKind> kinds();
 
-  /** Pauses; returns once nothing runs any more. */
+  /** Pauses the sandbox. Returns once no process runs. */
   void pause(PauseKind kind);
 
-  /** Makes it run again, from whichever pause. */
+  /** Resumes the sandbox from either kind of pause. */
   void resume();
 }

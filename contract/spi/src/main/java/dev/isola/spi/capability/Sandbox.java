@@ -10,27 +10,27 @@ import dev.isola.spi.file.FileSystem;
 import java.util.Optional;
 
 /**
- * One sandbox. All methods may be called from any thread. After it is destroyed every call but
- * {@link #id()} and {@link #state()} throws {@link dev.isola.spi.error.Gone} or {@link
- * dev.isola.spi.error.NotFound}.
+ * A sandbox. All methods may be called from any thread. After the sandbox was destroyed, every
+ * method except {@link #id()} and {@link #state()} throws {@link dev.isola.spi.error.Gone} or
+ * {@link dev.isola.spi.error.NotFound}.
  */
 public interface Sandbox {
   SandboxId id();
 
-  /** Returns the state as it is known here, without asking the backend. */
+  /** Returns the last known state, without asking the backend. */
   SandboxState state();
 
   /**
-   * Starts a command.
+   * Starts a command and returns without waiting for its end.
    *
    * @throws dev.isola.spi.error.InvalidRequest with {@code COMMAND_NOT_FOUND}, {@code
-   *     COMMAND_NOT_EXECUTABLE}, {@code USER_NOT_FOUND} or for a working folder that is not there
+   *     COMMAND_NOT_EXECUTABLE} or {@code USER_NOT_FOUND}, or if the working folder does not exist
    */
   Execution start(Command command);
 
   /**
-   * Runs a command to its end. Interrupting the calling thread kills it. A timeout is a result, not
-   * an exception.
+   * Runs a command and waits for its end. Interrupting the calling thread kills the command. A
+   * timeout is a result, not an exception.
    */
   default ExecResult run(Command command, OutputLimit limit) {
     return ExecResult.collect(start(command), command, limit);
@@ -42,6 +42,6 @@ public interface Sandbox {
 
   FileSystem files();
 
-  /** Returns the capability when the provider declares it, and nothing otherwise. */
+  /** Returns the capability if the provider declares it, otherwise empty. */
   <C extends Capability> Optional<C> as(Class<C> capability);
 }

@@ -8,61 +8,62 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Gives out the files of a folder as they are at one moment, exactly enough to make them once more,
- * and makes them. Who calls keeps them; a provider knows of no store.
+ * Captures the files of a sandbox at one moment, exactly enough to restore them, and restores such
+ * captures. The provider only streams archives; the caller stores them.
  *
- * <p>The archive is tar with pax records: times to the nanosecond, owners as numbers, extended
- * attributes of the {@code user.} space. Devices, pipes and sockets are left out. What was removed
- * from an image is an entry of type {@code W}. Beside them every regular file may have
+ * <p>The format is tar with pax records: modification times to the nanosecond, numeric owners, and
+ * extended attributes of the {@code user.} namespace. Devices, pipes and sockets are omitted. A
+ * file deleted from the image is an entry of type {@code W}. In addition, a regular file may have
+ * these pax records:
  *
  * <ul>
- *   <li>{@value #MARK}: as long as this text is the same, it is the same file and nothing of it has
- *       changed, whatever it is called now;
- *   <li>{@value #UNCHANGED}: its size, in place of its content and everything else that is known of
- *       it, because {@link CaptureRequest#since} is after its last change.
+ *   <li>{@value #MARK}: an opaque version tag. While the tag is the same, the entry is the same
+ *       file with unchanged content and metadata, even under another name.
+ *   <li>{@value #UNCHANGED}: the size of a file that has not changed after {@link
+ *       CaptureRequest#since}. Its content and other metadata are omitted.
  * </ul>
  */
 public non-sealed interface Snapshotting extends Capability {
-  /** The pax record by which a file is known again. */
+  /** The pax record that holds the version tag of a file. */
   String MARK = "ISOLA.mark";
 
-  /** The pax record of a file whose content is left out. */
+  /** The pax record of a file whose content is omitted. */
   String UNCHANGED = "ISOLA.unchanged";
 
-  /** The longest text that {@link #MARK} may have. */
+  /** The maximum length of a {@link #MARK} value. */
   int MAX_MARK_LENGTH = 96;
 
   /**
-   * The files that a sandbox wrote and that are its own: no volumes, nothing that a boot makes
-   * anew.
+   * The files written by the sandbox that a capture can cover. Volumes, and files that every boot
+   * recreates, are never included.
    *
-   * @param image the digest of the image whose changes are among them, with what was removed from
-   *     it; empty where changes of an image are not told
-   * @param folders that are among them whole
+   * @param image the digest of the image whose changes, deletions included, are covered; empty if
+   *     changes to an image cannot be captured
+   * @param folders the folders that are covered completely
    */
   record Coverage(Optional<String> image, List<String> folders) {
     public Coverage {
       folders = List.copyOf(folders);
     }
 
-    /** Returns the same without one folder. */
+    /** Returns this coverage without {@code folder}. */
     public Coverage withoutFolder(String folder) {
       return new Coverage(image, folders.stream().filter(one -> !one.equals(folder)).toList());
     }
   }
 
   /**
-   * What a picture is to show.
+   * Selects what to capture.
    *
    * @param path the folder inside the sandbox
-   * @param includes patterns of what is in it, with the folders that lead there; everything when
-   *     empty
-   * @param excludes patterns of what is left out of that
-   * @param since {@link CaptureResult#capturedAt} of an earlier picture of the same sandbox, whose
-   *     content the caller has; 0 for none. Who cannot tell what changed sends everything
-   * @param hold whether no command may go on meanwhile
-   * @param written what the sandbox wrote, instead of a folder; at most {@link #coverage()}. Names
-   *     in the archive begin at the root then, and patterns do not apply
+   * @param includes patterns of the files to capture, together with their parent folders; empty for
+   *     all files
+   * @param excludes patterns of files to omit from those
+   * @param since {@link CaptureResult#capturedAt} of an earlier capture of the same sandbox whose
+   *     content the caller still has, or 0. A provider that cannot detect changes sends all files
+   * @param freeze whether commands are frozen during the capture
+   * @param written captures the files that the sandbox wrote, instead of a folder; at most {@link
+   *     #coverage()}. Names in the archive are then relative to the root, and patterns are ignored
    */
   record CaptureRequest(
       String path,
@@ -81,12 +82,12 @@ public non-sealed interface Snapshotting extends Capability {
       this(path, includes, excludes, since, hold, Optional.empty());
     }
 
-    /** What the sandbox wrote. */
+    /** Returns a request for the files that the sandbox wrote. */
     public static CaptureRequest written(Coverage coverage) {
       return new CaptureRequest("/", List.of(), List.of(), 0, false, Optional.of(coverage));
     }
 
-    /** All of a folder. */
+    /** Returns a request for a whole folder. */
     public static CaptureRequest of(String path) {
       return new CaptureRequest(path, List.of(), List.of(), 0, false);
     }
@@ -101,23 +102,23 @@ public non-sealed interface Snapshotting extends Capability {
   }
 
   /**
-   * What is known of a picture once all of it was read.
+   * Facts about a capture, known once its archive was read to the end.
    *
-   * @param moment for {@link CaptureRequest#since} of the next one; 0 where nobody can tell what
-   *     changed
-   * @param held how long commands were held
+   * @param capturedAt the value for {@link CaptureRequest#since} of the next capture, or 0 if
+   *     changes cannot be detected
+   * @param frozenFor how long commands were frozen
    */
   record CaptureResult(long capturedAt, Duration frozenFor) {}
 
-  /** A picture that is being taken. Closing it early ends it, and lets commands go on. */
+  /** A capture in progress. Closing it early cancels the capture and unfreezes commands. */
   interface Capture extends AutoCloseable {
-    /** Returns the archive, while it is made. */
+    /** Returns the archive as a stream; it is produced while it is read. */
     InputStream archive();
 
     /**
-     * Returns what is known now.
+     * Returns the result of the capture.
      *
-     * @throws IllegalStateException when the archive was not read to its end
+     * @throws IllegalStateException if the archive was not read to its end
      */
     CaptureResult result();
 
@@ -126,30 +127,32 @@ public non-sealed interface Snapshotting extends Capability {
   }
 
   /**
-   * Begins to take a picture.
+   * Starts a capture.
    *
-   * @throws dev.isola.spi.error.NotFound when there is no such folder
-   * @throws dev.isola.spi.error.Unsupported when commands are to be held and cannot be
+   * @throws dev.isola.spi.error.NotFound if the folder does not exist
+   * @throws dev.isola.spi.error.Unsupported if the request asks to freeze commands and the provider
+   *     cannot
    */
-  Capture capture(CaptureRequest wanted);
+  Capture capture(CaptureRequest request);
 
   /**
-   * Tells what {@link CaptureRequest#written} gives out of this sandbox; empty where only folders
-   * can be taken.
+   * Returns what {@link CaptureRequest#written} can capture of this sandbox, or empty if only
+   * folders can be captured.
    */
   Optional<Coverage> coverage();
 
   /**
-   * Changes the root of a sandbox as an archive says: entries of type {@code W} are removed, all
-   * others made as {@link #restore} makes them. Nothing goes into what is mounted over the root.
+   * Applies an archive of changes to the root of the sandbox: removes the entries of type {@code W}
+   * and restores all others as {@link #restore} does. Nothing is written into file systems mounted
+   * over the root.
    *
-   * @throws dev.isola.spi.error.Unsupported where the root is not the sandbox's own
+   * @throws dev.isola.spi.error.Unsupported if the sandbox does not have a root of its own
    */
   TreeSummary restoreChanges(InputStream archive, TreeLimits limits);
 
   /**
-   * Makes the files of an archive beneath the folder {@code path}, owners included where the
-   * sandbox may give them. What may not be in an archive is as with {@link
+   * Restores the files of an archive beneath the folder {@code path}, including owners where the
+   * sandbox may change them. Rejects the same entries as {@link
    * dev.isola.spi.file.FileSystem#importTree}.
    */
   TreeSummary restore(String path, InputStream archive, TreeLimits limits);

@@ -3,17 +3,17 @@ package dev.isola.spi.capability;
 import java.time.Duration;
 import java.util.OptionalLong;
 
-/** Measures what a sandbox uses. */
+/** Measures the resource usage of a sandbox. */
 public non-sealed interface UsageReporting extends Capability {
   /**
-   * A reading.
+   * A measurement.
    *
-   * @param cpuTime processor time used since the start
-   * @param memoryBytes in use now
-   * @param memoryPeakBytes the most that was seen
-   * @param receivedBytes over its own network; empty where it shares the host's, whose traffic is
-   *     not its own
-   * @param diskBytes written files, empty when it was not measured
+   * @param cpuTime CPU time used since the sandbox was created
+   * @param memoryBytes memory in use now
+   * @param memoryPeakBytes the highest memory use observed
+   * @param receivedBytes bytes received on the sandbox's own network; empty if it shares the
+   *     host's, whose traffic cannot be attributed
+   * @param diskBytes size of the written files; empty if not measured
    */
   record Usage(
       Duration cpuTime,

@@ -2,11 +2,11 @@ package dev.isola.spi.capability;
 
 import dev.isola.spi.file.Watch;
 
-/** Tells about changes of files. */
+/** Reports file changes. */
 public non-sealed interface Watching extends Capability {
   /**
-   * Watches a folder, with all folders beneath it when {@code recursive}. When this returns, every
-   * later change is seen.
+   * Watches a folder, including all folders beneath it if {@code recursive}. Every change made
+   * after this method returns is reported.
    */
   Watch watch(String path, boolean recursive);
 }

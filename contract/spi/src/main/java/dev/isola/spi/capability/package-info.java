@@ -1,6 +1,6 @@
 /**
- * A sandbox, and what it may be able to do beyond the required: a closed set, each declared by the
- * provider that has it.
+ * The sandbox and its optional capabilities: a closed set of interfaces, each declared by the
+ * providers that implement it.
  */
 @NullMarked
 package dev.isola.spi.capability;

@@ -1,20 +1,17 @@
 package dev.isola.spi.error;
 
 /**
- * Says who has to act: the client, the operator or the maintainers of Isola. It decides how a
- * failure is logged. Whether a call may be repeated or tried at another provider is said by each
- * {@link ErrorCode} itself.
+ * Tells which party has to act on a failure: the client, the operator or the maintainers of Isola.
+ * The category decides how the failure is logged. Whether a call may be retried or tried with
+ * another provider depends on the {@link ErrorCode}, not on the category.
  */
 public enum Category {
   /** The request cannot succeed as it is; the client has to change it. */
   CALLER,
-  /**
-   * A limit or a quota stands in the way; the same request may succeed later or with smaller
-   * demands.
-   */
+  /** A limit or quota is exhausted. The same request may succeed later, or with smaller demands. */
   RESOURCE,
-  /** The backend failed or is not there. */
+  /** The backend failed or is unavailable. */
   PROVIDER,
-  /** Isola itself is wrong. */
+  /** A bug in Isola. */
   BUG
 }

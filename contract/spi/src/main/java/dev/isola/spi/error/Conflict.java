@@ -2,7 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the thing is in a state, or exists already, in a way that forbids the request. */
+/** Thrown when the current state of a resource, or its existence, prevents the request. */
 public final class Conflict extends SandboxException {
   private static final long serialVersionUID = 1L;
 

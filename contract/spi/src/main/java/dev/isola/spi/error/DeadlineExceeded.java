@@ -2,9 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * Says that the time given ran out, or that the caller gave up; what was started has been ended.
- */
+/** Thrown when a timeout expires or the caller cancels the call. The operation has been stopped. */
 public final class DeadlineExceeded extends SandboxException {
   private static final long serialVersionUID = 1L;
 

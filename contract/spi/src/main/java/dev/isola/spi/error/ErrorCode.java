@@ -1,9 +1,9 @@
 package dev.isola.spi.error;
 
 /**
- * The stable names of everything that can go wrong. They appear in API answers, in logs and in the
- * ledger, so a constant is never renamed. Exception type, category, whether another provider may be
- * tried and whether the same call may be repeated follow from the code and from nothing else.
+ * Stable error codes. They appear in API responses, in logs and in the ledger, so a constant is
+ * never renamed. The code alone determines the exception type, the category, whether another
+ * provider may be tried and whether the call may be retried.
  */
 public enum ErrorCode {
   INVALID_REQUEST(Kind.INVALID_REQUEST, Retry.NEVER),
@@ -52,7 +52,7 @@ public enum ErrorCode {
   EXECUTION_FAILED(Kind.INTERNAL, Retry.NEVER),
   INTERNAL(Kind.INTERNAL, Retry.NEVER);
 
-  /** The exception class a code belongs to, with its category. */
+  /** The exception class of a code, with its category. */
   enum Kind {
     INVALID_REQUEST(Category.CALLER),
     UNAUTHENTICATED(Category.CALLER),
@@ -74,13 +74,16 @@ public enum ErrorCode {
     }
   }
 
-  /** Where the same call may be made once more. */
+  /** Where a failed call may be retried. */
   private enum Retry {
-    /** Nowhere: it fails again, or it may have been carried out. */
+    /** Nowhere: the call would fail again, or it may already have taken effect. */
     NEVER,
-    /** At another provider; at this one something has to change first, or it may be half done. */
+    /**
+     * With another provider only. With this one, something has to change first, or the call may
+     * have taken effect partially.
+     */
     ELSEWHERE,
-    /** At this provider and at another one: nothing was changed, and the reason may pass. */
+    /** With this provider or another: the call changed nothing, and the cause may be temporary. */
     ANYWHERE
   }
 
@@ -101,15 +104,15 @@ public enum ErrorCode {
   }
 
   /**
-   * Returns whether a create that failed with this code may be tried at another provider: this one
-   * kept nothing of the sandbox, and the reason is its own.
+   * Returns whether a create that failed with this code may be tried with another provider: this
+   * provider kept nothing of the sandbox, and the cause is specific to it.
    */
   public boolean allowsFallback() {
     return retry != Retry.NEVER;
   }
 
   /**
-   * Returns whether the same call may be repeated after a pause: it changed nothing, and it may
+   * Returns whether the same call may be retried after a delay: it changed nothing, and it may
    * succeed without a change by the client.
    */
   public boolean isRetryable() {

@@ -10,19 +10,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Everything there is to say about one failure. It is the only way to make a {@link
- * SandboxException}: the code picks the class.
+ * Describes one failure. A {@link SandboxException} is always created from a fault; the code
+ * determines its class.
  *
  * <pre>{@code
- * throw Fault.of(FILE_NOT_FOUND, "no such file: " + path, "list the folder to see what is there")
+ * throw Fault.of(FILE_NOT_FOUND, "no such file: " + path, "list the folder to see what it contains")
  *     .sandbox(id)
  *     .with("path", path)
  *     .exception();
  * }</pre>
  *
- * @param what one sentence without a full stop that names the thing
- * @param remedy what the reader should do next
- * @param context further facts for machines; never a secret
+ * @param problem one sentence without a full stop that says what failed, and on what
+ * @param remedy what to do next
+ * @param context machine-readable details; never a secret
  */
 public record Fault(
     ErrorCode code,
@@ -41,8 +41,8 @@ public record Fault(
     context = Collections.unmodifiableMap(new LinkedHashMap<>(context));
   }
 
-  public static Fault of(ErrorCode code, String what, String remedy) {
-    return new Fault(code, what, remedy, Optional.empty(), Map.of(), Instant.now());
+  public static Fault of(ErrorCode code, String problem, String remedy) {
+    return new Fault(code, problem, remedy, Optional.empty(), Map.of(), Instant.now());
   }
 
   public Fault sandbox(SandboxId id) {

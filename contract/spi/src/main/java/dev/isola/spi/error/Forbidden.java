@@ -2,7 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the caller is known, or need not be, and may not do this. */
+/** Thrown when the client is not permitted to do this, regardless of whether it authenticated. */
 public final class Forbidden extends SandboxException {
   private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the sandbox was there and is destroyed. Nothing brings it back. */
+/** Thrown when the sandbox existed and was destroyed. It cannot be recovered. */
 public final class Gone extends SandboxException {
   private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that Isola is at fault. */
+/** Thrown when a bug in Isola makes the call fail. */
 public final class Internal extends SandboxException {
   private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the request makes no sense as it is; the message names every wrong field. */
+/** Thrown when the request is invalid. The message names every invalid field. */
 public final class InvalidRequest extends SandboxException {
   private static final long serialVersionUID = 1L;
 

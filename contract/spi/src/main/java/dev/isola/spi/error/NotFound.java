@@ -2,7 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the thing named does not exist and, as far as is known, never did. */
+/** Thrown when the named resource does not exist and, as far as is known, never existed. */
 public final class NotFound extends SandboxException {
   private static final long serialVersionUID = 1L;
 

@@ -3,8 +3,8 @@ package dev.isola.spi.error;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that the request went out and the answer was lost: it may have happened. Never retried by
- * Isola.
+ * Thrown when the request was sent and the response was lost, so that the operation may have taken
+ * effect. Isola never retries it.
  */
 public final class OutcomeUnknown extends SandboxException {
   private static final long serialVersionUID = 1L;

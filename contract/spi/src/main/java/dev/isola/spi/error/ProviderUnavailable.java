@@ -2,7 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the backend cannot be reached or could not make the sandbox. */
+/** Thrown when the backend is unreachable or failed to create the sandbox. */
 public final class ProviderUnavailable extends SandboxException {
   private static final long serialVersionUID = 1L;
 

@@ -7,11 +7,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one exception of the contract: whatever a provider, a sandbox or a file system throws is one
- * of these. A nonzero exit of a command is not an error and never becomes one.
+ * The only exception that a provider, a sandbox or a file system throws. A command that exits with
+ * a nonzero code is not an error and never becomes one.
  *
- * <p>Made by {@link Fault#exception()}. Callers switch on the class (what to do) or on {@link
- * #code()} (what happened).
+ * <p>Created by {@link Fault#exception()}. Callers decide by the class how to react, and learn from
+ * {@link #code()} what happened.
  */
 public abstract sealed class SandboxException extends RuntimeException
     permits InvalidRequest,

@@ -5,14 +5,14 @@ import dev.isola.spi.SandboxState;
 import java.util.Locale;
 import java.util.Set;
 
-/** Refuses steps of a sandbox's life that {@link SandboxState#canTransitionTo} does not allow. */
+/** Rejects state transitions that {@link SandboxState#canTransitionTo} does not allow. */
 public final class StateTransition {
   private StateTransition() {}
 
   /**
-   * Returns {@code next}, or refuses.
+   * Returns {@code next} if the transition is allowed.
    *
-   * @throws Conflict with {@code ILLEGAL_STATE} when the step is not allowed
+   * @throws Conflict with {@code ILLEGAL_STATE} if it is not
    */
   public static SandboxState check(SandboxState before, SandboxState next, SandboxId id) {
     if (before.canTransitionTo(next)) {

@@ -2,7 +2,7 @@ package dev.isola.spi.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** Says that the caller did not show a valid key. */
+/** Thrown when the client did not present a valid key. */
 public final class Unauthenticated extends SandboxException {
   private static final long serialVersionUID = 1L;
 

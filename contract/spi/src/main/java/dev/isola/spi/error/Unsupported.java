@@ -3,7 +3,8 @@ package dev.isola.spi.error;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that this provider does not do that; context has {@code capability}. Another provider may.
+ * Thrown when this provider does not support the operation; another one may. The context has {@code
+ * capability}.
  */
 public final class Unsupported extends SandboxException {
   private static final long serialVersionUID = 1L;

@@ -1,6 +1,4 @@
-/**
- * What can go wrong: one sealed exception, one enumeration of stable codes, one way to make them.
- */
+/** Errors: one sealed exception hierarchy, one set of stable codes, and one way to create both. */
 @NullMarked
 package dev.isola.spi.error;
 

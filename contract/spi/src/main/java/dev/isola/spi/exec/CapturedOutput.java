@@ -3,15 +3,15 @@ package dev.isola.spi.exec;
 import dev.isola.spi.Bytes;
 
 /**
- * What was kept of one channel.
+ * The retained output of one channel.
  *
- * @param head the first bytes, as many as the limit allowed
+ * @param head the first bytes, up to the limit
  * @param tail the last bytes that are not in {@code head}
- * @param total exact count of all bytes written to the channel
+ * @param total the exact number of bytes written to the channel
  */
 public record CapturedOutput(Bytes head, Bytes tail, long total) {
 
-  /** Returns true when bytes between head and tail were dropped. */
+  /** Returns whether bytes between head and tail were dropped. */
   public boolean truncated() {
     return omitted() > 0;
   }
@@ -20,7 +20,7 @@ public record CapturedOutput(Bytes head, Bytes tail, long total) {
     return total - head.size() - tail.size();
   }
 
-  /** Decodes as UTF-8; where bytes were dropped a line says how many. */
+  /** Decodes the output as UTF-8, with a line that tells how many bytes were dropped, if any. */
   public String text() {
     if (!truncated()) {
       byte[] all = new byte[head.size() + tail.size()];

@@ -1,9 +1,9 @@
 package dev.isola.spi.exec;
 
-/** Where a piece of output came from. */
+/** The channel that output was written to. */
 public enum Channel {
   STDOUT,
   STDERR,
-  /** Both, through a terminal, which cannot tell them apart. */
+  /** A terminal, which merges standard output and standard error. */
   TERMINAL
 }

@@ -10,17 +10,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What to run. {@link #shell} gives the text to {@code /bin/sh -c}, with any arguments quoted and
- * appended; {@link #argv} runs a program directly, arguments literal. The other properties are
- * added with the {@code with} methods, each of which returns a new command.
+ * A command to run. {@link #shell} passes a script to {@code /bin/sh -c}, with the arguments quoted
+ * and appended; {@link #argv} runs a program directly with literal arguments. The {@code with}
+ * methods set the other properties; each returns a new command.
  *
- * @param env added to the sandbox's own environment
- * @param cwd inside the sandbox; its working folder when empty
- * @param user a name or number, {@code user:group} too; the sandbox's user when empty
- * @param stdin whether the command gets an open standard input; otherwise it reads end of file at
- *     once
- * @param timeout after which its whole process tree is killed
- * @param tag a name of the caller's, shown in the list of executions
+ * @param env variables added to the environment of the sandbox
+ * @param cwd working folder inside the sandbox; empty for the sandbox's own
+ * @param user a name or number, optionally {@code user:group}; empty for the sandbox's user
+ * @param stdin whether standard input is open; if not, the command reads end of file immediately
+ * @param timeout the time after which the whole process tree is killed
+ * @param tag a label chosen by the client, shown in the list of executions
  */
 public record Command(
     Mode mode,
@@ -50,7 +49,7 @@ public record Command(
     env.forEach(
         (key, value) -> {
           if (key.isEmpty() || key.indexOf('=') >= 0) {
-            problems.add("env has the name '" + key + "'");
+            problems.add("env has the invalid name '" + key + "'");
           }
           noNul(problems, "env", key + value);
         });
@@ -126,20 +125,24 @@ public record Command(
     return new Command(mode, program, args, env, cwd, user, true, timeout, tag);
   }
 
-  public Command withTimeout(Duration limit) {
-    return new Command(mode, program, args, env, cwd, user, stdin, Optional.of(limit), tag);
+  public Command withTimeout(Duration timeout) {
+    return new Command(mode, program, args, env, cwd, user, stdin, Optional.of(timeout), tag);
   }
 
   public Command withTag(String name) {
     return new Command(mode, program, args, env, cwd, user, stdin, timeout, Optional.of(name));
   }
 
-  /** Returns the words to execute: in shell mode {@code /bin/sh -c} and the text. */
+  /**
+   * Returns the argument vector to execute; in shell mode that is {@code /bin/sh -c} and the
+   * script.
+   */
   public List<String> toArgv() {
     List<String> words = new ArrayList<>();
     switch (mode) {
       case SHELL -> {
-        // A text that starts like an option would be taken for one: `sh -c -x` runs nothing.
+        // A leading space keeps the shell from parsing the script as an option: `sh -c -x` runs
+        // nothing.
         boolean optionLike = program.startsWith("-") || program.startsWith("+");
         StringBuilder text = new StringBuilder(optionLike ? " " : "").append(program);
         args.forEach(arg -> text.append(' ').append(quote(arg)));
@@ -153,7 +156,7 @@ public record Command(
     return words;
   }
 
-  /** Returns the command as a person would type it. */
+  /** Returns the command as typed at a shell prompt. */
   public String display() {
     StringBuilder text = new StringBuilder(mode == Mode.SHELL ? program : quoteIfNeeded(program));
     args.forEach(arg -> text.append(' ').append(quoteIfNeeded(arg)));

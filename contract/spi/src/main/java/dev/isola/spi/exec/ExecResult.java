@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * What became of a command that was waited for.
+ * The result of a command that ran to its end.
  *
- * @param command the command as a person would type it
- * @param duration from start to end, as the sandbox measured it
+ * @param command the command as typed at a shell prompt
+ * @param duration the time from start to end, measured in the sandbox
  * @param limitsMet see {@link Execution#limitsMet()}
  */
 public record ExecResult(
@@ -30,16 +30,16 @@ public record ExecResult(
     return exit instanceof Exit.Exited(int code) && code == 0;
   }
 
-  /** Returns the code a shell would show; see {@link Exit#shellCode()}. */
+  /** Returns the exit code that a shell would report; see {@link Exit#shellCode()}. */
   public int exitCode() {
     return exit.shellCode();
   }
 
   /**
-   * Runs {@code execution} to its end, keeping its output within {@code limit}. Interrupting the
-   * calling thread kills the command. The execution is closed in any case.
+   * Waits for {@code execution} to end and collects its output within {@code limit}. Interrupting
+   * the calling thread kills the command. The execution is always closed.
    *
-   * @throws dev.isola.spi.error.SandboxException when the sandbox fails under the command
+   * @throws dev.isola.spi.error.SandboxException if the sandbox fails while the command runs
    */
   public static ExecResult collect(Execution execution, Command command, OutputLimit limit) {
     OutputCollector stdout = new OutputCollector(limit);

@@ -7,66 +7,69 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A command that runs, or ran. The handle may be used from any thread; {@link #read()} and {@link
- * #await()} from one at a time.
+ * A running or ended command. Methods may be called from any thread, but only one thread at a time
+ * may call {@link #read()} or {@link #await()}.
  *
- * <p>Output has back-pressure: a command whose output nobody reads is held back once the bounded
- * buffers on the way are full. Nothing is dropped while somebody is attached.
+ * <p>Output is subject to back-pressure: when the reader does not keep up and the bounded buffers
+ * are full, the command blocks on its next write. Output is never dropped while a reader is
+ * attached.
  *
- * <p>The command does not depend on the handle: {@link #close()} only lets go, and the command goes
- * on. Where the provider declares {@link dev.isola.spi.capability.Attaching} it can be found again,
- * from another process too.
+ * <p>The command does not depend on this handle: {@link #close()} only detaches, and the command
+ * keeps running. If the provider declares {@link dev.isola.spi.capability.Attaching}, any process
+ * can attach to it again.
  */
 public interface Execution extends AutoCloseable {
 
   ExecutionId id();
 
-  /** Returns the process id as the sandbox sees it. */
+  /** Returns the process id inside the sandbox. */
   long pid();
 
   /**
-   * Returns the command's standard input. Closing it is end of file for the command. Writes block
-   * while the command does not read, and throw {@code IOException} once it has ended; what a
-   * command that closed its input is sent is thrown away.
+   * Returns the standard input of the command. Closing the stream signals end of file. Writes block
+   * while the command does not read, and throw {@code IOException} after the command has ended.
+   * Data written after the command closed its input is discarded.
    */
   OutputStream stdin();
 
   /**
-   * Waits for the next piece of output; empty once the command has ended and everything was read.
+   * Waits for the next chunk of output. Returns empty once the command has ended and all output was
+   * read.
    *
-   * @throws dev.isola.spi.error.OutcomeUnknown when the sandbox was lost
-   * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} when the thread is
+   * @throws dev.isola.spi.error.OutcomeUnknown if the sandbox was lost
+   * @throws dev.isola.spi.error.DeadlineExceeded with {@code CANCELLED} if the thread is
    *     interrupted
    */
   Optional<Output> read();
 
-  /** Waits for the end, throwing away output that was not read. Returns at once when repeated. */
+  /** Waits for the command to end and discards unread output. Repeated calls return immediately. */
   Exit await();
 
-  /** Like {@link #await()}, but gives up after {@code patience}; the command goes on. */
-  Optional<Exit> await(Duration patience);
+  /** Like {@link #await()}, but returns empty after {@code timeout}; the command keeps running. */
+  Optional<Exit> await(Duration timeout);
 
   /**
-   * Returns the sandbox's limits that were met while it ran, as far as the provider can tell; not
-   * by it alone where several commands run at once. Empty while it runs.
+   * Returns the sandbox limits that were reached while the command ran, as far as the provider can
+   * tell. When several commands run at once, any of them may have reached the limit. Empty while
+   * the command runs.
    */
   default Set<LimitKind> limitsMet() {
     return Set.of();
   }
 
-  /** Returns how long it ran, or has been running. */
+  /** Returns how long the command ran, or has been running. */
   Duration duration();
 
-  /** Signals the command's process group. Does nothing when it has ended. */
+  /** Sends a signal to the process group of the command. Does nothing if the command has ended. */
   void signal(Signal signal);
 
   /**
-   * Kills the whole process tree, whatever it did to get away. Does nothing when there is nothing
-   * left.
+   * Kills the whole process tree, including processes that left the session or process group. Does
+   * nothing if no process is left.
    */
   void kill();
 
-  /** Lets go of the handle; the command goes on. */
+  /** Detaches from the command, which keeps running. */
   @Override
   void close();
 }

@@ -1,6 +1,6 @@
 package dev.isola.spi.exec;
 
-/** Names one execution within its sandbox; never reused there. */
+/** Identifies an execution within its sandbox. Ids are never reused. */
 public record ExecutionId(String value) {
   public ExecutionId {
     if (value.isEmpty() || value.length() > 64 || !value.chars().allMatch(ExecutionId::allowed)) {

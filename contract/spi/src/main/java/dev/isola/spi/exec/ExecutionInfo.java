@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One line of a sandbox's list of executions.
+ * An entry in the list of executions of a sandbox.
  *
- * @param firstOffset the oldest output that can still be read
- * @param endOffset where the output ends for now
- * @param takesInput whether it was started with input, and nobody has closed that yet
- * @param exit empty while it runs
- * @param endedAt empty while it runs
+ * @param firstOffset the oldest offset whose output can still be read
+ * @param endOffset the current end of the output
+ * @param stdinOpen whether the command was started with standard input that is still open
+ * @param exit empty while the command runs
+ * @param endedAt empty while the command runs
  */
 public record ExecutionInfo(
     ExecutionId id,

@@ -2,27 +2,27 @@ package dev.isola.spi.exec;
 
 import java.time.Duration;
 
-/** How a command ended. Only {@link Lost} means that its end was not seen. */
+/** How a command ended. Only {@link Lost} means that the end was not observed. */
 public sealed interface Exit {
 
-  /** Ended by itself; nonzero is a result, not an error. */
+  /** The command exited; a nonzero code is a result, not an error. */
   record Exited(int code) implements Exit {}
 
-  /** Ended by a signal from inside the sandbox or from {@link Execution#signal}. */
+  /** A signal ended the command, sent from inside the sandbox or by {@link Execution#signal}. */
   record Signaled(Signal signal) implements Exit {}
 
-  /** Ran into its timeout; its whole process tree is dead. */
+  /** The command exceeded its timeout, and its whole process tree was killed. */
   record TimedOut(Duration after) implements Exit {}
 
-  /** Killed because the sandbox's memory limit was met. */
+  /** The command was killed because the sandbox reached its memory limit. */
   record OutOfMemory() implements Exit {}
 
-  /** The sandbox went away under it. */
+  /** The sandbox was lost while the command ran. */
   record Lost(String reason) implements Exit {}
 
   /**
-   * Returns the code a shell would show: the exit code, 128 plus the signal, 124 on a timeout, 137
-   * out of memory.
+   * Returns the exit code that a shell would report: the exit code itself, 128 plus the signal
+   * number, 124 for a timeout, 137 for out of memory.
    */
   default int shellCode() {
     return switch (this) {

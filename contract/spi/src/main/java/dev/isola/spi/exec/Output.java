@@ -4,14 +4,14 @@ import dev.isola.spi.Bytes;
 import java.time.Instant;
 
 /**
- * A piece of what a command wrote. Offsets count the bytes of all channels together, in the order
- * the sandbox read them, from 0; they are what a reader keeps to come back later.
+ * A chunk of command output. Offsets count the bytes of all channels together, from 0, in the order
+ * in which the sandbox read them. A reader stores an offset to resume there later.
  */
 public sealed interface Output {
-  /** Returns where this piece starts. */
+  /** Returns the offset of this chunk. */
   long offset();
 
-  /** Returns where the next piece starts. */
+  /** Returns the offset of the next chunk. */
   long end();
 
   record Data(Channel channel, long offset, Instant at, Bytes bytes) implements Output {
@@ -21,7 +21,7 @@ public sealed interface Output {
     }
   }
 
-  /** Bytes that were written and are kept no longer: the reader came too late. */
+  /** Output that is no longer retained because the reader fell too far behind. */
   record Gap(long offset, long lost) implements Output {
     @Override
     public long end() {

@@ -4,8 +4,8 @@ import dev.isola.spi.Bytes;
 import java.util.Arrays;
 
 /**
- * Keeps the head and the tail of one channel in bounded memory: the head grows as it fills, the
- * tail is a ring.
+ * Retains the head and the tail of one channel in bounded memory. The head grows as it fills; the
+ * tail is a ring buffer.
  */
 final class OutputCollector {
   private final OutputLimit limit;
@@ -32,7 +32,7 @@ final class OutputCollector {
     addToTail(bytes, Math.max(toHead, 0));
   }
 
-  /** What follows lost bytes is not the head any more, and what came before them not the tail. */
+  /** Bytes after a gap cannot belong to the head, and bytes before it cannot belong to the tail. */
   void addLost(long bytes) {
     if (bytes > 0) {
       total += bytes;
@@ -72,7 +72,7 @@ final class OutputCollector {
     ringSize += count;
   }
 
-  /** The ring only wraps once it has its full size, so growing is a plain copy until then. */
+  /** The ring wraps only at its full size, so until then growing it is a plain copy. */
   private void growRing(long needed) {
     if (ring.length < needed) {
       byte[] larger = new byte[capacity(ring.length, needed, limit.tail())];

@@ -3,7 +3,7 @@ package dev.isola.spi.exec;
 import java.util.Locale;
 import java.util.Optional;
 
-/** A signal by its number; Linux's numbers, which are the same on x86_64 and aarch64. */
+/** A Linux signal number. The numbers are the same on x86_64 and aarch64. */
 public record Signal(int number) {
   public static final Signal HUP = new Signal(1);
   public static final Signal INT = new Signal(2);
@@ -27,7 +27,7 @@ public record Signal(int number) {
     }
   }
 
-  /** Finds a signal by {@code TERM}, {@code SIGTERM} or {@code 15}. */
+  /** Parses a signal written as {@code TERM}, {@code SIGTERM} or {@code 15}. */
   public static Optional<Signal> parse(String text) {
     String name = text.strip().toUpperCase(Locale.ROOT);
     if (!name.isEmpty() && name.length() <= 2 && name.chars().allMatch(c -> c >= '0' && c <= '9')) {
@@ -43,7 +43,7 @@ public record Signal(int number) {
     return Optional.empty();
   }
 
-  /** Returns {@code SIGTERM}, or {@code SIG40} for one without a name. */
+  /** Returns the name, such as {@code SIGTERM}, or {@code SIG40} for a signal without a name. */
   public String name() {
     return "SIG" + (number < NAMES.length ? NAMES[number] : Integer.toString(number));
   }

@@ -1,4 +1,4 @@
-/** Commands, how they run, what they write and how they end. */
+/** Commands: how they run, what they write and how they end. */
 @NullMarked
 package dev.isola.spi.exec;
 

@@ -1,9 +1,9 @@
 package dev.isola.spi.file;
 
 /**
- * One change that a {@link Watch} saw.
+ * A change reported by a {@link Watch}.
  *
- * @param path of what changed, as a next call would name it
+ * @param path the changed path, in a form that other calls accept
  */
 public record FileChange(Kind kind, String path, boolean folder) {
   public enum Kind {
@@ -13,9 +13,9 @@ public record FileChange(Kind kind, String path, boolean folder) {
     MOVED_FROM,
     MOVED_TO,
     ATTRIBUTES,
-    /** Changes came faster than they could be told; some are missing. Look again at the whole. */
+    /** Changes arrived faster than they were consumed, and some were dropped. Rescan the folder. */
     OVERFLOW,
-    /** The watched folder itself is gone; the watch has ended. */
+    /** The watched folder was removed; the watch has ended. */
     ROOT_GONE
   }
 }

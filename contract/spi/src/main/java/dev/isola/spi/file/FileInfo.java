@@ -4,12 +4,12 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What is known of one file.
+ * File metadata.
  *
- * @param path as a next call would name it
- * @param mode permission bits, {@code 0644} and the like, with set-id and sticky bits
- * @param owner the owner's name inside the sandbox, or its number where it has none
- * @param linkTarget as written in the link; empty for anything else
+ * @param path the path, in a form that other calls accept
+ * @param mode permission bits such as {@code 0644}, including the set-id and sticky bits
+ * @param owner the user name inside the sandbox, or the number if the user has no name
+ * @param linkTarget the target as stored in the symbolic link; empty for other types
  */
 public record FileInfo(
     String path,
@@ -23,7 +23,7 @@ public record FileInfo(
     Instant modifiedAt,
     Optional<String> linkTarget) {
 
-  /** Returns the last part of the path. */
+  /** Returns the last component of the path. */
   public String name() {
     String trimmed =
         path.length() > 1 && path.endsWith("/") ? path.substring(0, path.length() - 1) : path;

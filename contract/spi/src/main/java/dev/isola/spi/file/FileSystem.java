@@ -14,81 +14,87 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The files of one sandbox. Every call may be made from any thread. Content is streamed: no call
- * holds a file in memory unless its name says bytes or text.
+ * The files of one sandbox. All methods may be called from any thread. Content is streamed: only
+ * the methods that read or write bytes or text hold a whole file in memory.
  *
- * <p>Where the sandbox shares the host's files, nothing outside the workspace is ever read or
- * written: a path or link that leads out is refused with {@code PATH_OUTSIDE}, also while it is
- * being swapped under us.
+ * <p>If the sandbox shares the file system of the host, nothing outside the workspace is ever read
+ * or written: a path or link that leads out is rejected with {@code PATH_OUTSIDE}, even if a guest
+ * process replaces it during the call.
  *
- * <p>Throughout: a missing path is {@link NotFound} with {@code FILE_NOT_FOUND}; after destroy
- * every call is {@link dev.isola.spi.error.Gone} or {@code NotFound}.
+ * <p>All methods throw {@link NotFound} with {@code FILE_NOT_FOUND} for a missing path, and {@link
+ * dev.isola.spi.error.Gone} or {@code NotFound} after the sandbox was destroyed.
  */
 public interface FileSystem {
 
   /**
-   * Returns the same files for another user than the sandbox's own; of a view, too, which this
-   * replaces. Every call on the view has that user's permissions, or root's where the user is
-   * {@link FileUser#privileged}, and what it creates belongs to the user. A call that creates
-   * something throws {@code USER_NOT_FOUND} when there is no such user, and any call {@code
-   * PERMISSION_DENIED} where the provider cannot act as another user.
+   * Returns a view of the same files that acts as {@code user} instead of the sandbox's own user.
+   * Called on a view, it replaces the user of the view. Calls on the view have the permissions of
+   * that user, or of root if the user is {@link FileUser#privileged}; files that they create belong
+   * to the user. A call that creates files throws {@code USER_NOT_FOUND} if the user does not
+   * exist, and any call throws {@code PERMISSION_DENIED} if the provider cannot act as another
+   * user.
    */
   FileSystem as(FileUser user);
 
   /**
-   * Opens a regular file for reading. The caller closes the stream; closing early costs nothing.
+   * Opens a regular file for reading. The caller closes the stream, and may do so before its end.
    */
   InputStream read(String path, ReadRange range);
 
   /**
-   * Writes a file from {@code content}, making missing parent folders. When {@code content} fails
-   * or the sandbox is lost an atomic write leaves nothing behind and an existing file as it was.
-   * {@code content} is not closed.
+   * Writes a file from {@code content}, creating missing parent folders. If {@code content} fails
+   * or the sandbox is lost, an atomic write leaves an existing file unchanged and creates no new
+   * one. Does not close {@code content}.
    *
-   * @return the file as it is now
+   * @return the metadata of the written file
    */
   FileInfo write(String path, InputStream content, WriteOptions options);
 
   /**
-   * Describes what {@code path} leads to, through all links; its path is where that is. With {@link
-   * LinkOption#NOFOLLOW_LINKS} a link in the last place is described itself.
+   * Returns the metadata of {@code path} after following all symbolic links; the result has the
+   * path of the final target. With {@link LinkOption#NOFOLLOW_LINKS}, a link in the last component
+   * is not followed.
    */
   FileInfo stat(String path, LinkOption... options);
 
   /**
-   * Lists a folder, {@code depth} levels deep (1 is its own entries, 0 is everything beneath).
-   * Links are not followed. Entries arrive as the stream is consumed; close it.
+   * Lists a folder to a depth of {@code depth} levels: 1 for its own entries, 0 for everything
+   * beneath it. Symbolic links are not followed. Entries are fetched while the stream is consumed;
+   * the caller closes it.
    */
   Stream<FileInfo> list(String path, int depth);
 
   /**
-   * Finds paths beneath {@code base} that match {@code pattern}: {@code *}, {@code ?}, {@code
-   * [a-z]} within one name, {@code **} across folders. Close the stream.
+   * Finds the paths beneath {@code base} that match {@code pattern}: {@code *}, {@code ?} and
+   * {@code [a-z]} match within one name, {@code **} across folders. The caller closes the stream.
    */
   Stream<FileInfo> glob(String base, String pattern);
 
-  /** Makes a folder and its missing parents; no error when it is there already. */
+  /** Creates a folder and its missing parents. Does nothing if the folder exists. */
   void makeFolder(String path, int mode);
 
-  /** Moves or renames. Without {@code replace} an existing target is {@code FILE_EXISTS}. */
+  /**
+   * Moves or renames a file or folder. Throws {@code FILE_EXISTS} if the target exists and {@code
+   * replace} is false.
+   */
   void move(String from, String to, boolean replace);
 
   /**
-   * Removes a file, a link (never what it points to) or an empty folder, or with {@code recursive}
+   * Removes a file, a symbolic link (never its target) or an empty folder; with {@code recursive},
    * a whole tree.
    */
   void remove(String path, boolean recursive);
 
   void changeMode(String path, int mode);
 
-  /** Changes owner and group, {@code user}, {@code user:group} or numbers. */
+  /** Changes the owner and group. {@code owner} is {@code user}, {@code user:group} or numbers. */
   void changeOwner(String path, String owner);
 
-  /** Makes {@code link} point to {@code target}, which is stored as written. */
+  /** Creates the symbolic link {@code link}, which stores {@code target} as given. */
   void makeLink(String link, String target);
 
   /**
-   * Returns the extended attributes of {@code path} in the {@code user.} space, without that
+   * Returns the extended attributes of {@code path} in the {@code user.} namespace, without that
    * prefix.
    */
   Map<String, Bytes> attributes(String path);
@@ -98,15 +104,16 @@ public interface FileSystem {
   void removeAttribute(String path, String name);
 
   /**
-   * Packs {@code path} as a tar archive while it is read. Paths that match one of {@code excludes}
-   * are left out. Times of files may be cut to the second, as in most archives. Close the stream.
+   * Returns {@code path} as a tar archive, which is produced while it is read. Omits paths that
+   * match one of {@code excludes}. Modification times may be truncated to seconds. The caller
+   * closes the stream.
    */
   InputStream exportTree(String path, List<String> excludes);
 
   /**
-   * Unpacks a tar archive beneath the folder {@code path}, which is made when missing. Absolute
-   * names, {@code ..}, links that lead out, devices and pipes are refused with {@code BAD_ARCHIVE};
-   * what was unpacked before stays.
+   * Extracts a tar archive beneath the folder {@code path}, which is created if missing. Throws
+   * {@code BAD_ARCHIVE} for absolute names, {@code ..}, links that lead out, devices and pipes;
+   * files extracted before that remain.
    */
   TreeSummary importTree(String path, InputStream archive, TreeLimits limits);
 
@@ -123,8 +130,8 @@ public interface FileSystem {
   }
 
   /**
-   * Reads a whole file of at most {@code limit} bytes; a larger one is {@code RESOURCE_LIMIT}, not
-   * cut.
+   * Reads a whole file of at most {@code limit} bytes. Throws {@code RESOURCE_LIMIT} for a larger
+   * file; content is never truncated.
    */
   default byte[] readBytes(String path, int limit) {
     try (InputStream in = read(path, new ReadRange(0, limit + 1L))) {

@@ -1,6 +1,6 @@
 package dev.isola.spi.file;
 
-/** What a path names. */
+/** The type of a file. */
 public enum FileType {
   FILE,
   FOLDER,

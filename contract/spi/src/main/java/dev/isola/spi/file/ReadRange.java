@@ -1,6 +1,6 @@
 package dev.isola.spi.file;
 
-/** Which part of a file is read. */
+/** The part of a file to read. */
 public record ReadRange(long offset, long length) {
   public static final ReadRange ALL = new ReadRange(0, Long.MAX_VALUE);
 

@@ -1,7 +1,7 @@
 package dev.isola.spi.file;
 
-/** What an archive may hold before it is refused. */
+/** The maximum size of an archive to import. */
 public record TreeLimits(long maxBytes, long maxEntries) {
-  /** 64 GiB in ten million entries. */
+  /** 64 GiB and ten million entries. */
   public static final TreeLimits DEFAULT = new TreeLimits(64L << 30, 10_000_000);
 }

@@ -1,4 +1,4 @@
 package dev.isola.spi.file;
 
-/** What an archive held: entries, and bytes of file content. */
+/** The number of entries of an imported archive, and the bytes of their content. */
 public record TreeSummary(long entries, long bytes) {}

@@ -3,14 +3,12 @@ package dev.isola.spi.file;
 import java.time.Duration;
 import java.util.Optional;
 
-/** A watch that is running. Changes wait in a bounded queue until they are taken. */
+/** An active watch. Changes are queued in a bounded queue. */
 public interface Watch extends AutoCloseable {
-  /**
-   * Waits for the next change; empty when none came within {@code patience} or the watch has ended.
-   */
-  Optional<FileChange> next(Duration patience);
+  /** Waits for the next change. Returns empty after {@code timeout}, or if the watch has ended. */
+  Optional<FileChange> next(Duration timeout);
 
-  /** Returns true when no further change will come. */
+  /** Returns whether the watch has ended and will report no further change. */
   boolean ended();
 
   @Override

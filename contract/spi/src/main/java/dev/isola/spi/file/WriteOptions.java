@@ -3,19 +3,19 @@ package dev.isola.spi.file;
 import java.util.Optional;
 
 /**
- * How a file is written.
+ * Options for writing a file.
  *
- * @param mode permission bits; when empty an existing file keeps its own and a new one gets {@code
+ * @param mode permission bits; if empty, an existing file keeps its mode and a new one gets {@code
  *     0644}
- * @param atomic the file appears whole or not at all
- * @param exclusive fail with {@code FILE_EXISTS} when it is there already
- * @param append add to the end instead of replacing; never atomic
- * @param sync reach the disk before returning
+ * @param atomic whether the file appears completely or not at all
+ * @param exclusive whether to fail with {@code FILE_EXISTS} if the file exists
+ * @param append whether to append instead of replacing; never atomic
+ * @param sync whether to flush to disk before returning
  */
 public record WriteOptions(
     Optional<Integer> mode, boolean atomic, boolean exclusive, boolean append, boolean sync) {
 
-  /** Atomic, replacing, parents made as needed. */
+  /** Replaces an existing file atomically. */
   public static final WriteOptions DEFAULT =
       new WriteOptions(Optional.empty(), true, false, false, false);
 

@@ -1,5 +1,6 @@
 /**
- * Files inside a sandbox. Paths are the sandbox's own; relative ones start at its working folder.
+ * Files inside a sandbox. Paths are paths of the sandbox; relative paths start at its working
+ * folder.
  */
 @NullMarked
 package dev.isola.spi.file;

@@ -3,11 +3,11 @@ package dev.isola.spi.provider;
 import java.util.OptionalLong;
 
 /**
- * What the machine that runs the sandboxes of a provider has in all, and what of it is free now.
+ * The total and free resources of the machine that runs a provider's sandboxes.
  *
- * @param freeMemoryMb what processes can have without swapping; empty when unknown
- * @param diskMb of the file system where sandboxes write; empty when unknown
- * @param freeDiskMb what of that can still be written; empty when unknown
+ * @param freeMemoryMb memory available to processes without swapping; empty if unknown
+ * @param diskMb size of the file system that sandboxes write to; empty if unknown
+ * @param freeDiskMb free space of that file system; empty if unknown
  */
 public record HostResources(
     int processors,
@@ -18,11 +18,11 @@ public record HostResources(
   public HostResources {
     if (processors <= 0 || memoryMb <= 0) {
       throw new IllegalArgumentException(
-          "a machine has processors and memory: " + processors + " and " + memoryMb + " MB");
+          "processors and memory must be positive: " + processors + " and " + memoryMb + " MB");
     }
   }
 
-  /** A machine of which only the whole is known. */
+  /** Creates a description of a machine whose free resources are unknown. */
   public HostResources(int processors, long memoryMb) {
     this(processors, memoryMb, OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
   }

@@ -11,79 +11,83 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A backend. All methods block, may be called from any thread, concurrently, also for the same
- * sandbox, and throw only {@link dev.isola.spi.error.SandboxException}.
+ * A backend that creates sandboxes. All methods block. They may be called concurrently from any
+ * thread, even for the same sandbox, and throw only {@link dev.isola.spi.error.SandboxException}.
  */
 public interface Provider extends AutoCloseable {
 
-  /** In the context of an error: the longest ttl that the backend allows, in seconds. */
+  /** Key in the context of an error: the longest TTL that the backend allows, in seconds. */
   String MAX_TTL_SECONDS = "maxTtlSeconds";
 
-  /** Describes the provider on this machine. Cheap after the first call. */
+  /** Describes what the provider can do on this machine. Cheap after the first call. */
   ProviderInfo info();
 
   /**
-   * Tells whether create could work now. Fast, leaves nothing behind. Called every 30 s and by
-   * {@code doctor}.
+   * Checks whether a create would work now. Must be fast and leave nothing behind. The engine calls
+   * it every 30 seconds; {@code isola doctor} calls it as well.
    */
   Health health();
 
   /**
-   * Returns what the machine that runs the sandboxes has, now; empty when the provider cannot tell.
-   * Called after health.
+   * Returns the current resources of the machine that runs the sandboxes, or empty if unknown.
+   * Called after {@link #health()}.
    */
   default Optional<HostResources> resources() {
     return Optional.empty();
   }
 
   /**
-   * Makes a running sandbox. Idempotent by {@code spec.id()}: when that sandbox exists already it
-   * is returned. When this throws, nothing is left, except after {@link
-   * dev.isola.spi.error.OutcomeUnknown}, where {@link #inventory()} tells.
+   * Creates a sandbox and returns it running. Idempotent by {@code spec.id()}: if the sandbox
+   * exists, it is returned. If this method throws, no resource is left behind, except after {@link
+   * dev.isola.spi.error.OutcomeUnknown}, when {@link #inventory()} tells what exists.
    *
-   * @throws dev.isola.spi.error.Unsupported when the spec asks for something the provider does not
-   *     do
-   * @throws dev.isola.spi.error.InvalidRequest with {@link #MAX_TTL_SECONDS} in its context when
-   *     the backend refuses so long a ttl
-   * @throws dev.isola.spi.error.ProviderUnavailable when the backend fails
-   * @throws dev.isola.spi.error.DeadlineExceeded when it takes longer than the spec's startup
-   *     timeout
+   * @throws dev.isola.spi.error.Unsupported if the spec requests a feature that the provider does
+   *     not have
+   * @throws dev.isola.spi.error.InvalidRequest with {@link #MAX_TTL_SECONDS} in its context if the
+   *     backend does not allow so long a TTL
+   * @throws dev.isola.spi.error.ProviderUnavailable if the backend fails
+   * @throws dev.isola.spi.error.DeadlineExceeded if the create takes longer than the startup
+   *     timeout of the spec
    */
   Sandbox create(SandboxSpec spec);
 
   /**
-   * Finds a sandbox that an earlier process made, and connects to it. Empty when it does not exist
-   * (any more).
+   * Connects to a sandbox that another process created, for example the server before a restart.
+   * Returns empty if the sandbox does not exist.
    */
   Optional<Sandbox> attach(SandboxId id);
 
   /**
-   * Returns the digest of the image that a sandbox of this spec would be made from now. Two
-   * sandboxes of one spec are the same only as long as it does not change. Empty when the provider
-   * has no images, or cannot tell without fetching one. Called before a warm sandbox is handed out.
+   * Returns the digest of the image that {@link #create} would use for this spec now. While the
+   * digest is the same, sandboxes of the same spec are interchangeable. Empty if the provider has
+   * no images or cannot tell without pulling one. The engine calls it before it takes a sandbox
+   * from a warm pool.
    */
   default Optional<String> imageDigest(SandboxSpec spec) {
     return Optional.empty();
   }
 
-  /** Returns the volumes of this provider when it declares {@link Volumes}; empty otherwise. */
+  /** Returns the volumes of this provider if it declares {@link Volumes}, otherwise empty. */
   default Optional<Volumes> volumes() {
     return Optional.empty();
   }
 
-  /** Returns everything of this instance that exists at the backend, whatever made it. */
+  /**
+   * Returns every resource of this instance that exists at the backend, regardless of which process
+   * created it.
+   */
   List<InventoryItem> inventory();
 
   /**
-   * Removes a sandbox and everything of it; returns when nothing is left. Succeeds silently when
-   * there is nothing. May be called by expiry, by a person and by recovery at once.
+   * Destroys a sandbox with all its resources; returns when nothing is left. Does nothing if the
+   * sandbox does not exist. The expiry timer, a client and recovery may call it at the same time.
    *
-   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK} when it would lose work and is
-   *     not forced
+   * @throws dev.isola.spi.error.Conflict with {@code UNSAVED_WORK} if work would be lost and {@code
+   *     options} does not force it
    */
-  void destroy(SandboxId id, DestroyOptions how);
+  void destroy(SandboxId id, DestroyOptions options);
 
-  /** Lets go of connections and threads. Sandboxes go on. */
+  /** Releases connections and threads. Sandboxes keep running. */
   @Override
   void close();
 }

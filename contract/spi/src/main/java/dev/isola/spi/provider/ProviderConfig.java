@@ -3,7 +3,7 @@ package dev.isola.spi.provider;
 import java.util.Map;
 import java.util.Optional;
 
-/** A provider's own settings, as text by name. */
+/** The settings of one provider, as text by name. */
 public record ProviderConfig(Map<String, String> settings) {
   public static final ProviderConfig EMPTY = new ProviderConfig(Map.of());
 

@@ -5,17 +5,22 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 
 /**
- * What the house gives every provider.
+ * Context passed to a provider.
  *
- * @param instance to be borne by every resource the provider makes
- * @param dataFolder the provider's own folder, made before it is called, kept between runs
- * @param shared the folder of what all providers of an installation share: images, volumes
- * @param clock the time
+ * @param instance the installation id that labels every resource the provider creates
+ * @param dataFolder the provider's own folder; exists before the provider is created and is kept
+ *     between runs
+ * @param sharedFolder the folder that all providers of the installation share, for images and
+ *     volumes
+ * @param clock the source of time
  */
 public record ProviderContext(
     InstanceId instance, Path dataFolder, Path sharedFolder, InstantSource clock) {
 
-  /** A provider that shares nothing: images and volumes lie in its own folder. */
+  /**
+   * Creates the context of a provider that shares nothing: its images and volumes are in its own
+   * data folder.
+   */
   public ProviderContext(InstanceId instance, Path dataFolder, InstantSource clock) {
     this(instance, dataFolder, dataFolder, clock);
   }

@@ -3,40 +3,41 @@ package dev.isola.spi.provider;
 import java.util.List;
 
 /**
- * Makes a provider. Found by {@link java.util.ServiceLoader}: one line in {@code
- * META-INF/services/dev.isola.spi.provider.ProviderFactory} adds a backend. Must be cheap to load
- * and to ask for its name.
+ * Creates a provider. {@link java.util.ServiceLoader} finds factories: one line in {@code
+ * META-INF/services/dev.isola.spi.provider.ProviderFactory} adds a backend. Loading a factory and
+ * calling {@link #name()} must be cheap.
  */
 public interface ProviderFactory {
-  /** Returns the provider's name: lower-case letters, digits and dashes. */
+  /** Returns the name of the provider: lower-case letters, digits and dashes. */
   String name();
 
   /**
-   * Returns what is known of the provider before it is made. Constant, and must agree with info.
+   * Returns what is known about the provider before it is created. The value is constant and agrees
+   * with {@link Provider#info()}.
    */
   default ProviderProfile profile() {
     return ProviderProfile.UNKNOWN;
   }
 
   /**
-   * Returns the settings that are secret or that other variables set. Those that are neither need
-   * not be declared.
+   * Returns the settings that are secret or that an additional environment variable sets. Other
+   * settings need no declaration.
    */
   default List<ProviderSetting> settings() {
     return List.of();
   }
 
   /**
-   * Returns the programs that bring the provider's backend to a machine, by the names of their
-   * commands. {@code doctor} looks for them and says which provider they are for.
+   * Returns the commands that indicate that the backend is installed. {@code isola doctor} looks
+   * for them and tells which provider they belong to.
    */
   default List<String> programs() {
     return List.of();
   }
 
   /**
-   * Makes the provider. Called once per name and config; must not fail because the backend is
-   * missing (see health).
+   * Creates the provider. Called once per name and config. Must not fail if the backend is missing;
+   * {@link Provider#health()} reports that.
    */
   Provider create(ProviderConfig config, ProviderContext context);
 }

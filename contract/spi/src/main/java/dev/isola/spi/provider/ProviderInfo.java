@@ -13,13 +13,13 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * What a provider says of itself. Everything declared is true on this machine now, not in general.
+ * Describes a provider. Every declaration holds on this machine now, not just in general.
  *
- * @param name stable and unique; used in config, answers and stored records
- * @param apiVersion of the specs it takes
- * @param cleanup how it makes sure that a sandbox's processes are all gone, in words
- * @param startup an estimate of how long create takes
- * @param hosting what has to run for its sandboxes
+ * @param name stable and unique; used in configuration, API responses and stored records
+ * @param apiVersion the version of the specs that it accepts
+ * @param cleanup a description of how it ensures that no process of a sandbox survives
+ * @param startup an estimate of how long a create takes
+ * @param hosting where its sandboxes run
  */
 public record ProviderInfo(
     String name,
@@ -61,7 +61,7 @@ public record ProviderInfo(
         Hosting.LOCAL);
   }
 
-  /** Returns the same description under the name of a configured instance. */
+  /** Returns this description under the name of a configured instance. */
   public ProviderInfo withName(String instance) {
     return instance.equals(name)
         ? this
@@ -78,16 +78,16 @@ public record ProviderInfo(
             hosting);
   }
 
-  /** Returns the declared facts with those that hold on this machine in their place. */
+  /** Returns {@code declared} with the values that hold on this machine. */
   public ProviderProfile profile(ProviderProfile declared) {
     return new ProviderProfile(
         isolation, hosting, startup, declared.cost(), declared.onlyWhenNamed());
   }
 
   /**
-   * Returns what {@code spec} asks for and {@code requirements} demand that is not declared here,
-   * in words; empty when the provider can take it. The one place that decides it: for the selector,
-   * for {@link #requireSupported} and for who wants to know before.
+   * Returns the features that {@code spec} requests or {@code requirements} demand and that are not
+   * declared here, in words. Empty if the provider can create the sandbox. The selector and {@link
+   * #requireSupported} both use it, so that they never disagree.
    */
   public List<String> missing(SandboxSpec spec, Requirements requirements) {
     List<String> missing = new ArrayList<>(support.missing(spec));
@@ -96,7 +96,7 @@ public record ProviderInfo(
     }
     for (LimitKind kind : LimitKind.values()) {
       if (requirements.limits().contains(kind) && !support.enforces(kind, spec)) {
-        missing.add("enforcing the limit of " + word(kind));
+        missing.add("enforcement of the limit on " + word(kind));
       }
     }
     Capability.all().stream()
@@ -106,10 +106,10 @@ public record ProviderInfo(
   }
 
   /**
-   * Refuses a spec that asks for something that is not declared here. A provider calls it first in
-   * its create: not every caller is an engine.
+   * Rejects a spec that requests an undeclared feature. A provider calls it first in its create,
+   * because the engine is not the only caller.
    *
-   * @throws dev.isola.spi.error.Unsupported naming everything that is missing
+   * @throws dev.isola.spi.error.Unsupported naming every missing feature
    */
   public void requireSupported(SandboxSpec spec) {
     List<String> missing = missing(spec, Requirements.NONE);

@@ -6,31 +6,34 @@ import dev.isola.spi.Isolation;
 import java.time.Duration;
 
 /**
- * What a provider is, as far as that is known without asking the machine or the backend. The order
- * of preference is made of it, so that the best provider can be looked for without asking all.
+ * Static facts about a provider, known without asking the machine or the backend. The selector
+ * ranks providers by their profiles, so that it does not have to query all of them.
  *
- * @param isolation the strongest that the provider has; {@link ProviderInfo#isolation()} tells what
- *     it has here
- * @param startup an estimate of how long create takes
- * @param onlyWhenNamed whether it is never chosen for a request that names no provider
+ * @param isolation the strongest level that the provider supports; {@link ProviderInfo#isolation()}
+ *     is the level on this machine
+ * @param startup an estimate of how long a create takes
+ * @param onlyWhenNamed whether the provider serves only requests that name it
  */
 public record ProviderProfile(
     Isolation isolation, Hosting hosting, Duration startup, Cost cost, boolean onlyWhenNamed) {
-  /** Of a provider that does not tell: it might be the best, so it has to be asked. */
+  /**
+   * The profile of a provider that declares none. It ranks first, because the provider might be the
+   * best choice and has to be queried.
+   */
   public static final ProviderProfile UNKNOWN =
       new ProviderProfile(Isolation.VM, Hosting.LOCAL, Duration.ZERO);
 
-  /** Of a provider that costs nothing and may be chosen for any request. */
+  /** Creates the profile of a provider that costs nothing and serves any request. */
   public ProviderProfile(Isolation isolation, Hosting hosting, Duration startup) {
     this(isolation, hosting, startup, Cost.NONE, false);
   }
 
-  /** Returns the profile of a provider whose sandboxes another party charges for. */
+  /** Returns this profile for a provider whose sandboxes are charged by a third party. */
   public ProviderProfile metered() {
     return new ProviderProfile(isolation, hosting, startup, Cost.METERED, onlyWhenNamed);
   }
 
-  /** Returns the profile of a provider that serves only requests that name it. */
+  /** Returns this profile for a provider that serves only requests that name it. */
   public ProviderProfile whenNamed() {
     return new ProviderProfile(isolation, hosting, startup, cost, true);
   }

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a provider must be and do, or the sandbox shall not be made there. {@link
- * ProviderInfo#missing} compares it with what a provider declares.
+ * What a client requires of the provider of its sandbox. {@link ProviderInfo#missing} compares it
+ * with what a provider declares.
  *
- * @param isolation the least; the installation's floor may be higher
- * @param limits those that must be enforced
+ * @param isolation the weakest acceptable level; the floor of the installation may be higher
+ * @param limits the limits that must be enforced
  */
 public record Requirements(
     Isolation isolation, Set<Class<? extends Capability>> capabilities, Set<LimitKind> limits) {
@@ -40,7 +40,7 @@ public record Requirements(
     return new Requirements(Isolation.PROCESS, all, Set.of());
   }
 
-  /** Returns what meets both. */
+  /** Returns the union of both requirements. */
   public Requirements and(Requirements more) {
     Set<Class<? extends Capability>> both = new HashSet<>(capabilities);
     both.addAll(more.capabilities);

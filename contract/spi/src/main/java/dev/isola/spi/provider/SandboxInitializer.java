@@ -17,26 +17,27 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What is done in a sandbox before {@link Provider#create} returns: files are put there, and init
- * runs. A provider calls it once, when the sandbox can be reached; what it throws fails the create,
- * and the provider removes the sandbox.
+ * Initializes a new sandbox: writes the seed files and runs the init command. A provider calls it
+ * once in {@link Provider#create}, as soon as the sandbox is reachable. If it throws, the create
+ * fails with that exception, and the provider removes the sandbox.
  */
 public final class SandboxInitializer {
-  /** What an error about init carries of standard output and of standard error, each. */
+  /** How much standard output and standard error of a failed init command an error carries. */
   private static final OutputLimit OUTPUT = new OutputLimit(2048, 2048);
 
   private SandboxInitializer() {}
 
   /**
-   * Puts the seed files there and runs the init command.
+   * Writes the seed files and runs the init command.
    *
-   * @param left what is left of the startup timeout; asked after the files are there
-   * @throws dev.isola.spi.error.InvalidRequest with {@code INIT_FAILED} when init cannot start,
-   *     fails or does not end within its time: the command is the caller's, so no other provider is
-   *     tried
-   * @throws dev.isola.spi.error.SandboxException when a file cannot be written
+   * @param remaining returns the remainder of the startup timeout; evaluated after the files are
+   *     written
+   * @throws dev.isola.spi.error.InvalidRequest with {@code INIT_FAILED} if the init command cannot
+   *     start, fails or exceeds its timeout. The command comes from the client, so no other
+   *     provider is tried
+   * @throws dev.isola.spi.error.SandboxException if a file cannot be written
    */
-  public static void initialize(Sandbox sandbox, SandboxSpec spec, Supplier<Duration> left) {
+  public static void initialize(Sandbox sandbox, SandboxSpec spec, Supplier<Duration> remaining) {
     for (Map.Entry<String, Bytes> file : spec.seedFiles().entrySet()) {
       sandbox
           .files()
@@ -46,12 +47,13 @@ public final class SandboxInitializer {
               WriteOptions.DEFAULT);
     }
     if (spec.init().isPresent()) {
-      init(sandbox, spec, spec.init().get(), left.get());
+      init(sandbox, spec, spec.init().get(), remaining.get());
     }
   }
 
-  private static void init(Sandbox sandbox, SandboxSpec spec, Command init, Duration left) {
-    Duration time = init.timeout().filter(own -> own.compareTo(left) < 0).orElse(left);
+  private static void init(Sandbox sandbox, SandboxSpec spec, Command init, Duration remaining) {
+    Duration time =
+        init.timeout().filter(timeout -> timeout.compareTo(remaining) < 0).orElse(remaining);
     ExecResult result;
     try {
       result = sandbox.run(init.withTimeout(time), OUTPUT);
@@ -86,7 +88,10 @@ public final class SandboxInitializer {
         .exception(e);
   }
 
-  /** The output may hold secrets: it is for the caller, and not in the sentence that is stored. */
+  /**
+   * The output may contain secrets, so it goes into the context for the client, not into the
+   * message, which is stored.
+   */
   private static SandboxException failure(
       SandboxSpec spec, ExecResult result, String what, String remedy) {
     return Fault.of(ErrorCode.INIT_FAILED, what, remedy)

@@ -3,36 +3,36 @@ package dev.isola.spi.provider;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.function.Predicate;
 
-/** A part of a spec that a provider may or may not honour, and declares. */
+/** An optional part of a spec that a provider declares to support. */
 public enum SpecFeature {
   IMAGES("images", spec -> spec.image().isPresent()),
-  /** Commands may run as another user. */
+  /** Commands can run as another user. */
   USERS("running as another user", spec -> spec.user().isPresent()),
-  /** A folder of this host may be the workspace. */
+  /** A host folder can be the workspace. */
   WORKSPACE_PATH("workspacePath", spec -> spec.workspacePath().isPresent()),
-  /** Domains may be allowed and blocked. */
+  /** Domains can be allowed and blocked. */
   DOMAINS(
       "network.allowDomains and network.blockDomains",
       spec -> !spec.network().allowDomains().isEmpty() || !spec.network().blockDomains().isEmpty()),
   GPUS("GPUs", spec -> spec.gpus() > 0);
 
-  private final String words;
+  private final String displayName;
 
-  @SuppressWarnings("ImmutableEnumChecker") // the predicates above hold nothing
-  private final Predicate<SandboxSpec> asked;
+  @SuppressWarnings("ImmutableEnumChecker") // the predicates above capture no state
+  private final Predicate<SandboxSpec> isRequested;
 
-  SpecFeature(String words, Predicate<SandboxSpec> asked) {
-    this.words = words;
-    this.asked = asked;
+  SpecFeature(String displayName, Predicate<SandboxSpec> isRequested) {
+    this.displayName = displayName;
+    this.isRequested = isRequested;
   }
 
-  /** Tells whether a spec asks for it. */
+  /** Returns whether a spec requests this feature. */
   public boolean isRequestedBy(SandboxSpec spec) {
-    return asked.test(spec);
+    return isRequested.test(spec);
   }
 
-  /** Returns what a refusal names it. */
+  /** Returns the name of the feature in error messages. */
   public String displayName() {
-    return words;
+    return displayName;
   }
 }

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What of a spec a provider can honour on this machine. A spec that asks for something that is not
- * in here is refused by name; limits that are not enforced are accepted and reported as such, and
- * refused only where the client requires them.
+ * The parts of a spec that a provider supports on this machine. A spec that requests anything else
+ * is rejected, and the error names it. Limits are the exception: a limit that is not enforced is
+ * accepted and reported as not enforced, and rejected only if the client requires it.
  */
 public record SpecSupport(
     Set<SpecFeature> features,
@@ -32,8 +32,8 @@ public record SpecSupport(
   }
 
   /**
-   * Tells whether a limit holds for sandboxes of this spec. The bandwidth of the host's own network
-   * cannot be limited for one of its users.
+   * Returns whether the limit is enforced for sandboxes of this spec. Bandwidth is not enforced in
+   * host network mode, because the sandbox shares the interfaces of the host.
    */
   public boolean enforces(LimitKind kind, SandboxSpec spec) {
     boolean shared =
@@ -42,14 +42,14 @@ public record SpecSupport(
     return enforcedLimits.contains(kind) && !shared;
   }
 
-  /** Returns the features that a spec asks for and that are not in here. */
+  /** Returns the features that a spec requests and that are not supported. */
   public List<SpecFeature> unsupportedFeatures(SandboxSpec spec) {
     return Stream.of(SpecFeature.values())
         .filter(feature -> feature.isRequestedBy(spec) && !has(feature))
         .toList();
   }
 
-  /** Returns what a spec asks for that is not in here, in words. */
+  /** Returns everything that a spec requests and that is not supported, in words. */
   List<String> missing(SandboxSpec spec) {
     List<String> missing = new ArrayList<>();
     unsupportedFeatures(spec).forEach(feature -> missing.add(feature.displayName()));

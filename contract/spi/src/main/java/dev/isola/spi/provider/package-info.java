@@ -1,4 +1,4 @@
-/** What a provider is: how it is found, what it declares, what it makes sandboxes with. */
+/** Providers: how they are discovered, what they declare and how they create sandboxes. */
 @NullMarked
 package dev.isola.spi.provider;
 

@@ -4,13 +4,14 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The versions of the spec's document form. Providers only ever see the current one. */
+/** Versions of the spec document. Providers only see the current one. */
 public enum ApiVersion {
   /**
-   * Flat: {@code networkMode}, {@code resourceLimits} with {@code cpuCount} and {@code memoryMB}.
+   * Flat fields: {@code networkMode}, and {@code resourceLimits} with {@code cpuCount} and {@code
+   * memoryMB}.
    */
   V1,
-  /** {@code resources} and {@code network} as objects of their own. */
+  /** Nested objects: {@code resources} and {@code network}. */
   V2;
 
   public static final ApiVersion CURRENT = V2;

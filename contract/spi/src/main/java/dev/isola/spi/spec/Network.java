@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a sandbox may reach, and what may reach it.
+ * The network access of a sandbox.
  *
- * @param mode the network asked for; empty takes what the provider gives by default, which is none
- *     wherever it can be none
- * @param allowDomains when not empty, the only domains that may be reached
- * @param blockDomains domains that may not be reached
- * @param exposePorts ports that are meant to be reached from outside
+ * @param mode the network mode; if empty, the provider's default, which is none if the provider
+ *     supports it
+ * @param allowDomains if not empty, the only domains that the sandbox can reach
+ * @param blockDomains domains that the sandbox cannot reach
+ * @param exposePorts ports that are intended to be reached from outside
  */
 public record Network(
     Optional<NetworkMode> mode,

@@ -1,11 +1,11 @@
 package dev.isola.spi.spec;
 
-/** What network a sandbox has. */
+/** The network of a sandbox. */
 public enum NetworkMode {
-  /** None but its own loopback. */
+  /** Only a loopback interface of its own. */
   NONE,
-  /** Its own address behind the host. */
+  /** An address of its own, routed through the host. */
   BRIDGE,
-  /** The host's. */
+  /** The network of the host. */
   HOST
 }

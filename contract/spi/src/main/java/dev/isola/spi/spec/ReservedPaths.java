@@ -5,18 +5,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Paths of a sandbox on which a client can mount nothing: the guest agent's, and those of the
- * kernel. A mount there would replace the agent, or what it believes about the machine.
+ * Paths in a sandbox that a client cannot mount over: those of the guest agent and of the kernel. A
+ * mount there could replace the agent, or falsify what the agent reads about the machine.
  */
 public final class ReservedPaths {
-  /** The directories themselves; everything below them is reserved, too. */
+  /** The reserved folders. Everything beneath them is reserved as well. */
   public static final List<String> ALL = List.of("/.isola", "/proc", "/dev", "/sys");
 
   private ReservedPaths() {}
 
   /**
-   * Returns the path as the kernel reads it, with neither empty components nor {@code .}; one with
-   * {@code ..} is refused elsewhere.
+   * Returns the path as the kernel resolves it, without empty components and {@code .}. A path with
+   * {@code ..} is rejected before.
    */
   static String normalize(String path) {
     List<String> components = new ArrayList<>();
@@ -28,7 +28,7 @@ public final class ReservedPaths {
     return "/" + String.join("/", components);
   }
 
-  /** Returns the reserved directory that {@code path} is, lies in or contains. */
+  /** Returns the reserved folder that {@code path} equals, lies beneath or contains. */
   static Optional<String> overlapping(String path) {
     String mount = slashed(normalize(path));
     return ALL.stream()

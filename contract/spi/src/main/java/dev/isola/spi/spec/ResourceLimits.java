@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The resources a sandbox may use.
+ * The resource limits of a sandbox.
  *
- * @param cpu cores, fractions allowed
- * @param processes those that its commands start, however many threads each has; the first process
- *     of an execution is not counted
- * @param threads of all its processes together, the first one of each process included
- * @param timeout how long a command without a timeout of its own may run
+ * @param cpu cores; fractions are allowed
+ * @param processes the processes that commands start, regardless of their threads; the first
+ *     process of each execution is not counted
+ * @param threads the threads of all processes together, including the main thread of each
+ * @param timeout the timeout of commands that have none of their own
  */
 public record ResourceLimits(
     double cpu,
@@ -22,10 +22,10 @@ public record ResourceLimits(
     int bandwidthMbps,
     Optional<Duration> timeout) {
 
-  /** The ceiling of threads where a spec names none, unless it allows more processes. */
+  /** The thread limit of a spec that sets none, unless it allows more processes. */
   public static final int DEFAULT_THREADS = 1024;
 
-  /** Limits with the default ceiling of threads. */
+  /** Creates limits with the default thread limit. */
   public ResourceLimits(
       double cpu,
       long memoryMb,
@@ -48,7 +48,7 @@ public record ResourceLimits(
   public static final ResourceLimits DEFAULT =
       new ResourceLimits(1, 1024, 10_240, 1024, 100, 100, Optional.empty());
 
-  /** Returns the ceiling of threads of a spec that names only its processes. */
+  /** Returns the thread limit of a spec that limits only processes. */
   public static int threadsFor(int processes) {
     return Math.max(DEFAULT_THREADS, processes);
   }
@@ -73,7 +73,10 @@ public record ResourceLimits(
         cpu, memoryMb, diskMb, count, processes, threads, bandwidthMbps, timeout);
   }
 
-  /** Returns these limits with other processes, and with as many threads at least. */
+  /**
+   * Returns these limits with another process limit, raising the thread limit to at least the same
+   * number.
+   */
   public ResourceLimits withProcesses(int count) {
     return new ResourceLimits(
         cpu,

@@ -16,29 +16,30 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything a provider needs to make a sandbox, and nothing else: when it expires and who may make
- * it is decided by the engine. Always valid: {@link Builder#build()} refuses anything else and
- * names every wrong field at once.
+ * Everything that a provider needs to create a sandbox. Expiry policy and permissions are the
+ * engine's responsibility and not part of it. A spec is always valid: {@link Builder#build()}
+ * rejects invalid values and names every invalid field at once.
  *
- * @param id chosen by the caller or the engine; create is idempotent by it
- * @param image what the file system is made from; the provider's default when empty
- * @param env environment of every command
- * @param secretEnv more of the environment of every command, whose values are not shown, logged or
- *     stored in the clear; {@link #environment} has both
- * @param cwd working folder of commands; {@code workspaceMount} when empty
- * @param user who commands run as; the image's or provider's default when empty
- * @param workspacePath a folder of the host used as the workspace, and left there on destroy; a
- *     fresh one when empty
- * @param workspaceMount where the workspace is inside
- * @param volumes further mounts
- * @param seedFiles files that are there before the first command
- * @param init run once, before create returns; when it fails, so does create
- * @param startupTimeout how long create may take
- * @param deadline how long after create it ends by itself, also when no engine is there to destroy
- *     it; empty for no end
- * @param linger how long it goes on when its owner's connection is lost: empty until the deadline
- *     (the owner comes back), zero not at all (it belongs to one short-lived caller)
- * @param gpus how many are needed
+ * @param id chosen by the client or the engine; create is idempotent by it
+ * @param image the image of the root file system; the provider's default if empty
+ * @param env environment variables of every command
+ * @param secretEnv additional environment variables whose values are never shown, logged or stored
+ *     in the clear; {@link #environment} merges both
+ * @param cwd the working folder of commands; {@code workspaceMount} if empty
+ * @param user the user that runs commands; the default of the image or provider if empty
+ * @param workspacePath a host folder to use as the workspace, kept on destroy; a new folder if
+ *     empty
+ * @param workspaceMount the path of the workspace inside the sandbox
+ * @param volumes additional mounts
+ * @param seedFiles files written before the first command runs
+ * @param init a command that runs once before create returns; if it fails, create fails
+ * @param startupTimeout the maximum time that create may take
+ * @param deadline the time after create at which the sandbox ends by itself, even without a server
+ *     to destroy it; empty for none
+ * @param linger how long the sandbox survives without a connection to its owner; empty for until
+ *     its deadline, because the owner reconnects; zero if it ends with the connection, because its
+ *     owner is a short-lived process
+ * @param gpus the number of GPUs
  */
 public record SandboxSpec(
     SandboxId id,
@@ -74,8 +75,8 @@ public record SandboxSpec(
   }
 
   /**
-   * Returns the environment of every command with the secret values in it, for the provider that
-   * makes the sandbox. Nothing of it may be shown, logged or passed on a command line.
+   * Returns the complete environment of every command, secret values included. Providers must not
+   * show or log it, or pass it on a command line.
    */
   public Map<String, String> environment() {
     Map<String, String> all = new LinkedHashMap<>(env);
@@ -84,7 +85,7 @@ public record SandboxSpec(
     return all;
   }
 
-  /** Returns the working folder of commands that name none. */
+  /** Returns the default working folder of commands. */
   public String workingFolder() {
     return cwd.orElse(workspaceMount);
   }
@@ -93,12 +94,12 @@ public record SandboxSpec(
     return new Builder(id);
   }
 
-  /** Returns the same spec for another sandbox. */
+  /** Returns this spec with another id. */
   public SandboxSpec withId(SandboxId other) {
     return toBuilder(other).build();
   }
 
-  /** Returns a builder that starts from this spec. */
+  /** Returns a builder initialized with this spec. */
   public Builder toBuilder() {
     return toBuilder(id);
   }
@@ -124,7 +125,7 @@ public record SandboxSpec(
     return builder;
   }
 
-  /** Collects the fields; everything but the id has a default. */
+  /** Builds a spec. Every field except the id has a default. */
   public static final class Builder {
     private final SandboxId id;
     private @Nullable String image;
@@ -153,7 +154,7 @@ public record SandboxSpec(
       return this;
     }
 
-    /** Takes back an image: the provider's default is used. */
+    /** Resets the image to the provider's default. */
     public Builder clearImage() {
       image = null;
       return this;
@@ -214,7 +215,7 @@ public record SandboxSpec(
       return this;
     }
 
-    /** Takes back what happens when it is made for the first time. */
+    /** Removes the seed files and the init command. */
     public Builder clearInitialization() {
       seedFiles.clear();
       init = null;
@@ -241,8 +242,8 @@ public record SandboxSpec(
       return this;
     }
 
-    public Builder network(Network wanted) {
-      network = wanted;
+    public Builder network(Network access) {
+      network = access;
       return this;
     }
 
@@ -252,9 +253,9 @@ public record SandboxSpec(
     }
 
     /**
-     * Returns the spec.
+     * Returns the validated spec.
      *
-     * @throws dev.isola.spi.error.InvalidRequest with {@code INVALID_SPEC}, naming every wrong
+     * @throws dev.isola.spi.error.InvalidRequest with {@code INVALID_SPEC}, naming every invalid
      *     field
      */
     public SandboxSpec build() {
@@ -264,8 +265,8 @@ public record SandboxSpec(
     }
 
     /**
-     * Returns the spec without a look at its values, for a reader that has its own names for wrong
-     * fields: it calls {@link SpecValidation#violations} next.
+     * Returns the spec without validating it, for a document reader that reports invalid fields
+     * under their names in the document. It calls {@link SpecValidation#violations} next.
      */
     public SandboxSpec buildUnchecked() {
       return new SandboxSpec(

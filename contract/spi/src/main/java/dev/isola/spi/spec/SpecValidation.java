@@ -12,27 +12,24 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/**
- * The rules a spec keeps. All of them are looked at, so a caller learns everything that is wrong at
- * once.
- */
+/** Validates specs. Every rule is checked, so that the client learns of all violations at once. */
 public final class SpecValidation {
   private static final Pattern ENV_NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
   private static final Pattern DOMAIN =
       Pattern.compile(
           "(\\*\\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?");
-  private static final Duration LONGEST = Duration.ofDays(3650);
+  private static final Duration MAX_DURATION = Duration.ofDays(3650);
 
-  /** A document of a megabyte may have a hundred thousand mistakes. */
-  private static final int MOST_TOLD = 100;
+  /** A document of one megabyte may have a hundred thousand violations. */
+  private static final int MAX_REPORTED = 100;
 
-  private static final int MOST_SEED_BYTES = 64 * 1024 * 1024;
+  private static final int MAX_SEED_BYTES = 64 * 1024 * 1024;
 
   private final List<Violation> found = new ArrayList<>();
 
   private SpecValidation() {}
 
-  /** Returns what is wrong with {@code spec}; looks at the spec alone, not at any machine. */
+  /** Returns the violations of {@code spec}. Checks only the spec itself, not the host. */
   public static List<Violation> violations(SandboxSpec spec) {
     SpecValidation validation = new SpecValidation();
     validation.checkBasics(spec);
@@ -44,8 +41,8 @@ public final class SpecValidation {
   }
 
   /**
-   * Returns what {@code spec} names on this host that is not there. Providers that use host paths
-   * call it first.
+   * Returns the host paths in {@code spec} that do not exist on this host. Providers that use host
+   * paths call it first.
    */
   public static List<Violation> hostViolations(SandboxSpec spec) {
     SpecValidation validation = new SpecValidation();
@@ -67,36 +64,36 @@ public final class SpecValidation {
     return List.copyOf(validation.found);
   }
 
-  /** Throws when there is anything in {@code violations}. */
+  /** Throws {@code INVALID_SPEC} if there are any violations. */
   public static void throwIfInvalid(List<Violation> violations) {
     throwIfInvalid(ErrorCode.INVALID_SPEC, "the spec", violations);
   }
 
   /**
-   * Throws when there is anything in {@code violations}.
+   * Throws {@code code} if there are any violations.
    *
-   * @param what is invalid, such as {@code the spec}
+   * @param what the invalid document, such as {@code the spec}
    */
   public static void throwIfInvalid(ErrorCode code, String what, List<Violation> violations) {
     if (violations.isEmpty()) {
       return;
     }
-    List<Violation> told = violations.subList(0, Math.min(MOST_TOLD, violations.size()));
+    List<Violation> reported = violations.subList(0, Math.min(MAX_REPORTED, violations.size()));
     String more =
-        told.size() < violations.size()
-            ? "; and " + (violations.size() - told.size()) + " more"
+        reported.size() < violations.size()
+            ? "; and " + (violations.size() - reported.size()) + " more"
             : "";
     Fault fault =
         Fault.of(
             code,
             what
                 + " is invalid: "
-                + String.join("; ", told.stream().map(Violation::toString).toList())
+                + String.join("; ", reported.stream().map(Violation::toString).toList())
                 + more,
             violations.size() == 1
                 ? "correct this field"
                 : "correct these " + violations.size() + " fields");
-    for (Violation violation : told) {
+    for (Violation violation : reported) {
       String before = fault.context().get(violation.field());
       fault =
           fault.with(
@@ -122,20 +119,17 @@ public final class SpecValidation {
         .ifPresent(
             linger ->
                 require(
-                    !linger.isNegative() && linger.compareTo(LONGEST) <= 0,
+                    !linger.isNegative() && linger.compareTo(MAX_DURATION) <= 0,
                     "linger",
                     "must be 0 to 3650 days"));
     require(spec.gpus() >= 0 && spec.gpus() <= 64, "gpus", "must be 0 to 64");
   }
 
-  /** The problems name variables and never their values. */
+  /** Reports the names of invalid variables, never their values. */
   private void variables(String field, Map<String, String> env) {
     env.forEach(
         (name, value) -> {
-          require(
-              ENV_NAME.matcher(name).matches(),
-              field,
-              "has a name that is not one: '" + name + "'");
+          require(ENV_NAME.matcher(name).matches(), field, "has an invalid name: '" + name + "'");
           require(value.indexOf('\0') < 0, field + "." + name, "contains a NUL");
         });
   }
@@ -154,7 +148,7 @@ public final class SpecValidation {
       seedBytes += seed.getValue().size();
     }
     require(
-        seedBytes <= MOST_SEED_BYTES,
+        seedBytes <= MAX_SEED_BYTES,
         "seedFiles",
         "hold more than 64 MiB; upload them after create");
   }
@@ -167,14 +161,14 @@ public final class SpecValidation {
       require(
           destinations.add(ReservedPaths.normalize(volume.destination())),
           "volumes",
-          "mount twice on " + volume.destination());
+          "are mounted twice on " + volume.destination());
       switch (volume.type()) {
         case BIND -> absolute("volumes", volume.source());
         case VOLUME ->
             require(
                 VolumeMount.isValidName(volume.source()),
                 "volumes",
-                "has a name that is not one: '" + volume.source() + "'");
+                "has an invalid name: '" + volume.source() + "'");
         case TMPFS -> require(volume.source().isEmpty(), "volumes", "of type tmpfs have no source");
       }
     }
@@ -202,19 +196,19 @@ public final class SpecValidation {
         network.mode().filter(mode -> mode == NetworkMode.NONE).isEmpty()
             || network.allowDomains().isEmpty(),
         "network.allowDomains",
-        "has entries although the mode is none");
+        "must be empty in network mode none");
   }
 
   private void domain(String field, String domain) {
     require(
         domain.length() <= 253 && DOMAIN.matcher(domain).matches(),
         field,
-        "has an entry that is no domain: '" + domain + "'");
+        "has an entry that is not a domain: '" + domain + "'");
   }
 
-  private void text(String field, String value, int longest) {
+  private void text(String field, String value, int maxLength) {
     require(!value.isBlank(), field, "is blank");
-    require(value.length() <= longest, field, "is longer than " + longest + " characters");
+    require(value.length() <= maxLength, field, "is longer than " + maxLength + " characters");
     require(value.indexOf('\0') < 0, field, "contains a NUL");
   }
 
@@ -240,14 +234,13 @@ public final class SpecValidation {
 
   private void positive(String field, Duration duration) {
     require(
-        duration.isPositive() && duration.compareTo(LONGEST) <= 0,
+        duration.isPositive() && duration.compareTo(MAX_DURATION) <= 0,
         field,
         "must be more than 0 and at most 3650 days");
   }
 
-  private void within(String field, long value, long least, long most) {
-    require(
-        value >= least && value <= most, field, "must be " + least + " to " + most + ": " + value);
+  private void within(String field, long value, long min, long max) {
+    require(value >= min && value <= max, field, "must be " + min + " to " + max + ": " + value);
   }
 
   private static boolean noDotDot(String path) {

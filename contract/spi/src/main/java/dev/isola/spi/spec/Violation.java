@@ -1,6 +1,6 @@
 package dev.isola.spi.spec;
 
-/** One field of a spec that is wrong, and why. */
+/** An invalid field and the reason. */
 public record Violation(String field, String problem) {
   @Override
   public String toString() {

@@ -3,11 +3,11 @@ package dev.isola.spi.spec;
 import java.util.regex.Pattern;
 
 /**
- * Something mounted into a sandbox.
+ * A mount in a sandbox.
  *
- * @param source the host's path for {@link Type#BIND}, a name for {@link Type#VOLUME}, empty for
+ * @param source a host path for {@link Type#BIND}, a volume name for {@link Type#VOLUME}, empty for
  *     {@link Type#TMPFS}
- * @param destination absolute path inside the sandbox
+ * @param destination an absolute path inside the sandbox
  */
 public record VolumeMount(Type type, String source, String destination, boolean readOnly) {
   public enum Type {
@@ -19,8 +19,8 @@ public record VolumeMount(Type type, String source, String destination, boolean 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,127}");
 
   /**
-   * Returns whether a text can name a volume: letters, digits, {@code . _ -}, at most 128, the
-   * first a letter or digit.
+   * Returns whether {@code text} is a valid volume name: at most 128 letters, digits and {@code . _
+   * -}, starting with a letter or digit.
    */
   public static boolean isValidName(String text) {
     return NAME.matcher(text).matches();

@@ -1,4 +1,4 @@
-/** What is asked of a sandbox: the spec, its defaults and its validation. */
+/** The spec of a sandbox: its fields, defaults and validation. */
 @NullMarked
 package dev.isola.spi.spec;
 

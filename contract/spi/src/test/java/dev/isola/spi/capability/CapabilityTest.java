@@ -7,19 +7,19 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
 import org.junit.jupiter.api.Test;
 
-/** P12: a missing feature is refused by name. */
+/** P12: a missing feature is rejected by name. */
 class CapabilityTest {
 
   @Test
-  void allIsTheSealedSet() {
+  void allListsThePermittedInterfaces() {
     assertThat(Capability.all()).doesNotHaveDuplicates();
     assertThat(Capability.all().toArray())
         .containsExactlyInAnyOrder((Object[]) Capability.class.getPermittedSubclasses());
   }
 
-  /** Stored specs and clients have the ids: a row is added, never changed. */
+  /** Stored specs and clients contain the ids: add rows, never change them. */
   @Test
-  void idsAreThese() {
+  void idsAreStable() {
     assertThat(
             Capability.all().stream()
                 .map(one -> Capability.idOf(one) + " " + one.getSimpleName())
@@ -61,7 +61,7 @@ class CapabilityTest {
   }
 
   @Test
-  void theRefusalNamesProviderAndCapability() {
+  void unsupportedErrorNamesProviderAndCapability() {
     SandboxException refusal = Capability.unsupported("subprocess", "pausing");
 
     assertThat(refusal).isInstanceOf(Unsupported.class).hasMessageContaining("pausing");

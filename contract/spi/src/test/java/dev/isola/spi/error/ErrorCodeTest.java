@@ -13,11 +13,11 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * E1, E2: every code says its exception type, its category, whether another provider may be tried
- * and whether the same call may be repeated.
+ * E1, E2: every code determines its exception type, its category, whether another provider may be
+ * tried and whether the call may be retried.
  */
 class ErrorCodeTest {
-  /** Clients and stored records rely on it: a row is added, never changed. */
+  /** Clients and stored records rely on it: add rows, never change them. */
   private static final String TABLE =
       """
       INVALID_REQUEST         InvalidRequest       CALLER    -         -

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** E1, E2: an error carries code, sandbox, time, context and cause, and says what to do next. */
+/** E1, E2: an error has a code, sandbox, time, context, cause and remedy. */
 class FaultTest {
 
   @ParameterizedTest
@@ -24,12 +24,12 @@ class FaultTest {
   }
 
   @Test
-  void withoutARemedyTheMessageIsTheSentenceAlone() {
+  void messageWithoutARemedyIsTheProblem() {
     assertThat(Fault.of(ErrorCode.INTERNAL, "it broke", "").exception()).hasMessage("it broke");
   }
 
   @Test
-  void everythingReachesTheException() {
+  void exceptionCarriesAllFields() {
     IOException cause = new IOException("pipe");
     Instant before = Instant.now();
     SandboxException exception =

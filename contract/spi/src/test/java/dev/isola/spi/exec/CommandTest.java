@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** X2: shell mode quotes its arguments, argv mode takes them as they are. */
+/** X2: shell mode quotes its arguments; argv mode passes them literally. */
 class CommandTest {
 
   private static final String[] KNOWN = {
@@ -68,7 +68,7 @@ class CommandTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void argumentsSurviveTheShell(long seed) throws Exception {
+  void argumentsAreQuotedForTheShell(long seed) throws Exception {
     List<String> args = nasty(seed);
     Command command = Command.shell("printf '%s\\0'", args.toArray(String[]::new));
 
@@ -78,7 +78,7 @@ class CommandTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void whatIsDisplayedCanBeTyped(long seed) throws Exception {
+  void displayedCommandCanBeTyped(long seed) throws Exception {
     List<String> args = nasty(seed);
     List<String> all = new ArrayList<>(List.of("%s\\0"));
     all.addAll(args);
@@ -132,7 +132,7 @@ class CommandTest {
   }
 
   @Test
-  void theWithMethodsAddUp() {
+  void withMethodsCombine() {
     Command command =
         Command.argv("make")
             .withEnv("A", "1")
@@ -153,7 +153,7 @@ class CommandTest {
   }
 
   @Test
-  void everythingWrongIsNamedAtOnce() {
+  void allViolationsAreReportedAtOnce() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(
             () ->
@@ -171,7 +171,7 @@ class CommandTest {
         .withMessageContainingAll(
             "command is empty",
             "args contains a NUL",
-            "env has the name 'A=B'",
+            "env has the invalid name 'A=B'",
             "env contains a NUL",
             "cwd contains a NUL",
             "user contains a NUL",

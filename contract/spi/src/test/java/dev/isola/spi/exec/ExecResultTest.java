@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
-/** X1, X3: what a caller gets back of a command that was waited for. */
+/** X1, X3: the result of a command that ran to its end. */
 class ExecResultTest {
   private static final Command COMMAND = Command.shell("make all");
 
@@ -78,7 +78,7 @@ class ExecResultTest {
   }
 
   @Test
-  void whatFailsUnderTheCommandIsThrownAndTheCommandKilled() {
+  void failureOfTheSandboxKillsTheCommand() {
     Scripted execution = new Scripted(new Exit.Lost("never seen"));
     execution.failure = true;
 
@@ -88,13 +88,13 @@ class ExecResultTest {
   }
 
   @Test
-  void piecesFollowEachOther() {
+  void chunkEndIsTheNextOffset() {
     assertThat(data(Channel.STDOUT, 5, "abc").end()).isEqualTo(8);
     assertThat(new Output.Gap(5, 10).end()).isEqualTo(15);
   }
 
   @Test
-  void anExitHasTheCodeAShellWouldShow() {
+  void exitHasTheCodeOfAShell() {
     assertThat(new Exit.Exited(0).shellCode()).isZero();
     assertThat(new Exit.Exited(255).shellCode()).isEqualTo(255);
     assertThat(new Exit.Signaled(Signal.KILL).shellCode()).isEqualTo(137);
@@ -108,7 +108,7 @@ class ExecResultTest {
     return new Output.Data(channel, offset, Instant.EPOCH, Bytes.utf8(text));
   }
 
-  /** Plays a list of pieces, then an exit. */
+  /** Replays a list of chunks, then an exit. */
   private static final class Scripted implements Execution {
     private final Queue<Output> pieces;
     private final Exit exit;
@@ -149,7 +149,7 @@ class ExecResultTest {
     }
 
     @Override
-    public Optional<Exit> await(Duration patience) {
+    public Optional<Exit> await(Duration timeout) {
       return Optional.of(exit);
     }
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Output is kept in bounded memory: the head, the tail and exact counts. */
+/** Output is retained in bounded memory: head, tail and exact counts. */
 class OutputCollectorTest {
 
   static LongStream seeds() {
@@ -22,15 +22,15 @@ class OutputCollectorTest {
 
   @ParameterizedTest
   @MethodSource("seeds")
-  void keepsWhatANaiveModelKeeps(long seed) {
+  void matchesTheReferenceModel(long seed) {
     Generator any = new Generator(seed);
     matchesModel(any.list(0, 40, () -> any.bytes(30)), any.between(0, 64), any.between(0, 64));
   }
 
-  /** Pieces and limits around the sizes at which the buffers grow. */
+  /** Chunks and limits around the sizes at which the buffers grow. */
   @ParameterizedTest
   @MethodSource("seeds")
-  void keepsWhatANaiveModelKeepsOfLargePieces(long seed) {
+  void matchesTheReferenceModelForLargeChunks(long seed) {
     Generator any = new Generator(seed);
     matchesModel(
         any.list(0, 12, () -> counting(any.between(0, 5000))),
@@ -66,7 +66,7 @@ class OutputCollectorTest {
   }
 
   @Test
-  void nothingIsKeptOfNothing() {
+  void emptyOutputIsEmpty() {
     CapturedOutput captured = new OutputCollector(OutputLimit.DEFAULT).captured();
 
     assertThat(captured).isEqualTo(new CapturedOutput(Bytes.utf8(""), Bytes.utf8(""), 0));
@@ -75,7 +75,7 @@ class OutputCollectorTest {
   }
 
   @Test
-  void whatFollowsALossIsTailAndWhatCameBeforeIsHead() {
+  void outputBeforeAGapIsHeadAndAfterItTail() {
     OutputCollector collector = new OutputCollector(new OutputLimit(4, 4));
     collector.add(utf8("ab"));
     collector.addLost(0);
@@ -89,7 +89,7 @@ class OutputCollectorTest {
   }
 
   @Test
-  void aLossBeforeTheHeadIsFullClosesIt() {
+  void gapClosesAnIncompleteHead() {
     OutputCollector collector = new OutputCollector(new OutputLimit(4, 4));
     collector.add(utf8("ab"));
     collector.addLost(5);
@@ -99,7 +99,7 @@ class OutputCollectorTest {
   }
 
   @Test
-  void textSaysWhatIsMissingAndJoinsWhatIsNot() {
+  void textReportsOmittedBytes() {
     OutputCollector collector = new OutputCollector(new OutputLimit(3, 3));
     collector.add(utf8("abcdef"));
     assertThat(collector.captured().text()).isEqualTo("abcdef");

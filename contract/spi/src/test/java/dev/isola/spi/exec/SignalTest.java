@@ -51,7 +51,7 @@ class SignalTest {
         "1.5",
         "٣"
       })
-  void knowsNoOthers(String text) {
+  void rejectsUnknownSignals(String text) {
     assertThat(Signal.parse(text)).isEmpty();
   }
 

@@ -33,7 +33,7 @@ class FileRecordsTest {
   }
 
   @Test
-  void writeOptionsAddUp() {
+  void writeOptionsCombine() {
     assertThat(WriteOptions.DEFAULT.withMode(0600).onlyNew().synced())
         .isEqualTo(new WriteOptions(Optional.of(0600), true, true, false, true));
     assertThat(WriteOptions.DEFAULT.inPlace().atomic()).isFalse();

@@ -22,7 +22,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** F1: what the contract builds out of a provider's own file calls. */
+/** F1: the default methods of the file system. */
 class FileSystemTest {
   private final Map<String, byte[]> files = new HashMap<>();
   private final FileSystem system =
@@ -31,7 +31,7 @@ class FileSystemTest {
               FileSystem.class.getClassLoader(), new Class<?>[] {FileSystem.class}, handler());
 
   @Test
-  void existsTellsAMissingFileFromAMissingSandbox() {
+  void existsDistinguishesAMissingFileFromAMissingSandbox() {
     files.put("a", new byte[0]);
 
     assertThat(system.exists("a")).isTrue();
@@ -42,7 +42,7 @@ class FileSystemTest {
   }
 
   @Test
-  void readBytesTakesUpToItsLimitAndRefusesMore() {
+  void readBytesRejectsMoreThanItsLimit() {
     files.put("ten", new byte[10]);
 
     assertThat(system.readBytes("ten", 10)).hasSize(10);
@@ -54,7 +54,7 @@ class FileSystemTest {
   }
 
   @Test
-  void textGoesThroughItsCharset() {
+  void textUsesItsCharset() {
     system.writeText("u", "größe", UTF_8);
     system.writeText("l", "größe", ISO_8859_1);
 

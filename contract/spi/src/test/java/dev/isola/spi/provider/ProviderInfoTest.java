@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** P8, P12: what a provider can take is decided by what it declares, in one place. */
+/** P8, P12: what a provider supports is decided by its declarations, in one place. */
 class ProviderInfoTest {
   private static final SpecSupport NOTHING =
       new SpecSupport(Set.of(), Set.of(), Set.of(), Set.of());
@@ -60,7 +60,7 @@ class ProviderInfoTest {
   }
 
   @Test
-  void namesEverythingThatASpecAsksForAndIsNotDeclared() {
+  void reportsEveryUndeclaredFeatureOfASpec() {
     assertThat(info(NOTHING).missing(GREEDY, Requirements.NONE))
         .containsExactly(
             "images",
@@ -74,7 +74,7 @@ class ProviderInfoTest {
   }
 
   @Test
-  void namesEverythingThatIsRequiredAndNotDeclared() {
+  void reportsEveryUndeclaredRequirement() {
     SandboxSpec plain = SandboxSpec.builder(new SandboxId("a")).build();
     Requirements much =
         Requirements.isolation(Isolation.VM)
@@ -83,8 +83,8 @@ class ProviderInfoTest {
     assertThat(info(NOTHING).missing(plain, much))
         .containsExactly(
             "isolation vm",
-            "enforcing the limit of cpu",
-            "enforcing the limit of memory",
+            "enforcement of the limit on cpu",
+            "enforcement of the limit on memory",
             "pausing",
             "forking");
     assertThat(info(NOTHING).missing(plain, Requirements.isolation(Isolation.CONTAINER))).isEmpty();
@@ -97,17 +97,17 @@ class ProviderInfoTest {
     assertThat(info(EVERYTHING).missing(spec.build(), bandwidth)).isEmpty();
     spec.network(Network.of(NetworkMode.HOST));
     assertThat(info(EVERYTHING).missing(spec.build(), bandwidth))
-        .containsExactly("enforcing the limit of bandwidth");
+        .containsExactly("enforcement of the limit on bandwidth");
   }
 
   @Test
-  void aProviderRefusesBySayingWhatIsMissing() {
+  void requireSupportedNamesTheMissingFeatures() {
     assertThatThrownBy(() -> info(NOTHING).requireSupported(GREEDY))
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("provider bare does not support images, running as another user")
         .hasMessageContaining("GPUs");
     info(EVERYTHING).requireSupported(GREEDY);
-    // An isolation of its own is no reason to refuse: that is for who requires more.
+    // The isolation level of the provider is no reason to reject a spec; only requirements are.
     info(NOTHING).requireSupported(SandboxSpec.builder(new SandboxId("a")).build());
   }
 }

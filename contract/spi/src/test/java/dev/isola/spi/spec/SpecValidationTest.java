@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** S1 to S4: every rule of a spec, at its edges. */
+/** S1 to S4: every rule of a spec, at its boundaries. */
 class SpecValidationTest {
   private static final SandboxId ID = new SandboxId("box1");
   private static final Duration TEN_YEARS = Duration.ofDays(3650);
@@ -71,7 +71,7 @@ class SpecValidationTest {
   }
 
   @Test
-  void oneDestinationInTwoSpellingsIsMountedTwice() {
+  void equivalentDestinationsAreDuplicates() {
     SandboxSpec.Builder twice =
         SandboxSpec.builder(ID)
             .volume(volume(VolumeMount.Type.TMPFS, "", "/data"))
@@ -153,10 +153,10 @@ class SpecValidationTest {
         invalid("image", "is blank", b -> b.image(" ")),
         invalid("image", "is longer than 512", b -> b.image("x".repeat(513))),
         invalid("image", "contains a NUL", b -> b.image("a\0")),
-        invalid("env", "has a name that is not one: ''", b -> b.env("", "x")),
-        invalid("env", "has a name that is not one: '1A'", b -> b.env("1A", "x")),
-        invalid("env", "has a name that is not one: 'A-B'", b -> b.env("A-B", "x")),
-        invalid("env", "has a name that is not one: 'A\n'", b -> b.env("A\n", "x")),
+        invalid("env", "has an invalid name: ''", b -> b.env("", "x")),
+        invalid("env", "has an invalid name: '1A'", b -> b.env("1A", "x")),
+        invalid("env", "has an invalid name: 'A-B'", b -> b.env("A-B", "x")),
+        invalid("env", "has an invalid name: 'A\n'", b -> b.env("A\n", "x")),
         invalid("env.A", "contains a NUL", b -> b.env("A", "\0")),
         invalid("user", "is blank", b -> b.user("")),
         invalid("user", "is longer than 128", b -> b.user("x".repeat(129))),
@@ -205,17 +205,17 @@ class SpecValidationTest {
             b -> b.volume(VolumeMount.bind("/s", "/", false))),
         invalid(
             "volumes",
-            "mount twice on /d",
+            "are mounted twice on /d",
             b ->
                 b.volume(VolumeMount.bind("/s", "/d", false))
                     .volume(VolumeMount.bind("/t", "/d", true))),
         invalid(
             "volumes",
-            "has a name that is not one: '/v'",
+            "has an invalid name: '/v'",
             b -> b.volume(volume(VolumeMount.Type.VOLUME, "/v", "/d"))),
         invalid(
             "volumes",
-            "has a name that is not one: ''",
+            "has an invalid name: ''",
             b -> b.volume(volume(VolumeMount.Type.VOLUME, "", "/d"))),
         invalid(
             "volumes",
@@ -271,7 +271,7 @@ class SpecValidationTest {
             b -> b.network(block(NetworkMode.BRIDGE, "a b"))),
         invalid(
             "network.allowDomains",
-            "has entries although the mode is none",
+            "must be empty in network mode none",
             b ->
                 b.network(
                     new Network(
@@ -299,7 +299,7 @@ class SpecValidationTest {
   }
 
   @Test
-  void everythingWrongIsNamedAtOnce() {
+  void allViolationsAreReportedAtOnce() {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(
             () ->
@@ -328,12 +328,12 @@ class SpecValidationTest {
   }
 
   @Test
-  void nothingWrongIsNothingThrown() {
+  void validSpecDoesNotThrow() {
     assertThatCode(() -> SpecValidation.throwIfInvalid(List.of())).doesNotThrowAnyException();
   }
 
   @Test
-  void theHostIsLookedAtSeparately(@TempDir Path folder) throws Exception {
+  void hostPathsAreCheckedSeparately(@TempDir Path folder) throws Exception {
     Path file = Files.createFile(folder.resolve("file"));
     SandboxSpec.Builder there =
         SandboxSpec.builder(ID)

@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Isolates by {@code bwrap}: all namespaces, a fresh /proc and /dev, few capabilities, and the
- * agent as PID 1 in a session of its own.
+ * Isolates with {@code bwrap}: all namespaces, new /proc and /dev, few capabilities, and the agent
+ * as PID 1 in its own session.
  */
 final class BubblewrapIsolator implements Isolator {
   static final String NAME = "bubblewrap";
@@ -23,9 +23,9 @@ final class BubblewrapIsolator implements Isolator {
   private static final Traits TRAITS =
       new Traits(
           NAME,
-          "namespaces of the kernel, by bubblewrap; no daemon, also without root",
+          "kernel namespaces with bubblewrap; no daemon, works without root",
           Isolation.CONTAINER,
-          "a pid namespace: the kernel ends every process with the agent",
+          "pid namespace: the kernel kills all processes when the agent exits",
           Duration.ofMillis(15));
 
   @Override
@@ -50,49 +50,50 @@ final class BubblewrapIsolator implements Isolator {
 
   @Override
   public void plan(LaunchPlan plan, StagedSandbox staged) {
-    // bwrap could make it, but reads the table of mounts anew for each device.
+    // bwrap can mount /dev itself, but rereads the mount table for each device.
     plan.step("devices", staged.users().root());
     plan.step("enter");
-    // What the agent closes is closed before it starts, too: it could be another program.
+    // The filter applies before the agent installs its own, in case another program takes its
+    // place.
     String filter = Integer.toString(FIRST_DESCRIPTOR + staged.descriptors());
     if (Containment.sharesHostFolders(staged.spec())) {
       plan.step("filter", filter);
     } else {
       plan.step("filter", filter, "setuid");
     }
-    // The launcher has made everything else such that no device in it can be opened.
-    List<String> words = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
-    words.addAll(List.of("--proc", "/proc"));
-    mask(words);
-    words.addAll(
+    // All other mounts of the launcher are nodev.
+    List<String> arguments = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
+    arguments.addAll(List.of("--proc", "/proc"));
+    mask(arguments);
+    arguments.addAll(
         List.of("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"));
     if (staged.network() != NetworkMode.HOST) {
-      words.add("--unshare-net");
+      arguments.add("--unshare-net");
     }
     if (!staged.image()) {
-      words.addAll(List.of("--remount-ro", "/"));
+      arguments.addAll(List.of("--remount-ro", "/"));
     }
-    words.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
-    words.addAll(List.of("--seccomp", filter));
-    words.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
+    arguments.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
+    arguments.addAll(List.of("--seccomp", filter));
+    arguments.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
     for (String capability : Containment.CAPABILITIES) {
-      words.addAll(List.of("--cap-add", capability));
+      arguments.addAll(List.of("--cap-add", capability));
     }
-    words.add("--");
-    words.addAll(staged.agent());
-    plan.run(words);
+    arguments.add("--");
+    arguments.addAll(staged.agent());
+    plan.run(arguments);
   }
 
   /**
-   * Covers in /proc what an OCI runtime is told to; /sys is empty here. What such a runtime makes
-   * read only bwrap does itself.
+   * Masks the same paths in /proc as OCI runtimes do; /sys is private. bwrap itself makes the
+   * read-only paths read-only.
    */
-  private static void mask(List<String> words) {
+  private static void mask(List<String> arguments) {
     for (String path : Containment.MASKED) {
-      Path ofTheKernel = Path.of(path);
-      if (path.startsWith("/proc/") && Files.exists(ofTheKernel)) {
-        String empty = Files.isDirectory(ofTheKernel) ? STAGED_EMPTY_FOLDER : STAGED_EMPTY_FILE;
-        words.addAll(List.of("--ro-bind", empty, path));
+      Path kernelPath = Path.of(path);
+      if (path.startsWith("/proc/") && Files.exists(kernelPath)) {
+        String empty = Files.isDirectory(kernelPath) ? STAGED_EMPTY_FOLDER : STAGED_EMPTY_FILE;
+        arguments.addAll(List.of("--ro-bind", empty, path));
       }
     }
   }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Finds out whether bubblewrap is there and may do what it has to, by trying. */
+/** Probes whether bubblewrap is installed and can create namespaces. */
 final class BubblewrapProbe {
   private static final String INSTALL = "install bubblewrap (apt-get install bubblewrap)";
   private static final List<String> PROBE =
@@ -32,46 +32,46 @@ final class BubblewrapProbe {
   private BubblewrapProbe() {}
 
   static Prerequisite program() {
-    Result answer = run(List.of("bwrap", "--version"));
+    Result result = run(List.of("bwrap", "--version"));
     return new Prerequisite(
         "bwrap",
         true,
-        answer.ok(),
-        answer.ok() || answer.found() ? answer.text() : "not found",
-        answer.ok() ? "" : INSTALL);
+        result.ok(),
+        result.ok() || result.found() ? result.text() : "not found",
+        result.ok() ? "" : INSTALL);
   }
 
   static Prerequisite namespaces() {
-    Result answer = run(PROBE);
+    Result result = run(PROBE);
     return new Prerequisite(
         "user, pid and network namespaces",
         true,
-        answer.ok(),
-        answer.ok() ? "to be had" : answer.text(),
-        answer.ok() ? "" : answer.found() ? UserNamespaceRestriction.detect().remedy() : INSTALL);
+        result.ok(),
+        result.ok() ? "available" : result.text(),
+        result.ok() ? "" : result.found() ? UserNamespaceRestriction.detect().remedy() : INSTALL);
   }
 
   static Health health() {
-    Result answer = run(PROBE);
-    if (answer.ok()) {
-      return new Health.Healthy("bwrap made namespaces");
+    Result result = run(PROBE);
+    if (result.ok()) {
+      return new Health.Healthy("bwrap can create namespaces");
     }
-    return answer.found()
+    return result.found()
         ? new Health.Unhealthy(
-            "bwrap cannot make namespaces: " + answer.text(),
+            "bwrap cannot create namespaces: " + result.text(),
             UserNamespaceRestriction.detect().remedy())
         : new Health.Unhealthy("bwrap is not installed", INSTALL);
   }
 
-  private static Result run(List<String> words) {
-    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+  private static Result run(List<String> command) {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.directory(Path.of("/").toFile());
     try {
       Process process = builder.start();
       try {
         process.getOutputStream().close();
         if (!process.waitFor(5, TimeUnit.SECONDS)) {
-          return new Result(true, false, "it did not answer within 5 s");
+          return new Result(true, false, "no answer within 5 s");
         }
         byte[] text = process.getInputStream().readNBytes(400);
         return new Result(
@@ -80,7 +80,7 @@ final class BubblewrapProbe {
         process.destroyForcibly();
       }
     } catch (IOException e) {
-      return new Result(false, false, "not tried: bwrap is not installed");
+      return new Result(false, false, "not probed: bwrap is not installed");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return new Result(true, false, "interrupted");

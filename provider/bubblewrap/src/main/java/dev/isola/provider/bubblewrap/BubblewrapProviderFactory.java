@@ -10,7 +10,7 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
 import java.util.List;
 
-/** Makes the {@code bubblewrap} provider. Its settings are {@link IoSettings}. */
+/** Creates the {@code bubblewrap} provider. Its settings are {@link IoSettings}. */
 public final class BubblewrapProviderFactory implements ProviderFactory {
   @Override
   public String name() {

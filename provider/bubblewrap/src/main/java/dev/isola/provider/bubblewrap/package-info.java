@@ -1,4 +1,4 @@
-/** Sandboxes by bubblewrap: namespaces without a daemon, for root and for everybody. */
+/** Sandboxes with bubblewrap: namespaces without a daemon, with and without root. */
 @NullMarked
 package dev.isola.provider.bubblewrap;
 

@@ -11,7 +11,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The agent comes before the commands of its sandbox, which have the usual priority. */
+/** The agent has a higher priority than the commands of its sandbox, which have the default. */
 final class AgentPriorityTest extends ForkTestBase {
   @Test
   void isAboveThatOfCommands() {

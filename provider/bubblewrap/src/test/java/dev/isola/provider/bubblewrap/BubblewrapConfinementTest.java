@@ -8,9 +8,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 
-/** The part of the kit about limits and escapes; {@link BubblewrapConformanceTest} has the rest. */
+/**
+ * The limits and confinement groups of the kit; {@link BubblewrapConformanceTest} has the others.
+ */
 final class BubblewrapConfinementTest extends ConformanceTest {
-  /** The checks that take longest, in a class of their own so that both halves run at once. */
+  /** The slowest checks, in a separate class so that both run in parallel. */
   static final List<String> GROUPS =
       List.of(
           "Escape",

@@ -19,7 +19,7 @@ final class BubblewrapConformanceTest extends ConformanceTest {
         Files.createTempDirectory("isola"));
   }
 
-  /** Returns every group but those of {@link BubblewrapConfinementTest}: no check is left out. */
+  /** Returns all groups except those of {@link BubblewrapConfinementTest}. */
   @Override
   protected List<String> groups() {
     return ConformanceKit.groups().stream()

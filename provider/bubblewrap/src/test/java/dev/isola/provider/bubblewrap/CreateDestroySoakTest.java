@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 
 /**
- * A thousand sandboxes, one in five killed somewhere; then a census equal to the one before. {@code
- * ./check} makes a quarter of them, {@code ./check --long} all.
+ * A thousand sandboxes, one in five killed at a random point; then no leaks. {@code ./check} runs a
+ * quarter of them, {@code ./check --long} all.
  */
 final class CreateDestroySoakTest {
   private static final int ROUNDS = Boolean.getBoolean("isola.long") ? 1_000 : 250;
@@ -27,7 +27,7 @@ final class CreateDestroySoakTest {
         Assumptions.abort("NOT RUN: " + unhealthy.reason());
       }
       new SandboxStress(trial)
-          .run(provider, 4, 1); // what the JVM keeps from first use is there before
+          .run(provider, 4, 1); // so that lazily opened files of the JVM do not count as leaks
       LeakDetector census = new LeakDetector(trial.instance(), trial.data());
       ResourceScan before = census.scan();
       SandboxStress.StressSummary tally = new SandboxStress(trial).run(provider, ROUNDS, 42);

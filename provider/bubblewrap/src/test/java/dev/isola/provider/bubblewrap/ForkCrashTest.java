@@ -40,9 +40,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A sandbox is forked and whoever does it is gone, at each step once: the process that forks, or
- * the launcher that changes what is mounted. Then the source has all its files and goes on, what is
- * not a whole fork does not run, and nothing is left.
+ * Kills the process that forks a sandbox, or the launcher that changes its mounts, at each step.
+ * Afterwards the source has all its files and continues, an incomplete fork does not run, and
+ * nothing is left behind.
  */
 final class ForkCrashTest extends ForkTestBase {
   private static final int STATUS = 86;
@@ -95,7 +95,7 @@ final class ForkCrashTest extends ForkTestBase {
         .start();
   }
 
-  /** What another process sees that comes after it. */
+  /** Checks what a later process sees. */
   private void look(String where) throws IOException {
     reopen();
     Sandbox source = provider.attach(SOURCE).orElseThrow();
@@ -122,7 +122,7 @@ final class ForkCrashTest extends ForkTestBase {
     assertThat(names(folderOf(SOURCE), "{next,push,plan,layers}-*")).as(where).isEmpty();
     provider.inventory().forEach(one -> provider.destroy(one.id(), DestroyOptions.FORCE));
     assertThat(names(trial.data().resolve("layers"), "*")).as(where).isEmpty();
-    provider.close(); // with its launcher
+    provider.close(); // together with its launcher
     assertThat(census.leakedSince(before)).as(where).isEmpty();
   }
 
@@ -138,7 +138,7 @@ final class ForkCrashTest extends ForkTestBase {
     return names;
   }
 
-  /** What is killed: forks the source and its fork, and ends what it made. */
+  /** The process to kill: forks the source and the fork, and destroys both. */
   static final class Work {
     private Work() {}
 
@@ -193,8 +193,8 @@ final class ForkCrashTest extends ForkTestBase {
   }
 
   /**
-   * The launcher, at each call that changes something: at first the push, and mostly also who is to
-   * bring that to an end, until somebody comes whose launcher lives.
+   * Kills the launcher at each system call that changes something: first during the commit, usually
+   * also during the recovery, until a launcher survives.
    */
   @Test
   void theLauncher() throws Exception {
@@ -225,13 +225,13 @@ final class ForkCrashTest extends ForkTestBase {
     look("the launcher");
   }
 
-  /** Whoever comes next starts a launcher of their own. */
+  /** The next process starts its own launcher. */
   private void reopen() {
     provider.close();
     provider = trial.open();
   }
 
-  /** Lets another program stand by in place of the launcher, until somebody else comes. */
+  /** Replaces the launcher by another program until the next process starts. */
   private void standOn(Path launcher, List<String> script) throws IOException {
     reopen();
     assertThat(provider.health()).isInstanceOf(Health.Healthy.class);
@@ -266,7 +266,7 @@ final class ForkCrashTest extends ForkTestBase {
     try (ForkPoint origin = forking(source).createForkPoint()) {
       assertThat(origin.frozenFor()).as(where).isPositive();
     } catch (ProviderUnavailable unknown) {
-      assertThat(unknown).as(where).hasMessageContaining("cannot be shared");
+      assertThat(unknown).as(where).hasMessageContaining("cannot be forked");
     }
     return Files.readString(trace).contains("killed by SIGKILL");
   }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A provider of a test's own for sandboxes that are forked, and a census from before. */
+/** A provider for tests of forks, with a leak check. */
 abstract class ForkTestBase {
   TemporaryInstallation trial;
   Provider provider;
@@ -33,7 +33,7 @@ abstract class ForkTestBase {
     if (provider.health() instanceof Health.Unhealthy unhealthy) {
       Assumptions.abort("NOT RUN: " + unhealthy.reason());
     }
-    make("warm"); // what the JVM keeps from first use is there before
+    make("warm"); // so that lazily opened files of the JVM do not count as leaks
     provider.destroy(new SandboxId("warm"), DestroyOptions.FORCE);
     census = new LeakDetector(trial.instance(), trial.data());
     before = census.scan();

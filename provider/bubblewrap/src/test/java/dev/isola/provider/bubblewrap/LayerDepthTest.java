@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Forks in a row, with a change between each: none is refused, and layers do not pile up. */
+/** Consecutive forks with changes between them: none is refused, and layers do not accumulate. */
 final class LayerDepthTest extends ForkTestBase {
   private static final int FORKS = 100;
 
-  /** A chain takes longer: each sandbox is a new one with users of its own. */
+  /** A chain takes longer, because each sandbox is new and has its own ids. */
   private static final int CHAIN = Boolean.getBoolean("isola.long") ? 100 : 40;
 
-  /** Several merges' worth: those that go on, and those that who runs lies on. */
+  /** Layers of several merges: running ones and those that running sandboxes use. */
   private static final int MOST_LAYERS = 64;
 
   private static final String DESCRIBE =

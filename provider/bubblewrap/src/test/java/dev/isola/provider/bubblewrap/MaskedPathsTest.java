@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** The files of the kernel that OCI runtimes mask are empty in bubblewrap too. */
+/** The kernel files that OCI runtimes mask are also empty with bubblewrap. */
 final class MaskedPathsTest extends ForkTestBase {
   @Test
   void areEmptyOrAbsent() {

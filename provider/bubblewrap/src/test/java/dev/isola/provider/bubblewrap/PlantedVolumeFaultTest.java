@@ -29,11 +29,11 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The kit's positive control for volumes: a destroy that keeps the volume is noticed. */
+/** Positive control of the kit for volumes: it detects a destroy that keeps the volume. */
 class PlantedVolumeFaultTest {
   @TempDir Path data;
 
-  /** Makes bubblewrap, whose volumes are there after they were destroyed. */
+  /** Creates a bubblewrap provider whose volumes survive their destruction. */
   private static final class RetainingVolumesFactory implements ProviderFactory {
     private final ProviderFactory bubblewrap = new BubblewrapProviderFactory();
 
@@ -80,7 +80,7 @@ class PlantedVolumeFaultTest {
 
     @Override
     public void destroy(String name) {
-      // the fault
+      // The planted fault.
     }
   }
 

@@ -10,7 +10,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The number of processors that the C library tells programs, such as Python's os.cpu_count. */
+/** The number of CPUs that the C library reports, for example to Python's os.cpu_count. */
 final class ProcessorViewTest extends ForkTestBase {
   private Sandbox with(String id, double cores) {
     return provider.create(

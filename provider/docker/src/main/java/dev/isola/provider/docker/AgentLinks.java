@@ -21,18 +21,16 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
-/**
- * The agents that this process has a link to, and what becomes of a link when its container ends.
- */
+/** The agent connections of this process, and what happens to them when a container ends. */
 final class AgentLinks implements AutoCloseable {
-  /** An engine that is busy, or sees to the end of the container, answers later than a socket. */
-  private static final LinkTimeouts THROUGH_THE_ENGINE =
+  /** A busy engine, or one that is removing the container, responds later than a socket. */
+  private static final LinkTimeouts EXEC_OPTIONS =
       LinkTimeouts.DEFAULT
           .withConnectTimeout(Duration.ofSeconds(20))
           .withHandshakeTimeout(Duration.ofSeconds(20));
 
   private final EngineApi engine;
-  private final SandboxResources ours;
+  private final SandboxResources sandboxResources;
   private final SandboxKeys keys;
   private final DockerDescription description;
   private final boolean sockets;
@@ -42,28 +40,29 @@ final class AgentLinks implements AutoCloseable {
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
 
   /**
-   * @param sockets whether an agent's socket is one of this machine
+   * @param sockets whether the agents' sockets are on this host
    */
   AgentLinks(
       EngineApi engine,
-      SandboxResources ours,
+      SandboxResources sandboxResources,
       SandboxKeys keys,
       DockerDescription description,
       boolean sockets,
       SandboxLocks turns,
       Function<SandboxId, Pausing> pausing) {
     this.engine = engine;
-    this.ours = ours;
+    this.sandboxResources = sandboxResources;
     this.keys = keys;
     this.description = description;
     this.sockets = sockets;
     this.turns = turns;
     this.pausing = pausing;
     this.events =
-        new EngineEvents(engine, ours.context().instance(), this::ended, this::checkAttached);
+        new EngineEvents(
+            engine, sandboxResources.context().instance(), this::ended, this::checkAttached);
   }
 
-  /** Returns a link to a sandbox that was just booted. */
+  /** Returns a connection to a sandbox that has just booted. */
   AgentSandbox make(SandboxId id, String container, Optional<Duration> timeout) {
     AgentSandbox sandbox = sandbox(id, container, timeout);
     attached.put(id, sandbox);
@@ -72,7 +71,7 @@ final class AgentLinks implements AutoCloseable {
     return sandbox;
   }
 
-  /** Returns the sandbox that a container is; empty when it has ended. */
+  /** Returns the sandbox of a container; empty if it has ended. */
   Optional<Sandbox> attach(Container container) {
     SandboxId id = container.sandbox().orElseThrow();
     SandboxState now = container.state();
@@ -86,7 +85,7 @@ final class AgentLinks implements AutoCloseable {
     }
     AgentSandbox sandbox = sandbox(id, container.id(), ContainerLabels.timeout(container.labels()));
     sandbox.setState(now);
-    attached.put(id, sandbox); // first, so that its end is heard while it is waited for
+    attached.put(id, sandbox); // First, so that an end during the wait is noticed.
     events.follow();
     try {
       if (now == SandboxState.RUNNING) {
@@ -107,7 +106,7 @@ final class AgentLinks implements AutoCloseable {
     sandbox.close();
   }
 
-  /** Somebody ended it, behind our back or not; one that was stopped on purpose bears the mark. */
+  /** Handles the end of a container, unless its name marks it as stopped on purpose. */
   private void ended(SandboxId id, String name, String why) {
     AgentSandbox sandbox = attached.get(id);
     boolean stopped = name.endsWith(ContainerLabels.STOPPED) && !why.contains("removed");
@@ -118,15 +117,20 @@ final class AgentLinks implements AutoCloseable {
     }
   }
 
-  /** The engine was away, and what happened meanwhile was not heard. */
+  /** Checks all sandboxes after an outage of the engine, whose events were missed. */
   private void checkAttached() {
-    Map<SandboxId, Container> there = ours.containers();
+    Map<SandboxId, Container> there = sandboxResources.containers();
     for (SandboxId id : List.copyOf(attached.keySet())) {
       Container container = there.get(id);
       if (container == null || container.state() == SandboxState.ERROR) {
-        // One that is being made this moment is left to who makes it.
+        // Skips a sandbox that is being created at this moment.
         turns.tryWithLock(
-            id, () -> ended(id, ours.name(id), "its container ended while the engine was away"));
+            id,
+            () ->
+                ended(
+                    id,
+                    sandboxResources.name(id),
+                    "its container ended while the engine was unreachable"));
       }
     }
   }
@@ -143,23 +147,26 @@ final class AgentLinks implements AutoCloseable {
     return AgentSandbox.builder(id, connector(id, container), keys.agentSecret(id))
         .capabilities(description.capabilities())
         .providerCapabilities(Map.of(Pausing.class, pausing.apply(id)))
-        .usageDecorator(inside -> new EngineUsage(engine, container, inside))
+        .usageDecorator(agentUsage -> new EngineUsage(engine, container, agentUsage))
         .changeTracking(() -> engine.inspect(container).flatMap(WrittenFilesLabels::read))
         .snapshottingDecorator(agent -> new EngineSnapshotting(engine, container, agent))
-        .observedExit(() -> causeOfDeath(container))
+        .observedExit(() -> exitCause(container))
         .commandTimeout(timeout)
-        .timeouts(sockets ? LinkTimeouts.DEFAULT : THROUGH_THE_ENGINE)
+        .timeouts(sockets ? LinkTimeouts.DEFAULT : EXEC_OPTIONS)
         .build();
   }
 
   private AgentConnector connector(SandboxId id, String container) {
     return sockets
-        ? new UnixSocketConnector(ours.folder(id).socket())
+        ? new UnixSocketConnector(sandboxResources.folder(id).socket())
         : new ExecConnector(engine, container);
   }
 
-  /** The engine says so also of one in which only a command was killed; then it still runs. */
-  private Optional<Exit> causeOfDeath(String container) {
+  /**
+   * Returns the cause if the container has ended. The engine also reports an out-of-memory kill if
+   * only a command was killed and the container still runs.
+   */
+  private Optional<Exit> exitCause(String container) {
     try {
       return engine
           .inspect(container)

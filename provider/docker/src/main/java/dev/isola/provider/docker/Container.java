@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A container as the engine lists it.
+ * A container as listed by the engine.
  *
- * @param id the engine's
- * @param name without the slash that the engine puts before it
- * @param status the engine's word: created, running, paused, exited and so on
- * @param since the engine's words on it, for people: how it ended, and when
+ * @param id the container id
+ * @param name the name, without the leading slash
+ * @param status the engine's status: created, running, paused, exited and so on
+ * @param since the engine's human-readable status: how the container ended, and when
  */
 record Container(
     String id,
@@ -24,7 +24,7 @@ record Container(
     Instant createdAt,
     Map<String, String> labels) {
 
-  private static final int LONGEST = 100;
+  private static final int MAX_LENGTH = 100;
 
   static Container listed(JsonValue node) {
     Map<String, String> labels = new LinkedHashMap<>();
@@ -43,18 +43,18 @@ record Container(
   }
 
   private static String shortened(String text) {
-    return text.length() > LONGEST ? text.substring(0, LONGEST) : text;
+    return text.length() > MAX_LENGTH ? text.substring(0, MAX_LENGTH) : text;
   }
 
-  /** Returns the sandbox it is; empty for one that only looks like ours. */
+  /** Returns the sandbox of the container; empty if its labels are not valid. */
   Optional<SandboxId> sandbox() {
     String value = labels.getOrDefault(ContainerLabels.SANDBOX, "");
     return SandboxId.isValid(value) ? Optional.of(new SandboxId(value)) : Optional.empty();
   }
 
   /**
-   * Returns the state of the sandbox. One whose agent ended by itself has ended; only one that was
-   * marked before is stopped.
+   * Returns the state of the sandbox. An exited container is an ended sandbox, unless its name
+   * marks it as stopped on purpose.
    */
   SandboxState state() {
     return switch (status) {

@@ -23,21 +23,21 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Starts a container and tells the agent in it what to do. */
+/** Starts a container and sends the boot record to its agent. */
 final class ContainerBoot {
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
   private static final int HEADER = 8;
   private static final long MEGABYTE = 1 << 20;
-  private static final int LONGEST = 1024;
+  private static final int MAX_LENGTH = 1024;
   private static final String READY = "ready";
 
   private ContainerBoot() {}
 
   static BootRecord record(
       InstanceId instance,
-      EngineVariant flavour,
-      EngineInfo facts,
+      EngineVariant variant,
+      EngineInfo engineInfo,
       SandboxSpec spec,
       ResolvedImage image,
       Secret secret) {
@@ -62,12 +62,12 @@ final class ContainerBoot {
             .processors(VisibleCpus.of(spec.limits().cpu()))
             .seccomp(!Containment.sharesHostFolders(spec))
             .sudo();
-    if (facts.reportsDiskUsage()) {
+    if (engineInfo.reportsDiskUsage()) {
       boot.diskLimit(spec.limits().diskMb() * MEGABYTE);
     }
-    if (flavour.hasOwnKernel()) {
+    if (variant.hasOwnKernel()) {
       boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
-    } else if (facts.limits().contains(LimitKind.PROCESSES)) {
+    } else if (engineInfo.limits().contains(LimitKind.PROCESSES)) {
       boot.processLimit(spec.limits().processes());
     }
     spec.deadline().ifPresent(boot::deadline);
@@ -75,7 +75,7 @@ final class ContainerBoot {
     return boot.build();
   }
 
-  /** Starts it and returns once its agent listens. */
+  /** Starts the container and returns once its agent is listening. */
   static void start(
       EngineApi engine, String container, SandboxId id, byte[] record, Deadline deadline) {
     try (HijackedConnection stdio = engine.attach(container, deadline)) {
@@ -91,7 +91,7 @@ final class ContainerBoot {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
                 "the agent did not start within " + deadline.whole().toMillis() + " ms",
-                "raise startupTimeout, or look at the load of the engine's machine")
+                "raise startupTimeout, or check the load of the engine's host")
             .sandbox(id)
             .exception(e);
       }
@@ -99,18 +99,18 @@ final class ContainerBoot {
     }
   }
 
-  /** Reads the engine's frames, a header of 8 bytes each, until there is a line. */
+  /** Reads the engine's stream frames, each with a header of 8 bytes, up to the first line. */
   private static String firstLine(InputStream in) throws IOException {
     StringBuilder text = new StringBuilder();
-    while (text.indexOf("\n") < 0 && text.length() < LONGEST) {
+    while (text.indexOf("\n") < 0 && text.length() < MAX_LENGTH) {
       byte[] header = in.readNBytes(HEADER);
       if (header.length < HEADER) {
         String before = text.toString().strip();
-        throw new IOException(before.isEmpty() ? "it ended without a word" : before);
+        throw new IOException(before.isEmpty() ? "it exited without a message" : before);
       }
       int length = ByteBuffer.wrap(header, 4, 4).getInt();
-      if (header[0] < 0 || header[0] > 2 || length < 0 || length > LONGEST) {
-        throw new IOException("the engine's stream is not one of frames");
+      if (header[0] < 0 || header[0] > 2 || length < 0 || length > MAX_LENGTH) {
+        throw new IOException("the engine's stream is not framed");
       }
       text.append(new String(in.readNBytes(length), StandardCharsets.UTF_8));
     }
@@ -119,7 +119,7 @@ final class ContainerBoot {
   }
 
   private static SandboxException failed(SandboxId id, String what, @Nullable Throwable cause) {
-    return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to see what is missing")
+    return Fault.of(ErrorCode.SPAWN_FAILED, what, "run isola doctor to find missing prerequisites")
         .sandbox(id)
         .exception(cause);
   }

@@ -22,16 +22,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Makes a sandbox, whole or not at all, and boots one again that was stopped. */
+/** Creates sandboxes atomically, and boots stopped ones again. */
 final class ContainerCreator {
-  /** A socket takes none. */
+  /** A socket takes no space. */
   private static final int SOCKET_SPACE = 64 * 1024;
 
-  private final EngineVariant flavour;
+  private final EngineVariant variant;
   private final DockerProviderSettings settings;
   private final EngineApi engine;
   private final EngineState state;
-  private final SandboxResources ours;
+  private final SandboxResources sandboxResources;
   private final SandboxKeys keys;
   private final DockerImages images;
   private final InstalledProgram agent;
@@ -41,59 +41,64 @@ final class ContainerCreator {
   private final RuntimeVerifier verification;
 
   ContainerCreator(
-      EngineVariant flavour,
+      EngineVariant variant,
       DockerProviderSettings settings,
       EngineApi engine,
       EngineState state,
-      SandboxResources ours,
+      SandboxResources sandboxResources,
       SandboxKeys keys,
       InstalledProgram agent,
       AgentLinks links,
       SandboxRemover removal) {
-    this.flavour = flavour;
+    this.variant = variant;
     this.settings = settings;
     this.engine = engine;
     this.state = state;
-    this.ours = ours;
+    this.sandboxResources = sandboxResources;
     this.keys = keys;
     this.links = links;
     this.removal = removal;
-    this.images = DockerImages.of(engine, settings, ours.context());
+    this.images = DockerImages.of(engine, settings, sandboxResources.context());
     this.agent = agent;
-    this.guest = new GuestFolder(ours.context().dataFolder(), agent);
-    this.verification = new RuntimeVerifier(flavour, engine);
+    this.guest = new GuestFolder(sandboxResources.context().dataFolder(), agent);
+    this.verification = new RuntimeVerifier(variant, engine);
   }
 
-  /** Makes a sandbox, in its turn, or returns the one that is there. */
+  /** Creates a sandbox under its lock, or returns the existing one. */
   Sandbox create(SandboxSpec spec) {
     Deadline deadline = Deadline.in(spec.startupTimeout());
-    Optional<Container> there = ours.find(spec.id());
+    Optional<Container> there = sandboxResources.find(spec.id());
     Optional<Sandbox> existing = there.flatMap(links::attach);
     if (existing.isPresent()) {
       return existing.get();
     }
-    if (there.isPresent() || ours.folder(spec.id()).exists()) {
+    if (there.isPresent() || sandboxResources.folder(spec.id()).exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there are remains of a sandbox " + spec.id(),
+              "resources remain of an earlier sandbox " + spec.id(),
               "destroy it first, or use another id")
           .sandbox(spec.id())
           .exception();
     }
-    EngineInfo facts = state.currentInfo();
-    Optional<String> runtime = runtime(facts);
+    EngineInfo engineInfo = state.currentInfo();
+    Optional<String> runtime = runtime(engineInfo);
     removal.removeOrphans();
     ResolvedImage image = images.resolve(spec.image(), deadline);
     byte[] boot =
         ContainerBoot.record(
-                ours.context().instance(), flavour, facts, spec, image, keys.agentSecret(spec.id()))
+                sandboxResources.context().instance(),
+                variant,
+                engineInfo,
+                spec,
+                image,
+                keys.agentSecret(spec.id()))
             .encode();
     ContainerPlan plan =
         new ContainerPlan(
-            ours.context().instance(),
-            flavour,
+            sandboxResources.context().instance(),
+            variant,
             spec,
-            facts,
+            engineInfo,
             settings,
             image,
             runtime,
@@ -104,25 +109,25 @@ final class ContainerCreator {
     try {
       return start(plan, container, boot, deadline);
     } catch (IOException e) {
-      throw undone(spec, deadline, creationFailed(spec.id(), e));
+      throw rollBack(spec, deadline, creationFailed(spec.id(), e));
     } catch (RuntimeException e) {
-      throw undone(spec, deadline, e);
+      throw rollBack(spec, deadline, e);
     }
   }
 
-  /** Returns the digest of the image that a sandbox would be made from now. */
+  /** Returns the digest of the image that a sandbox created now would use. */
   Optional<String> imageDigest(SandboxSpec spec) {
     return images.digest(spec.image());
   }
 
-  private Optional<String> runtime(EngineInfo facts) {
-    return new EngineCheck(flavour, settings).runtime(facts);
+  private Optional<String> runtime(EngineInfo engineInfo) {
+    return new EngineCheck(variant, settings).runtime(engineInfo);
   }
 
-  /** Makes the folder and the container, or neither. */
+  /** Creates both the folder and the container, or neither. */
   private String container(ContainerPlan plan, Deadline deadline) {
     SandboxSpec spec = plan.spec();
-    ContainerSocketFolder folder = ours.folder(spec.id());
+    ContainerSocketFolder folder = sandboxResources.folder(spec.id());
     if (hostSockets()) {
       try {
         folder.claim(spec.id());
@@ -134,19 +139,19 @@ final class ContainerCreator {
       if (hostSockets()) {
         folder.open();
       }
-      return engine.create(ours.name(spec.id()), plan.body(), deadline);
+      return engine.create(sandboxResources.name(spec.id()), plan.body(), deadline);
     } catch (Conflict somebodyElses) {
       removal.removeFolder(spec.id());
       throw somebodyElses;
     } catch (IOException e) {
-      throw undone(spec, deadline, creationFailed(spec.id(), e));
+      throw rollBack(spec, deadline, creationFailed(spec.id(), e));
     } catch (SandboxException e) {
-      throw undone(spec, deadline, e);
+      throw rollBack(spec, deadline, e);
     }
   }
 
   private boolean hostSockets() {
-    return flavour.usesHostSockets(settings);
+    return variant.usesHostSockets(settings);
   }
 
   private List<Map<String, Object>> mounts(SandboxId id) {
@@ -156,7 +161,7 @@ final class ContainerCreator {
     }
     mounts.add(
         hostSockets()
-            ? Mounts.bind(ours.folder(id).shared().toString(), ContainerPlan.RUN, false)
+            ? Mounts.bind(sandboxResources.folder(id).shared().toString(), ContainerPlan.RUN, false)
             : Mounts.tmpfs(ContainerPlan.RUN, SOCKET_SPACE));
     return mounts;
   }
@@ -172,27 +177,30 @@ final class ContainerCreator {
     }
     boot(container, spec.id(), boot, deadline);
     AgentSandbox sandbox = links.make(spec.id(), container, spec.limits().timeout());
-    verification.verify(container, sandbox, plan.runtime(), plan.facts());
+    verification.verify(container, sandbox, plan.runtime(), plan.engineInfo());
     SandboxInitializer.initialize(sandbox, spec, deadline::left);
     return sandbox;
   }
 
-  /** Makes sure once more that it is what it was made as; the engine may be another by now. */
+  /** Verifies the isolation again, because the engine may have changed since creation. */
   void verifyAgain(Container container, AgentSandbox sandbox) {
-    EngineInfo facts = state.currentInfo();
-    verification.verify(container.id(), sandbox, runtime(facts), facts);
+    EngineInfo engineInfo = state.currentInfo();
+    verification.verify(container.id(), sandbox, runtime(engineInfo), engineInfo);
   }
 
-  /** Starts it again, with what it bears itself. */
+  /** Starts the container again with the boot record from its own labels. */
   void bootAgain(Container container, SandboxId id, Deadline deadline) throws IOException {
     byte[] boot = keys.open(id, container.labels().getOrDefault(ContainerLabels.BOOT, ""));
     if (hostSockets()) {
-      ours.folder(id).open();
+      sandboxResources.folder(id).open();
     }
     boot(container.id(), id, BootRecord.forRestart(boot, made(container)), deadline);
   }
 
-  /** To the moment: an image that was fetched just before is none of what was written. */
+  /**
+   * Returns the exact creation time: files of an image that was pulled just before do not count as
+   * written.
+   */
   private Instant made(Container container) {
     try {
       return engine
@@ -208,12 +216,12 @@ final class ContainerCreator {
       throws IOException {
     ContainerBoot.start(engine, container, id, record, deadline);
     if (hostSockets()) {
-      ours.folder(id).close();
+      sandboxResources.folder(id).close();
     }
   }
 
-  /** Removes everything; then it is known after all what came of it. */
-  private RuntimeException undone(SandboxSpec spec, Deadline deadline, RuntimeException e) {
+  /** Removes everything, after which the outcome is known: nothing was created. */
+  private RuntimeException rollBack(SandboxSpec spec, Deadline deadline, RuntimeException e) {
     removal.cleanUp(spec.id(), e);
     if (!(e instanceof OutcomeUnknown unknown)) {
       return e;
@@ -229,8 +237,9 @@ final class ContainerCreator {
   private SandboxException creationFailed(SandboxId id, IOException e) {
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
-            "the sandbox's folder cannot be made: " + e.getMessage(),
-            "check space and rights of " + ours.context().dataFolder())
+            "the sandbox's folder cannot be created: " + e.getMessage(),
+            "check the free space and the permissions of "
+                + sandboxResources.context().dataFolder())
         .sandbox(id)
         .exception(e);
   }

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a container bears, so that any process of its instance finds out all about it. */
+/** The labels of a container, from which any process of its instance can restore its sandbox. */
 final class ContainerLabels {
   static final String INSTANCE = "dev.isola.instance";
   static final String SANDBOX = "dev.isola.sandbox";
@@ -16,10 +16,13 @@ final class ContainerLabels {
   static final String TIMEOUT = "dev.isola.command-timeout-ms";
   static final String SHORT_LIVED = "dev.isola.short-lived";
 
-  /** The boot record, for the next boot; sealed, because it has the environment in it. */
+  /** The boot record for the next boot, sealed because it contains the environment. */
   static final String BOOT = "dev.isola.boot";
 
-  /** Ends the name of one that was stopped on purpose: the only thing that can be changed later. */
+  /**
+   * Name suffix of a container that was stopped on purpose. Labels cannot change after creation;
+   * the name can.
+   */
   static final String STOPPED = ".stopped";
 
   private ContainerLabels() {}

@@ -16,16 +16,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The container that a spec becomes, in the engine's words. A function of what it is given.
+ * The container for a spec, as the body of a create request. A pure function of its inputs.
  *
- * @param runtime empty for the engine's own choice
- * @param mounts besides those that the spec names
+ * @param runtime the runtime to request; empty for the engine's default
+ * @param mounts the mounts in addition to those of the spec
  */
 record ContainerPlan(
     InstanceId instance,
-    EngineVariant flavour,
+    EngineVariant variant,
     SandboxSpec spec,
-    EngineInfo facts,
+    EngineInfo engineInfo,
     DockerProviderSettings settings,
     ResolvedImage image,
     Optional<String> runtime,
@@ -33,29 +33,31 @@ record ContainerPlan(
     List<String> agentArguments,
     String boot) {
 
-  /** What of ours is inside. */
+  /** The folder of Isola's files in the container. */
   static final String GUEST = "/.isola";
 
   static final String AGENT = GUEST + "/agent";
 
-  /** The folder in which the agent makes its socket: the host's where it can be, or in memory. */
+  /**
+   * The folder of the agent's socket: a bind mount from the host if possible, otherwise a tmpfs.
+   */
   static final String RUN = GUEST + "/run";
 
   static final String SOCKET = RUN + "/agent";
 
   private static final long MEGABYTE = 1 << 20;
   private static final int PERIOD = 100_000;
-  private static final int LEAST_QUOTA = 1_000;
+  private static final int MIN_QUOTA = 1_000;
 
-  /** The agent needs more than a command may have. */
-  private static final int LEAST_DESCRIPTORS = 4096;
+  /** The agent needs more descriptors than a command may have. */
+  private static final int MIN_DESCRIPTORS = 4096;
 
   Map<String, Object> body() {
     return Json.object(
         "Image",
         image.id(),
         "Entrypoint",
-        words(),
+        command(),
         "Cmd",
         List.of(),
         "User",
@@ -93,18 +95,18 @@ record ContainerPlan(
 
   private Map<String, String> labels() {
     Map<String, String> labels =
-        new LinkedHashMap<>(ContainerLabels.of(instance, flavour.name(), spec, boot));
+        new LinkedHashMap<>(ContainerLabels.of(instance, variant.name(), spec, boot));
     labels.putAll(
         WrittenFilesLabels.of(
-            spec, flavour.hasOwnKernel() ? Optional.empty() : image.digest(), image));
+            spec, variant.hasOwnKernel() ? Optional.empty() : image.digest(), image));
     return labels;
   }
 
-  private List<String> words() {
-    List<String> words = new ArrayList<>(List.of(AGENT));
-    words.addAll(agentArguments);
-    words.addAll(List.of("--instance", instance.value(), "--sandbox", spec.id().value()));
-    return words;
+  private List<String> command() {
+    List<String> command = new ArrayList<>(List.of(AGENT));
+    command.addAll(agentArguments);
+    command.addAll(List.of("--instance", instance.value(), "--sandbox", spec.id().value()));
+    return command;
   }
 
   private Map<String, Object> host() {
@@ -132,7 +134,7 @@ record ContainerPlan(
             "CpuPeriod",
             PERIOD,
             "CpuQuota",
-            Math.max(LEAST_QUOTA, (long) (limits.cpu() * PERIOD)),
+            Math.max(MIN_QUOTA, (long) (limits.cpu() * PERIOD)),
             "PidsLimit",
             limits.threads() + ControlGroup.AGENT_THREADS,
             "Ulimits",
@@ -155,19 +157,22 @@ record ContainerPlan(
             Containment.MASKED,
             "ReadonlyPaths",
             Containment.READ_ONLY);
-    if (facts.remapsUsers() && !facts.rootless() && sharesTheHost(spec)) {
+    if (engineInfo.remapsUsers() && !engineInfo.rootless() && sharesHostFiles(spec)) {
       host.put("UsernsMode", "host");
     }
     runtime.ifPresent(name -> host.put("Runtime", name));
     return host;
   }
 
-  /** Podman would raise what is not named beyond what it may raise itself. */
+  /**
+   * Sets every limit explicitly, because Podman would raise an unset one beyond what it is
+   * permitted to.
+   */
   private List<Map<String, Object>> ulimits() {
     List<Map<String, Object>> limits = new ArrayList<>();
-    limits.add(ulimit("nofile", Math.max(LEAST_DESCRIPTORS, spec.limits().fileDescriptors())));
-    if (facts.podman() && facts.processes().isPresent()) {
-      limits.add(ulimit("nproc", facts.processes().getAsLong()));
+    limits.add(ulimit("nofile", Math.max(MIN_DESCRIPTORS, spec.limits().fileDescriptors())));
+    if (engineInfo.podman() && engineInfo.processes().isPresent()) {
+      limits.add(ulimit("nproc", engineInfo.processes().getAsLong()));
     }
     return limits;
   }
@@ -177,7 +182,7 @@ record ContainerPlan(
   }
 
   private ResourceLimits limits() {
-    return flavour.guest() == EngineVariant.ExpectedKernel.GVISOR
+    return variant.guest() == EngineVariant.ExpectedKernel.GVISOR
         ? KernelOverhead.addTo(spec.limits())
         : spec.limits();
   }
@@ -195,10 +200,10 @@ record ContainerPlan(
   }
 
   /**
-   * Tells whether a sandbox has something of the host's that an engine which remaps users cannot
-   * give to others: it is then root to it.
+   * Tells whether the sandbox shares files with the host. With user remapping, the container's root
+   * could not access them, so such a sandbox runs as the host's root.
    */
-  private static boolean sharesTheHost(SandboxSpec spec) {
+  private static boolean sharesHostFiles(SandboxSpec spec) {
     return mode(spec) == NetworkMode.HOST
         || spec.workspacePath().isPresent()
         || spec.volumes().stream().anyMatch(volume -> volume.type() == VolumeMount.Type.BIND);

@@ -17,10 +17,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The folder of one sandbox on this machine: where its agent's socket is. The container is given
- * the folder {@code run} in it to make the socket, and once that is there we take a second name of
- * it that the sandbox cannot reach, and take the folder away: later it could put a link to some
- * other socket in the place of its own, or fill our disk.
+ * The host folder of one sandbox, which holds its agent's socket. The container mounts the
+ * subfolder {@code run} to create the socket. Once the socket exists, the server makes a hard link
+ * to it that the sandbox cannot reach, and withdraws the folder; otherwise the sandbox could later
+ * replace its socket with a link to another one, or fill the host's disk.
  */
 record ContainerSocketFolder(Path path, InstanceId instance) {
   private static final String SOCKET = "agent";
@@ -53,7 +53,7 @@ record ContainerSocketFolder(Path path, InstanceId instance) {
     return path.resolve(SOCKET);
   }
 
-  /** Returns the folder that the container is given. */
+  /** Returns the folder that the container mounts. */
   Path shared() {
     return path.resolve("run");
   }
@@ -62,23 +62,24 @@ record ContainerSocketFolder(Path path, InstanceId instance) {
     return folder.resolve("of-" + instance);
   }
 
-  /** Tells whether it is there and ours; another instance's is not. */
+  /** Tells whether the folder exists and belongs to this instance. */
   boolean exists() {
     return Files.exists(mark(path));
   }
 
   /**
-   * Makes it; of two processes that want the same, one gets it.
+   * Creates the folder; if two processes try, one succeeds.
    *
-   * @throws dev.isola.spi.error.Conflict when somebody has it
+   * @throws dev.isola.spi.error.Conflict if it exists
    */
   void claim(SandboxId id) throws IOException {
     UnixSocketConnector.requireValidPath(socket());
     Files.createDirectories(path.getParent());
-    Path draft = Files.createTempDirectory(path.getParent(), ".new"); // only for its owner
+    Path draft = Files.createTempDirectory(path.getParent(), ".new"); // Owner only.
     try {
       Files.createFile(mark(draft));
-      // The kernel refuses to move a folder onto one that is not empty, which ours never is.
+      // The kernel refuses to rename a folder onto a non-empty one, and this folder is never
+      // empty.
       Files.move(draft, path, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
       if (!Files.exists(path)) {
@@ -86,7 +87,7 @@ record ContainerSocketFolder(Path path, InstanceId instance) {
       }
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "another process is making sandbox " + id + ", or left remains of it",
+              "another process is creating sandbox " + id + ", or did not remove it completely",
               "attach to it, destroy it, or use another id")
           .sandbox(id)
           .exception(e);
@@ -95,7 +96,10 @@ record ContainerSocketFolder(Path path, InstanceId instance) {
     }
   }
 
-  /** Lets the agent make its socket; the folder around it keeps everybody else out. */
+  /**
+   * Allows the agent to create its socket; the permissions of the parent folder keep other users
+   * out.
+   */
   void open() throws IOException {
     Files.deleteIfExists(socket());
     TreeRemoval.remove(shared());
@@ -103,17 +107,19 @@ record ContainerSocketFolder(Path path, InstanceId instance) {
     Files.setPosixFilePermissions(shared(), PosixFilePermissions.fromString("rwxrwxrwx"));
   }
 
-  /** Takes the socket, and the folder away from the sandbox. */
+  /** Links the socket and withdraws the folder from the sandbox. */
   void close() throws IOException {
     Path made = shared().resolve(SOCKET);
     if (Files.isSymbolicLink(made)) {
-      throw new IOException("what was made is not a socket");
+      throw new IOException("the container did not create a socket");
     }
     Files.createLink(socket(), made);
     TreeRemoval.remove(shared());
   }
 
-  /** Removes it, the mark that it is ours last: what is left half-way can still be removed. */
+  /**
+   * Removes the folder, the ownership mark last, so that an interrupted removal can be repeated.
+   */
   void remove() throws IOException {
     TreeRemoval.remove(shared());
     Files.deleteIfExists(socket());

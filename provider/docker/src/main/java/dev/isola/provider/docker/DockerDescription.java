@@ -22,9 +22,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a provider of this folder says of itself. */
+/** Builds the provider info. */
 record DockerDescription(
-    EngineVariant flavour, DockerProviderSettings settings, DockerSpecCheck check) {
+    EngineVariant variant, DockerProviderSettings settings, DockerSpecCheck check) {
   private static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
           Attaching.class,
@@ -37,11 +37,11 @@ record DockerDescription(
           Snapshotting.class,
           Volumes.class);
 
-  ProviderInfo of(EngineInfo facts) {
-    return of(facts.limits(), new EngineCheck(flavour, settings).requirements(facts));
+  ProviderInfo of(EngineInfo engineInfo) {
+    return of(engineInfo.limits(), new EngineCheck(variant, settings).requirements(engineInfo));
   }
 
-  /** Returns what can be said while the engine does not answer. */
+  /** Returns the info to report while the engine is unreachable. */
   ProviderInfo unavailable(Fault why) {
     return of(
         EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT),
@@ -50,32 +50,32 @@ record DockerDescription(
 
   private ProviderInfo of(Set<LimitKind> limits, List<Prerequisite> requirements) {
     return new ProviderInfo(
-        flavour.name(),
-        flavour.summary(),
+        variant.name(),
+        variant.summary(),
         ApiVersion.CURRENT,
-        flavour.isolation(),
+        variant.isolation(),
         capabilities(),
         new SpecSupport(check.features(), check.networks(), check.volumes(), enforced(limits)),
         requirements,
-        "the engine kills the agent, whose pid namespace everything of the sandbox is in, and"
+        "the engine kills the agent, whose pid namespace contains all processes of the sandbox, and"
             + " removes the container",
-        flavour.startup(),
+        variant.startup(),
         Hosting.DAEMON);
   }
 
   private Set<LimitKind> enforced(Set<LimitKind> limits) {
     Set<LimitKind> kinds = EnumSet.copyOf(limits);
-    if (flavour.hasOwnKernel()) {
+    if (variant.hasOwnKernel()) {
       kinds.remove(LimitKind.PROCESSES);
       kinds.remove(LimitKind.THREADS);
-      kinds.add(LimitKind.KERNEL_OBJECTS); // the kernel inside has its own
+      kinds.add(LimitKind.KERNEL_OBJECTS); // The guest kernel has its own.
     }
     return kinds;
   }
 
   Set<Class<? extends Capability>> capabilities() {
     Set<Class<? extends Capability>> given = new HashSet<>(CAPABILITIES);
-    if (flavour.guest() == EngineVariant.ExpectedKernel.GVISOR
+    if (variant.guest() == EngineVariant.ExpectedKernel.GVISOR
         && !new GvisorCheck(settings).terminals()) {
       given.remove(Terminals.class);
     }

@@ -6,7 +6,7 @@ import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
 
-/** Makes the {@code docker-gvisor} provider. Its settings are in docs/providers/docker.md. */
+/** Creates the {@code docker-gvisor} provider. docs/providers/docker.md documents its settings. */
 public final class DockerGvisorProviderFactory implements ProviderFactory {
   @Override
   public String name() {

@@ -23,9 +23,9 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Finds, fetches and imports what sandboxes are made from. */
+/** Finds, pulls and imports images. */
 final class DockerImages {
-  /** A name at a registry, with a tag or a digest, or the engine's own id. */
+  /** A name in a registry with a tag or digest, or an image id. */
   private static final Pattern NAME = Pattern.compile("[a-zA-Z0-9][a-zA-Z0-9._/:@-]{0,254}");
 
   private static final String TAR = "application/x-tar";
@@ -40,7 +40,7 @@ final class DockerImages {
 
   /**
    * @param store Isola's own images
-   * @param hidden folders of the server that no sandbox shall see
+   * @param hidden folders of the server that no sandbox may see
    */
   private DockerImages(
       EngineApi engine, DockerProviderSettings settings, ImageStore store, List<Path> hidden) {
@@ -60,7 +60,7 @@ final class DockerImages {
   }
 
   /**
-   * Returns what a sandbox is made from, fetched or imported when the engine does not have it.
+   * Returns the image for a sandbox, pulling or importing it if the engine does not have it.
    *
    * @throws dev.isola.spi.error.NotFound with {@code IMAGE_NOT_FOUND}
    */
@@ -69,13 +69,13 @@ final class DockerImages {
     if (name.equals(HostImage.NAME)) {
       return host(deadline);
     }
-    // The same name means the same image, whichever provider is asked.
+    // A name refers to the same image with every provider.
     Optional<Image> ofIsola = store.find(name);
     if (ofIsola.isPresent()) {
       return imported(ofIsola.get(), deadline);
     }
     if (!NAME.matcher(name).matches()) {
-      throw notFound(name, "that is no name of an image");
+      throw notFound(name, "not a valid image name");
     }
     Optional<ResolvedImage> there = engine.image(name).map(ResolvedImage::of);
     if (there.isEmpty() && settings.pullsImages()) {
@@ -85,7 +85,10 @@ final class DockerImages {
     return there.orElseThrow(() -> notFound(name, "the engine does not have it"));
   }
 
-  /** Returns the digest of what {@link #resolve} would return; empty when it is not there yet. */
+  /**
+   * Returns the digest of the image that {@link #resolve} would return; empty if it is not
+   * available yet.
+   */
   Optional<String> digest(Optional<String> asked) {
     Optional<String> name = asked.or(settings::image).filter(one -> !one.equals(HostImage.NAME));
     return name.flatMap(store::find)
@@ -102,8 +105,8 @@ final class DockerImages {
     if (!engine.http().address().local()) {
       throw Fault.of(
               ErrorCode.INVALID_SPEC,
-              "an engine at " + engine.http().address() + " does not see this machine's root",
-              "name an image, in the spec or as the provider's setting image")
+              "an engine at " + engine.http().address() + " cannot access this host's root",
+              "name an image in the spec or in the provider's setting image")
           .exception();
     }
     HostImage.BaseArchive wanted = hostArchive();
@@ -112,7 +115,7 @@ final class DockerImages {
         .withMounts(HostImage.mounts(hidden));
   }
 
-  /** One of Isola's own, which the engine is given once, under the name of what is in it. */
+  /** Imports one of Isola's images into the engine, once per content. */
   private ResolvedImage imported(Image image, Deadline deadline) {
     String digest = image.digest().substring(image.digest().indexOf(':') + 1);
     String name = "isola-image-" + digest.substring(0, Math.min(DIGITS, digest.length()));
@@ -120,7 +123,7 @@ final class DockerImages {
         .withMetadata(image.digest(), image.env(), image.user());
   }
 
-  /** Returns what the engine has under that name, after it was given it when it had nothing. */
+  /** Returns the engine's image of that name, importing it first if needed. */
   private ResolvedImage imported(
       String name, Supplier<EngineRequest.Body> archive, Deadline deadline) {
     importing.lock();
@@ -139,7 +142,7 @@ final class DockerImages {
             "importing the image " + name);
         there = engine.image(name).map(ResolvedImage::of);
       }
-      return there.orElseThrow(() -> notFound(name, "it was imported and is not there"));
+      return there.orElseThrow(() -> notFound(name, "it is missing after the import"));
     } finally {
       importing.unlock();
     }
@@ -154,36 +157,36 @@ final class DockerImages {
       } catch (IOException e) {
         throw Fault.of(
                 ErrorCode.PROVIDER_UNAVAILABLE,
-                "the host's root cannot be made an image: " + e.getMessage(),
-                "name an image, in the spec or as the provider's setting image")
+                "the host's root cannot be imported as an image: " + e.getMessage(),
+                "name an image in the spec or in the provider's setting image")
             .exception(e);
       }
     }
     return known;
   }
 
-  /** Fetches an image. The engine tells of its progress line by line, and of its failure, too. */
+  /** Pulls an image. The engine reports progress and failure line by line. */
   private void pull(String name, Deadline deadline) {
     EngineRequest request =
         EngineRequest.post("/images/create?fromImage=" + EngineApi.encoded(tagged(name)));
     PullProgress progress = new PullProgress();
     try (EngineHttp.Cancellation cancel = new EngineHttp.Cancellation()) {
-      EngineResponse answer = engine.http().stream(request, deadline, cancel, progress::read);
-      if (!answer.ok()) {
-        throw answer.status() == 404
-            ? notFound(name, EngineApi.message(answer))
-            : pullFailed(name, EngineApi.message(answer), answer);
+      EngineResponse response = engine.http().stream(request, deadline, cancel, progress::read);
+      if (!response.ok()) {
+        throw response.status() == 404
+            ? notFound(name, EngineApi.message(response))
+            : pullFailed(name, EngineApi.message(response), response);
       }
-    } catch (OutcomeUnknown e) { // of the image, which is asked for again; no sandbox was begun
+    } catch (OutcomeUnknown e) { // No sandbox was created; the pull can be retried.
       throw Fault.of(
               deadline.over() ? ErrorCode.DEADLINE_EXCEEDED : ErrorCode.PROVIDER_UNAVAILABLE,
-              "fetching the image "
+              "pulling the image "
                   + name
-                  + " did not end: "
+                  + " did not finish: "
                   + progress
                   + "; "
                   + e.fault().problem(),
-              "try again, for what is here is not fetched twice; raise startupTimeout, or fetch it"
+              "retry, because layers that were pulled are kept; raise startupTimeout, or pull it"
                   + " beforehand (docker pull)")
           .with("image", name)
           .exception(e);
@@ -193,30 +196,30 @@ final class DockerImages {
     }
   }
 
-  /** Without a tag the engine would fetch all there are. */
+  /** Adds the default tag, because without one the engine pulls all tags. */
   private static String tagged(String name) {
     int slash = name.lastIndexOf('/');
     boolean plain = name.indexOf(':', slash + 1) < 0 && name.indexOf('@') < 0;
     return plain ? name + ":latest" : name;
   }
 
-  private static SandboxException pullFailed(String name, String why, EngineResponse answer) {
+  private static SandboxException pullFailed(String name, String why, EngineResponse response) {
     String lower = why.toLowerCase(Locale.ROOT);
     if (lower.contains("no space left")) {
       return EngineApi.refused(
-          answer.ok()
+          response.ok()
               ? new EngineResponse(500, Bytes.of(Json.bytes(Json.object("message", why))))
-              : answer,
-          "fetching the image " + name);
+              : response,
+          "pulling the image " + name);
     }
-    return notFound(name, "it cannot be fetched: " + why);
+    return notFound(name, "the pull failed: " + why);
   }
 
   private static SandboxException notFound(String name, String why) {
     return Fault.of(
             ErrorCode.IMAGE_NOT_FOUND,
-            "there is no image " + name + ": " + why,
-            "see docker image ls for what there is, or load it (docker load, docker import)")
+            "no such image: " + name + ": " + why,
+            "list the images with docker image ls, or load it (docker load, docker import)")
         .with("image", name)
         .exception();
   }

@@ -24,13 +24,12 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sandboxes that are containers of an engine. The engine is the only truth: what there is and what
- * state it is in is asked of it, by labels that every container bears, so any process of this
- * instance finds, reaches and removes them all. Beside it there is only a folder with the agent's
- * socket.
+ * Runs sandboxes as containers of an engine. The engine is the source of truth: containers carry
+ * labels, so any process of this instance can find, reach and remove them, and their state is
+ * always read from the engine. The only local state is a folder with the agent's socket.
  */
 final class DockerProvider implements Provider {
-  private final EngineVariant flavour;
+  private final EngineVariant variant;
   private final DockerProviderSettings settings;
   private final ProviderContext context;
   private final EngineApi engine;
@@ -39,15 +38,15 @@ final class DockerProvider implements Provider {
   private final DockerSpecCheck check;
   private final DockerDescription description;
   private final SandboxLocks turns = new SandboxLocks();
-  private final SandboxResources ours;
+  private final SandboxResources sandboxResources;
   private final AgentLinks links;
   private final SandboxRemover removal;
   private final ContainerCreator creation;
   private final EnginePausing pausing;
   private volatile @Nullable ProviderInfo info;
 
-  DockerProvider(EngineVariant flavour, DockerProviderSettings settings, ProviderContext context) {
-    this.flavour = flavour;
+  DockerProvider(EngineVariant variant, DockerProviderSettings settings, ProviderContext context) {
+    this.variant = variant;
     this.settings = settings;
     this.context = context;
     this.engine = new EngineApi(new EngineHttp(settings.address()));
@@ -55,26 +54,28 @@ final class DockerProvider implements Provider {
     this.agent = InstalledProgram.agent(context.dataFolder().resolve("bin"));
     this.check =
         new DockerSpecCheck(
-            flavour.name(),
+            variant.name(),
             settings.address(),
             settings.bridge().isPresent(),
-            flavour.hasOwnKernel());
-    this.description = new DockerDescription(flavour, settings, check);
-    this.ours = new SandboxResources(engine, context, flavour.name());
+            variant.hasOwnKernel());
+    this.description = new DockerDescription(variant, settings, check);
+    this.sandboxResources = new SandboxResources(engine, context, variant.name());
     SandboxKeys keys = new SandboxKeys(context.dataFolder(), context.instance());
     this.links =
         new AgentLinks(
             engine,
-            ours,
+            sandboxResources,
             keys,
             description,
-            flavour.usesHostSockets(settings),
+            variant.usesHostSockets(settings),
             turns,
             this::pausing);
-    this.removal = new SandboxRemover(engine, ours, links, turns, flavour.hasOwnKernel());
+    this.removal =
+        new SandboxRemover(engine, sandboxResources, links, turns, variant.hasOwnKernel());
     this.creation =
-        new ContainerCreator(flavour, settings, engine, state, ours, keys, agent, links, removal);
-    this.pausing = new EnginePausing(engine, ours, links, creation, turns);
+        new ContainerCreator(
+            variant, settings, engine, state, sandboxResources, keys, agent, links, removal);
+    this.pausing = new EnginePausing(engine, sandboxResources, links, creation, turns);
   }
 
   private Pausing pausing(SandboxId id) {
@@ -88,11 +89,11 @@ final class DockerProvider implements Provider {
       return known;
     }
     try {
-      EngineInfo facts = state.lastInfo();
-      known = description.of(facts);
+      EngineInfo engineInfo = state.lastInfo();
+      known = description.of(engineInfo);
       info = known;
       return known;
-    } catch (SandboxException e) { // not kept: the engine may come
+    } catch (SandboxException e) { // Not cached: the engine may come back.
       return description.unavailable(e.fault());
     }
   }
@@ -102,12 +103,12 @@ final class DockerProvider implements Provider {
     Path data = context.dataFolder();
     if (!Files.isDirectory(data) || !Files.isWritable(data)) {
       return new Health.Unhealthy(
-          "the data folder " + data + " cannot be written",
-          "make it writable, or choose another with --data");
+          "the data folder " + data + " is not writable",
+          "make it writable, or choose another folder with --data");
     }
     try {
       agent.path();
-      return new EngineCheck(flavour, settings).health(state.currentInfo());
+      return new EngineCheck(variant, settings).health(state.currentInfo());
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
@@ -117,21 +118,21 @@ final class DockerProvider implements Provider {
   public Optional<HostResources> resources() {
     try {
       return state.lastInfo().resources();
-    } catch (SandboxException e) { // health says why
+    } catch (SandboxException e) { // The health check reports why.
       return Optional.empty();
     }
   }
 
   @Override
   public Sandbox create(SandboxSpec spec) {
-    check.requireSupported(spec); // before the engine is asked anything
+    check.requireSupported(spec); // Before any call to the engine.
     info().requireSupported(spec);
     return turns.withLock(spec.id(), () -> creation.create(spec));
   }
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return turns.withLock(id, () -> ours.find(id).flatMap(links::attach));
+    return turns.withLock(id, () -> sandboxResources.find(id).flatMap(links::attach));
   }
 
   @Override
@@ -146,7 +147,7 @@ final class DockerProvider implements Provider {
 
   @Override
   public List<InventoryItem> inventory() {
-    return ours.inventory();
+    return sandboxResources.inventory();
   }
 
   @Override

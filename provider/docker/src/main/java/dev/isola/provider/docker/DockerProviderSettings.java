@@ -5,16 +5,16 @@ import dev.isola.spi.provider.ProviderConfig;
 import java.util.Optional;
 
 /**
- * What an operator decides.
+ * The operator's settings.
  *
- * @param address where the engine is
- * @param image what sandboxes are made from that name none; the host's own root when empty
- * @param pulls whether images that the engine does not have are fetched
- * @param runtime another name for the runtime
- * @param bridge the engine's network that the network mode bridge means; without one there is no
- *     such mode, because the engine's usual bridge leads to every port of the host
- * @param hostSockets whether containers can be given a folder in which their sockets are this
- *     machine's
+ * @param address the address of the engine
+ * @param image the default image; the host's root if empty
+ * @param pullsImages whether to pull images that the engine does not have
+ * @param runtime a different name for the runtime
+ * @param bridge the engine's network for the network mode bridge. Without it that mode is not
+ *     supported, because the engine's default bridge can reach every port of the host
+ * @param hostSockets whether containers can have a folder in which their sockets are reachable from
+ *     this host
  */
 record DockerProviderSettings(
     EngineAddress address,

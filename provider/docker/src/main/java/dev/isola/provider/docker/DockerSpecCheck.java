@@ -14,7 +14,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** What of a spec a container engine can honour, and what it cannot although it is declared. */
+/** Which features of a spec a container engine supports, and which combinations it does not. */
 record DockerSpecCheck(String provider, EngineAddress address, boolean bridge, boolean ownKernel) {
   void requireSupported(SandboxSpec spec) {
     if (address.local()) {
@@ -24,14 +24,14 @@ record DockerSpecCheck(String provider, EngineAddress address, boolean bridge, b
     if (isNested(spec)) {
       throw Capability.unsupported(
           provider,
-          "a volume beneath another volume or beneath workspacePath, in which the engine would"
+          "a volume below another volume or below workspacePath, where the engine would"
               + " follow links");
     }
   }
 
   /**
-   * Tells whether something is mounted in files that other sandboxes may have written. A link there
-   * could lead the mount over the agent, and the engine resolves it, not Isola.
+   * Tells whether a mount point lies in files that other sandboxes may have written. A link there
+   * could redirect the mount onto the agent, and the engine, not Isola, resolves it.
    */
   private static boolean isNested(SandboxSpec spec) {
     List<Path> shared = new ArrayList<>();
@@ -66,7 +66,7 @@ record DockerSpecCheck(String provider, EngineAddress address, boolean bridge, b
 
   Set<NetworkMode> networks() {
     Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE);
-    if (!ownKernel) { // such a kernel has a network of its own, whatever the engine is told
+    if (!ownKernel) { // A guest kernel has a network stack of its own.
       modes.add(NetworkMode.HOST);
     }
     if (bridge) {

@@ -16,18 +16,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Finds where the engine is, in the order of Docker's own programs: the setting, the environment,
- * the context, the usual place.
+ * Resolves the address of the engine in the same order as Docker's tools: the setting, the
+ * environment, the context, the default.
  *
- * @param home where the folder {@code .docker} is
+ * @param home the home directory, which contains {@code .docker}
  */
 record EngineAddressResolver(
-    EngineVariant flavour, ProviderConfig config, Map<String, String> env, Path home) {
+    EngineVariant variant, ProviderConfig config, Map<String, String> env, Path home) {
   private static final int PLAIN_PORT = 2375;
   private static final int TLS_PORT = 2376;
 
   /**
-   * @throws dev.isola.spi.error.InvalidRequest when what is said is no address that can be used
+   * @throws dev.isola.spi.error.InvalidRequest if the configured address is unusable
    */
   EngineAddress resolve() {
     Optional<String> said = config.get("host");
@@ -37,7 +37,7 @@ record EngineAddressResolver(
     if (said.isEmpty()) {
       said =
           variable(
-              flavour.engine() == EngineVariant.EngineKind.DOCKER
+              variant.engine() == EngineVariant.EngineKind.DOCKER
                   ? "DOCKER_HOST"
                   : "CONTAINER_HOST");
     }
@@ -45,7 +45,7 @@ record EngineAddressResolver(
       return parse(said.get(), tls());
     }
     Optional<String> context =
-        flavour.engine() == EngineVariant.EngineKind.DOCKER
+        variant.engine() == EngineVariant.EngineKind.DOCKER
             ? variable("DOCKER_CONTEXT").or(this::currentContext)
             : Optional.empty();
     return context
@@ -58,7 +58,7 @@ record EngineAddressResolver(
     return Optional.ofNullable(env.get(name)).filter(text -> !text.isBlank());
   }
 
-  /** Returns the folder with the files for TLS; empty where it is not to be used. */
+  /** Returns the folder of the TLS files; empty without TLS. */
   private Optional<Path> tls() {
     Optional<String> folder = config.get("tls").or(() -> variable("DOCKER_CERT_PATH"));
     boolean wanted = config.get("tls").isPresent() || variable("DOCKER_TLS_VERIFY").isPresent();
@@ -89,7 +89,7 @@ record EngineAddressResolver(
     try {
       return JsonValue.parse(Files.readAllBytes(file));
     } catch (IOException e) {
-      throw unusable("what is in " + file + ": " + e.getMessage(), e);
+      throw unusable("the content of " + file + ": " + e.getMessage(), e);
     }
   }
 
@@ -126,15 +126,15 @@ record EngineAddressResolver(
       String what, @org.jspecify.annotations.Nullable Throwable cause) {
     return Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "no address of a container engine: " + what,
-            "name one as unix:///path or tcp://host:port (setting host); for ssh:// make a tunnel"
+            "not a valid address of a container engine: " + what,
+            "use unix:///path or tcp://host:port (setting host); for ssh:// create a tunnel"
                 + " (ssh -L)")
         .exception(cause);
   }
 
   private EngineAddress defaultAddress() {
     String name =
-        flavour.engine() == EngineVariant.EngineKind.DOCKER ? "docker.sock" : "podman/podman.sock";
+        variant.engine() == EngineVariant.EngineKind.DOCKER ? "docker.sock" : "podman/podman.sock";
     Path first = Path.of("/var/run").resolve(name);
     Optional<Path> own = variable("XDG_RUNTIME_DIR").map(folder -> Path.of(folder).resolve(name));
     return new EngineAddress.Unix(

@@ -22,20 +22,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
-/** The calls of the Engine API that sandboxes need. Each ends by its deadline. */
+/** The calls of the Engine API that the provider needs. Each ends by its deadline. */
 final class EngineApi implements AutoCloseable {
-  /** How long the engine may take for an answer that costs it little. */
-  static final Duration QUICK = Duration.ofSeconds(10);
+  /** The deadline of calls that are cheap for the engine. */
+  static final Duration SHORT_TIMEOUT = Duration.ofSeconds(10);
 
-  /** The engine's number for a path that is gone. */
+  /** The engine's change kind for a deleted path. */
   private static final int REMOVED = 2;
 
-  /** Podman asks the machine's packages who it is. */
-  private static final Duration SLOW = Duration.ofSeconds(30);
+  /** Podman queries the package manager of the host for its version. */
+  private static final Duration INFO_TIMEOUT = Duration.ofSeconds(30);
 
-  private static final int LONGEST_MESSAGE = 1000;
-  private static final int LOOKS = 5;
-  private static final long LOOK_AGAIN = Duration.ofMillis(10).toNanos();
+  private static final int MAX_MESSAGE = 1000;
+  private static final int ATTEMPTS = 5;
+  private static final long RETRY_PAUSE = Duration.ofMillis(10).toNanos();
 
   private final EngineHttp http;
 
@@ -48,7 +48,7 @@ final class EngineApi implements AutoCloseable {
   }
 
   static Deadline shortDeadline() {
-    return Deadline.in(QUICK);
+    return Deadline.in(SHORT_TIMEOUT);
   }
 
   void ping() {
@@ -56,14 +56,14 @@ final class EngineApi implements AutoCloseable {
   }
 
   JsonValue version() {
-    return json(EngineRequest.get("/version"), Deadline.in(SLOW));
+    return json(EngineRequest.get("/version"), Deadline.in(INFO_TIMEOUT));
   }
 
   JsonValue info() {
-    return json(EngineRequest.get("/info"), Deadline.in(SLOW));
+    return json(EngineRequest.get("/info"), Deadline.in(INFO_TIMEOUT));
   }
 
-  /** Returns the containers, in whatever state, that bear all of these labels. */
+  /** Returns the containers in any state that have all the given labels. */
   List<Container> list(Map<String, String> labels) {
     List<String> wanted =
         labels.entrySet().stream().map(l -> l.getKey() + "=" + l.getValue()).toList();
@@ -75,7 +75,7 @@ final class EngineApi implements AutoCloseable {
     List<Container> containers = new ArrayList<>();
     for (JsonValue one : found.items()) {
       Container container = Container.listed(one);
-      // An engine that does not know the filter would show everybody's.
+      // An engine that ignores the filter would list all containers.
       if (container.labels().entrySet().containsAll(labels.entrySet())) {
         containers.add(container);
       }
@@ -83,42 +83,42 @@ final class EngineApi implements AutoCloseable {
     return containers;
   }
 
-  /** Returns what the engine knows of a container; empty when there is none. */
+  /** Returns the details of a container; empty if it does not exist. */
   Optional<JsonValue> inspect(String id) {
     return inspect(id, shortDeadline());
   }
 
-  /** Podman fails when a container ends while it looks: then it is asked again. */
+  /** Retries while Podman fails because the container is just ending. */
   Optional<JsonValue> inspect(String id, Deadline deadline) {
     EngineRequest request = EngineRequest.get("/containers/" + id + "/json");
-    EngineResponse answer = http.send(request, deadline);
-    for (int i = 0; i < LOOKS && isEnding(answer) && !deadline.over(); i++) {
-      LockSupport.parkNanos(LOOK_AGAIN);
-      answer = http.send(request, deadline);
+    EngineResponse response = http.send(request, deadline);
+    for (int i = 0; i < ATTEMPTS && isEnding(response) && !deadline.over(); i++) {
+      LockSupport.parkNanos(RETRY_PAUSE);
+      response = http.send(request, deadline);
     }
-    return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "inspect"));
+    return response.status() == 404 ? Optional.empty() : Optional.of(parsed(response, "inspect"));
   }
 
-  private static boolean isEnding(EngineResponse answer) {
-    return answer.status() == 500 && message(answer).contains("no such process");
+  private static boolean isEnding(EngineResponse response) {
+    return response.status() == 500 && message(response).contains("no such process");
   }
 
-  /** Makes a container and returns its id. */
+  /** Creates a container and returns its id. */
   String create(String name, Map<String, Object> wanted, Deadline deadline) {
-    EngineResponse answer =
+    EngineResponse response =
         http.send(
             EngineRequest.post("/containers/create?name=" + name, Json.bytes(wanted)), deadline);
-    if (answer.status() == 409) {
+    if (response.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the engine has a container " + name + " already: " + message(answer),
+              "the engine already has a container " + name + ": " + message(response),
               "attach to the sandbox, destroy it, or use another id")
           .exception();
     }
-    return checkedId(parsed(answer, "making the container").text("Id"));
+    return checkedId(parsed(response, "creating the container").text("Id"));
   }
 
-  /** What it calls a thing becomes part of paths. */
+  /** Validates an id of the engine, because it becomes part of request paths. */
   private String checkedId(String id) {
     if (!id.matches("[0-9a-f]{12,64}")) {
       throw malformed("an id: '" + id + "'");
@@ -141,10 +141,10 @@ final class EngineApi implements AutoCloseable {
   void unpause(String id) {
     requireSuccess(
         http.send(EngineRequest.post("/containers/" + id + "/unpause"), shortDeadline()),
-        "letting the container go on");
+        "unpausing the container");
   }
 
-  /** Lets it go on if it is frozen; that it is not, or is gone, is as good. */
+  /** Resumes a paused container. Has no effect if it is not paused or does not exist. */
   void unpauseIfPaused(String id) {
     http.send(EngineRequest.post("/containers/" + id + "/unpause"), shortDeadline());
   }
@@ -157,63 +157,65 @@ final class EngineApi implements AutoCloseable {
   }
 
   /**
-   * Kills it. That it does not run is as good, and each engine says that in another way; whether it
-   * runs is asked after.
+   * Kills a container. A container that is not running is no error, but each engine reports it
+   * differently; the caller checks whether it still runs.
    */
   void kill(String id) {
     http.send(EngineRequest.post("/containers/" + id + "/kill"), shortDeadline());
   }
 
-  /** Waits until it does not run; false when it still does at the deadline. */
+  /** Waits until the container has stopped; returns false if it still runs at the deadline. */
   boolean awaitStop(String id, Deadline deadline) {
     while (inspect(id).filter(node -> node.flag("State", "Running")).isPresent()) {
       if (deadline.over()) {
         return false;
       }
-      LockSupport.parkNanos(LOOK_AGAIN);
+      LockSupport.parkNanos(RETRY_PAUSE);
     }
     return true;
   }
 
   /**
-   * Removes it and its nameless volumes, whatever it does.
+   * Removes a container in any state, with its anonymous volumes.
    *
-   * @return false when somebody else is at it
+   * @return false if another removal is in progress
    */
   boolean remove(String id, Deadline deadline) {
-    EngineResponse answer =
+    EngineResponse response =
         http.send(EngineRequest.delete("/containers/" + id + "?force=1&v=1"), deadline);
-    if (answer.status() == 404) {
+    if (response.status() == 404) {
       return true;
     }
-    if (answer.status() == 409) {
+    if (response.status() == 409) {
       return false;
     }
-    requireSuccess(answer, "removing the container");
+    requireSuccess(response, "removing the container");
     return true;
   }
 
-  /** Returns one reading of what it uses; empty where it does not run. */
+  /** Returns one sample of the resource usage; empty if the container is not running. */
   Optional<JsonValue> stats(String id) {
-    EngineResponse answer =
+    EngineResponse response =
         http.send(
             EngineRequest.get("/containers/" + id + "/stats?stream=false&one-shot=true"),
             shortDeadline());
-    return answer.ok() ? Optional.of(parsed(answer, "stats")) : Optional.empty();
+    return response.ok() ? Optional.of(parsed(response, "stats")) : Optional.empty();
   }
 
-  /** Takes hold of its standard input and output. */
+  /** Attaches to the standard input and output. */
   HijackedConnection attach(String id, Deadline deadline) {
     EngineRequest request =
         EngineRequest.post("/containers/" + id + "/attach?stream=1&stdin=1&stdout=1&stderr=1");
     return switch (http.upgrade(request, deadline)) {
       case Upgrade.Accepted(HijackedConnection connection) -> connection;
-      case Upgrade.Rejected(EngineResponse answer) ->
-          throw refused(answer, "attaching to the container");
+      case Upgrade.Rejected(EngineResponse response) ->
+          throw refused(response, "attaching to the container");
     };
   }
 
-  /** Starts what leads to the agent's own socket; refused where the container does not run. */
+  /**
+   * Starts a process that relays to the agent's socket. Rejected if the container is not running.
+   */
   HijackedConnection openAgentRelay(String id, Deadline deadline) {
     EngineResponse made =
         http.send(
@@ -242,18 +244,19 @@ final class EngineApi implements AutoCloseable {
             "/exec/" + exec + "/start", Json.bytes(Json.object("Detach", false, "Tty", false)));
     return switch (http.upgrade(start, deadline)) {
       case Upgrade.Accepted(HijackedConnection connection) -> connection;
-      case Upgrade.Rejected(EngineResponse answer) -> throw refused(answer, "reaching the agent");
+      case Upgrade.Rejected(EngineResponse response) ->
+          throw refused(response, "reaching the agent");
     };
   }
 
-  /** Puts files into a container that was not started yet. */
+  /** Copies files into a container that has not been started. */
   void putArchive(String id, byte[] archive, Deadline deadline) {
     requireSuccess(
         http.send(EngineRequest.put("/containers/" + id + "/archive?path=%2F", archive), deadline),
-        "putting the agent into the container");
+        "copying the agent into the container");
   }
 
-  /** Returns the paths of an image that a container has not any more, each char one byte. */
+  /** Returns the image paths that the container has deleted; each char is one byte. */
   List<String> deletedImagePaths(String id) {
     List<String> paths = new ArrayList<>();
     for (JsonValue change :
@@ -266,14 +269,14 @@ final class EngineApi implements AutoCloseable {
     return paths;
   }
 
-  /** Returns what the engine knows of an image; empty when it has none of that name. */
+  /** Returns the details of an image; empty if the engine does not have it. */
   Optional<JsonValue> image(String name) {
-    EngineResponse answer =
+    EngineResponse response =
         http.send(EngineRequest.get("/images/" + encoded(name) + "/json"), shortDeadline());
-    return answer.status() == 404 ? Optional.empty() : Optional.of(parsed(answer, "the image"));
+    return response.status() == 404 ? Optional.empty() : Optional.of(parsed(response, "the image"));
   }
 
-  /** Creates a volume unless there is one of that name. */
+  /** Creates a volume unless it exists. */
   void createVolume(String name) {
     requireSuccess(
         http.send(
@@ -283,7 +286,7 @@ final class EngineApi implements AutoCloseable {
         "creating the volume");
   }
 
-  /** Returns the names of the volumes that begin with a text. */
+  /** Returns the names of the volumes that begin with {@code prefix}. */
   List<String> volumes(String prefix) {
     String filters = encoded(Json.text(Map.of("name", List.of(prefix))));
     List<String> names = new ArrayList<>();
@@ -292,7 +295,7 @@ final class EngineApi implements AutoCloseable {
             .at("Volumes")
             .items()) {
       String name = one.text("Name");
-      if (name.startsWith(prefix)) { // the filter finds it anywhere in a name
+      if (name.startsWith(prefix)) { // The filter matches anywhere in the name.
         names.add(name);
       }
     }
@@ -300,21 +303,22 @@ final class EngineApi implements AutoCloseable {
   }
 
   /**
-   * Removes a volume; that there is none is as good.
+   * Removes a volume. Has no effect if it does not exist.
    *
-   * @throws dev.isola.spi.error.Conflict when a container has it mounted
+   * @throws dev.isola.spi.error.Conflict if a container uses it
    */
   void removeVolume(String name) {
-    EngineResponse answer = http.send(EngineRequest.delete("/volumes/" + name), Deadline.in(SLOW));
-    if (answer.status() == 409) {
+    EngineResponse response =
+        http.send(EngineRequest.delete("/volumes/" + name), Deadline.in(INFO_TIMEOUT));
+    if (response.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the engine does not remove the volume " + name + ": " + message(answer),
-              "destroy the sandboxes that have it mounted first")
+              "the engine refused to remove the volume " + name + ": " + message(response),
+              "destroy the sandboxes that mount it first")
           .exception();
     }
-    if (answer.status() != 404) {
-      requireSuccess(answer, "removing the volume");
+    if (response.status() != 404) {
+      requireSuccess(response, "removing the volume");
     }
   }
 
@@ -322,57 +326,62 @@ final class EngineApi implements AutoCloseable {
     return parsed(http.send(request, deadline), request.path());
   }
 
-  private JsonValue parsed(EngineResponse answer, String what) {
-    requireSuccess(answer, what);
+  private JsonValue parsed(EngineResponse response, String what) {
+    requireSuccess(response, what);
     try {
-      return JsonValue.parse(answer.body().toArray());
+      return JsonValue.parse(response.body().toArray());
     } catch (IOException e) {
-      throw malformed("an answer to " + what + " that is not JSON");
+      throw malformed("a response to " + what + " that is not JSON");
     }
   }
 
   private SandboxException malformed(String what) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "what listens at " + http.address() + " gave " + what,
-            "see whether it is a container engine")
+            "the service at " + http.address() + " returned " + what,
+            "check that it is a container engine")
         .exception();
   }
 
-  void requireSuccess(EngineResponse answer, String what) {
-    if (!answer.ok() && answer.status() != 304) {
-      throw refused(answer, what);
+  void requireSuccess(EngineResponse response, String what) {
+    if (!response.ok() && response.status() != 304) {
+      throw refused(response, what);
     }
   }
 
-  /** Says what the engine said. What it has no room for may have room elsewhere or later. */
-  static SandboxException refused(EngineResponse answer, String what) {
-    String message = message(answer);
+  /**
+   * Returns the exception for an error response. A lack of space is retryable, later or on another
+   * provider.
+   */
+  static SandboxException refused(EngineResponse response, String what) {
+    String message = message(response);
     String lower = message.toLowerCase(Locale.ROOT);
     if (lower.contains("no space left") || lower.contains("disk quota exceeded")) {
       return Fault.of(
               ErrorCode.DISK_FULL,
               "the engine has no space left for " + what + ": " + message,
-              "make room where it keeps its data (docker system df)")
+              "free disk space in the engine's data folder (docker system df)")
           .exception();
     }
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
-            "the engine refused " + what + " (" + answer.status() + "): " + message,
-            answer.status() >= 500 ? "see the engine's log" : "see what it says")
-        .with("status", Integer.toString(answer.status()))
+            "the engine refused " + what + " (" + response.status() + "): " + message,
+            response.status() >= 500
+                ? "check the engine's log"
+                : "correct the cause that the engine reports")
+        .with("status", Integer.toString(response.status()))
         .exception();
   }
 
-  static String message(EngineResponse answer) {
+  static String message(EngineResponse response) {
     String text;
     try {
-      text = JsonValue.parse(answer.body().toArray()).text("message");
+      text = JsonValue.parse(response.body().toArray()).text("message");
     } catch (IOException notJson) {
-      text = answer.text();
+      text = response.text();
     }
     text = text.strip();
-    return text.length() > LONGEST_MESSAGE ? text.substring(0, LONGEST_MESSAGE) + "…" : text;
+    return text.length() > MAX_MESSAGE ? text.substring(0, MAX_MESSAGE) + "…" : text;
   }
 
   static String encoded(String text) {

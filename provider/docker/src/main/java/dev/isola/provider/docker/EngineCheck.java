@@ -9,91 +9,98 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether an engine will do, and what it lacks. */
-record EngineCheck(EngineVariant flavour, DockerProviderSettings settings) {
+/** Checks whether an engine is suitable, and what it lacks. */
+record EngineCheck(EngineVariant variant, DockerProviderSettings settings) {
   private List<String> acceptedRuntimes() {
-    return settings.runtime().map(List::of).orElse(flavour.runtimes());
+    return settings.runtime().map(List::of).orElse(variant.runtimes());
   }
 
   /**
-   * Returns the runtime to ask for; empty for the engine's own choice.
+   * Returns the runtime to request; empty for the engine's default.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when the engine has none that will do
+   * @throws dev.isola.spi.error.ProviderUnavailable if the engine has no suitable runtime
    */
-  Optional<String> runtime(EngineInfo facts) {
+  Optional<String> runtime(EngineInfo engineInfo) {
     if (acceptedRuntimes().isEmpty()) {
       return Optional.empty();
     }
     return Optional.of(
-        found(facts)
+        found(engineInfo)
             .orElseThrow(
                 () ->
-                    Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, missing(facts), installHint())
+                    Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, missing(engineInfo), installHint())
                         .exception()));
   }
 
-  /** Returns the runtime that will do: it is there, and is what it has to be. */
-  private Optional<String> found(EngineInfo facts) {
-    return facts
+  /** Returns the first runtime that exists and is of the required type. */
+  private Optional<String> found(EngineInfo engineInfo) {
+    return engineInfo
         .runtime(acceptedRuntimes())
-        .filter(name -> flavour.programs().matcher(facts.runtimeProgram(name)).matches());
+        .filter(name -> variant.programs().matcher(engineInfo.runtimeProgram(name)).matches());
   }
 
-  Health health(EngineInfo facts) {
-    if (flavour.engine() == EngineVariant.EngineKind.PODMAN && !facts.podman()) {
+  Health health(EngineInfo engineInfo) {
+    if (variant.engine() == EngineVariant.EngineKind.PODMAN && !engineInfo.podman()) {
       return new Health.Unhealthy(
-          "what listens at " + settings.address() + " is not Podman",
-          "start its service (systemctl start podman.socket), or name its socket (setting host)");
+          "the service at " + settings.address() + " is not Podman",
+          "start Podman's service (systemctl start podman.socket), or set its socket (setting"
+              + " host)");
     }
-    if (!acceptedRuntimes().isEmpty() && found(facts).isEmpty()) {
-      return new Health.Unhealthy(missing(facts), installHint());
+    if (!acceptedRuntimes().isEmpty() && found(engineInfo).isEmpty()) {
+      return new Health.Unhealthy(missing(engineInfo), installHint());
     }
-    if (!facts.defects().isEmpty()) {
+    if (!engineInfo.defects().isEmpty()) {
       return new Health.Unhealthy(
-          String.join("; ", facts.defects()), "install newer versions of the engine's parts");
+          String.join("; ", engineInfo.defects()),
+          "install newer versions of the engine's components");
     }
     Optional<String> defect =
-        flavour.guest() == EngineVariant.ExpectedKernel.GVISOR
+        variant.guest() == EngineVariant.ExpectedKernel.GVISOR
             ? new GvisorCheck(settings).defect()
             : Optional.empty();
     return defect.isPresent()
         ? new Health.Degraded(defect.get(), GvisorRelease.INSTALL)
-        : new Health.Healthy(description(facts));
+        : new Health.Healthy(description(engineInfo));
   }
 
-  private String engine(EngineInfo facts) {
-    return (facts.podman() ? "Podman " : "Docker ") + facts.version() + " at " + settings.address();
+  private String engine(EngineInfo engineInfo) {
+    return (engineInfo.podman() ? "Podman " : "Docker ")
+        + engineInfo.version()
+        + " at "
+        + settings.address();
   }
 
-  private String description(EngineInfo facts) {
-    StringBuilder text = new StringBuilder(engine(facts));
-    facts.runtime(acceptedRuntimes()).ifPresent(name -> text.append(", runtime ").append(name));
-    facts.notes().forEach(note -> text.append("; ").append(note));
+  private String description(EngineInfo engineInfo) {
+    StringBuilder text = new StringBuilder(engine(engineInfo));
+    engineInfo
+        .runtime(acceptedRuntimes())
+        .ifPresent(name -> text.append(", runtime ").append(name));
+    engineInfo.notes().forEach(note -> text.append("; ").append(note));
     return text.toString();
   }
 
-  private String missing(EngineInfo facts) {
-    Optional<String> another = facts.runtime(acceptedRuntimes());
+  private String missing(EngineInfo engineInfo) {
+    Optional<String> another = engineInfo.runtime(acceptedRuntimes());
     if (another.isPresent()) {
       return "the runtime "
           + another.get()
           + " of the engine at "
           + settings.address()
           + " is '"
-          + facts.runtimeProgram(another.get())
+          + engineInfo.runtimeProgram(another.get())
           + "', which is not known to be "
-          + flavour.name();
+          + variant.name();
     }
     return "the engine at "
         + settings.address()
         + " has no runtime "
         + String.join(" or ", acceptedRuntimes())
         + ", only "
-        + String.join(", ", facts.runtimes().keySet());
+        + String.join(", ", engineInfo.runtimes().keySet());
   }
 
   private String installHint() {
-    return switch (flavour.guest()) {
+    return switch (variant.guest()) {
       case GVISOR ->
           GvisorRelease.INSTALL
               + "; register it with the engine (runsc install, or"
@@ -103,43 +110,43 @@ record EngineCheck(EngineVariant flavour, DockerProviderSettings settings) {
           "install Kata Containers (it needs /dev/kvm), register it with the engine (\"runtimes\":"
               + " {\"kata\": {\"runtimeType\": \"io.containerd.kata.v2\"}} in"
               + " /etc/docker/daemon.json) and restart the engine";
-      case HOST_KERNEL -> "name one that it has (setting runtime)";
+      case HOST_KERNEL -> "use one that the engine has (setting runtime)";
     };
   }
 
-  List<Prerequisite> requirements(EngineInfo facts) {
+  List<Prerequisite> requirements(EngineInfo engineInfo) {
     List<Prerequisite> all = new ArrayList<>();
-    all.add(new Prerequisite("container engine", true, true, engine(facts), ""));
+    all.add(new Prerequisite("container engine", true, true, engine(engineInfo), ""));
     if (!acceptedRuntimes().isEmpty()) {
-      Optional<String> found = found(facts);
+      Optional<String> found = found(engineInfo);
       all.add(
           new Prerequisite(
               "runtime " + acceptedRuntimes().getFirst(),
               true,
               found.isPresent(),
-              found.map(name -> "registered as " + name).orElse(missing(facts)),
+              found.map(name -> "registered as " + name).orElse(missing(engineInfo)),
               found.isPresent() ? "" : installHint()));
     }
     all.add(
         new Prerequisite(
             "user namespaces",
             false,
-            facts.remapsUsers(),
-            facts.remapsUsers()
-                ? "root of a sandbox is nobody on the host"
-                : "root of a sandbox is the host's root with few capabilities",
-            facts.remapsUsers()
+            engineInfo.remapsUsers(),
+            engineInfo.remapsUsers()
+                ? "the root user of a sandbox is unprivileged on the host"
+                : "the root user of a sandbox is the host's root with few capabilities",
+            engineInfo.remapsUsers()
                 ? ""
-                : "turn them on (\"userns-remap\": \"default\" in /etc/docker/daemon.json)"));
+                : "enable them (\"userns-remap\": \"default\" in /etc/docker/daemon.json)"));
     all.add(
         new Prerequisite(
             "control group namespaces",
             false,
-            facts.privateCgroups(),
-            facts.privateCgroups()
-                ? "a sandbox sees only its own control groups"
-                : "Podman shows a sandbox where its control groups are on the host",
-            facts.privateCgroups() ? "" : "boot this machine with version 2 of control groups"));
+            engineInfo.privateCgroups(),
+            engineInfo.privateCgroups()
+                ? "a sandbox sees only its own cgroups"
+                : "a sandbox sees the host paths of its cgroups",
+            engineInfo.privateCgroups() ? "" : "boot this machine with cgroup v2"));
     return all;
   }
 }

@@ -19,16 +19,16 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens to what the engine tells of this instance's containers, from the first sandbox on, so
- * that one that is removed behind our back is known to be gone within a moment. When the engine
- * goes away it is waited for, and what happened meanwhile is found out.
+ * Follows the engine's events for the containers of this instance, starting with the first sandbox,
+ * so that the removal of a container outside Isola is noticed at once. If the engine becomes
+ * unreachable, reconnects when it is back and checks what happened in the meantime.
  */
 final class EngineEvents implements AutoCloseable {
-  private static final int LONGEST_EVENT = 4 << 20; // a label has the boot record, up to 1 MiB
-  private static final Duration FOREVER = Duration.ofDays(365);
+  private static final int MAX_EVENT = 4 << 20; // A label has the boot record, up to 1 MiB.
+  private static final Duration NO_TIMEOUT = Duration.ofDays(365);
   private static final long PAUSE = Duration.ofMillis(500).toNanos();
 
-  /** Told of the end of a sandbox. */
+  /** Called when the container of a sandbox has ended. */
   interface Listener {
     void ended(SandboxId id, String name, String why);
   }
@@ -36,22 +36,22 @@ final class EngineEvents implements AutoCloseable {
   private final EngineApi engine;
   private final InstanceId instance;
   private final Listener listener;
-  private final Runnable back;
+  private final Runnable onReconnect;
   private final AtomicBoolean following = new AtomicBoolean();
   private volatile @Nullable Cancellation current;
   private volatile boolean closed;
 
   /**
-   * @param back called when the engine is there, each time before it is listened to
+   * @param onReconnect called each time the engine is reachable, before following its events
    */
-  EngineEvents(EngineApi engine, InstanceId instance, Listener listener, Runnable back) {
+  EngineEvents(EngineApi engine, InstanceId instance, Listener listener, Runnable onReconnect) {
     this.engine = engine;
     this.instance = instance;
     this.listener = listener;
-    this.back = back;
+    this.onReconnect = onReconnect;
   }
 
-  /** Begins to listen, unless it does already. */
+  /** Starts following unless already started. */
   void follow() {
     if (!closed && following.compareAndSet(false, true)) {
       Thread.ofVirtual().name("engine-events").start(this::run);
@@ -67,12 +67,12 @@ final class EngineEvents implements AutoCloseable {
           return;
         }
         if (again) {
-          back.run();
+          onReconnect.run();
         }
         again = true;
-        engine.http().stream(request(), Deadline.in(FOREVER), cancel, this::read);
+        engine.http().stream(request(), Deadline.in(NO_TIMEOUT), cancel, this::read);
       } catch (SandboxException away) {
-        // It is tried again below; who needs the engine meanwhile is told by it.
+        // The loop retries; calls that need the engine report the error themselves.
       }
       if (!closed) {
         LockSupport.parkNanos(PAUSE);
@@ -94,7 +94,7 @@ final class EngineEvents implements AutoCloseable {
                         List.of(ContainerLabels.INSTANCE + "=" + instance)))));
   }
 
-  /** Reads one event after the other; each is a line. */
+  /** Reads events, one per line. */
   private void read(InputStream in) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     byte[] piece = new byte[8192];
@@ -107,8 +107,8 @@ final class EngineEvents implements AutoCloseable {
           line.reset();
         }
       }
-      if (line.size() > LONGEST_EVENT) {
-        throw new IOException("an event longer than " + LONGEST_EVENT + " bytes");
+      if (line.size() > MAX_EVENT) {
+        throw new IOException("an event longer than " + MAX_EVENT + " bytes");
       }
     }
   }

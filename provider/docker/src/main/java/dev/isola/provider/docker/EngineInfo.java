@@ -25,21 +25,23 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What an engine says of itself.
+ * What an engine reports about itself.
  *
- * @param remaps whether root of a container is nobody on the host (userns-remap, rootless)
- * @param groupsHidden whether a container has a view of control groups of its own: Podman cannot
- *     give it one with version 1 of them
- * @param kernel the host's
- * @param runtimes by the names that a container may ask for: the path of its program or the type of
- *     its shim, as far as the engine says
- * @param countsDisk whether the agent can count what a sandbox writes. It kills commands that go
- *     over the limit, which is less than enforcing it: what is not seen in time is not limited, so
- *     the limit is not declared
- * @param processes how many a user of this machine may have; empty where nobody says
- * @param resources of the machine that the engine runs on; an engine does not say what is free
- * @param flaws in words, of the parts that have any and do not come from a distribution
- * @param notes on parts that have flaws by their number, but come from a distribution
+ * @param remapsUsers whether the container's root is an unprivileged user on the host
+ *     (userns-remap, rootless)
+ * @param privateCgroups whether a container has a private cgroup namespace, which Podman does not
+ *     support with cgroup v1
+ * @param kernel the kernel release of the host
+ * @param runtimes the available runtimes by name, each with the path of its program or the type of
+ *     its shim if the engine reports it
+ * @param reportsDiskUsage whether the agent can measure what a sandbox writes. The agent kills
+ *     commands that exceed the limit, but only after the fact, so the limit is not declared as
+ *     enforced
+ * @param processes the maximum number of processes per user on this machine; empty if unknown
+ * @param resources the resources of the engine's machine; an engine does not report what is free
+ * @param defects known defects of components that do not come from a distribution
+ * @param notes notes on components with affected versions that come from a distribution, which may
+ *     have backported fixes
  */
 record EngineInfo(
     String version,
@@ -60,16 +62,16 @@ record EngineInfo(
   private static final Pattern PROCESSES = Pattern.compile("^Max processes +\\S+ +(\\d{1,9}) ");
 
   /**
-   * Where what a sandbox writes can be told from its image by the time of its last change; others
-   * copy the image.
+   * Storage drivers with which the agent can tell written files from image files by their change
+   * time. Other drivers copy the image.
    */
   private static final Set<String> LAYERED = Set.of("overlay", "overlay2");
 
   private static final Pattern RUNTIME = Pattern.compile("OCI Runtime \\((\\w+)\\)");
 
   /**
-   * @param packaged whether its program is one that a distribution brought, which Podman does not
-   *     say
+   * @param packaged whether the engine was installed by the distribution's package manager, which
+   *     Podman does not report
    */
   static EngineInfo of(JsonValue version, JsonValue info, boolean packaged) {
     boolean podman = false;
@@ -118,7 +120,7 @@ record EngineInfo(
     return shim.isEmpty() ? runtime.text("path") : shim;
   }
 
-  /** Returns the name by which holes are known. */
+  /** Returns the name under which vulnerabilities of a component are known. */
   private static String program(String component) {
     Matcher runtime = RUNTIME.matcher(component);
     if (runtime.matches()) {
@@ -145,13 +147,13 @@ record EngineInfo(
       return;
     }
     String names = String.join(", ", has.stream().flatMap(flaw -> flaw.ids().stream()).toList());
-    String text = program + " " + found.get() + " has " + names;
+    String text = program + " " + found.get() + " is affected by " + names;
     if (PackageOrigin.isFromDistribution(said)) {
       notes.add(
           text
-              + " by its number ("
+              + " according to its version (fixed in "
               + has.getLast().fixedVersions()
-              + " mended it); the distribution that built it may have done so before");
+              + "); the distribution may have backported the fix");
     } else {
       flaws.add(text + "; install " + has.getLast().fixedVersions() + " or newer");
     }
@@ -169,7 +171,7 @@ record EngineInfo(
     }
   }
 
-  /** What is not enforced by the engine is enforced by the agent, or not at all. */
+  /** The agent enforces the limits that the engine does not, as far as it can. */
   private static Set<LimitKind> limits(JsonValue info) {
     Set<LimitKind> kinds = EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
     if (info.flag("MemoryLimit")) {
@@ -185,12 +187,12 @@ record EngineInfo(
     return kinds;
   }
 
-  /** Returns the first of these runtimes that the engine has. */
+  /** Returns the first of the given runtimes that the engine has. */
   Optional<String> runtime(List<String> names) {
     return names.stream().filter(runtimes::containsKey).findFirst();
   }
 
-  /** Returns the program or the shim that a runtime is; empty where the engine does not say. */
+  /** Returns the program or shim of a runtime; empty if the engine does not report it. */
   String runtimeProgram(String runtime) {
     return runtimes.getOrDefault(runtime, "");
   }

@@ -17,27 +17,27 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Pauses containers: in memory by the engine's own pause, to the file system by stopping and
- * starting them. Which it is can be told from the engine alone, so any process of the instance sees
- * the same: one that was stopped on purpose has another name.
+ * Pauses containers: in memory by the engine's pause, on disk by stopping and starting them. The
+ * engine holds the state, so all processes of the instance agree: a container that was stopped on
+ * purpose has a different name.
  */
 final class EnginePausing {
   private static final Duration STOP = Duration.ofSeconds(5);
 
   private final EngineApi engine;
-  private final SandboxResources ours;
+  private final SandboxResources sandboxResources;
   private final AgentLinks links;
   private final ContainerCreator creation;
   private final SandboxLocks turns;
 
   EnginePausing(
       EngineApi engine,
-      SandboxResources ours,
+      SandboxResources sandboxResources,
       AgentLinks links,
       ContainerCreator creation,
       SandboxLocks turns) {
     this.engine = engine;
-    this.ours = ours;
+    this.sandboxResources = sandboxResources;
     this.links = links;
     this.creation = creation;
     this.turns = turns;
@@ -47,7 +47,7 @@ final class EnginePausing {
     return new ContainerPausing(id);
   }
 
-  /** One sandbox's own view. */
+  /** The pausing capability of one sandbox. */
   private final class ContainerPausing implements Pausing {
     private final SandboxId id;
 
@@ -86,7 +86,7 @@ final class EnginePausing {
   }
 
   private Container container(SandboxId id) {
-    return ours.find(id).orElseThrow(() -> AgentLinks.gone(id));
+    return sandboxResources.find(id).orElseThrow(() -> AgentLinks.gone(id));
   }
 
   private void freeze(SandboxId id, AgentSandbox sandbox) {
@@ -95,7 +95,7 @@ final class EnginePausing {
     }
     StateTransition.check(sandbox.state(), SandboxState.PAUSED, id);
     Container container = container(id);
-    sandbox.setState(SandboxState.PAUSED); // first, so that its silence is not taken for its end
+    sandbox.setState(SandboxState.PAUSED); // First, so that silence is not taken for its end.
     try {
       if (container.state() != SandboxState.PAUSED) {
         engine.pause(container.id());
@@ -112,15 +112,16 @@ final class EnginePausing {
     }
     StateTransition.check(sandbox.state(), SandboxState.STOPPED, id);
     Container container = container(id);
-    // Marked first: one that stops without the mark has ended, and its files would go.
+    // Renamed first: a container that stops without the mark has ended, and its files would be
+    // removed.
     if (!container.name().endsWith(ContainerLabels.STOPPED)) {
-      engine.rename(container.id(), ours.name(id) + ContainerLabels.STOPPED);
+      engine.rename(container.id(), sandboxResources.name(id) + ContainerLabels.STOPPED);
     }
     sandbox.stop(STOP);
     if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
       engine.kill(container.id());
       if (!engine.awaitStop(container.id(), Deadline.in(STOP))) {
-        throw failed(id, "stopped", "it does not end");
+        throw failed(id, "stopped", "its container does not stop");
       }
     }
   }
@@ -130,7 +131,7 @@ final class EnginePausing {
     switch (container.state()) {
       case PAUSED -> engine.unpause(container.id());
       case STOPPED -> bootAgain(id, container);
-      case RUNNING -> {} // another process was first, or it never rested
+      case RUNNING -> {} // Another process resumed it, or it never paused.
       case CREATING, ERROR, TERMINATING, DESTROYED -> throw AgentLinks.gone(id);
     }
     if (sandbox.state() != SandboxState.RUNNING) {
@@ -141,12 +142,12 @@ final class EnginePausing {
       try {
         creation.verifyAgain(container, sandbox);
       } catch (SandboxException e) {
-        stop(id, sandbox); // nothing runs in it unless it is known to be isolated
+        stop(id, sandbox); // Runs nothing unless verified as isolated.
         throw e;
       }
     }
     if (container.name().endsWith(ContainerLabels.STOPPED)) {
-      engine.rename(container.id(), ours.name(id));
+      engine.rename(container.id(), sandboxResources.name(id));
     }
   }
 
@@ -157,7 +158,7 @@ final class EnginePausing {
       engine.kill(container.id());
       throw failed(id, "booted again", String.valueOf(e.getMessage()));
     } catch (SandboxException e) {
-      engine.kill(container.id()); // nothing runs in it unless it can be reached
+      engine.kill(container.id()); // Runs nothing unless reachable.
       throw e;
     }
   }
@@ -166,7 +167,7 @@ final class EnginePausing {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "sandbox " + id + " cannot be " + what + ": " + why,
-            "try again, or destroy it")
+            "retry, or destroy the sandbox")
         .sandbox(id)
         .exception();
   }

@@ -5,15 +5,15 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import java.nio.file.Path;
 
-/** Puts a provider together. */
+/** Assembles a provider. */
 final class EngineProviders {
   private EngineProviders() {}
 
-  static Provider of(EngineVariant flavour, ProviderConfig config, ProviderContext context) {
+  static Provider of(EngineVariant variant, ProviderConfig config, ProviderContext context) {
     return new DockerProvider(
-        flavour,
+        variant,
         DockerProviderSettings.of(
-            config, new EngineAddressResolver(flavour, config, System.getenv(), home()).resolve()),
+            config, new EngineAddressResolver(variant, config, System.getenv(), home()).resolve()),
         context);
   }
 

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an agent takes of a container's files, and before it what was removed from the image, which
- * only the engine knows.
+ * Captures the files of a container through the agent, preceded by the deletions from the image,
+ * which only the engine knows.
  */
 record EngineSnapshotting(EngineApi engine, String container, Snapshotting agent)
     implements Snapshotting {

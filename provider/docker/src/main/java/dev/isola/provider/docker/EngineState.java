@@ -8,12 +8,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of the engine. Whether it answers is asked every other second at most; what it is,
- * which takes Podman seconds to say, only now and then and after it was away.
+ * Caches the state of the engine. Pings it at most every two seconds; reads its info, which takes
+ * Podman seconds, only every few minutes and after an outage.
  */
 final class EngineState {
-  private static final long FRESH = Duration.ofSeconds(2).toNanos();
-  private static final long KNOWN = Duration.ofMinutes(5).toNanos();
+  private static final long PING_INTERVAL = Duration.ofSeconds(2).toNanos();
+  private static final long INFO_TTL = Duration.ofMinutes(5).toNanos();
 
   private record PingResult(long at, @Nullable SandboxException failure) {
     boolean within(long nanos) {
@@ -21,7 +21,7 @@ final class EngineState {
     }
   }
 
-  private record CachedInfo(long at, EngineInfo facts) {}
+  private record CachedInfo(long at, EngineInfo engineInfo) {}
 
   private final EngineApi engine;
   private final ReentrantLock asking = new ReentrantLock();
@@ -33,25 +33,25 @@ final class EngineState {
   }
 
   /**
-   * Returns what it said when it last answered; asks when it never did.
+   * Returns the last known info, reading it if there is none.
    *
-   * @throws SandboxException when it does not answer
+   * @throws SandboxException if the engine is unreachable
    */
   EngineInfo lastInfo() {
     CachedInfo known = said;
-    return known == null ? currentInfo() : known.facts();
+    return known == null ? currentInfo() : known.engineInfo();
   }
 
   /**
-   * Returns what it is, if it answers now, give or take two seconds.
+   * Returns the info if the engine was reachable within the last two seconds.
    *
-   * @throws SandboxException when it does not answer
+   * @throws SandboxException if the engine is unreachable
    */
   EngineInfo currentInfo() {
     asking.lock();
     try {
       PingResult last = seen;
-      if (last == null || !last.within(FRESH)) {
+      if (last == null || !last.within(PING_INTERVAL)) {
         boolean away = last != null && last.failure() != null;
         last = ping(away);
         seen = last;
@@ -61,9 +61,9 @@ final class EngineState {
       }
       CachedInfo known = said;
       if (known == null) {
-        throw new IllegalStateException("it answers, and nothing is known of it");
+        throw new IllegalStateException("the engine responds, but its info was never read");
       }
-      return known.facts();
+      return known.engineInfo();
     } finally {
       asking.unlock();
     }
@@ -72,7 +72,7 @@ final class EngineState {
   private PingResult ping(boolean away) {
     try {
       CachedInfo known = said;
-      if (away || known == null || System.nanoTime() - known.at() > KNOWN) {
+      if (away || known == null || System.nanoTime() - known.at() > INFO_TTL) {
         said =
             new CachedInfo(
                 System.nanoTime(), EngineInfo.of(engine.version(), engine.info(), packaged()));

@@ -6,20 +6,20 @@ import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What the agent measures, corrected by what the engine knows of the container as a whole. */
-record EngineUsage(EngineApi engine, String container, UsageReporting inside)
+/** The agent's usage, corrected by the engine's statistics of the whole container. */
+record EngineUsage(EngineApi engine, String container, UsageReporting agentUsage)
     implements UsageReporting {
   @Override
   public Usage usage() {
-    Usage seen = inside.usage();
-    Optional<JsonValue> outside = stats();
-    if (outside.isEmpty()) {
+    Usage seen = agentUsage.usage();
+    Optional<JsonValue> engineStats = stats();
+    if (engineStats.isEmpty()) {
       return seen;
     }
-    JsonValue memory = outside.get().at("memory_stats");
+    JsonValue memory = engineStats.get().at("memory_stats");
     long now = memory.number("usage");
-    long most = memory.number("max_usage"); // version 2 of control groups may not tell
-    long cpu = outside.get().number("cpu_stats", "cpu_usage", "total_usage");
+    long most = memory.number("max_usage"); // Engines on cgroup v2 may omit it.
+    long cpu = engineStats.get().number("cpu_stats", "cpu_usage", "total_usage");
     return new Usage(
         cpu > 0 ? Duration.ofNanos(cpu) : seen.cpuTime(),
         now > 0 ? now : seen.memoryBytes(),

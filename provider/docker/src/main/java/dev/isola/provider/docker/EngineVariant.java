@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What distinguishes the providers of this folder: whose engine, and which runtime.
+ * The differences between the providers of this module: the engine and the runtime.
  *
  * @param runtimes the names under which an engine may know the runtime, the usual one first; empty
- *     takes whatever is the engine's own choice
- * @param programs what the runtime's program or shim is called, where its kernel alone does not
- *     tell what it is; only a test has another one stand in, by a flavour of its own
+ *     for the engine's default
+ * @param programs the name of the runtime's program or shim, for runtimes that the guest kernel
+ *     alone does not identify; only tests substitute another one
  */
 record EngineVariant(
     String name,
@@ -32,7 +32,7 @@ record EngineVariant(
     PODMAN
   }
 
-  /** What a sandbox sees as its kernel, by which the runtime is known. */
+  /** The kernel that a sandbox must see, by which the runtime is verified. */
   enum ExpectedKernel {
     HOST_KERNEL,
     GVISOR,
@@ -53,7 +53,7 @@ record EngineVariant(
   static final EngineVariant PODMAN =
       new EngineVariant(
           "podman",
-          "containers of Podman, through its service",
+          "containers of Podman's service",
           Isolation.CONTAINER,
           EngineKind.PODMAN,
           ExpectedKernel.HOST_KERNEL,
@@ -64,7 +64,7 @@ record EngineVariant(
   static final EngineVariant DOCKER_GVISOR =
       new EngineVariant(
           "docker-gvisor",
-          "a kernel of its own in user space, by gVisor as a runtime of Docker's engine",
+          "containers with a user-space kernel: gVisor as a runtime of Docker's engine",
           Isolation.KERNEL,
           EngineKind.DOCKER,
           ExpectedKernel.GVISOR,
@@ -75,7 +75,7 @@ record EngineVariant(
   static final EngineVariant KATA =
       new EngineVariant(
           "kata",
-          "a virtual machine of its own, by Kata Containers as a runtime of Docker's engine",
+          "containers in virtual machines: Kata Containers as a runtime of Docker's engine",
           Isolation.VM,
           EngineKind.DOCKER,
           ExpectedKernel.VIRTUAL_MACHINE,
@@ -91,14 +91,14 @@ record EngineVariant(
   }
 
   /**
-   * Tells whether another kernel than the host's is inside: then the agent's socket cannot be one
-   * of the host's, and the host cannot count processes.
+   * Tells whether the sandbox has a kernel of its own. In that case the agent's socket cannot be on
+   * the host, and the host cannot count processes.
    */
   boolean hasOwnKernel() {
     return guest != ExpectedKernel.HOST_KERNEL;
   }
 
-  /** Tells whether the agent's socket is one of this machine. */
+  /** Tells whether the agent's socket is on this host. */
   boolean usesHostSockets(DockerProviderSettings settings) {
     return settings.hostSockets() && !hasOwnKernel();
   }

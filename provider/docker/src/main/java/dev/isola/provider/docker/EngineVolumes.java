@@ -10,7 +10,7 @@ import java.util.List;
 /** The named volumes of an instance in a container engine. */
 record EngineVolumes(EngineApi engine, InstanceId instance) implements Volumes {
 
-  /** Returns what the engine's names of an instance's volumes begin with. */
+  /** Returns the prefix of the engine's volume names of an instance. */
   static String prefix(InstanceId instance) {
     return "isola-" + instance + "-";
   }
@@ -39,8 +39,8 @@ record EngineVolumes(EngineApi engine, InstanceId instance) implements Volumes {
     if (!VolumeMount.isValidName(name)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "'" + name + "' cannot name a volume",
-              "use letters, digits, . _ and -, at most 128")
+              "'" + name + "' is not a valid volume name",
+              "use at most 128 letters, digits, . _ and -")
           .exception();
     }
     return prefix(instance) + name;

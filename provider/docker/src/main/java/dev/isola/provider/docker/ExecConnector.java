@@ -15,13 +15,13 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 
 /**
- * Reaches an agent whose socket is not one of this machine: the engine starts a process in the
- * container that joins its standard input and output to the socket. One connection costs an exec of
- * the engine's; commands then cost what they cost elsewhere.
+ * Connects to an agent whose socket is not on this host: the engine starts a process in the
+ * container that relays its standard input and output to the socket. A connection costs one exec of
+ * the engine; commands cost the same as with a local socket.
  */
 record ExecConnector(EngineApi engine, String container) implements AgentConnector {
-  /** How long the engine may take to say whether a container that cannot be reached has ended. */
-  private static final Duration LAST_LOOK = Duration.ofSeconds(2);
+  /** How long the engine may take to report whether an unreachable container has ended. */
+  private static final Duration STATE_TIMEOUT = Duration.ofSeconds(2);
 
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
@@ -35,11 +35,11 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
     }
   }
 
-  /** An engine that does not say so may be asked again by the next call. */
+  /** Returns false if the engine does not respond; the next call asks again. */
   private boolean ended() {
     try {
       return engine
-          .inspect(container, Deadline.in(LAST_LOOK))
+          .inspect(container, Deadline.in(STATE_TIMEOUT))
           .filter(node -> node.flag("State", "Running"))
           .isEmpty();
     } catch (SandboxException nobodyKnows) {
@@ -52,12 +52,12 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
     return "exec in " + container;
   }
 
-  /** The engine's stream: what goes in is plain, what comes out is in frames. */
+  /** The engine's stream: input is raw, output is framed. */
   private static final class ExecChannel implements AgentChannel {
     private static final int HEADER = 8;
     private static final int STDOUT = 1;
     private static final int PIECE = 64 * 1024;
-    private static final int LONGEST_WORDS = 200;
+    private static final int MAX_ERROR = 200;
 
     private final HijackedConnection stdio;
     private final InputStream in;
@@ -85,10 +85,10 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
       }
       int count = in.read(piece, 0, (int) Math.min(left, Math.min(PIECE, target.remaining())));
       if (count < 0) {
-        throw new EOFException("the engine ended in the middle of a frame");
+        throw new EOFException("the engine closed the stream within a frame");
       }
       if (!begun && piece[0] != 0) {
-        throw new IOException("the engine said: " + words(count));
+        throw new IOException("the exec failed: " + command(count));
       }
       begun = true;
       target.put(piece, 0, count);
@@ -97,11 +97,11 @@ record ExecConnector(EngineApi engine, String container) implements AgentConnect
     }
 
     /**
-     * An exec that fails after all is told in words where the agent's first bytes should be, the
-     * length of a short frame.
+     * Returns the error message of an exec that failed after it started. It arrives in place of the
+     * agent's first bytes, as one short frame.
      */
-    private String words(int count) {
-      return new String(piece, 0, Math.min(count, LONGEST_WORDS), US_ASCII)
+    private String command(int count) {
+      return new String(piece, 0, Math.min(count, MAX_ERROR), US_ASCII)
           .replaceAll("[^ -~]", " ")
           .strip();
     }

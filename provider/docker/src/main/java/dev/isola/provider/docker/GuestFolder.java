@@ -11,15 +11,14 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * The folder that all containers are shown as {@code /.isola}, read only: the agent's program, and
- * a place to mount on. One for each version of the agent, because a container keeps the one it was
- * made with.
+ * The folder that containers mount read-only as {@code /.isola}, with the agent program and a mount
+ * point. There is one per agent version, because a container keeps the version it was created with.
  */
 record GuestFolder(Path dataFolder, InstalledProgram agent) {
   /**
-   * Returns the folder, made when it is not there.
+   * Returns the folder, creating it if needed.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when that cannot be
+   * @throws dev.isola.spi.error.ProviderUnavailable if it cannot be created
    */
   Path path() {
     Path program = agent.path();
@@ -33,8 +32,8 @@ record GuestFolder(Path dataFolder, InstalledProgram agent) {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the guest agent cannot be put into " + folder + ": " + e.getMessage(),
-              "check space and rights of " + dataFolder)
+              "the guest agent cannot be installed in " + folder + ": " + e.getMessage(),
+              "check the free space and the permissions of " + dataFolder)
           .exception(e);
     }
   }
@@ -48,7 +47,7 @@ record GuestFolder(Path dataFolder, InstalledProgram agent) {
       Files.createDirectory(draft.resolve("run"));
       Files.move(draft, folder, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      if (!Files.isExecutable(folder.resolve("agent"))) { // else another process was first
+      if (!Files.isExecutable(folder.resolve("agent"))) { // Otherwise another process created it.
         throw e;
       }
     } finally {

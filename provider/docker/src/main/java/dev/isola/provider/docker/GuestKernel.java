@@ -14,32 +14,32 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A kernel as somebody on it sees it.
+ * A kernel as seen by its processes.
  *
- * @param version what {@code /proc/version} says
- * @param boot the id of its boot, which no other kernel has; empty where it has none
+ * @param version the content of {@code /proc/version}
+ * @param bootId the unique id of the boot; empty if the kernel has none
  */
 record GuestKernel(String version, String bootId) {
   private static final Pattern RELEASE = Pattern.compile("Linux version (\\S+)");
   private static final Pattern BOOT = Pattern.compile("[0-9a-f-]{36}");
   private static final String VERSION_FILE = "/proc/version";
   private static final String BOOT_FILE = "/proc/sys/kernel/random/boot_id";
-  private static final int LONGEST = 1024;
+  private static final int MAX_LENGTH = 1024;
 
-  /** Looks from inside a sandbox. */
+  /** Reads the kernel from inside a sandbox. */
   static GuestKernel of(Sandbox sandbox) {
     return new GuestKernel(text(sandbox, VERSION_FILE), text(sandbox, BOOT_FILE));
   }
 
   private static String text(Sandbox sandbox, String file) {
     try {
-      return sandbox.files().readText(file, UTF_8, LONGEST).strip();
+      return sandbox.files().readText(file, UTF_8, MAX_LENGTH).strip();
     } catch (NotFound none) {
       return "";
     }
   }
 
-  /** Returns the id of the boot of the engine's machine, where that is this one. */
+  /** Returns the boot id of the engine's host if that is this machine. */
   static Optional<String> hostBootId(EngineAddress engine) {
     try {
       return engine.local()
@@ -51,10 +51,11 @@ record GuestKernel(String version, String bootId) {
   }
 
   /**
-   * Tells whether this is what a sandbox has to have as its kernel; what cannot be told is not.
+   * Tells whether this is the kernel that a sandbox must have. Returns false if that cannot be
+   * determined.
    *
-   * @param host the release of the host's kernel, by the engine
-   * @param hostBoot the id of its boot, as far as it is known here
+   * @param host the kernel release of the host, as reported by the engine
+   * @param hostBoot the boot id of the host, if known
    */
   boolean matches(EngineVariant.ExpectedKernel wanted, String host, Optional<String> hostBoot) {
     return switch (wanted) {

@@ -4,14 +4,14 @@ import dev.isola.host.launch.HostProgram;
 import dev.isola.host.program.GvisorRelease;
 import java.util.Optional;
 
-/** What gVisor can do, as far as its program is on this machine to be asked. */
+/** The capabilities of gVisor, as far as its program is installed on this machine. */
 record GvisorCheck(DockerProviderSettings settings) {
-  /** Tells whether it is known to have terminals that work. */
+  /** Tells whether this release is known to have working terminals. */
   boolean terminals() {
     return release().filter(GvisorRelease::hasTerminals).isPresent();
   }
 
-  /** Returns what is broken in it; empty where nothing is known to be. */
+  /** Returns the known defect of this release; empty if none is known. */
   Optional<String> defect() {
     return release().flatMap(GvisorRelease::defect);
   }

@@ -3,7 +3,7 @@ package dev.isola.provider.docker;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/** SHA-256, which every JDK has. */
+/** SHA-256, which every JDK provides. */
 final class Hash {
   private Hash() {}
 

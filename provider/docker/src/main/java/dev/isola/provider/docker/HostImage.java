@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The host's own root as an image: what is the sandbox's own (homes, temporary folders, users) is
- * imported once, programs and libraries are the host's folders, mounted read only. Of the host's
- * settings only those are shown that are known to hold no secret, because root of a sandbox may be
- * root to the host's files.
+ * The host's root as an image. The sandbox's own part (home directories, temporary folders, users)
+ * is imported once; programs and libraries are read-only mounts of the host's folders. Of the
+ * host's configuration only files known to contain no secrets are mounted, because the root of a
+ * sandbox may have the permissions of the host's root.
  */
 final class HostImage {
-  /** The name by which a spec asks for it. */
+  /** The name of this image in a spec. */
   static final String NAME = "host";
 
   private static final Path ROOT = Path.of("/");
@@ -57,14 +57,14 @@ final class HostImage {
           "timezone");
 
   /**
-   * @param name what the engine shall call it; another one when the host's layout changes
-   * @param archive what is imported
+   * @param name the name in the engine, which changes with the host's layout
+   * @param archive the archive to import
    */
   record BaseArchive(String name, Bytes archive) {}
 
   private HostImage() {}
 
-  /** Returns the part that is the sandbox's own. */
+  /** Returns the sandbox's own part. */
   static BaseArchive baseArchive() throws IOException {
     TarArchive tar = new TarArchive();
     for (String folder :
@@ -102,10 +102,10 @@ final class HostImage {
     byte[] archive = tar.toBytes();
     String hash = HexFormat.of().formatHex(Hash.sha256(archive)).substring(0, 12);
     return new BaseArchive(
-        "isola-host-" + hash, Bytes.of(archive)); // Podman 4 loses the tag of an import
+        "isola-host-" + hash, Bytes.of(archive)); // Podman 4 loses the tag of an import.
   }
 
-  /** Something to mount a setting on, or the setting itself where it is a link. */
+  /** Adds a mount point for a configuration file, or the file itself if it is a link. */
   private static void place(TarArchive tar, String setting) throws IOException {
     Path path = ROOT.resolve("etc").resolve(setting);
     for (int slash = setting.indexOf('/'); slash > 0; slash = setting.indexOf('/', slash + 1)) {
@@ -123,9 +123,9 @@ final class HostImage {
   }
 
   /**
-   * Returns the mounts that make it whole.
+   * Returns the mounts of the host's folders.
    *
-   * @param hidden folders of the server, covered where they lie in something that is shown
+   * @param hidden folders of the server, which are covered if a mount would expose them
    */
   static List<Map<String, Object>> mounts(List<Path> hidden) {
     List<Map<String, Object>> mounts = new ArrayList<>();

@@ -7,15 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What is mounted into a container, in the engine's words. */
+/** The mounts of a container, in the format of the Engine API. */
 final class Mounts {
   private static final long MEGABYTE = 1 << 20;
 
   private Mounts() {}
 
   /**
-   * A folder or file of the host's. What is mounted beneath it on the host is not taken along where
-   * it is read only: it would be writable.
+   * Returns a bind mount of a host folder or file. A read-only mount is not recursive, because
+   * submounts would stay writable.
    */
   static Map<String, Object> bind(String source, String target, boolean readOnly) {
     return Json.object(
@@ -32,7 +32,7 @@ final class Mounts {
   }
 
   /**
-   * @param bytes at most; nothing for an empty folder that nobody can write to
+   * @param bytes the size limit; 0 for an empty folder that is not writable
    */
   static Map<String, Object> tmpfs(String target, long bytes) {
     return Json.object(
@@ -46,7 +46,7 @@ final class Mounts {
         Map.of("SizeBytes", Math.max(bytes, 4096), "Mode", 0755));
   }
 
-  /** Returns the workspace, where it is the caller's, and the volumes. */
+  /** Returns the mounts of the workspace, if the spec has one, and of the volumes. */
   static List<Map<String, Object>> of(SandboxSpec spec, String volumePrefix) {
     List<Map<String, Object>> mounts = new ArrayList<>();
     spec.workspacePath()

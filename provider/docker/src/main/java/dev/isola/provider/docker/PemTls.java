@@ -28,7 +28,7 @@ final class PemTls {
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN ((?:RSA )?PRIVATE KEY)-----([^-]+)-----END");
 
-  /** What turns an RSA key of the older form into one that is wrapped. */
+  /** The PKCS #8 prefix that wraps a PKCS #1 RSA key. */
   private static final byte[] VERSION_AND_RSA = {
     2,
     1,
@@ -55,8 +55,8 @@ final class PemTls {
   private PemTls() {}
 
   /**
-   * Returns a context that trusts {@code ca.pem}, or what this machine trusts where there is none,
-   * and proves itself by the other two, where they are there.
+   * Returns a context that trusts {@code ca.pem}, or the default trust store without it, and
+   * authenticates with the other two files if they exist.
    */
   static SSLContext of(Path folder) throws IOException {
     try {
@@ -67,7 +67,7 @@ final class PemTls {
       context.init(own(folder), trust.getTrustManagers(), null);
       return context;
     } catch (GeneralSecurityException e) {
-      throw new IOException("what is in " + folder + " cannot be used: " + e.getMessage(), e);
+      throw new IOException("the TLS files in " + folder + " cannot be used: " + e.getMessage(), e);
     }
   }
 
@@ -109,7 +109,7 @@ final class PemTls {
     Matcher found = KEY.matcher(Files.readString(file));
     if (!found.find()) {
       throw new IOException(
-          file + " has no key that can be read (openssl pkcs8 -topk8 -nocrypt makes one of it)");
+          file + " has no readable key (convert it with openssl pkcs8 -topk8 -nocrypt)");
     }
     byte[] content = Base64.getMimeDecoder().decode(found.group(2));
     byte[] wrapped = found.group(1).startsWith("RSA") ? wrapped(content) : content;
@@ -117,10 +117,10 @@ final class PemTls {
       try {
         return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(wrapped));
       } catch (InvalidKeySpecException another) {
-        // The next one may know it.
+        // The next algorithm may match.
       }
     }
-    throw new IOException(file + " has a key of an unknown kind");
+    throw new IOException(file + " has a key of an unsupported algorithm");
   }
 
   private static byte[] wrapped(byte[] rsa) {

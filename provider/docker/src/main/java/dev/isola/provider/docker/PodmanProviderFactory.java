@@ -7,7 +7,7 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
 import java.util.List;
 
-/** Makes the {@code podman} provider. Its settings are in docs/providers/docker.md. */
+/** Creates the {@code podman} provider. docs/providers/docker.md documents its settings. */
 public final class PodmanProviderFactory implements ProviderFactory {
   @Override
   public String name() {

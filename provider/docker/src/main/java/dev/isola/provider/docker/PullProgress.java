@@ -10,23 +10,23 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** How far the engine is with fetching an image, as it tells line by line. */
+/** The progress of an image pull, as reported by the engine line by line. */
 final class PullProgress {
-  private static final int LONGEST_LINE = 64 * 1024;
-  private static final int MOST_LAYERS = 1000;
-  private static final Set<String> HERE = Set.of("Pull complete", "Already exists");
+  private static final int MAX_LINE = 64 * 1024;
+  private static final int MAX_LAYERS = 1000;
+  private static final Set<String> COMPLETE = Set.of("Pull complete", "Already exists");
 
   private final Map<String, Boolean> layers = new ConcurrentHashMap<>();
   private volatile String problem = "";
 
-  /** Reads to the end of what it tells. */
+  /** Reads the report up to its end. */
   void read(InputStream in) throws IOException {
     BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
     StringBuilder line = new StringBuilder();
     for (int c = lines.read(); c >= 0; c = lines.read()) {
       if (c != '\n' && c != '\r') {
-        if (line.length() == LONGEST_LINE) {
-          throw new IOException("its progress has a line longer than " + LONGEST_LINE);
+        if (line.length() == MAX_LINE) {
+          throw new IOException("a line of the progress is longer than " + MAX_LINE);
         }
         line.append((char) c);
       } else {
@@ -47,12 +47,12 @@ final class PullProgress {
       problem = error;
     }
     String layer = said.text("id");
-    if (!layer.isEmpty() && (layers.containsKey(layer) || layers.size() < MOST_LAYERS)) {
-      layers.merge(layer, HERE.contains(said.text("status")), Boolean::logicalOr);
+    if (!layer.isEmpty() && (layers.containsKey(layer) || layers.size() < MAX_LAYERS)) {
+      layers.merge(layer, COMPLETE.contains(said.text("status")), Boolean::logicalOr);
     }
   }
 
-  /** Returns why it failed; empty when it did not, as far as is known. */
+  /** Returns why the pull failed; empty if no failure was reported. */
   String problem() {
     return problem;
   }
@@ -60,6 +60,6 @@ final class PullProgress {
   @Override
   public String toString() {
     long here = layers.values().stream().filter(done -> done).count();
-    return here + " of the " + layers.size() + " parts that it told of are here";
+    return here + " of the " + layers.size() + " reported layers are complete";
   }
 }

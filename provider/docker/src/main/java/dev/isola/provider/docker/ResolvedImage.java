@@ -7,12 +7,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The image a sandbox is made from.
+ * The image to create a sandbox from.
  *
- * @param id the engine's, so that a name that moves on meanwhile changes nothing
- * @param digest of what is in it: Isola's own where it is one of Isola's images; empty where it is
- *     not all of the root
- * @param mounts what is mounted to make it whole: the host's folders, where the image is its root
+ * @param id the engine's image id, which stays the same if the tag moves
+ * @param digest the digest of the content, Isola's own for an image of Isola; empty if the image is
+ *     not the whole root
+ * @param mounts the mounts that complete the image: the host's folders if the image is the host's
+ *     root
  */
 record ResolvedImage(
     String id,
@@ -43,12 +44,12 @@ record ResolvedImage(
     return Optional.of(text).filter(one -> !one.isEmpty());
   }
 
-  /** Returns it with what Isola knows of it, and the engine was not told. */
+  /** Returns this image with the metadata of Isola's image, which the engine does not have. */
   ResolvedImage withMetadata(String sum, Map<String, String> variables, Optional<String> account) {
     return new ResolvedImage(id, Optional.of(sum), variables, account, mounts);
   }
 
-  /** Returns it with folders of the host's. */
+  /** Returns this image with mounts of host folders. */
   ResolvedImage withMounts(List<Map<String, Object>> more) {
     return new ResolvedImage(id, Optional.empty(), env, user, more);
   }

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The root of one of Isola's own images as an archive, made while it is sent. */
+/** The root of one of Isola's images as an archive, created while it is sent. */
 record RootArchive(Image image) implements EngineRequest.Body {
   @Override
   public String type() {
@@ -26,7 +26,7 @@ record RootArchive(Image image) implements EngineRequest.Body {
   @Override
   public void writeTo(OutputStream out) throws IOException {
     Process tar =
-        new ProcessBuilder(words())
+        new ProcessBuilder(command())
             .redirectInput(Path.of("/dev/null").toFile())
             .redirectError(ProcessBuilder.Redirect.DISCARD)
             .start();
@@ -34,33 +34,34 @@ record RootArchive(Image image) implements EngineRequest.Body {
       tar.getInputStream().transferTo(out);
       int status = tar.waitFor();
       if (status != 0) {
-        throw new IOException("tar ended with " + status + " in " + image.rootfs());
+        throw new IOException("tar exited with " + status + " in " + image.rootfs());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the image was sent", e);
+      throw new IOException("interrupted while sending the image", e);
     } finally {
       tar.destroyForcibly();
     }
   }
 
-  private List<String> words() {
+  private List<String> command() {
     HostProgram program =
         HostProgram.find("tar")
             .orElseThrow(
                 () ->
                     Fault.of(
                             ErrorCode.PROVIDER_UNAVAILABLE,
-                            "the image " + image.name() + " cannot be sent without the program tar",
+                            "the image "
+                                + image.name()
+                                + " cannot be sent because tar is not installed",
                             "install it (apt-get install tar)")
                         .exception());
-    List<String> words =
+    List<String> command =
         new ArrayList<>(List.of(program.path().toString(), "--create", "--numeric-owner"));
-    if (!image
-        .ownersKept()) { // all files are the server's here, and root's where they are unpacked
-      words.addAll(List.of("--owner=0", "--group=0"));
+    if (!image.ownersKept()) { // The server owns all files here; root owns them in the container.
+      command.addAll(List.of("--owner=0", "--group=0"));
     }
-    words.addAll(List.of("--directory", image.rootfs().toString(), "."));
-    return words;
+    command.addAll(List.of("--directory", image.rootfs().toString(), "."));
+    return command;
   }
 }

@@ -11,46 +11,47 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Makes sure that a sandbox runs by the runtime that was asked for. Podman 4.3 takes any name and
- * uses another; nothing runs in a sandbox before this has passed.
+ * Verifies that a sandbox runs with the requested runtime. Podman 4.3 accepts any runtime name and
+ * uses another one; no command runs before the verification.
  */
-record RuntimeVerifier(EngineVariant flavour, EngineApi engine) {
+record RuntimeVerifier(EngineVariant variant, EngineApi engine) {
   /**
-   * @throws dev.isola.spi.error.ProviderUnavailable when it is not what was asked for, or that
-   *     cannot be told
+   * @throws dev.isola.spi.error.ProviderUnavailable if the runtime is a different one or cannot be
+   *     determined
    */
-  void verify(String container, Sandbox sandbox, Optional<String> runtime, EngineInfo facts) {
+  void verify(String container, Sandbox sandbox, Optional<String> runtime, EngineInfo engineInfo) {
     if (runtime.isPresent()) {
-      String used = used(container, facts);
+      String used = used(container, engineInfo);
       if (!used.equals(runtime.get()) && !used.endsWith("/" + runtime.get())) {
-        throw wrong(sandbox, "the engine ran it with '" + used + "' and not " + runtime.get());
+        throw wrong(
+            sandbox, "the engine uses the runtime '" + used + "' instead of " + runtime.get());
       }
-      String program = facts.runtimeProgram(runtime.get());
-      if (!flavour.programs().matcher(program).matches()) {
+      String program = engineInfo.runtimeProgram(runtime.get());
+      if (!variant.programs().matcher(program).matches()) {
         throw wrong(sandbox, "the runtime " + runtime.get() + " is '" + program + "'");
       }
     }
-    if (flavour.guest() == EngineVariant.ExpectedKernel.HOST_KERNEL) {
+    if (variant.guest() == EngineVariant.ExpectedKernel.HOST_KERNEL) {
       return;
     }
     GuestKernel kernel = GuestKernel.of(sandbox);
     Optional<String> boot = GuestKernel.hostBootId(engine.http().address());
-    if (!kernel.matches(flavour.guest(), facts.kernel(), boot)) {
-      throw wrong(sandbox, "the kernel in it is " + kernel.version());
+    if (!kernel.matches(variant.guest(), engineInfo.kernel(), boot)) {
+      throw wrong(sandbox, "its kernel is " + kernel.version());
     }
   }
 
-  private String used(String container, EngineInfo facts) {
-    if (facts.podman()) {
-      EngineResponse answer =
+  private String used(String container, EngineInfo engineInfo) {
+    if (engineInfo.podman()) {
+      EngineResponse response =
           engine
               .http()
               .send(
                   EngineRequest.get("/v4.0.0/libpod/containers/" + container + "/json"),
                   EngineApi.shortDeadline());
-      engine.requireSuccess(answer, "inspecting the container");
+      engine.requireSuccess(response, "inspecting the container");
       try {
-        return JsonValue.parse(answer.body().toArray()).text("OCIRuntime");
+        return JsonValue.parse(response.body().toArray()).text("OCIRuntime");
       } catch (IOException e) {
         return "";
       }
@@ -64,10 +65,10 @@ record RuntimeVerifier(EngineVariant flavour, EngineApi engine) {
             "sandbox "
                 + sandbox.id()
                 + " is not isolated as "
-                + flavour.name()
+                + variant.name()
                 + " promises: "
                 + what,
-            "see which runtimes the engine has, and what they are")
+            "check the runtimes that are registered with the engine")
         .sandbox(sandbox.id())
         .exception();
   }

@@ -27,8 +27,8 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The secrets of this provider's sandboxes, all from one key in its data folder: nothing has to be
- * written down for each, and whoever can read the engine's labels learns none.
+ * Derives the secrets of all sandboxes from one key in the data folder. Nothing has to be stored
+ * per sandbox, and the engine's labels reveal no secret.
  */
 final class SandboxKeys {
   private static final int SIZE = 32;
@@ -44,12 +44,12 @@ final class SandboxKeys {
     this.instance = instance;
   }
 
-  /** Returns what the agent of a sandbox knows; the same whenever it is asked. */
+  /** Returns the secret of a sandbox's agent, which is always the same. */
   Secret agentSecret(SandboxId id) {
     return Secret.of(derived("agent", id));
   }
 
-  /** Returns a text that only this instance can read, and that is of this sandbox only. */
+  /** Encrypts content so that only this instance can read it, and only for this sandbox. */
   String seal(SandboxId id, byte[] content) {
     byte[] nonce = new byte[NONCE];
     new SecureRandom().nextBytes(nonce);
@@ -59,9 +59,9 @@ final class SandboxKeys {
   }
 
   /**
-   * Returns what was sealed.
+   * Decrypts sealed content.
    *
-   * @throws IOException when it was not sealed by us, for this sandbox
+   * @throws IOException if it was not sealed by this instance for this sandbox
    */
   byte[] open(SandboxId id, String sealed) throws IOException {
     try {
@@ -70,9 +70,9 @@ final class SandboxKeys {
         return cipher(Cipher.DECRYPT_MODE, id, all, all, NONCE);
       }
     } catch (IllegalArgumentException notOurs) {
-      // said below
+      // Reported below.
     }
-    throw new IOException("what is needed to boot it again cannot be read");
+    throw new IOException("the boot record cannot be decrypted");
   }
 
   private byte[] cipher(int mode, SandboxId id, byte[] nonce, byte[] content, int from) {
@@ -110,8 +110,8 @@ final class SandboxKeys {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the key of the sandboxes cannot be had: " + e.getMessage(),
-              "see who may read and write " + file)
+              "the key file of the sandboxes cannot be used: " + e.getMessage(),
+              "check the permissions of " + file)
           .exception(e);
     }
   }
@@ -120,7 +120,7 @@ final class SandboxKeys {
     try {
       byte[] found = Files.readAllBytes(file);
       if (found.length != SIZE) {
-        throw new IOException(file + " has " + found.length + " bytes and not " + SIZE);
+        throw new IOException(file + " has " + found.length + " bytes instead of " + SIZE);
       }
       return found;
     } catch (NoSuchFileException none) {
@@ -128,7 +128,7 @@ final class SandboxKeys {
     }
   }
 
-  /** Of two processes that make one at once, both take the one that was first. */
+  /** Creates the key. If two processes create one at the same time, both use the first. */
   private byte[] make() throws IOException {
     byte[] fresh = new byte[SIZE];
     new SecureRandom().nextBytes(fresh);
@@ -142,7 +142,7 @@ final class SandboxKeys {
       out.write(ByteBuffer.wrap(fresh));
     }
     try {
-      Files.createLink(file, draft); // unlike a move it never replaces
+      Files.createLink(file, draft); // Unlike a move, a link never replaces.
       return fresh;
     } catch (FileAlreadyExistsException first) {
       return Files.readAllBytes(file);

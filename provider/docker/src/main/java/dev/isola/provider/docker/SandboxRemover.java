@@ -14,37 +14,39 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Removes sandboxes: the container first, then what is known of it, its folder last.
+ * Removes sandboxes: the container first, then the connection, the folder last.
  *
- * @param thaws whether a frozen one has to go on for a moment to be killed: a kernel of its own
- *     that is frozen does not see to that, and the engine gives up on it after ten seconds
+ * @param unpausesFirst whether a paused container must run for a moment to be killed: a paused
+ *     guest kernel does not handle the signal, and the engine gives up after ten seconds
  */
 record SandboxRemover(
     EngineApi engine,
-    SandboxResources ours,
+    SandboxResources sandboxResources,
     AgentLinks links,
     SandboxLocks turns,
     boolean unpausesFirst) {
-  /** Cleaning up may take this long after whatever went wrong, which may have used up all time. */
+  /** The deadline of a cleanup after a failure that may have used up the caller's deadline. */
   private static final Duration CLEAN_UP = Duration.ofSeconds(20);
 
-  private static final long LOOK_AGAIN = Duration.ofMillis(20).toNanos();
+  private static final long RETRY_PAUSE = Duration.ofMillis(20).toNanos();
 
   /**
-   * Removes a sandbox, in its turn, and returns when nothing is left.
+   * Removes a sandbox under its lock and returns when nothing remains.
    *
-   * @throws dev.isola.spi.error.DeadlineExceeded when the engine does not get it done
+   * @throws dev.isola.spi.error.DeadlineExceeded if the engine does not finish in time
    */
   void remove(SandboxId id, Deadline deadline) {
-    for (Optional<Container> left = ours.find(id); left.isPresent(); left = ours.find(id)) {
+    for (Optional<Container> left = sandboxResources.find(id);
+        left.isPresent();
+        left = sandboxResources.find(id)) {
       if (!removed(left.get(), deadline)) {
-        LockSupport.parkNanos(LOOK_AGAIN);
+        LockSupport.parkNanos(RETRY_PAUSE);
       }
-      if (deadline.over() && ours.find(id).isPresent()) {
+      if (deadline.over() && sandboxResources.find(id).isPresent()) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "the engine has not removed sandbox " + id + " within " + deadline.whole(),
-                "destroy it again")
+                "the engine did not remove sandbox " + id + " within " + deadline.whole(),
+                "destroy the sandbox again")
             .sandbox(id)
             .exception();
       }
@@ -53,7 +55,7 @@ record SandboxRemover(
     removeFolder(id);
   }
 
-  /** An engine that did not answer in time is asked what is left instead. */
+  /** Asks the engine what remains if it did not respond in time. */
   private boolean removed(Container container, Deadline deadline) {
     try {
       if (unpausesFirst && container.state() == SandboxState.PAUSED) {
@@ -69,7 +71,7 @@ record SandboxRemover(
   }
 
   void removeFolder(SandboxId id) {
-    ContainerSocketFolder folder = ours.folder(id);
+    ContainerSocketFolder folder = sandboxResources.folder(id);
     if (folder.exists()) {
       try {
         folder.remove();
@@ -77,7 +79,7 @@ record SandboxRemover(
         throw Fault.of(
                 ErrorCode.PROVIDER_UNAVAILABLE,
                 "the folder of sandbox " + id + " cannot be removed: " + e.getMessage(),
-                "remove what holds it and destroy again")
+                "remove the cause and destroy the sandbox again")
             .sandbox(id)
             .exception(e);
       }
@@ -85,25 +87,25 @@ record SandboxRemover(
   }
 
   /**
-   * Removes what was made of a sandbox whose making failed.
+   * Removes the remains of a failed creation.
    *
-   * @throws OutcomeUnknown when that fails, too
+   * @throws OutcomeUnknown if the removal fails too
    */
   void cleanUp(SandboxId id, Exception because) {
-    boolean interrupted = Thread.interrupted(); // what was begun is undone all the same
+    boolean interrupted = Thread.interrupted(); // Undone even if interrupted.
     try {
       remove(id, Deadline.in(CLEAN_UP));
     } catch (SandboxException e) {
       because.addSuppressed(e);
       throw Fault.of(
               ErrorCode.OUTCOME_UNKNOWN,
-              "making sandbox "
+              "creating sandbox "
                   + id
                   + " failed ("
                   + because.getMessage()
-                  + "), and what is left could not be removed: "
+                  + "), and its remaining resources could not be removed: "
                   + e.fault().problem(),
-              "destroy it when the engine answers again")
+              "destroy it when the engine responds again")
           .sandbox(id)
           .exception(because);
     } finally {
@@ -113,10 +115,10 @@ record SandboxRemover(
     }
   }
 
-  /** What an owner left behind that never comes back: it was killed before it could destroy it. */
+  /** Removes the sandboxes of processes that were killed before they could destroy them. */
   void removeOrphans() {
-    for (SandboxId id : ours.orphaned()) {
-      // One that is being destroyed this moment looks the same; it is left to who does it.
+    for (SandboxId id : sandboxResources.orphaned()) {
+      // A sandbox that is being destroyed at this moment looks the same; it is skipped.
       turns.tryWithLock(id, () -> remove(id, Deadline.in(CLEAN_UP)));
     }
   }

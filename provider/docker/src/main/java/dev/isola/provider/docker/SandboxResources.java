@@ -20,8 +20,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What there is of one provider's sandboxes: containers at the engine, by their labels, and folders
- * on this machine. One engine may serve two providers of an instance, Docker's and gVisor's.
+ * The resources of one provider's sandboxes: labelled containers in the engine, and folders on this
+ * host. One engine may serve two providers of an instance, such as {@code docker} and {@code
+ * docker-gvisor}.
  */
 record SandboxResources(EngineApi engine, ProviderContext context, String provider) {
   private Map<String, String> labels() {
@@ -40,7 +41,7 @@ record SandboxResources(EngineApi engine, ProviderContext context, String provid
     return labelled(ContainerLabels.SANDBOX, id.value()).stream().findFirst();
   }
 
-  /** Returns what has ended of those whose owner does not come back. */
+  /** Returns the ended sandboxes whose owner process no longer exists. */
   List<SandboxId> orphaned() {
     return labelled(ContainerLabels.SHORT_LIVED, "true").stream()
         .filter(container -> container.status().equals("exited"))
@@ -99,7 +100,7 @@ record SandboxResources(EngineApi engine, ProviderContext context, String provid
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "the folders of sandboxes cannot be listed: " + e.getMessage(),
-              "see who may read " + context.dataFolder())
+              "check the permissions of " + context.dataFolder())
           .exception(e);
     }
   }

@@ -13,7 +13,9 @@ import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A small tar archive in memory. A name that comes twice is taken once: engines refuse it. */
+/**
+ * A small tar archive in memory. A repeated name is added once, because engines reject duplicates.
+ */
 final class TarArchive {
   private record Item(TarEntry entry, Bytes bytes) implements TarStream.Item {
     @Override

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What of a container's files is the sandbox's own, by labels. */
+/** Labels that record which of a container's files belong to the sandbox. */
 final class WrittenFilesLabels {
   private static final String DIGEST = "dev.isola.image-digest";
   private static final String FOLDERS = "dev.isola.folders";
@@ -20,14 +20,14 @@ final class WrittenFilesLabels {
   private WrittenFilesLabels() {}
 
   /**
-   * @param digest of the image whose changes can be told
+   * @param digest the digest of the image, if its changes can be determined
    */
   static Map<String, String> of(SandboxSpec spec, Optional<String> digest, ResolvedImage image) {
     List<String> folders = new ArrayList<>();
     if (spec.workspacePath().isEmpty()) {
       folders.add(spec.workspaceMount());
     }
-    if (image.digest().isEmpty()) { // the rest of the root is the host's
+    if (image.digest().isEmpty()) { // The rest of the root is the host's.
       HOMES.stream().filter(home -> !home.equals(spec.workspaceMount())).forEach(folders::add);
     }
     folders.removeIf(
@@ -44,7 +44,7 @@ final class WrittenFilesLabels {
     return labels;
   }
 
-  /** Returns what a container bears; empty for one of an earlier version. */
+  /** Reads the labels of a container; empty for one created by an earlier version. */
   static Optional<ChangeTracking> read(JsonValue inspected) {
     JsonValue labels = inspected.at("Config", "Labels");
     if (!labels.has(FOLDERS)) {

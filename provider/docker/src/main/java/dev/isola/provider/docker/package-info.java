@@ -1,4 +1,4 @@
-/** Sandboxes by a container engine: Docker, Podman, and gVisor and Kata through them. */
+/** Sandboxes in a container engine: Docker and Podman, and gVisor and Kata as their runtimes. */
 @NullMarked
 package dev.isola.provider.docker;
 

@@ -35,20 +35,24 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Engines that are away, hang, refuse, are full or are none: each is told apart, in time. */
+/**
+ * Engines that are down, hang, refuse, are full or are no engine: each is reported specifically and
+ * in time.
+ */
 @Timeout(60)
 class BrokenEngineTest {
   private static final Deadline SOON = Deadline.in(Duration.ofHours(1));
   private static final Duration SHORT = Duration.ofMillis(300);
 
   private static final String VERSION =
-      "{\"Version\": \"29.0.0\", \"Components\": [{\"Name\": \"Engine\", \"Version\": \"29.0.0\"}]}";
+      "{\"Version\": \"29.0.0\", \"Components\": [{\"Name\": \"Engine\", \"Version\":"
+          + " \"29.0.0\"}]}";
   private static final String INFO =
-      "{\"MemoryLimit\": true, \"PidsLimit\": true, \"CpuCfsQuota\": true, \"KernelVersion\": \"6\","
-          + " \"Runtimes\": {\"runc\": {}}}";
+      "{\"MemoryLimit\": true, \"PidsLimit\": true, \"CpuCfsQuota\": true, \"KernelVersion\":"
+          + " \"6\", \"Runtimes\": {\"runc\": {}}}";
   private static final String IMAGE = "{\"Id\": \"sha256:0123\", \"Config\": {}}";
 
-  /** An engine that does all but what {@code instead} answers. */
+  /** Returns the script of a working engine, except for what {@code instead} answers. */
   private static Function<String, String> working(Function<String, String> instead) {
     return line -> {
       String special = instead.apply(line);
@@ -57,20 +61,20 @@ class BrokenEngineTest {
       }
       String path = line.split(" ")[1];
       if (path.equals("/version")) {
-        return StubEngine.answer(200, VERSION);
+        return StubEngine.response(200, VERSION);
       } else if (path.equals("/info")) {
-        return StubEngine.answer(200, INFO);
+        return StubEngine.response(200, INFO);
       } else if (path.startsWith("/images/")) {
-        return StubEngine.answer(200, IMAGE);
+        return StubEngine.response(200, IMAGE);
       } else if (path.startsWith("/containers/json")) {
-        return StubEngine.answer(200, "[]");
+        return StubEngine.response(200, "[]");
       }
-      return StubEngine.answer(500, "{\"message\": \"not in the script\"}");
+      return StubEngine.response(500, "{\"message\": \"not in the script\"}");
     };
   }
 
-  private static String when(String line, String start, String answer) {
-    return line.startsWith(start) ? answer : "";
+  private static String when(String line, String start, String response) {
+    return line.startsWith(start) ? response : "";
   }
 
   private interface Use {
@@ -99,7 +103,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatIsNotThereIsUnreachableWithARemedy() throws Exception {
+  void missingEngineIsUnreachableWithARemedy() throws Exception {
     try (TemporaryFolder data = TemporaryFolder.create("isola-data-");
         Provider provider =
             new DockerProviderFactory()
@@ -116,7 +120,7 @@ class BrokenEngineTest {
               });
       assertThatThrownBy(() -> provider.create(spec(SHORT)))
           .isInstanceOf(ProviderUnavailable.class);
-      // That nothing answers does not mean that nothing is there.
+      // An unreachable engine does not mean that there are no sandboxes.
       assertThatThrownBy(() -> provider.attach(new SandboxId("abc")))
           .isInstanceOf(ProviderUnavailable.class);
       assertThatThrownBy(provider::inventory).isInstanceOf(ProviderUnavailable.class);
@@ -126,7 +130,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aSilentEngineIsGivenUpAtTheDeadline() throws Exception {
+  void silentEngineTimesOut() throws Exception {
     try (StubEngine stub = new StubEngine(line -> StubEngine.SILENCE);
         EngineHttp http = client(stub)) {
       assertThatThrownBy(() -> http.send(EngineRequest.get("/version"), Deadline.in(SHORT)))
@@ -140,7 +144,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatStopsInTheMiddleOfAnAnswerIsGivenUpToo() throws Exception {
+  void stalledResponseTimesOut() throws Exception {
     String half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
     try (StubEngine stub = new StubEngine(line -> half);
         EngineHttp http = client(stub)) {
@@ -151,7 +155,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void whatDoesNotSpeakHttpIsNoEngine() throws Exception {
+  void nonHttpServiceIsRejected() throws Exception {
     for (String garbage :
         new String[] {
           "SSH-2.0-OpenSSH\r\n",
@@ -171,7 +175,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anAnswerWithoutEndIsNotReadWithoutEnd() throws Exception {
+  void endlessResponseIsLimited() throws Exception {
     String chunk = "100000\r\n" + "x".repeat(1 << 20) + "\r\n";
     String endless = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk.repeat(20);
     try (StubEngine stub = new StubEngine(line -> endless);
@@ -183,20 +187,20 @@ class BrokenEngineTest {
   }
 
   @Test
-  void chunksAreReadAndConnectionsKept() throws Exception {
+  void chunkedResponsesKeepTheConnection() throws Exception {
     String chunked =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
     try (StubEngine stub = new StubEngine(line -> chunked);
         EngineHttp http = client(stub)) {
       for (int i = 0; i < 3; i++) {
-        EngineResponse answer = http.send(EngineRequest.get("/info"), SOON);
-        assertThat(answer.text()).isEqualTo("abcde");
+        EngineResponse response = http.send(EngineRequest.get("/info"), SOON);
+        assertThat(response.text()).isEqualTo("abcde");
       }
     }
   }
 
   @Test
-  void anAnswerWithoutALengthGoesToTheEndAndItsConnectionIsNotKept() throws Exception {
+  void responseWithoutLengthEndsTheConnection() throws Exception {
     String whole = "HTTP/1.0 200 OK\r\n\r\nall there is" + StubEngine.CLOSE;
     try (StubEngine stub =
             new StubEngine(
@@ -209,11 +213,11 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aConnectionThatTheEngineClosedMeanwhileIsNotUsed() throws Exception {
+  void staleConnectionIsNotReused() throws Exception {
     String closing = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + StubEngine.CLOSE;
     try (StubEngine stub =
             new StubEngine(
-                line -> line.contains("/first") ? closing : StubEngine.answer(200, "{}"));
+                line -> line.contains("/first") ? closing : StubEngine.response(200, "{}"));
         EngineHttp http = client(stub)) {
       http.send(EngineRequest.get("/first"), SOON);
       Awaitility.await().until(stub::hungUp);
@@ -222,9 +226,9 @@ class BrokenEngineTest {
   }
 
   @Test
-  void whatIsNotJsonIsToldAndNothingIsMade() throws Exception {
+  void malformedResponseIsReportedAndCreatesNothing() throws Exception {
     with(
-        working(line -> when(line, "GET /info", StubEngine.answer(200, "<html>"))),
+        working(line -> when(line, "GET /info", StubEngine.response(200, "<html>"))),
         (provider, stub) -> {
           assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(5))))
               .isInstanceOf(ProviderUnavailable.class)
@@ -235,14 +239,14 @@ class BrokenEngineTest {
   }
 
   @Test
-  void theEnginesOwnWordsReachTheCaller() throws Exception {
+  void engineErrorMessageReachesTheCaller() throws Exception {
     with(
         working(
             line ->
                 when(
                     line,
                     "POST /containers/create",
-                    StubEngine.answer(400, "{\"message\": \"invalid mount config\"}"))),
+                    StubEngine.response(400, "{\"message\": \"invalid mount config\"}"))),
         (provider, stub) -> {
           assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(5))))
               .hasMessageContaining("invalid mount config")
@@ -253,14 +257,14 @@ class BrokenEngineTest {
   }
 
   @Test
-  void aFullEngineIsALimitAndNotAFault() throws Exception {
+  void fullEngineDiskIsReportedAsDiskFull() throws Exception {
     with(
         working(
             line ->
                 when(
                     line,
                     "POST /containers/create",
-                    StubEngine.answer(500, "{\"message\": \"mkdir: no space left on device\"}"))),
+                    StubEngine.response(500, "{\"message\": \"mkdir: no space left on device\"}"))),
         (provider, stub) ->
             assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(5))))
                 .isInstanceOfSatisfying(
@@ -269,14 +273,15 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anImageThatCannotBeFetchedIsNotFound() throws Exception {
+  void failedPullIsImageNotFound() throws Exception {
     String progress =
-        "{\"status\":\"Pulling\"}\r\n{\"errorDetail\":{\"message\":\"denied\"},\"error\":\"denied\"}\r\n";
+        "{\"status\":\"Pulling\"}\r\n"
+            + "{\"errorDetail\":{\"message\":\"denied\"},\"error\":\"denied\"}\r\n";
     with(
         working(
             line ->
-                when(line, "GET /images/", StubEngine.answer(404, "{}"))
-                    + when(line, "POST /images/create", StubEngine.answer(200, progress))),
+                when(line, "GET /images/", StubEngine.response(404, "{}"))
+                    + when(line, "POST /images/create", StubEngine.response(200, progress))),
         (provider, stub) -> {
           SandboxSpec spec =
               spec(Duration.ofSeconds(5)).toBuilder().image("example.invalid/x").build();
@@ -289,7 +294,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anImageThatTakesTooLongSaysHowFarItIs() throws Exception {
+  void slowPullReportsItsProgress() throws Exception {
     String progress =
         """
         HTTP/1.1 200 OK\r
@@ -300,17 +305,17 @@ class BrokenEngineTest {
     with(
         working(
             line ->
-                when(line, "GET /images/", StubEngine.answer(404, "{}"))
+                when(line, "GET /images/", StubEngine.response(404, "{}"))
                     + when(line, "POST /images/create", progress)),
         (provider, stub) ->
             assertThatThrownBy(
                     () -> provider.create(spec(SHORT).toBuilder().image("large").build()))
                 .isInstanceOf(DeadlineExceeded.class)
-                .hasMessageContaining("1 of the 2 parts"));
+                .hasMessageContaining("1 of the 2 reported layers"));
   }
 
   @Test
-  void anEngineThatHangsWhileMakingIsCleanedUpAfterOrToldAsUnknown() throws Exception {
+  void hangingCreateIsCleanedUpOrReportedAsUnknown() throws Exception {
     with(
         working(line -> when(line, "POST /containers/create", StubEngine.SILENCE)),
         (provider, stub) ->
@@ -320,14 +325,14 @@ class BrokenEngineTest {
   }
 
   @Test
-  void somebodyElsesContainerOfThatNameIsLeftAlone() throws Exception {
+  void foreignContainerOfTheSameNameIsNotTouched() throws Exception {
     with(
         working(
             line ->
                 when(
                     line,
                     "POST /containers/create",
-                    StubEngine.answer(409, "{\"message\": \"name is already in use\"}"))),
+                    StubEngine.response(409, "{\"message\": \"name is already in use\"}"))),
         (provider, stub) -> {
           assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(5))))
               .isInstanceOf(Conflict.class);
@@ -337,12 +342,13 @@ class BrokenEngineTest {
   }
 
   @Test
-  void anEngineThatIgnoresTheFilterDoesNotShowUsWhatIsNotOurs() throws Exception {
+  void foreignContainersAreIgnoredIfTheEngineIgnoresTheFilter() throws Exception {
     String foreign =
         "[{\"Id\": \"0123456789ab\", \"Names\": [\"/x\"], \"State\": \"running\", \"Created\": 1,"
-            + " \"Labels\": {\"dev.isola.instance\": \"another\", \"dev.isola.sandbox\": \"abc\"}}]";
+            + " \"Labels\": {\"dev.isola.instance\": \"another\", \"dev.isola.sandbox\":"
+            + " \"abc\"}}]";
     with(
-        working(line -> when(line, "GET /containers/json", StubEngine.answer(200, foreign))),
+        working(line -> when(line, "GET /containers/json", StubEngine.response(200, foreign))),
         (provider, stub) -> {
           assertThat(provider.inventory()).isEmpty();
           provider.destroy(new SandboxId("abc"), DestroyOptions.FORCE);
@@ -351,7 +357,7 @@ class BrokenEngineTest {
   }
 
   @Test
-  void kataAndGvisorSayWhatIsMissing() throws IOException {
+  void kataAndGvisorReportTheMissingRuntime() throws IOException {
     try (StubEngine stub = new StubEngine(working(line -> ""));
         TemporaryFolder data = TemporaryFolder.create("isola-data-")) {
       for (ProviderFactory factory :

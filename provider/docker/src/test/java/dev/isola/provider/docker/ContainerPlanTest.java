@@ -25,7 +25,7 @@ class ContainerPlanTest {
   private static final SandboxSpec PLAIN = SandboxSpec.builder(ID).build();
 
   private static Map<String, Object> body(SandboxSpec spec, boolean remaps) {
-    EngineInfo facts =
+    EngineInfo engineInfo =
         new EngineInfo(
             "29",
             false,
@@ -51,7 +51,7 @@ class ContainerPlanTest {
             new InstanceId("mine"),
             EngineVariant.DOCKER,
             spec,
-            facts,
+            engineInfo,
             settings,
             image,
             Optional.empty(),
@@ -61,13 +61,13 @@ class ContainerPlanTest {
         .body();
   }
 
-  @SuppressWarnings("unchecked") // what is put in there is such a map
+  @SuppressWarnings("unchecked") // The value is always such a map.
   private static Map<String, Object> host(SandboxSpec spec, boolean remaps) {
     return (Map<String, Object>) requireNonNull(body(spec, remaps).get("HostConfig"));
   }
 
   @Test
-  void everythingThatIsNotNeededIsTakenAway() {
+  void unneededPrivilegesAreDropped() {
     Map<String, Object> host = host(PLAIN, false);
     assertThat(host)
         .containsEntry("CapDrop", List.of("ALL"))
@@ -83,20 +83,20 @@ class ContainerPlanTest {
   }
 
   @Test
-  void theContainerBearsWhoseItIs() {
+  void containerIsLabelledWithItsOwner() {
     assertThat(String.valueOf(body(PLAIN, false).get("Labels")))
         .contains("dev.isola.instance=mine", "dev.isola.sandbox=abc", "dev.isola.provider=docker");
     assertThat(body(PLAIN, false)).containsEntry("User", "0:0");
   }
 
   @Test
-  void theEnvironmentOfTheSpecIsNotInTheEnginesBook() {
+  void environmentIsNotStoredInTheEngine() {
     SandboxSpec secret = PLAIN.toBuilder().env("TOKEN", "hunter2").build();
     assertThat(body(secret, false).toString()).doesNotContain("hunter2");
   }
 
   @Test
-  void remappingIsLeftOutOnlyWhereTheHostIsShared() {
+  void userRemappingIsDisabledOnlyForHostSharing() {
     assertThat(host(PLAIN, true)).doesNotContainKey("UsernsMode");
     SandboxSpec bound = PLAIN.toBuilder().volume(VolumeMount.bind("/srv", "/srv", true)).build();
     assertThat(host(bound, true)).containsEntry("UsernsMode", "host");
@@ -104,13 +104,13 @@ class ContainerPlanTest {
   }
 
   @Test
-  void theBridgeIsTheOneThatWasNamed() {
+  void bridgeModeUsesTheConfiguredNetwork() {
     SandboxSpec bridged = PLAIN.toBuilder().network(Network.of(NetworkMode.BRIDGE)).build();
     assertThat(host(bridged, false)).containsEntry("NetworkMode", "walled");
   }
 
   @Test
-  void moreProcessorsThanThereAreIsNoError() {
+  void cpuLimitIsCappedAtTheHostCpus() {
     SandboxSpec many = PLAIN.toBuilder().limits(ResourceLimits.DEFAULT.withCpu(512)).build();
     assertThat(host(many, false))
         .containsEntry("CpuQuota", 51_200_000L)

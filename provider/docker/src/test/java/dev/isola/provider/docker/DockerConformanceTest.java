@@ -11,8 +11,8 @@ import java.util.Map;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The kit on a real Docker engine that remaps users; {@code ./check --long} runs all classes, the
- * build those where the engine itself does the work.
+ * The conformance kit on a real Docker engine with user remapping. {@code ./check --long} runs all
+ * classes, the build only those that depend on the engine.
  */
 @ExtendWith(SharedEngine.class)
 final class DockerConformanceTest extends ConformanceTest {

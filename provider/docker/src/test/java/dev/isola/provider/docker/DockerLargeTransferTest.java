@@ -36,8 +36,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Much of everything, and none of it in memory: 5 GB of output, a file of 1 GiB, 10,000 files in
- * {@code ./check --long}, and a twentieth of that otherwise.
+ * Large transfers in constant memory: 5 GB of output, a file of 1 GiB and 10,000 files in {@code
+ * ./check --long}, and a twentieth of that otherwise.
  */
 @Timeout(900)
 @ExtendWith(SharedEngine.class)
@@ -47,7 +47,7 @@ class DockerLargeTransferTest {
   private static final long FILE = (1L << 30) / SHARE;
   private static final int FILES = 10_000 / SHARE;
   private static final long SOME = 64L << 20;
-  private static final int LOOKS = 5;
+  private static final int ATTEMPTS = 5;
 
   private final TemporaryFolder data = TemporaryFolder.create("isola-");
   private final Provider provider =
@@ -74,7 +74,7 @@ class DockerLargeTransferTest {
     most = before;
   }
 
-  /** Looks on the way, too: what was held and let go of is not flat. */
+  /** Also samples during the transfer, to detect memory that is held and then released. */
   private void look() {
     most = Math.max(most, memory());
   }
@@ -109,15 +109,15 @@ class DockerLargeTransferTest {
   }
 
   @Test
-  void outputWithoutEnd() {
+  void largeOutputUsesConstantMemory() {
     long seen = 0;
     try (Execution execution = sandbox.start(Command.shell("head -c " + OUTPUT + " /dev/zero"))) {
-      long next = OUTPUT / LOOKS;
+      long next = OUTPUT / ATTEMPTS;
       for (Optional<Output> piece = execution.read(); piece.isPresent(); piece = execution.read()) {
         assertThat(piece.get().offset()).as("without a gap").isEqualTo(seen);
         seen = piece.get().end();
         if (seen > next) {
-          next += OUTPUT / LOOKS;
+          next += OUTPUT / ATTEMPTS;
           look();
         }
       }
@@ -126,7 +126,7 @@ class DockerLargeTransferTest {
   }
 
   @Test
-  void aLargeFileInAndOut() throws IOException {
+  void largeFileUsesConstantMemory() throws IOException {
     sandbox.files().write("large", new Zeros(FILE, this::look), WriteOptions.DEFAULT);
     try (InputStream in = sandbox.files().read("large", ReadRange.ALL)) {
       in.skipNBytes(FILE / 2);
@@ -136,7 +136,7 @@ class DockerLargeTransferTest {
   }
 
   @Test
-  void manyFilesInAndOut() throws IOException {
+  void manyFilesUseConstantMemory() throws IOException {
     sandbox.run(
         Command.shell(
             "mkdir many && cd many && i=0; while [ $i -lt "
@@ -151,7 +151,7 @@ class DockerLargeTransferTest {
         .isEqualTo(FILES + "\n");
   }
 
-  /** So many bytes that are nowhere. */
+  /** Generates the given number of bytes. */
   private static final class Zeros extends InputStream {
     private final long half;
     private final Runnable halfway;

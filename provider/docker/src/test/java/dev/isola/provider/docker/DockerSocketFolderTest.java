@@ -22,7 +22,7 @@ class DockerSocketFolderTest {
   private static final SandboxId ID = new SandboxId("abc");
 
   @Test
-  void theSocketIsReachedByANameThatTheSandboxDoesNotHave() throws IOException {
+  void socketIsLinkedOutsideTheSandboxFolder() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         ServerSocketChannel agent = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       ContainerSocketFolder folder = ContainerSocketFolder.of(data.path(), MINE, ID);
@@ -40,7 +40,7 @@ class DockerSocketFolderTest {
   }
 
   @Test
-  void aLinkInThePlaceOfTheSocketIsNotFollowed() throws IOException {
+  void symbolicLinkInsteadOfTheSocketIsNotFollowed() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-")) {
       ContainerSocketFolder folder = ContainerSocketFolder.of(data.path(), MINE, ID);
       folder.claim(ID);
@@ -52,7 +52,7 @@ class DockerSocketFolderTest {
   }
 
   @Test
-  void oneOfTwoGetsItAndAnotherInstancesIsNotOurs() throws IOException {
+  void folderHasOneOwner() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-")) {
       ContainerSocketFolder mine = ContainerSocketFolder.of(data.path(), MINE, ID);
       ContainerSocketFolder theirs = ContainerSocketFolder.of(data.path(), THEIRS, ID);

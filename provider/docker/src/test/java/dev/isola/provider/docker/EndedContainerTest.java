@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A sandbox that ends while its agent is being reached through the engine: whoever waits is told of
- * its end, and not that the engine is slow.
+ * A sandbox that ends while the server connects to its agent through the engine is reported as
+ * ended, not as a slow engine.
  */
 @Timeout(60)
 class EndedContainerTest {
@@ -35,38 +35,41 @@ class EndedContainerTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private static String inspected(boolean running) {
-    return StubEngine.answer(200, "{\"State\": {\"Running\": " + running + "}}");
+    return StubEngine.response(200, "{\"State\": {\"Running\": " + running + "}}");
   }
 
-  /** Opens a connection to a container whose exec the stub answers like this. */
+  /** Opens a connection to a container whose exec the stub answers as given. */
   private static void open(String exec, String inspect) throws IOException {
     Function<String, String> script = line -> line.contains("/exec ") ? exec : inspect;
     try (StubEngine stub = new StubEngine(script);
         EngineApi engine = new EngineApi(new EngineHttp(stub.address()))) {
-      // Only silence is waited out: an answer may take its time on a busy machine.
+      // Short only for silence: a response may take long on a busy machine.
       new ExecConnector(engine, CONTAINER).open(exec.equals(StubEngine.SILENCE) ? SHORT : PATIENCE);
     }
   }
 
   @Test
-  void whoCannotBeReachedBecauseItEndedIsAbsent() {
+  void endedContainerIsReportedAsAbsent() {
     assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(false)))
         .isInstanceOf(AgentAbsentException.class)
         .hasMessageContaining("has ended");
-    assertThatThrownBy(() -> open(StubEngine.answer(409, "{}"), inspected(false)))
+    assertThatThrownBy(() -> open(StubEngine.response(409, "{}"), inspected(false)))
         .isInstanceOf(AgentAbsentException.class);
     assertThatThrownBy(
-            () -> open(StubEngine.answer(404, "{}"), StubEngine.answer(404, "{\"message\": \"\"}")))
+            () ->
+                open(
+                    StubEngine.response(404, "{}"),
+                    StubEngine.response(404, "{\"message\": \"\"}")))
         .isInstanceOf(AgentAbsentException.class);
   }
 
   @Test
-  void whoRunsAndCannotBeReachedIsNotSaidToHaveEnded() {
+  void unreachableRunningContainerIsNotReportedAsEnded() {
     assertThatThrownBy(() -> open(StubEngine.SILENCE, inspected(true)))
         .isNotInstanceOf(AgentAbsentException.class)
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("did not answer POST");
-    String paused = StubEngine.answer(409, "{\"message\": \"container is paused\"}");
+        .hasMessageContaining("did not respond to POST");
+    String paused = StubEngine.response(409, "{\"message\": \"container is paused\"}");
     assertThatThrownBy(() -> open(paused, inspected(true)))
         .isNotInstanceOf(AgentAbsentException.class)
         .isInstanceOf(IOException.class)
@@ -78,13 +81,13 @@ class EndedContainerTest {
   }
 
   @Test
-  void withNoTimeLeftNothingIsAsked() throws IOException {
-    try (StubEngine stub = new StubEngine(line -> StubEngine.answer(200, "{}"));
+  void noRequestIsSentAfterTheDeadline() throws IOException {
+    try (StubEngine stub = new StubEngine(line -> StubEngine.response(200, "{}"));
         EngineHttp http = new EngineHttp(stub.address())) {
       Deadline over = Deadline.in(Duration.ZERO);
       assertThatThrownBy(() -> http.send(EngineRequest.post("/containers/x/exec"), over))
           .isInstanceOf(DeadlineExceeded.class)
-          .hasMessageContaining("no time was left");
+          .hasMessageContaining("ms passed before a request");
       assertThatThrownBy(() -> http.upgrade(EngineRequest.post("/exec/x/start"), over))
           .isInstanceOf(DeadlineExceeded.class);
       assertThat(stub.asked()).isEmpty();
@@ -98,7 +101,10 @@ class EndedContainerTest {
   private static final String UPGRADED =
       "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n";
 
-  /** An engine that calls a container running, and all but what {@code instead} answers. */
+  /**
+   * Returns the script of an engine that reports a running container, except for what {@code
+   * instead} answers.
+   */
   private static Function<String, String> running(Function<String, String> instead) {
     String listed =
         "[{\"Id\": \""
@@ -112,17 +118,20 @@ class EndedContainerTest {
       if (!special.isEmpty()) {
         return special;
       } else if (line.startsWith("GET /containers/json")) {
-        return StubEngine.answer(200, listed);
+        return StubEngine.response(200, listed);
       } else if (line.startsWith("POST /containers/" + CONTAINER + "/exec")) {
-        return StubEngine.answer(201, "{\"Id\": \"" + CONTAINER + "\"}");
+        return StubEngine.response(201, "{\"Id\": \"" + CONTAINER + "\"}");
       } else if (line.startsWith("GET /events")) {
         return StubEngine.SILENCE;
       }
-      return StubEngine.answer(500, "{\"message\": \"not in the script\"}");
+      return StubEngine.response(500, "{\"message\": \"not in the script\"}");
     };
   }
 
-  /** Attaches to it, which must find none; returns how often the agent was reached for. */
+  /**
+   * Attaches, which must find no sandbox, and returns the number of connection attempts to the
+   * agent.
+   */
   private static long attach(Function<String, String> script) throws IOException {
     try (StubEngine stub = new StubEngine(script);
         TemporaryFolder data = TemporaryFolder.create("isola-data-");
@@ -138,11 +147,11 @@ class EndedContainerTest {
   }
 
   /**
-   * The engine still calls it running, takes the exec, and nobody answers there any more: so it is
-   * with gVisor. Then the engine tells of the end.
+   * The engine still reports the container as running and accepts the exec, but the agent no longer
+   * responds, as with gVisor. Then the engine reports the end.
    */
   @Test
-  void whoAttachesToOneThatEndsMeanwhileFindsNone() throws IOException {
+  void attachToAnEndingContainerFindsNone() throws IOException {
     String died =
         "{\"Action\": \"die\", \"Actor\": {\"Attributes\": {" + LABELS + ", \"name\": \"x\"}}}\n";
     CountDownLatch greeting = new CountDownLatch(1);
@@ -160,11 +169,11 @@ class EndedContainerTest {
     assertThat(attach(script)).isEqualTo(1);
   }
 
-  /** The engine takes the exec, and says in words, where the agent should speak, that it failed. */
+  /** The engine accepts the exec and sends an error message in place of the agent's data. */
   @Test
-  void theEnginesWordsAreNotTakenForTheAgents() throws IOException {
-    String words = "cannot exec in a stopped container\r\n";
-    String frame = "\1\0\0\0\0\0\0" + (char) words.length() + words;
+  void engineErrorTextIsNotParsedAsAgentData() throws IOException {
+    String command = "cannot exec in a stopped container\r\n";
+    String frame = "\1\0\0\0\0\0\0" + (char) command.length() + command;
     AtomicBoolean told = new AtomicBoolean();
     Function<String, String> script =
         running(
@@ -173,7 +182,7 @@ class EndedContainerTest {
                 told.set(true);
                 return UPGRADED + frame + StubEngine.CLOSE;
               } else if (told.get() && line.contains("/exec ")) {
-                return StubEngine.answer(409, "{\"message\": \"not running\"}");
+                return StubEngine.response(409, "{\"message\": \"not running\"}");
               } else if (line.startsWith("GET /containers/" + CONTAINER + "/json")) {
                 return inspected(!told.get());
               }

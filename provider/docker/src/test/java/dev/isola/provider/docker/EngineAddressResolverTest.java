@@ -32,7 +32,7 @@ class EngineAddressResolverTest {
   }
 
   @Test
-  void theSettingComesFirstThenTheEnvironmentThenTheContext() throws IOException {
+  void settingPrecedesEnvironmentAndContext() throws IOException {
     context("away", "tcp://10.0.0.1:2375");
     Files.writeString(home.resolve(".docker/config.json"), "{\"currentContext\": \"away\"}");
     Map<String, String> env = Map.of("DOCKER_HOST", "unix:///b.sock");
@@ -45,13 +45,13 @@ class EngineAddressResolverTest {
   }
 
   @Test
-  void onlyASocketOfThisMachineIsLocal() {
+  void onlyUnixSocketsAreLocal() {
     assertThat(find(Map.of("host", "/run/x.sock"), Map.of()).local()).isTrue();
     assertThat(find(Map.of("host", "tcp://127.0.0.1"), Map.of()).local()).isFalse();
   }
 
   @Test
-  void podmanHasPlacesOfItsOwn() {
+  void podmanHasItsOwnDefaults() {
     assertThat(
             new EngineAddressResolver(
                     EngineVariant.PODMAN,
@@ -63,7 +63,7 @@ class EngineAddressResolverTest {
   }
 
   @Test
-  void whatCannotBeUsedIsToldWithAWayOut() {
+  void unusableAddressIsReportedWithARemedy() {
     for (String wrong :
         new String[] {"ssh://me@there", "npipe://x", "tcp://host:port", "nonsense"}) {
       assertThatThrownBy(() -> find(Map.of("host", wrong), Map.of()))

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class EngineInfoTest {
-  private static EngineInfo facts(String version, String info) throws IOException {
+  private static EngineInfo engineInfo(String version, String info) throws IOException {
     return EngineInfo.of(
         JsonValue.parse(version.getBytes(UTF_8)), JsonValue.parse(info.getBytes(UTF_8)), false);
   }
@@ -29,58 +29,58 @@ class EngineInfoTest {
         + "\"}]}";
   }
 
-  private static Health health(EngineVariant flavour, EngineInfo facts) {
+  private static Health health(EngineVariant variant, EngineInfo engineInfo) {
     DockerProviderSettings settings =
         DockerProviderSettings.of(
             new ProviderConfig(Map.of()), EngineAddressResolver.parse("unix:///run/x.sock"));
-    return new EngineCheck(flavour, settings).health(facts);
+    return new EngineCheck(variant, settings).health(engineInfo);
   }
 
   @Test
-  void anOldRuncIsRefusedUnlessADistributionMendedIt() throws IOException {
-    EngineInfo old = facts(components("29.0.0", "1.1.5"), "{}");
+  void vulnerableRuncIsRefusedUnlessFromADistribution() throws IOException {
+    EngineInfo old = engineInfo(components("29.0.0", "1.1.5"), "{}");
     assertThat(health(EngineVariant.DOCKER, old))
         .isInstanceOfSatisfying(
             Health.Unhealthy.class, ill -> assertThat(ill.reason()).contains("CVE-2024-21626"));
-    EngineInfo mended = facts(components("29.0.0", "1.1.5+ds1-1+deb12u1"), "{}");
+    EngineInfo mended = engineInfo(components("29.0.0", "1.1.5+ds1-1+deb12u1"), "{}");
     assertThat(health(EngineVariant.DOCKER, mended))
         .isInstanceOfSatisfying(
             Health.Healthy.class, well -> assertThat(well.detail()).contains("distribution"));
-    EngineInfo current = facts(components("29.0.0", "1.4.3"), "{}");
+    EngineInfo current = engineInfo(components("29.0.0", "1.4.3"), "{}");
     assertThat(health(EngineVariant.DOCKER, current))
         .isInstanceOfSatisfying(
             Health.Healthy.class, well -> assertThat(well.detail()).doesNotContain("CVE"));
   }
 
   @Test
-  void anOldEngineIsRefusedToo() throws IOException {
-    assertThat(health(EngineVariant.DOCKER, facts(components("20.10.12", "1.4.3"), "{}")))
+  void vulnerableEngineIsRefused() throws IOException {
+    assertThat(health(EngineVariant.DOCKER, engineInfo(components("20.10.12", "1.4.3"), "{}")))
         .isInstanceOfSatisfying(
             Health.Unhealthy.class, ill -> assertThat(ill.reason()).contains("CVE-2022-24769"));
   }
 
   @Test
-  void theResourcesAreThoseOfTheEnginesMachine() throws IOException {
-    assertThat(facts("{}", "{\"NCPU\": 48, \"MemTotal\": 270582939648}").resources())
+  void resourcesAreThoseOfTheEnginesHost() throws IOException {
+    assertThat(engineInfo("{}", "{\"NCPU\": 48, \"MemTotal\": 270582939648}").resources())
         .contains(new HostResources(48, 258_048));
-    assertThat(facts("{}", "{\"NCPU\": 0, \"MemTotal\": -1}").resources()).isEmpty();
-    assertThat(facts("{}", "{}").resources()).isEmpty();
+    assertThat(engineInfo("{}", "{\"NCPU\": 0, \"MemTotal\": -1}").resources()).isEmpty();
+    assertThat(engineInfo("{}", "{}").resources()).isEmpty();
   }
 
   @Test
-  void onlyLimitsThatTheEngineCanSetAreDeclared() throws IOException {
-    assertThat(facts("{}", "{\"MemoryLimit\": true}").limits())
+  void onlyEnforceableLimitsAreDeclared() throws IOException {
+    assertThat(engineInfo("{}", "{\"MemoryLimit\": true}").limits())
         .containsExactlyInAnyOrder(LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
   }
 
   @Test
-  void dockerIsNotTakenForPodman() throws IOException {
-    EngineInfo docker = facts(components("29.0.0", "1.4.3"), "{}");
+  void dockerIsDistinguishedFromPodman() throws IOException {
+    EngineInfo docker = engineInfo(components("29.0.0", "1.4.3"), "{}");
     assertThat(health(EngineVariant.PODMAN, docker).healthy()).isFalse();
   }
 
   @Test
-  void kataIsKnownByItsProgramOrItsShim() throws IOException {
+  void kataIsRecognizedByProgramOrShim() throws IOException {
     for (String kata :
         List.of(
             "{\"runtimeType\": \"io.containerd.kata.v2\"}",
@@ -107,12 +107,12 @@ class EngineInfoTest {
   }
 
   private static EngineInfo registered(String kata) throws IOException {
-    return facts("{}", "{\"Runtimes\": {\"runc\": {}, \"kata\": " + kata + "}}");
+    return engineInfo("{}", "{\"Runtimes\": {\"runc\": {}, \"kata\": " + kata + "}}");
   }
 
   @Test
-  void whatIsNotThereHasNoFacts() throws IOException {
-    EngineInfo nothing = facts("[]", "null");
+  void missingFieldsAreEmpty() throws IOException {
+    EngineInfo nothing = engineInfo("[]", "null");
     assertThat(nothing.runtimes()).isEmpty();
     assertThat(nothing.podman()).isFalse();
   }

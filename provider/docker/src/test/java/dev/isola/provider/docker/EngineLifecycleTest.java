@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What happens to sandboxes when their engine restarts, or somebody else is at work in it. More of
- * them, and an engine that restores them, are in EngineRestartTest of app.
+ * Sandboxes whose engine restarts or is used by other programs. EngineRestartTest of app covers
+ * more of them, and engines that restore containers.
  */
 @Timeout(180)
 @ExtendWith(SharedEngine.class)
@@ -58,7 +58,7 @@ class EngineLifecycleTest {
   }
 
   @Test
-  void whatIsRemovedBehindOurBackIsGoneWithinAMoment() {
+  void externallyRemovedContainerIsNoticedAtOnce() {
     try (EngineApi somebody = SharedEngine.client();
         TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(SharedEngine.host(), data)) {
@@ -84,7 +84,7 @@ class EngineLifecycleTest {
   }
 
   @Test
-  void anEngineThatStopsEndsItsSandboxesAndSaysSoWhenItIsBack() throws IOException {
+  void engineRestartEndsItsSandboxes() throws IOException {
     try (TestContainerEngine own = TestContainerEngine.docker(false);
         TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(own, data)) {
@@ -110,7 +110,7 @@ class EngineLifecycleTest {
   }
 
   @Test
-  void nothingIsLeftOfAnEngineOfTheTestsOwn() {
+  void testEngineLeavesNothing() {
     TestContainerEngine own = TestContainerEngine.docker(false);
     assertThat(own.leftovers()).as("the control: while it runs it is seen").isNotEmpty();
     own.close();

@@ -22,7 +22,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who has the engine's socket is root of its machine; nobody is given it by a volume. */
+/** Access to the engine's socket is root access to its host, so a volume must not expose it. */
 @Timeout(60)
 class EngineSocketVolumeTest {
   private static SandboxSpec with(Path source) {
@@ -32,9 +32,9 @@ class EngineSocketVolumeTest {
   }
 
   @Test
-  void aVolumeThatNamesItIsRefusedBeforeAnythingIsAsked() throws IOException {
+  void engineSocketVolumeIsRefusedBeforeAnyRequest() throws IOException {
     try (StubEngine stub =
-            new StubEngine(line -> StubEngine.answer(500, "{\"message\": \"it was asked\"}"));
+            new StubEngine(line -> StubEngine.response(500, "{\"message\": \"it was asked\"}"));
         TemporaryFolder data = TemporaryFolder.create("isola-data-");
         Provider provider =
             new DockerProviderFactory()

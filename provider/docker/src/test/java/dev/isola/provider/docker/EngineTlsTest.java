@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Engines behind TLS: both sides prove who they are, or nothing is said. */
+/** Engines with TLS: both sides authenticate, or the connection fails. */
 @Timeout(60)
 class EngineTlsTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -85,7 +85,7 @@ class EngineTlsTest {
     scratch.close();
   }
 
-  /** Answers every request over TLS; only to whom it knows. */
+  /** Responds to every request of a trusted client over TLS. */
   private SSLServerSocket server() throws IOException {
     SSLServerSocket server =
         (SSLServerSocket)
@@ -99,10 +99,10 @@ class EngineTlsTest {
             try (Socket one = server.accept()) {
               byte[] request = new byte[4096];
               if (one.getInputStream().read(request) > 0) {
-                one.getOutputStream().write(StubEngine.answer(200, "{}").getBytes(ISO_8859_1));
+                one.getOutputStream().write(StubEngine.response(200, "{}").getBytes(ISO_8859_1));
               }
             } catch (IOException refusedOrOver) {
-              // The next one may be known, or the test is over.
+              // The next client may be trusted, or the test has ended.
             }
           }
         });
@@ -124,7 +124,7 @@ class EngineTlsTest {
   }
 
   @Test
-  void whoIsKnownIsAnsweredWithKeysOfEitherForm() throws IOException {
+  void trustedClientConnectsWithEitherKeyFormat() throws IOException {
     try (SSLServerSocket server = server()) {
       for (String known : new String[] {"client", "older"}) {
         try (EngineHttp http = new EngineHttp(address(server, known))) {
@@ -139,17 +139,17 @@ class EngineTlsTest {
   }
 
   @Test
-  void aServerOfAnotherAuthorityIsNotTrusted() throws IOException {
+  void serverOfAnotherAuthorityIsRejected() throws IOException {
     try (SSLServerSocket server = server();
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
       assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(PATIENCE)))
           .isInstanceOf(ProviderUnavailable.class)
-          .hasMessageContaining("cannot be reached");
+          .hasMessageContaining("is unreachable");
     }
   }
 
   @Test
-  void aClientOfAnotherAuthorityIsNotAnswered() throws IOException {
+  void clientOfAnotherAuthorityIsRejected() throws IOException {
     Path stranger = scratch.path().resolve("stranger/ca.pem");
     Files.copy(scratch.path().resolve("ours.pem"), stranger, StandardCopyOption.REPLACE_EXISTING);
     try (SSLServerSocket server = server();

@@ -28,7 +28,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A real engine whose disk is full, and then read only. */
+/** A real engine whose disk is full, and then read-only. */
 @Timeout(180)
 class FullDiskEngineTest {
   private static final long DISK = 16 << 20;
@@ -49,7 +49,7 @@ class FullDiskEngineTest {
   }
 
   @Test
-  void itSaysSoAndWhatWorksGoesOn() throws IOException, InterruptedException {
+  void fullDiskIsReportedAndOtherSandboxesContinue() throws IOException, InterruptedException {
     SharedEngine.need(TestContainerEngine.Kind.DOCKER);
     try (TestContainerEngine own = TestContainerEngine.dockerWithDiskLimit(DISK);
         TemporaryFolder data = TemporaryFolder.create("isola-");

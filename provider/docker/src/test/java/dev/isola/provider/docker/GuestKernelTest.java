@@ -6,7 +6,7 @@ import dev.isola.provider.docker.EngineVariant.ExpectedKernel;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is taken for which kernel; what cannot be told is taken for none. */
+/** Recognition of kernels; an ambiguous one is not accepted. */
 class GuestKernelTest {
   private static final String HOST = "6.1.0-18-amd64";
   private static final Optional<String> HOST_BOOT =
@@ -20,7 +20,7 @@ class GuestKernelTest {
   }
 
   @Test
-  void aVirtualMachineHasAKernelAndABootOfItsOwn() {
+  void virtualMachineHasItsOwnKernelAndBootId() {
     assertThat(machine(KATA, ANOTHER_BOOT)).isTrue();
     assertThat(machine(KATA, HOST_BOOT.orElseThrow())).as("the host's boot").isFalse();
     assertThat(machine("Linux version " + HOST + " (x)", ANOTHER_BOOT)).as("its release").isFalse();
@@ -32,7 +32,7 @@ class GuestKernelTest {
   }
 
   @Test
-  void anEngineElsewhereIsJudgedByTheReleaseAlone() {
+  void remoteEngineIsJudgedByTheKernelRelease() {
     GuestKernel kata = new GuestKernel(KATA, ANOTHER_BOOT);
     assertThat(kata.matches(ExpectedKernel.VIRTUAL_MACHINE, HOST, Optional.empty())).isTrue();
     assertThat(kata.matches(ExpectedKernel.VIRTUAL_MACHINE, "6.12.22", Optional.empty())).isFalse();
@@ -40,7 +40,7 @@ class GuestKernelTest {
   }
 
   @Test
-  void gvisorIsKnownByItsKernelInEveryRelease() {
+  void gvisorKernelIsRecognizedInEveryRelease() {
     GuestKernel current =
         new GuestKernel("Linux version 4.19.0-gvisor #1 SMP Sun Jan 10 15:06:54 PST 2016", "");
     assertThat(current.matches(ExpectedKernel.GVISOR, HOST, HOST_BOOT)).isTrue();

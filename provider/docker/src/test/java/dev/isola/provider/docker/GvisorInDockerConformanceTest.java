@@ -11,7 +11,9 @@ import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The kit on gVisor as a runtime of a real engine; all of it in {@code ./check --long}. */
+/**
+ * The conformance kit on gVisor as a runtime of a real engine; complete in {@code ./check --long}.
+ */
 @ExtendWith(SharedEngine.class)
 final class GvisorInDockerConformanceTest extends ConformanceTest {
   @Override
@@ -23,8 +25,7 @@ final class GvisorInDockerConformanceTest extends ConformanceTest {
         new DockerGvisorProviderFactory(),
         new ProviderConfig(Map.of("host", SharedEngine.host())),
         new InstanceId("gvisorindocker"),
-        TemporaryFolder.create("isola")
-            .path()); // gVisor goes there as a user that the engine remaps
+        TemporaryFolder.create("isola").path()); // gVisor accesses it as a remapped user.
   }
 
   @Override

@@ -36,8 +36,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * gVisor as a runtime of the engine, and runtimes that are not what they are called: those are
- * refused, and nothing of them is left.
+ * gVisor as a runtime of the engine, and runtimes with a wrong name, which are refused without
+ * leaving anything.
  */
 @Timeout(120)
 @ExtendWith(SharedEngine.class)
@@ -62,7 +62,7 @@ class GvisorInDockerTest {
   }
 
   @Test
-  void aSandboxHasGvisorsKernel() {
+  void sandboxHasGvisorsKernel() {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(new DockerGvisorProviderFactory(), data, "runsc")) {
       assertThat(provider.health().usable()).as(provider.health().toString()).isTrue();
@@ -92,7 +92,7 @@ class GvisorInDockerTest {
   }
 
   @Test
-  void aRuntimeThatIsOnlyCalledSoIsRefused() {
+  void runtimeWithTheNameOnlyIsRefused() {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(new DockerGvisorProviderFactory(), data, "liar")) {
       assertThat(provider.health().usable()).as("by its name it is there").isTrue();
@@ -103,9 +103,9 @@ class GvisorInDockerTest {
     }
   }
 
-  /** Neither the host's kernel nor one in user space is a virtual machine, whoever says so. */
+  /** Neither the host's kernel nor a user-space kernel is accepted as a virtual machine. */
   @Test
-  void whatIsNotKataIsNotTakenForIt() {
+  void otherRuntimesAreNotAcceptedAsKata() {
     for (String runtime : List.of("liar", "runsc")) {
       try (TemporaryFolder data = TemporaryFolder.create("isola-");
           Provider provider = provider(new KataProviderFactory(), data, runtime)) {
@@ -123,9 +123,9 @@ class GvisorInDockerTest {
     }
   }
 
-  /** Programs that only have Kata's name are found out by the kernel inside. */
+  /** Programs that only have Kata's name are detected by the guest kernel. */
   @Test
-  void aProgramThatIsOnlyCalledKataIsRefusedToo() {
+  void programNamedKataIsRefused() {
     for (String runtime : List.of("liar", "runsc")) {
       try (TemporaryFolder data = TemporaryFolder.create("isola-");
           Provider provider =
@@ -139,12 +139,12 @@ class GvisorInDockerTest {
     }
   }
 
-  /** gVisor takes threads for itself, for which Kata is given no room. */
+  /** gVisor needs threads for itself, for which Kata's limits have no room. */
   private static SandboxSpec roomy() {
     return spec().toBuilder().limits(ResourceLimits.DEFAULT.withProcesses(10_000)).build();
   }
 
-  /** Returns {@code kata} that takes any program for Kata's, which no setting can bring about. */
+  /** Returns a {@code kata} variant that accepts any program, which no setting allows. */
   private static EngineVariant kata(EngineVariant.ExpectedKernel guest) {
     return new EngineVariant(
         EngineVariant.KATA.name(),
@@ -157,18 +157,16 @@ class GvisorInDockerTest {
         EngineVariant.KATA.startup());
   }
 
-  private static Provider provider(EngineVariant flavour, TemporaryFolder data, String runtime) {
+  private static Provider provider(EngineVariant variant, TemporaryFolder data, String runtime) {
     return EngineProviders.of(
-        flavour,
+        variant,
         new ProviderConfig(Map.of("host", SharedEngine.host(), "runtime", runtime)),
         new ProviderContext(new InstanceId("gvisor"), data.path(), InstantSource.system()));
   }
 
-  /**
-   * There is no KVM for Kata in most builds; gVisor stands in for it, by a flavour that says so.
-   */
+  /** Most builds have no KVM for Kata, so gVisor substitutes for it through a special variant. */
   @Test
-  void kataWithGvisorInItsPlaceMakesSandboxes() {
+  void kataProviderWorksWithASubstituteRuntime() {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(kata(EngineVariant.ExpectedKernel.GVISOR), data, "runsc")) {
       Sandbox sandbox = provider.create(roomy());

@@ -36,14 +36,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Isola's own images, in an engine that was never told of them. */
+/** Isola's own images in an engine that does not have them. */
 @Timeout(120)
 @ExtendWith(SharedEngine.class)
 class IsolaImagesTest {
   private static final int OWNER = 1234;
   private static final int LARGE = 24 << 20;
 
-  /** Makes an image called {@code small}: a shell, somebody's file, a large one. */
+  /** Creates an image named {@code small} with a shell, a file of another user and a large file. */
   private static void makeImage(Path shared) throws IOException {
     Optional<HostProgram> busybox = HostProgram.find("busybox");
     if (busybox.isEmpty()) {
@@ -79,7 +79,7 @@ class IsolaImagesTest {
   }
 
   @Test
-  void anImageOfIsolasIsGivenToTheEngineAndKeepsItsOwners() throws IOException {
+  void isolaImageIsImportedWithItsOwners() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data)) {
       assertThatThrownBy(() -> provider.create(spec().build()))
@@ -99,9 +99,11 @@ class IsolaImagesTest {
     }
   }
 
-  /** The image's own 24 MB do not count, what is written does, also before the last boot. */
+  /**
+   * The image's 24 MB do not count; written data does, including data from before the last boot.
+   */
   @Test
-  void whatIsWrittenCountsAcrossAStop() throws IOException {
+  void diskUsageSurvivesAStop() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data)) {
       makeImage(data.path());

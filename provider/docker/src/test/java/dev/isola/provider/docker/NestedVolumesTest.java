@@ -9,7 +9,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import org.junit.jupiter.api.Test;
 
-/** Nothing is mounted in files that another sandbox may have filled with links. */
+/** Nothing is mounted below files in which another sandbox may have placed links. */
 class NestedVolumesTest {
   private static final DockerSpecCheck CHECK =
       new DockerSpecCheck(
@@ -24,18 +24,18 @@ class NestedVolumesTest {
   }
 
   @Test
-  void volumesBeneathAVolumeAreRefused() {
+  void volumesBelowAVolumeAreRefused() {
     SandboxSpec.Builder nested =
         spec()
             .volume(volume(VolumeMount.Type.VOLUME, "/data"))
             .volume(volume(VolumeMount.Type.TMPFS, "/data/./link"));
     assertThatThrownBy(() -> CHECK.requireSupported(nested.build()))
         .isInstanceOf(Unsupported.class)
-        .hasMessageContaining("beneath another volume");
+        .hasMessageContaining("below another volume");
   }
 
   @Test
-  void aWorkspaceBeneathAVolumeIsRefused() {
+  void workspaceBelowAVolumeIsRefused() {
     SandboxSpec.Builder nested =
         spec().workspaceMount("/data/work").volume(volume(VolumeMount.Type.VOLUME, "/data"));
     assertThatThrownBy(() -> CHECK.requireSupported(nested.build()))
@@ -43,7 +43,7 @@ class NestedVolumesTest {
   }
 
   @Test
-  void volumesInTheSandboxsOwnFilesAreTaken() {
+  void volumesInTheSandboxRootAreAccepted() {
     SandboxSpec.Builder beside =
         spec()
             .volume(volume(VolumeMount.Type.VOLUME, "/workspace/data"))

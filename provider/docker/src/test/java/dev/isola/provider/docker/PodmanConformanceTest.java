@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 
-/** The kit on Podman's service, run by root; all of it in {@code ./check --long}. */
+/** The conformance kit on Podman's service as root; complete in {@code ./check --long}. */
 final class PodmanConformanceTest extends ConformanceTest {
   private @Nullable TestContainerEngine podman;
 

@@ -39,13 +39,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * An engine behind TCP, which sees none of this machine's folders: the agent is put into the
- * container, and reached through the engine.
+ * An engine behind TCP, which cannot access this host's folders: the agent is copied into the
+ * container and reached through the engine.
  */
 @Timeout(120)
 @ExtendWith(SharedEngine.class)
 class RemoteEngineTest {
-  /** A port of this machine that leads to the engine's socket. */
+  /** A local port that forwards to the engine's socket. */
   private record Relay(ServerSocketChannel server, Path socket) implements AutoCloseable {
     static Relay to(String host) throws IOException {
       ServerSocketChannel server = ServerSocketChannel.open();
@@ -65,7 +65,7 @@ class RemoteEngineTest {
           Thread.startVirtualThread(() -> copy(to, from));
         }
       } catch (IOException closed) {
-        // The test is over.
+        // The test has ended.
       }
     }
 
@@ -85,7 +85,7 @@ class RemoteEngineTest {
           from.close();
           to.close();
         } catch (IOException ignored) {
-          // That is what was wanted.
+          // Expected when the connection closes.
         }
       }
     }
@@ -100,7 +100,9 @@ class RemoteEngineTest {
     }
   }
 
-  /** Makes an image that has one static program under each of these names, and nothing else. */
+  /**
+   * Creates an image that contains one static program under each of these names, and nothing else.
+   */
   private static String image(String tag, String... names) throws IOException {
     Optional<HostProgram> busybox = HostProgram.find("busybox");
     if (busybox.isEmpty()) {
@@ -138,7 +140,7 @@ class RemoteEngineTest {
   }
 
   @Test
-  void aSandboxOfARemoteEngineDoesWhatALocalOneDoes() throws IOException {
+  void remoteSandboxBehavesLikeALocalOne() throws IOException {
     String image = image("remote", "bin/sh", "bin/cat", "bin/wc", "bin/sleep");
     try (Relay relay = Relay.to(SharedEngine.host());
         TemporaryFolder data = TemporaryFolder.create("isola-");
@@ -161,13 +163,13 @@ class RemoteEngineTest {
   }
 
   @Test
-  void theHostsRootAndFoldersAreNotThere() throws IOException {
+  void hostRootAndFoldersAreRefused() throws IOException {
     try (Relay relay = Relay.to(SharedEngine.host());
         TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data, Map.of("host", relay.host()))) {
       assertThatThrownBy(() -> provider.create(spec().build()))
           .isInstanceOf(SandboxException.class)
-          .hasMessageContaining("does not see this machine's root");
+          .hasMessageContaining("cannot access this host's root");
       assertThatThrownBy(() -> provider.create(spec().workspacePath(data.path()).build()))
           .isInstanceOf(SandboxException.class)
           .hasMessageContaining("workspacePath");
@@ -175,7 +177,7 @@ class RemoteEngineTest {
   }
 
   @Test
-  void anImageWithoutAShellOrALibraryRunsItsProgram() throws IOException {
+  void imageWithoutShellRunsItsProgram() throws IOException {
     String image = image("bare", "echo");
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data, Map.of("host", SharedEngine.host(), "pull", "never"))) {

@@ -22,7 +22,7 @@ class SandboxKeysTest {
   @TempDir private Path data;
 
   @Test
-  void anotherProcessDerivesTheSameSecretAndEverySandboxAnother() {
+  void secretsAreStableAndDifferPerSandbox() {
     SandboxKeys first = new SandboxKeys(data, INSTANCE);
     SandboxKeys second = new SandboxKeys(data, INSTANCE);
     assertThat(first.agentSecret(ONE)).isEqualTo(second.agentSecret(ONE));
@@ -33,7 +33,7 @@ class SandboxKeysTest {
   }
 
   @Test
-  void onlyTheOwnerReadsTheKey() throws IOException {
+  void keyFileIsReadableByItsOwnerOnly() throws IOException {
     new SandboxKeys(data, INSTANCE).agentSecret(ONE);
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data.resolve("key"))))
         .isEqualTo("rw-------");
@@ -43,7 +43,7 @@ class SandboxKeysTest {
   }
 
   @Test
-  void whatIsSealedIsReadByItsSandboxOnly() throws IOException {
+  void sealedContentIsBoundToItsSandbox() throws IOException {
     SandboxKeys keys = new SandboxKeys(data, INSTANCE);
     String sealed = keys.seal(ONE, "TOKEN=hunter2".getBytes(UTF_8));
     assertThat(sealed).doesNotContain("hunter2").isNotEqualTo(keys.seal(ONE, new byte[] {1}));
@@ -58,7 +58,7 @@ class SandboxKeysTest {
   }
 
   @Test
-  void aDamagedKeyIsNotReplaced() throws IOException {
+  void damagedKeyIsNotReplaced() throws IOException {
     Files.writeString(data.resolve("key"), "short");
     assertThatThrownBy(() -> new SandboxKeys(data, INSTANCE).agentSecret(ONE))
         .isInstanceOf(ProviderUnavailable.class)

@@ -7,9 +7,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** One Docker engine of the tests' own for all test classes of a JVM; it remaps users. */
+/** One Docker engine with user remapping, shared by all test classes of a JVM. */
 final class SharedEngine implements BeforeAllCallback {
-  private static final ExtensionContext.Namespace HERE =
+  private static final ExtensionContext.Namespace COMPLETE =
       ExtensionContext.Namespace.create(SharedEngine.class);
 
   private static @Nullable TestContainerEngine shared;
@@ -20,14 +20,14 @@ final class SharedEngine implements BeforeAllCallback {
     shared =
         context
             .getRoot()
-            .getStore(HERE)
+            .getStore(COMPLETE)
             .computeIfAbsent(
                 TestContainerEngine.class,
                 key -> TestContainerEngine.docker(true),
                 TestContainerEngine.class);
   }
 
-  /** Does not run the test where there can be no such engine. */
+  /** Skips the test if the machine cannot run such an engine. */
   static void need(TestContainerEngine.Kind kind) {
     kind.missing().ifPresent(why -> Assumptions.abort("NOT RUN: " + why));
   }
@@ -40,7 +40,7 @@ final class SharedEngine implements BeforeAllCallback {
     return one.host();
   }
 
-  /** Returns a client of it. */
+  /** Returns a client of the engine. */
   static EngineApi client() {
     return client(host());
   }

@@ -17,14 +17,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A stub, no engine: it listens on a unix socket and answers each request with what the test says,
- * to show what a broken engine is met with. Bodies in chunks are not understood.
+ * A stub that listens on a unix socket and answers each request with a scripted response, to
+ * simulate broken engines. Does not support chunked request bodies.
  */
 final class StubEngine implements AutoCloseable {
-  /** Behind an answer, closes the connection after it. */
+  /** Suffix of a response after which the connection is closed. */
   static final String CLOSE = "<close>";
 
-  /** Says nothing, and keeps the connection. */
+  /** Sends nothing and keeps the connection open. */
   static final String SILENCE = "silence";
 
   private static final Pattern LENGTH = Pattern.compile("(?i)\r\ncontent-length: ([0-9]+)");
@@ -35,8 +35,7 @@ final class StubEngine implements AutoCloseable {
   private final List<SocketChannel> open = new CopyOnWriteArrayList<>();
 
   /**
-   * @param script from the first line of a request to the whole answer; nothing closes the
-   *     connection
+   * @param script returns the whole response for a request line; empty text closes the connection
    */
   StubEngine(Function<String, String> script) throws IOException {
     server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -44,7 +43,7 @@ final class StubEngine implements AutoCloseable {
     Thread.startVirtualThread(() -> accept(script));
   }
 
-  static String answer(int status, String body) {
+  static String response(int status, String body) {
     return "HTTP/1.1 "
         + status
         + " X\r\nContent-Type: application/json\r\nContent-Length: "
@@ -61,7 +60,7 @@ final class StubEngine implements AutoCloseable {
         Thread.startVirtualThread(() -> serve(one, script));
       }
     } catch (IOException closed) {
-      // The test is over.
+      // The test has ended.
     }
   }
 
@@ -91,11 +90,11 @@ final class StubEngine implements AutoCloseable {
         }
       }
     } catch (IOException gone) {
-      // The client went away.
+      // The client disconnected.
     }
   }
 
-  /** Head and body may come in pieces. */
+  /** Head and body may arrive in pieces. */
   private static boolean isWhole(String text) {
     int end = text.indexOf("\r\n\r\n");
     if (end < 0) {
@@ -113,12 +112,12 @@ final class StubEngine implements AutoCloseable {
     return EngineAddressResolver.parse(host());
   }
 
-  /** Tells whether it has closed every connection that it had. */
+  /** Tells whether all connections are closed. */
   boolean hungUp() {
     return open.stream().noneMatch(SocketChannel::isOpen);
   }
 
-  /** Returns the first lines of all requests so far. */
+  /** Returns the request lines so far. */
   List<String> asked() {
     return asked;
   }

@@ -23,10 +23,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The API by which sandboxes are made, found and ended. */
+/** Client of E2B's API for creating, listing and killing sandboxes. */
 final class E2bApiClient {
-  private static final Duration QUICK = Duration.ofSeconds(20);
-  private static final int MOST_PAGES = 1_000;
+  private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(20);
+  private static final int MAX_PAGES = 1_000;
 
   private final RetryingHttpClient http;
   private final E2bProviderSettings settings;
@@ -38,38 +38,38 @@ final class E2bApiClient {
     this.instance = instance;
   }
 
-  /** A sandbox of ours that is there. */
-  record ListedSandbox(String name, SandboxMetadata marks, SandboxState state) {}
+  /** A sandbox of this instance, as listed by the API. */
+  record ListedSandbox(String name, SandboxMetadata sandboxMetadata, SandboxState state) {}
 
-  /** What is needed to reach into a sandbox. */
+  /** What is needed to connect to a sandbox's envd. */
   record SandboxEndpoint(String name, Optional<String> domain, Optional<Secret> token) {}
 
-  SandboxEndpoint create(Map<String, ?> wanted, Duration patience) {
+  SandboxEndpoint create(Map<String, ?> wanted, Duration timeout) {
     HttpCall call =
-        call("making a sandbox", "POST", "/v2/sandboxes")
+        call("creating a sandbox", "POST", "/v2/sandboxes")
             .sending("application/json", Json.bytes(wanted));
-    HttpAnswer answer = http.send(call, patience);
-    String said = answer.isSuccess() ? "" : HttpErrors.message(answer.body());
-    if (answer.status() == 404 || (answer.status() == 400 && said.contains("emplate"))) {
+    HttpAnswer answer = http.send(call, timeout);
+    String result = answer.isSuccess() ? "" : HttpErrors.message(answer.body());
+    if (answer.status() == 404 || (answer.status() == 400 && result.contains("emplate"))) {
       throw Fault.of(
               ErrorCode.IMAGE_NOT_FOUND,
-              "there is no template '" + wanted.get("templateID") + "': " + HttpErrors.line(said),
-              "name one that your E2B team has, or build it")
+              "no such template: '" + wanted.get("templateID") + "': " + HttpErrors.line(result),
+              "use a template of your E2B team, or build it")
           .exception();
     }
-    return opened(call, body(call, answer));
+    return endpoint(call, body(call, answer));
   }
 
-  /** Returns what is needed to reach into it; empty when it is not there. */
+  /** Returns what is needed to connect to a sandbox; empty if it does not exist. */
   Optional<SandboxEndpoint> open(String name) {
-    HttpCall call = one("looking at a sandbox", "GET", name, "");
-    HttpAnswer answer = http.send(call, QUICK);
+    HttpCall call = one("getting a sandbox", "GET", name, "");
+    HttpAnswer answer = http.send(call, SHORT_TIMEOUT);
     return answer.status() == 404
         ? Optional.empty()
-        : Optional.of(opened(call, body(call, answer)));
+        : Optional.of(endpoint(call, body(call, answer)));
   }
 
-  private static SandboxEndpoint opened(HttpCall call, JsonValue sandbox) {
+  private static SandboxEndpoint endpoint(HttpCall call, JsonValue sandbox) {
     return new SandboxEndpoint(
         sandbox
             .optionalText("sandboxID")
@@ -79,10 +79,10 @@ final class E2bApiClient {
         sandbox.optionalText("envdAccessToken").map(Secret::of));
   }
 
-  /** Returns the state of a sandbox; empty when it is not there. */
+  /** Returns the state of a sandbox; empty if it does not exist. */
   Optional<SandboxState> state(String name) {
-    HttpCall call = one("looking at a sandbox", "GET", name, "");
-    HttpAnswer answer = http.send(call, QUICK);
+    HttpCall call = one("getting a sandbox", "GET", name, "");
+    HttpAnswer answer = http.send(call, SHORT_TIMEOUT);
     return answer.status() == 404 ? Optional.empty() : Optional.of(state(body(call, answer)));
   }
 
@@ -90,22 +90,22 @@ final class E2bApiClient {
     return sandbox.text("state").equals("paused") ? SandboxState.PAUSED : SandboxState.RUNNING;
   }
 
-  /** Returns everything of ours that bears {@code marks}, oldest first. */
-  List<ListedSandbox> list(String marks) {
+  /** Returns the sandboxes of this instance that match the metadata query, oldest first. */
+  List<ListedSandbox> list(String sandboxMetadata) {
     List<ListedSandbox> all = new ArrayList<>();
     String next = "";
-    for (int page = 0; page < MOST_PAGES; page++) {
+    for (int page = 0; page < MAX_PAGES; page++) {
       HttpCall call =
           call(
               "listing sandboxes",
               "GET",
               "/v2/sandboxes?state=running%2Cpaused&limit=100&metadata="
-                  + encoded(marks)
+                  + encoded(sandboxMetadata)
                   + (next.isEmpty() ? "" : "&nextToken=" + encoded(next)));
-      HttpAnswer answer = http.send(call, QUICK);
+      HttpAnswer answer = http.send(call, SHORT_TIMEOUT);
       JsonValue sandboxes = body(call, answer);
       if (!sandboxes.isList()) {
-        throw HttpErrors.malformed(call, "no list");
+        throw HttpErrors.malformed(call, "not a list");
       }
       sandboxes.items().forEach(sandbox -> found(sandbox).ifPresent(all::add));
       next = answer.headers().firstValue("X-Next-Token").orElse("");
@@ -115,8 +115,8 @@ final class E2bApiClient {
     }
     throw Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the list of sandboxes does not end",
-            "see what the server at " + settings.api().getHost() + " answers")
+            "the list of sandboxes is endless",
+            "check the responses of the server at " + settings.api().getHost() + " answers")
         .exception();
   }
 
@@ -126,39 +126,41 @@ final class E2bApiClient {
     Optional<String> id =
         sandbox.optionalText("sandboxID").filter(text -> text.matches("[A-Za-z0-9_-]{1,128}"));
     return SandboxMetadata.read(metadata, instance)
-        .flatMap(marks -> id.map(known -> new ListedSandbox(known, marks, state(sandbox))));
+        .flatMap(
+            sandboxMetadata ->
+                id.map(known -> new ListedSandbox(known, sandboxMetadata, state(sandbox))));
   }
 
-  /** Ends a sandbox; says nothing when there is none. */
-  void kill(String name, Duration patience) {
-    changed(one("ending a sandbox", "DELETE", name, "").asIdempotent(), 404, patience);
+  /** Kills a sandbox. Has no effect if it does not exist. */
+  void kill(String name, Duration timeout) {
+    changed(one("killing a sandbox", "DELETE", name, "").asIdempotent(), 404, timeout);
   }
 
   void renew(String name, Duration fromNow) {
     HttpCall call = one("renewing a sandbox", "POST", name, "/timeout").asIdempotent();
-    changed(json(call, Map.of("timeout", seconds(fromNow))), 0, QUICK);
+    changed(json(call, Map.of("timeout", seconds(fromNow))), 0, SHORT_TIMEOUT);
   }
 
-  void pause(String name, Duration patience) {
+  void pause(String name, Duration timeout) {
     changed(
         json(one("pausing a sandbox", "POST", name, "/pause").asIdempotent(), Map.of()),
         409,
-        patience);
+        timeout);
   }
 
-  /** Wakes a sandbox; its time is made no shorter. */
-  void resume(String name, Duration patience) {
+  /** Resumes a sandbox without shortening its remaining lifetime. */
+  void resume(String name, Duration timeout) {
     HttpCall call =
         call("resuming a sandbox", "POST", "/v2/sandboxes/" + name + "/connect").asIdempotent();
-    changed(json(call, Map.of("timeout", 1)), 0, patience);
+    changed(json(call, Map.of("timeout", 1)), 0, timeout);
   }
 
   static long seconds(Duration time) {
     return Math.max(1, time.plusMillis(999).toSeconds());
   }
 
-  private void changed(HttpCall call, int alsoGood, Duration patience) {
-    HttpAnswer answer = http.send(call, patience);
+  private void changed(HttpCall call, int alsoGood, Duration timeout) {
+    HttpAnswer answer = http.send(call, timeout);
     if (!answer.isSuccess() && answer.status() != alsoGood) {
       throw HttpErrors.of(call, answer, HttpErrors.message(answer.body()));
     }
@@ -175,7 +177,7 @@ final class E2bApiClient {
     try {
       return JsonValue.parse(answer.body().toArray());
     } catch (IOException e) {
-      throw HttpErrors.malformed(call, "no JSON");
+      throw HttpErrors.malformed(call, "not JSON");
     }
   }
 
@@ -191,8 +193,8 @@ final class E2bApiClient {
                 () ->
                     Fault.of(
                             ErrorCode.PROVIDER_UNAVAILABLE,
-                            "there is no key for E2B",
-                            "set E2B_API_KEY, or the provider's setting api_key")
+                            "no API key for E2B",
+                            "set E2B_API_KEY or the provider's setting api_key")
                         .exception());
     URI base = settings.api();
     String prefix = base.getPath() == null ? "" : base.getPath().replaceFirst("/$", "");

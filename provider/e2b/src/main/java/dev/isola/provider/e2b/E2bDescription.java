@@ -32,7 +32,7 @@ record E2bDescription(E2bProviderSettings settings) {
   ProviderInfo info() {
     return new ProviderInfo(
         NAME,
-        "sandboxes of " + settings.api().getHost() + " by E2B's API",
+        "sandboxes of " + settings.api().getHost() + " through E2B's API",
         ApiVersion.CURRENT,
         settings.isolation(),
         capabilities(),
@@ -42,8 +42,8 @@ record E2bDescription(E2bProviderSettings settings) {
             Set.of(),
             EnumSet.of(LimitKind.TIMEOUT)),
         List.of(key()),
-        "E2B ends the whole machine; a command's processes are found by a mark in their"
-            + " environment and by descent",
+        "E2B kills the whole machine; the processes of a command are identified by a variable in"
+            + " their environment and by descent",
         PROFILE.startup(),
         PROFILE.hosting());
   }
@@ -57,12 +57,15 @@ record E2bDescription(E2bProviderSettings settings) {
     return all;
   }
 
-  /** Only where a sandbox is a machine of its own does what the machine says tell of it alone. */
+  /**
+   * Tells whether a sandbox is a whole virtual machine, so that the machine's usage is that of the
+   * sandbox alone.
+   */
   boolean wholeMachine() {
     return settings.isolation() == Isolation.VM;
   }
 
-  /** E2B gives a network of its own or takes away the internet, but never the interface. */
+  /** E2B can block internet access, but it always provides a network interface. */
   private Set<NetworkMode> networks() {
     return wholeMachine() ? EnumSet.of(NetworkMode.BRIDGE) : EnumSet.noneOf(NetworkMode.class);
   }
@@ -70,10 +73,10 @@ record E2bDescription(E2bProviderSettings settings) {
   private Prerequisite key() {
     boolean there = settings.key().isPresent();
     return new Prerequisite(
-        "a key for E2B",
+        "E2B API key",
         true,
         there,
-        there ? "there is one" : "there is none",
-        there ? "" : "set E2B_API_KEY, or the provider's setting api_key");
+        there ? "configured" : "not configured",
+        there ? "" : "set E2B_API_KEY or the provider's setting api_key");
   }
 }

@@ -25,12 +25,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Sandboxes at E2B. E2B is the only truth: what there is and what state it is in is asked of it, by
- * metadata that every sandbox bears, so any process of this instance finds and ends them all.
- * Nothing lies on this machine.
+ * Runs sandboxes at E2B. E2B is the source of truth: every sandbox carries metadata, so any process
+ * of this instance can find and destroy it, and its state is always read from E2B. There is no
+ * local state.
  */
 final class E2bProvider implements Provider {
-  private static final Duration LOOKING = Duration.ofMillis(100);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
   private final ProviderContext context;
   private final E2bProviderSettings settings;
@@ -52,20 +52,21 @@ final class E2bProvider implements Provider {
             control,
             settings,
             context.instance(),
-            opened -> marks -> sandbox(opened, marks, SandboxState.RUNNING));
+            endpoint ->
+                sandboxMetadata -> sandbox(endpoint, sandboxMetadata, SandboxState.RUNNING));
   }
 
   private E2bSandbox sandbox(
-      E2bApiClient.SandboxEndpoint opened, SandboxMetadata marks, SandboxState state) {
+      E2bApiClient.SandboxEndpoint endpoint, SandboxMetadata sandboxMetadata, SandboxState state) {
     return new E2bSandbox(
-        marks,
-        opened.name(),
+        sandboxMetadata,
+        endpoint.name(),
         state,
         control,
         description.capabilities(),
-        (name, whereabouts) ->
+        (name, liveness) ->
             new EnvdClient(
-                http, settings.envd(name, opened.domain()), name, opened.token(), whereabouts));
+                http, settings.envd(name, endpoint.domain()), name, endpoint.token(), liveness));
   }
 
   @Override
@@ -77,7 +78,7 @@ final class E2bProvider implements Provider {
   public Health health() {
     try {
       control.list(SandboxMetadata.query(context.instance()));
-      return new Health.Healthy(settings.api().getHost() + " answers");
+      return new Health.Healthy(settings.api().getHost() + " responds");
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
@@ -108,7 +109,7 @@ final class E2bProvider implements Provider {
     return turns.withLock(id, () -> attached(id).map(one -> one));
   }
 
-  /** Returns the sandbox if E2B has it; what was known of another one of that id is over. */
+  /** Returns the sandbox if it exists at E2B, and drops a cached one that no longer does. */
   private Optional<E2bSandbox> attached(SandboxId id) {
     Optional<E2bApiClient.ListedSandbox> found =
         control.list(SandboxMetadata.query(context.instance(), id)).stream().findFirst();
@@ -125,8 +126,8 @@ final class E2bProvider implements Provider {
             control
                 .open(one.name())
                 .map(
-                    opened -> {
-                      E2bSandbox sandbox = sandbox(opened, one.marks(), one.state());
+                    endpoint -> {
+                      E2bSandbox sandbox = sandbox(endpoint, one.sandboxMetadata(), one.state());
                       known.put(id, sandbox);
                       return sandbox;
                     }));
@@ -138,9 +139,9 @@ final class E2bProvider implements Provider {
         .map(
             found ->
                 new InventoryItem(
-                    found.marks().id(),
+                    found.sandboxMetadata().id(),
                     found.state(),
-                    found.marks().createdAt(),
+                    found.sandboxMetadata().createdAt(),
                     Map.of("sandboxID", found.name())))
         .toList();
   }
@@ -158,7 +159,7 @@ final class E2bProvider implements Provider {
             left = control.list(query);
             if (!left.isEmpty()) {
               left(id, end);
-              LockSupport.parkNanos(LOOKING.toNanos());
+              LockSupport.parkNanos(POLL_INTERVAL.toNanos());
             }
           }
           owned.remove(id);
@@ -177,20 +178,20 @@ final class E2bProvider implements Provider {
     }
     throw Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
-            "sandbox " + id + " is still there",
-            "destroy it again with more time")
+            "sandbox " + id + " still exists",
+            "destroy it again with a longer timeout")
         .sandbox(id)
         .exception();
   }
 
-  /** Those that were to end with their owner do. */
+  /** Destroys the sandboxes that must end with their owner. */
   @Override
   public void close() {
     for (SandboxId id : List.copyOf(owned)) {
       try {
         destroy(id, DestroyOptions.FORCE);
       } catch (SandboxException e) {
-        owned.remove(id); // it ends at its ttl
+        owned.remove(id); // Its lifetime still ends it.
       }
     }
     http.close();

@@ -8,7 +8,7 @@ import dev.isola.spi.provider.ProviderProfile;
 import dev.isola.spi.provider.ProviderSetting;
 import java.util.List;
 
-/** Makes the {@code e2b} provider. Its settings are in docs/providers/e2b.md. */
+/** Creates the {@code e2b} provider. docs/providers/e2b.md documents its settings. */
 public final class E2bProviderFactory implements ProviderFactory {
   @Override
   public String name() {

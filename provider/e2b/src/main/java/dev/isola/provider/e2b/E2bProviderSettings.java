@@ -12,25 +12,25 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * What an operator decides.
+ * The operator's settings.
  *
- * @param key for the API; nothing works without
- * @param domain whose sandboxes are addressed by name
- * @param api where sandboxes are made
- * @param inside where what is inside them is reached; by their own names when empty
- * @param template what sandboxes are made from that name none
+ * @param key the API key, which is required
+ * @param domain the domain of the sandboxes' host names
+ * @param api the address of the API
+ * @param envdAddress the address of envd for all sandboxes; each sandbox's own host name if empty
+ * @param template the default template
  */
 record E2bProviderSettings(
     Optional<Secret> key, String domain, URI api, Optional<URI> envdAddress, String template) {
-  /** The domains behind which E2B itself runs sandboxes, each a virtual machine. */
-  private static final List<String> THEIRS = List.of("e2b.app", "e2b.dev", "e2b.pro");
+  /** E2B's own domains, where every sandbox is a virtual machine. */
+  private static final List<String> E2B_DOMAINS = List.of("e2b.app", "e2b.dev", "e2b.pro");
 
   static E2bProviderSettings of(ProviderConfig config) {
     return of(config, name -> Optional.ofNullable(System.getenv(name)).orElse(""));
   }
 
   /**
-   * @param environment gives a variable, or an empty text
+   * @param environment returns the value of a variable, or empty text
    */
   static E2bProviderSettings of(ProviderConfig config, UnaryOperator<String> environment) {
     Optional<String> key = one(config, "api_key", environment.apply("E2B_API_KEY"));
@@ -58,16 +58,16 @@ record E2bProviderSettings(
         return address;
       }
     } catch (IllegalArgumentException e) {
-      // told below
+      // Reported below.
     }
     throw Fault.of(
             ErrorCode.INVALID_REQUEST,
-            "the setting " + name + " of provider e2b is no address",
-            "give one such as https://api.e2b.app")
+            "the setting " + name + " of provider e2b is not a valid URL",
+            "use a URL such as https://api.e2b.app")
         .exception();
   }
 
-  /** Returns where envd of a sandbox is. */
+  /** Returns the address of a sandbox's envd. */
   URI envd(String sandbox, Optional<String> ownDomain) {
     String where = ownDomain.orElse(domain);
     return envdAddress.orElseGet(
@@ -78,8 +78,8 @@ record E2bProviderSettings(
   }
 
   /**
-   * Returns what is known of the wall around a sandbox: E2B's are virtual machines; of another
-   * server's nothing is known, and nobody can say so in its stead.
+   * Returns the isolation level: virtual machines at E2B itself. Nothing is known about the
+   * isolation of other services.
    */
   Isolation isolation() {
     boolean known =
@@ -93,6 +93,6 @@ record E2bProviderSettings(
 
   private static boolean isE2bDomain(String host) {
     String name = host.toLowerCase(Locale.ROOT);
-    return THEIRS.stream().anyMatch(one -> name.equals(one) || name.endsWith("." + one));
+    return E2B_DOMAINS.stream().anyMatch(one -> name.equals(one) || name.endsWith("." + one));
   }
 }

@@ -27,56 +27,56 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 
-/** One sandbox at E2B, or wherever somebody speaks its API. */
+/** A sandbox at E2B or at another service with the same API. */
 final class E2bSandbox implements Sandbox, SandboxLiveness {
-  private static final Duration PAUSING = Duration.ofMinutes(2);
+  private static final Duration PAUSE_TIMEOUT = Duration.ofMinutes(2);
 
-  private final SandboxMetadata marks;
+  private final SandboxMetadata sandboxMetadata;
   private final String name;
   private final E2bApiClient control;
   private final Set<Class<? extends Capability>> declared;
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final CommandStarter starter;
   private final FileSystem files;
   private volatile SandboxState state;
 
   /**
-   * @param name E2B's own
-   * @param envd reaches inside, given what knows where the sandbox is
+   * @param name the sandbox id at E2B
+   * @param envd creates the envd client, given the liveness of this sandbox
    */
   E2bSandbox(
-      SandboxMetadata marks,
+      SandboxMetadata sandboxMetadata,
       String name,
       SandboxState state,
       E2bApiClient control,
       Set<Class<? extends Capability>> declared,
       BiFunction<String, SandboxLiveness, EnvdClient> envd) {
-    this.marks = marks;
+    this.sandboxMetadata = sandboxMetadata;
     this.name = name;
     this.state = state;
     this.control = control;
     this.declared = declared;
-    this.inside =
+    this.context =
         new SandboxContext(
-            marks.id(),
+            sandboxMetadata.id(),
             envd.apply(name, this),
             this,
-            marks.folder(),
-            marks.user(),
-            marks.timeout());
-    this.starter = new CommandStarter(inside);
-    this.files = new E2bFiles(inside);
+            sandboxMetadata.folder(),
+            sandboxMetadata.user(),
+            sandboxMetadata.timeout());
+    this.starter = new CommandStarter(context);
+    this.files = new E2bFiles(context);
   }
 
   SandboxContext context() {
-    return inside;
+    return context;
   }
 
   String name() {
     return name;
   }
 
-  /** Takes over what was seen elsewhere. */
+  /** Records a state that was observed elsewhere. */
   void updateState(SandboxState seen) {
     if (state != SandboxState.DESTROYED) {
       state = seen;
@@ -85,7 +85,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
 
   @Override
   public SandboxId id() {
-    return marks.id();
+    return sandboxMetadata.id();
   }
 
   @Override
@@ -116,13 +116,13 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
       return (Terminals) starter::open;
     }
     if (capability == Watching.class) {
-      return (Watching) (path, recursive) -> E2bWatch.of(inside, path, recursive);
+      return (Watching) (path, recursive) -> E2bWatch.of(context, path, recursive);
     }
     if (capability == Renewing.class) {
       return (Renewing) this::renew;
     }
     if (capability == UsageReporting.class) {
-      return new MachineUsage(inside);
+      return new MachineUsage(context);
     }
     return new E2bPausing();
   }
@@ -140,20 +140,20 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
     @Override
     public void pause(PauseKind kind) {
       if (kind != PauseKind.MEMORY) {
-        throw Capability.unsupported(E2bDescription.NAME, "pausing to the file system");
+        throw Capability.unsupported(E2bDescription.NAME, "filesystem pause");
       }
-      callApi(() -> control.pause(name, PAUSING));
+      callApi(() -> control.pause(name, PAUSE_TIMEOUT));
       updateState(SandboxState.PAUSED);
     }
 
     @Override
     public void resume() {
-      callApi(() -> control.resume(name, PAUSING));
+      callApi(() -> control.resume(name, PAUSE_TIMEOUT));
       updateState(SandboxState.RUNNING);
     }
   }
 
-  /** Runs a call of the API; a sandbox that it does not know is gone. */
+  /** Runs an API call. If the API does not know the sandbox, it is gone. */
   private void callApi(Runnable call) {
     if (state == SandboxState.DESTROYED) {
       throw gone();
@@ -184,7 +184,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
     try {
       seen = control.state(name);
     } catch (SandboxException e) {
-      return Optional.empty(); // nobody knows; what was seen is told
+      return Optional.empty(); // Unknown now; returns the last state.
     }
     updateState(seen.orElse(SandboxState.DESTROYED));
     if (seen.isEmpty()) {
@@ -196,7 +196,7 @@ final class E2bSandbox implements Sandbox, SandboxLiveness {
   private SandboxException gone() {
     return Fault.of(
             ErrorCode.SANDBOX_DESTROYED,
-            "sandbox " + id() + " is not there any more",
+            "sandbox " + id() + " no longer exists",
             "create a new sandbox")
         .sandbox(id())
         .exception();

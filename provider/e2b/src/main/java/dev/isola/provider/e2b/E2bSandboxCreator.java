@@ -23,24 +23,25 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Makes sandboxes as their specs want them. */
+/** Creates sandboxes from their specs. */
 record E2bSandboxCreator(
     E2bApiClient control,
     E2bProviderSettings settings,
     InstanceId instance,
     Function<E2bApiClient.SandboxEndpoint, Function<SandboxMetadata, E2bSandbox>> open) {
-  private static final Duration ENDING = Duration.ofSeconds(20);
-  private static final Duration LOOKING = Duration.ofMillis(200);
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
 
-  private static final Duration LISTED_AFTER = Duration.ofSeconds(1);
+  private static final Duration LIST_DELAY = Duration.ofSeconds(1);
 
-  /** What E2B's own clients ask for when their caller says nothing; every sandbox of E2B ends. */
-  private static final Pattern LONGEST_TTL =
+  /** E2B's error message for a lifetime above the maximum of the account. */
+  private static final Pattern MAX_TTL =
       Pattern.compile("Timeout cannot be greater than (\\d{1,5}) hours?");
 
+  /** The default lifetime of E2B's own SDKs; E2B requires one. */
   private static final Duration DEFAULT_TTL = Duration.ofMinutes(5);
 
-  /** Makes the folders $1 and $2, and says who the sandbox's user is. */
+  /** Creates the folders $1 and $2, and prints the sandbox's user. */
   private static final String FOLDERS =
       """
       mkdir -p -- "$1" "$2" 2>/dev/null
@@ -49,16 +50,16 @@ record E2bSandboxCreator(
       exit $ok
       """;
 
-  /** The same for who may not: root makes them, for the user $3. */
+  /** The same for a user without permission: root creates the folders for the user $3. */
   private static final String FOLDERS_BY_ROOT =
       """
       mkdir -p -- "$1" "$2" && chown -- "$3" "$1" "$2"
       """;
 
-  E2bSandbox create(SandboxSpec spec, SandboxMetadata marks) {
+  E2bSandbox create(SandboxSpec spec, SandboxMetadata sandboxMetadata) {
     long end = System.nanoTime() + spec.startupTimeout().toNanos();
-    E2bApiClient.SandboxEndpoint opened = requestSandbox(spec, marks);
-    E2bSandbox sandbox = open.apply(opened).apply(marks);
+    E2bApiClient.SandboxEndpoint endpoint = requestSandbox(spec, sandboxMetadata);
+    E2bSandbox sandbox = open.apply(endpoint).apply(sandboxMetadata);
     try {
       awaitReady(sandbox, spec, end);
       folders(sandbox, spec);
@@ -71,34 +72,35 @@ record E2bSandboxCreator(
   }
 
   /**
-   * Asks for a sandbox. When E2B answers with an error of its own it may have made one: E2B is
-   * asked for a sandbox with this one's metadata: it is taken when there is one, and otherwise none
-   * was made, so that another provider may be tried.
+   * Requests a sandbox. After a server error E2B may have created one, so the provider looks for a
+   * sandbox with this metadata: if there is one it is used, otherwise none was created and another
+   * provider can be tried.
    */
-  private E2bApiClient.SandboxEndpoint requestSandbox(SandboxSpec spec, SandboxMetadata marks) {
+  private E2bApiClient.SandboxEndpoint requestSandbox(
+      SandboxSpec spec, SandboxMetadata sandboxMetadata) {
     try {
-      return control.create(createBody(spec, marks), spec.startupTimeout());
+      return control.create(createBody(spec, sandboxMetadata), spec.startupTimeout());
     } catch (InvalidRequest e) {
       throw ttlRefused(spec, e).orElse(e);
     } catch (OutcomeUnknown e) {
       if (!e.context().containsKey(HttpErrors.STATUS)) {
-        throw e; // without an answer E2B may still be about to make it
+        throw e; // Without a response E2B may still create it.
       }
       return findCreated(spec.id(), e)
           .orElseThrow(
               () ->
                   Fault.of(
                           ErrorCode.PROVIDER_UNAVAILABLE,
-                          e.fault().problem() + "; E2B lists no such sandbox",
-                          "try again later")
+                          e.fault().problem() + "; E2B does not list the sandbox",
+                          "retry later")
                       .sandbox(spec.id())
                       .exception(e));
     }
   }
 
-  /** E2B says what an account allows only when it refuses more. */
+  /** E2B reveals the maximum lifetime of an account only when it rejects a longer one. */
   private static Optional<SandboxException> ttlRefused(SandboxSpec spec, InvalidRequest e) {
-    Matcher refused = LONGEST_TTL.matcher(e.fault().problem());
+    Matcher refused = MAX_TTL.matcher(e.fault().problem());
     if (!refused.find()) {
       return Optional.empty();
     }
@@ -113,7 +115,7 @@ record E2bSandboxCreator(
             .exception(e));
   }
 
-  /** Looks twice: a sandbox may be listed a moment after it was made. */
+  /** Looks twice, because a new sandbox may be listed with a delay. */
   private Optional<E2bApiClient.SandboxEndpoint> findCreated(SandboxId id, OutcomeUnknown unknown) {
     try {
       for (int look = 0; look < 2; look++) {
@@ -121,7 +123,7 @@ record E2bSandboxCreator(
         if (!found.isEmpty()) {
           return control.open(found.getFirst().name());
         }
-        LockSupport.parkNanos(LISTED_AFTER.toNanos());
+        LockSupport.parkNanos(LIST_DELAY.toNanos());
       }
       return Optional.empty();
     } catch (SandboxException e) {
@@ -130,11 +132,11 @@ record E2bSandboxCreator(
     }
   }
 
-  private Map<String, Object> createBody(SandboxSpec spec, SandboxMetadata marks) {
+  private Map<String, Object> createBody(SandboxSpec spec, SandboxMetadata sandboxMetadata) {
     Map<String, Object> wanted = new LinkedHashMap<>();
     wanted.put("templateID", spec.image().orElse(settings.template()));
     wanted.put("timeout", E2bApiClient.seconds(spec.deadline().orElse(DEFAULT_TTL)));
-    wanted.put("metadata", marks.metadata(instance));
+    wanted.put("metadata", sandboxMetadata.metadata(instance));
     wanted.put("envVars", spec.environment());
     wanted.put(
         "allow_internet_access",
@@ -145,7 +147,7 @@ record E2bSandboxCreator(
 
   private static void awaitReady(E2bSandbox sandbox, SandboxSpec spec, long end) {
     while (!sandbox.context().envd().isReachable(left(spec, end))) {
-      LockSupport.parkNanos(LOOKING.toNanos());
+      LockSupport.parkNanos(POLL_INTERVAL.toNanos());
       left(spec, end);
     }
   }
@@ -153,18 +155,18 @@ record E2bSandboxCreator(
   private static void folders(E2bSandbox sandbox, SandboxSpec spec) {
     ScriptRunner shell = new ScriptRunner(sandbox.context());
     String[] both = {spec.workspaceMount(), spec.workingFolder()};
-    ScriptRunner.ScriptResult said = shell.run(FOLDERS, both);
-    if (said.succeeded()) {
+    ScriptRunner.ScriptResult result = shell.run(FOLDERS, both);
+    if (result.succeeded()) {
       return;
     }
     ScriptRunner.ScriptResult byRoot =
         shell.run(
-            FOLDERS_BY_ROOT, Optional.of("root"), List.of(both[0], both[1], said.text().strip()));
+            FOLDERS_BY_ROOT, Optional.of("root"), List.of(both[0], both[1], result.text().strip()));
     if (!byRoot.succeeded()) {
       throw Fault.of(
               ErrorCode.SPAWN_FAILED,
-              "the folder " + both[0] + " could not be made: " + byRoot.err().strip(),
-              "use a template in which root may do that, or another workspaceMount")
+              "the folder " + both[0] + " could not be created: " + byRoot.err().strip(),
+              "use a template in which root may create it, or another workspaceMount")
           .sandbox(sandbox.id())
           .exception();
     }
@@ -182,16 +184,16 @@ record E2bSandboxCreator(
     return Fault.of(
             ErrorCode.DEADLINE_EXCEEDED,
             "the sandbox was not ready within " + spec.startupTimeout().toSeconds() + " s",
-            "raise startupTimeout, or do less in init")
+            "raise startupTimeout, or shorten init")
         .sandbox(spec.id())
         .exception();
   }
 
-  /** Nothing is left of what failed, also when who wanted it was interrupted. */
+  /** Destroys a sandbox whose creation failed, even if the caller was interrupted. */
   private void end(E2bSandbox sandbox, RuntimeException why) {
     boolean interrupted = Thread.interrupted();
     try {
-      control.kill(sandbox.name(), ENDING);
+      control.kill(sandbox.name(), KILL_TIMEOUT);
     } catch (SandboxException e) {
       why.addSuppressed(e);
     } finally {

@@ -8,9 +8,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.OptionalLong;
 
-/** What a machine says of itself, which is what its sandbox uses. */
+/** The resource usage of a virtual machine, which is that of its sandbox. */
 final class MachineUsage implements UsageReporting {
-  /** Ticks of work, uptime, kibibytes of memory used, processes, used bytes of the disk, ticks. */
+  /**
+   * Prints CPU ticks, uptime, used memory in KiB, processes, used disk bytes, and ticks per second.
+   */
   private static final String MEASURE =
       """
       read -r cpu user nice system idle wait irq soft steal rest </proc/stat
@@ -24,24 +26,24 @@ final class MachineUsage implements UsageReporting {
       echo "$((user + nice + system + irq + soft)) ${up%.*} $((total - free)) $n $1 $(getconf CLK_TCK)"
       """;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private long peak;
 
-  MachineUsage(SandboxContext inside) {
-    this.inside = inside;
+  MachineUsage(SandboxContext context) {
+    this.context = context;
   }
 
   @Override
   public synchronized Usage usage() {
-    ScriptRunner.ScriptResult said = new ScriptRunner(inside).run(MEASURE);
+    ScriptRunner.ScriptResult result = new ScriptRunner(context).run(MEASURE);
     long[] words =
-        Arrays.stream(said.text().strip().split(" "))
+        Arrays.stream(result.text().strip().split(" "))
             .filter(word -> word.matches("[0-9]{1,18}"))
             .mapToLong(Long::parseLong)
             .toArray();
-    if (!said.succeeded() || words.length != 6) {
-      throw inside
-          .fault(ErrorCode.PROVIDER_UNAVAILABLE, "the machine does not tell its usage", "try again")
+    if (!result.succeeded() || words.length != 6) {
+      throw context
+          .fault(ErrorCode.PROVIDER_UNAVAILABLE, "the sandbox does not report its usage", "retry")
           .exception();
     }
     long memory = words[2] * 1024;

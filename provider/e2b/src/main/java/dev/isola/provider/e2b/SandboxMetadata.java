@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What every sandbox of ours bears, as metadata: whose it is, and what another process has to know
- * of its spec.
+ * The metadata of a sandbox at E2B: its instance and id, and the parts of its spec that other
+ * processes of the instance need.
  *
- * @param made when
- * @param folder where commands start
- * @param user who they run as; the template's own when empty
- * @param timeout of commands that have none
+ * @param createdAt when the sandbox was created
+ * @param folder the default working folder of commands
+ * @param user the default user of commands; the template's user if empty
+ * @param timeout the default timeout of commands
  */
 record SandboxMetadata(
     SandboxId id,
@@ -47,7 +47,7 @@ record SandboxMetadata(
     return all;
   }
 
-  /** Returns what a list is asked for: everything of an instance. */
+  /** Returns the metadata query for all sandboxes of an instance. */
   static String query(InstanceId instance) {
     return INSTANCE + "=" + instance.value();
   }
@@ -56,7 +56,10 @@ record SandboxMetadata(
     return query(instance) + "&" + SANDBOX + "=" + id.value();
   }
 
-  /** Reads the marks; empty when they are not ours, whatever the list was asked for. */
+  /**
+   * Parses metadata; empty if it belongs to another instance, which a service that ignores the
+   * query may return.
+   */
   static Optional<SandboxMetadata> read(Map<String, String> metadata, InstanceId instance) {
     String id = metadata.getOrDefault(SANDBOX, "");
     if (!instance.value().equals(metadata.get(INSTANCE)) || !SandboxId.isValid(id)) {

@@ -1,4 +1,4 @@
-/** Sandboxes of E2B's cloud, and of every server that speaks its API. */
+/** Sandboxes in E2B's cloud, and in every service with the same API. */
 @NullMarked
 package dev.isola.provider.e2b;
 

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
 
-/** The kit on E2B's cloud itself, which costs money: only for who asks for it and has a key. */
+/** The conformance kit on E2B's cloud, which costs money: runs only on request and with a key. */
 final class E2bCloudConformanceTest extends ConformanceTest {
   @Override
   protected ProviderUnderTest underTest() throws Exception {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of calls when the other side does not do what it should. */
+/** Failures of the E2B service. */
 class E2bFailureTest {
   private static final String KEY = "e2b_5ec4e700";
   private static final SandboxId ID = new SandboxId("one");
@@ -76,7 +76,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void aKeyThatIsRefusedIsTheProvidersTrouble() {
+  void rejectedKeyMakesTheProviderUnavailable() {
     server.next("POST /v2", FakeE2b.answers(401, "{\"code\":401,\"message\":\"no " + KEY + "\"}"));
     SandboxException e = createFails();
     assertThat(e.code()).isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
@@ -88,7 +88,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void withoutAKeyNothingIsAsked() {
+  void noRequestIsSentWithoutAKey() {
     try (Provider keyless = provider(Map.of())) {
       assertThat(keyless.health()).isInstanceOf(Health.Unhealthy.class);
       assertThat(keyless.info().prerequisites().getFirst().present()).isFalse();
@@ -99,7 +99,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void aTemplateThatIsNotThereIsNamed() {
+  void unknownTemplateIsReported() {
     server.next("POST /v2", FakeE2b.answers(404, "{\"code\":404,\"message\":\"no template\"}"));
     SandboxException e = createFails();
     assertThat(e.code()).isEqualTo(ErrorCode.IMAGE_NOT_FOUND);
@@ -107,14 +107,14 @@ class E2bFailureTest {
   }
 
   @Test
-  void aRateIsWaitedForWhenThatIsSoon() {
+  void shortRateLimitIsWaitedFor() {
     server.next("GET /v2", FakeE2b.answers(429, "{}", "Retry-After: 1"));
     assertThat(provider.inventory()).isEmpty();
     assertThat(server.count("GET /v2/sandboxes")).isEqualTo(2);
   }
 
   @Test
-  void aRateThatLastsIsTold() {
+  void longRateLimitIsReported() {
     server.next("POST /v2", FakeE2b.answers(429, "{\"message\":\"slowly\"}", "Retry-After: 3600"));
     SandboxException e = createFails();
     assertThat(e.code()).isEqualTo(ErrorCode.RATE_LIMITED);
@@ -123,7 +123,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void anErrorOfTheServersLeavesTheOutcomeOpenWhereItMatters() {
+  void serverErrorOfAMutationIsAnUnknownOutcome() {
     server.next("POST /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
     server.next("GET /v2", FakeE2b.answers(200, "[]"));
     server.next("GET /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
@@ -137,18 +137,18 @@ class E2bFailureTest {
   }
 
   @Test
-  void afterAnErrorOfTheServersASandboxThatIsNotListedWasNotMade() {
+  void unlistedSandboxAfterAServerErrorWasNotCreated() {
     server.next("POST /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
     SandboxException e = createFails();
     assertThat(e.code())
         .as("another provider may be tried")
         .isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
-    assertThat(e.getMessage()).contains("500 oh", "lists no such sandbox");
+    assertThat(e.getMessage()).contains("500 oh", "does not list the sandbox");
     assertThat(server.count("POST /v2/sandboxes")).isEqualTo(1);
   }
 
   @Test
-  void afterAnErrorOfTheServersASandboxThatIsListedIsTaken() {
+  void listedSandboxAfterAServerErrorIsUsed() {
     server.next("POST /v2", FakeE2b.performsAndAnswers(500, "{\"message\":\"oh\"}"));
     assertThat(sandbox().id()).isEqualTo(ID);
     assertThat(server.count("POST /v2/sandboxes")).isEqualTo(1);
@@ -156,7 +156,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void anAccountWithoutCreditIsAMatterOfResources() {
+  void accountWithoutCreditIsAResourceLimit() {
     server.next("POST /v2", FakeE2b.answers(402, "{\"message\":\"pay first\"}"));
     SandboxException e = createFails();
     assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_LIMIT);
@@ -164,7 +164,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void aSandboxWithoutATtlGetsTheDefaultOfE2b() {
+  void missingTtlGetsTheDefaultOfE2b() {
     server.next("POST /process", FakeE2b.streams(STARTED, ENDED, ""));
     provider.create(SandboxSpec.builder(ID).build());
     assertThat(
@@ -177,7 +177,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void aTtlBeyondTheAccountsMaximumIsRefusedWithTheMaximum() {
+  void excessiveTtlIsRefusedWithTheMaximum() {
     server.next(
         "POST /v2",
         FakeE2b.answers(
@@ -188,7 +188,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void garbageIsNoAnswer() {
+  void malformedResponseIsRejected() {
     server.next("POST /v2", FakeE2b.answers(201, "<html>hello</html>"));
     assertThat(createFails().code()).isEqualTo(ErrorCode.OUTCOME_UNKNOWN);
     server.next("POST /v2", FakeE2b.answers(201, "{\"sandboxID\":\"../../etc\"}"));
@@ -202,7 +202,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void sandboxesOfOthersAreNotOursWhateverTheListSays() {
+  void sandboxesOfOtherInstancesAreIgnored() {
     server.next(
         "GET /v2",
         FakeE2b.answers(
@@ -216,7 +216,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void silenceHasAnEnd() {
+  void silentServerTimesOut() {
     server.next("POST /v2", FakeE2b.hangs());
     SandboxException e = failure(() -> provider.create(spec(Duration.ofMillis(300))));
     assertThat(e.code()).isEqualTo(ErrorCode.OUTCOME_UNKNOWN);
@@ -224,7 +224,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void whatWasMadeAlthoughNobodySaidSoIsFoundAndRemoved() {
+  void unacknowledgedSandboxIsFoundAndDestroyed() {
     server.next("POST /v2", FakeE2b.performsAndDisconnects());
     assertThat(createFails().code()).isEqualTo(ErrorCode.OUTCOME_UNKNOWN);
     assertThat(server.count("POST /v2/sandboxes")).as("it was not asked again").isEqualTo(1);
@@ -236,14 +236,14 @@ class E2bFailureTest {
   }
 
   @Test
-  void whatCannotBeSetUpIsEnded() {
+  void sandboxWithFailedSetupIsDestroyed() {
     server.next("POST /process", FakeE2b.answers(503, "{}"));
     assertThat(createFails().category().name()).isEqualTo("PROVIDER");
     assertThat(server.alive()).isZero();
   }
 
   @Test
-  void aServerThatIsNotThereWasNeverAsked() throws IOException {
+  void unreachableServerIsUnavailable() throws IOException {
     server.close();
     assertThat(createFails().code()).isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
     assertThat(provider.health()).isInstanceOf(Health.Unhealthy.class);
@@ -258,7 +258,7 @@ class E2bFailureTest {
     return provider.create(spec(Duration.ofSeconds(20)));
   }
 
-  /** Says that the command runs, as the script does that runs it. */
+  /** Sends the confirmation that the start script prints. */
   private static FakeE2b.Behavior runs(String... more) {
     return (server, request, socket) -> {
       var mark = java.util.regex.Pattern.compile("\"isola\",\"([0-9a-f]{32})\"");
@@ -282,14 +282,14 @@ class E2bFailureTest {
   }
 
   @Test
-  void whatACommandSaysBeforeTheWordThatItRunsIsNotLost() {
+  void earlyOutputIsNotLost() {
     Sandbox sandbox = sandbox();
     server.next("POST /process", runs(data("stdout", "hello"), ENDED, ""));
     assertThat(sandbox.run(Command.argv("x")).stdout().text()).isEqualTo("hello");
   }
 
   @Test
-  void aStreamThatIsCutOffIsNoEnd() {
+  void truncatedStreamIsAnUnknownOutcome() {
     Sandbox sandbox = sandbox();
     server.next("POST /process", runs(data("stdout", "half")));
     try (Execution execution = sandbox.start(Command.argv("x"))) {
@@ -303,7 +303,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void aMessageThatIsTooLongIsNotRead() {
+  void oversizedMessageIsRejected() {
     Sandbox sandbox = sandbox();
     server.next(
         "POST /process",
@@ -320,7 +320,7 @@ class E2bFailureTest {
   }
 
   @Test
-  void aSandboxThatEndedUnderACallIsGone() {
+  void sandboxThatEndsDuringACallIsGone() {
     Sandbox sandbox = sandbox();
     provider.inventory().forEach(one -> server.next("GET /sandboxes/", FakeE2b.answers(404, "{}")));
     server.next("POST /process", FakeE2b.answers(502, "{\"code\":502,\"message\":\"no sandbox\"}"));

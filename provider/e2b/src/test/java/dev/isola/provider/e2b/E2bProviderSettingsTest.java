@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Where sandboxes are, and what may be said of the wall around them. */
+/** Addresses of the service, and the isolation that it implies. */
 class E2bProviderSettingsTest {
   private static E2bProviderSettings of(
       Map<String, String> settings, Map<String, String> environment) {
@@ -19,7 +19,7 @@ class E2bProviderSettingsTest {
   }
 
   @Test
-  void theCloudIsTheDefault() {
+  void defaultIsE2bCloud() {
     E2bProviderSettings settings = of(Map.of(), Map.of("E2B_API_KEY", "k"));
     assertThat(settings.api()).hasToString("https://api.e2b.app");
     assertThat(settings.envd("abc", Optional.empty())).hasToString("https://sandbox.e2b.app");
@@ -28,7 +28,7 @@ class E2bProviderSettingsTest {
   }
 
   @Test
-  void ofAnotherServerNothingIsKnown() {
+  void isolationOfOtherServersIsUnknown() {
     for (Map<String, String> elsewhere :
         java.util.List.of(
             Map.of("E2B_DOMAIN", "example.org"),
@@ -44,7 +44,7 @@ class E2bProviderSettingsTest {
   }
 
   @Test
-  void settingsGoBeforeTheEnvironment() {
+  void settingsPrecedeTheEnvironment() {
     E2bProviderSettings settings =
         of(
             Map.of("domain", "one.example", "api_key", "mine"),
@@ -55,7 +55,7 @@ class E2bProviderSettingsTest {
   }
 
   @Test
-  void whatIsNoAddressIsRefused() {
+  void invalidAddressIsRejected() {
     for (String text : java.util.List.of("nonsense", "ftp://x", "http://", "http:// /")) {
       assertThatThrownBy(() -> of(Map.of("api_url", text), Map.of()))
           .as(text)

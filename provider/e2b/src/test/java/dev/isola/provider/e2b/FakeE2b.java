@@ -25,18 +25,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A server that speaks as much of E2B's API as is needed to break it: it makes, lists and ends
- * sandboxes, and does something else to the requests for which that was planned.
+ * A fake of the part of E2B's API that failure tests need: it creates, lists and kills sandboxes,
+ * and replaces the responses of planned requests.
  */
 final class FakeE2b implements AutoCloseable {
   private static final Pattern METADATA = Pattern.compile("\"metadata\":(\\{[^}]*})");
 
-  /** What is done instead of an answer, or as one. */
+  /** The behaviour that replaces a response. */
   interface Behavior {
     void play(FakeE2b server, Request request, Socket socket) throws IOException;
   }
 
-  /** A request as it came. */
+  /** A received request. */
   record Request(String line, Map<String, String> headers, Bytes body) {
     String text() {
       return body.utf8();
@@ -60,12 +60,12 @@ final class FakeE2b implements AutoCloseable {
     return "http://127.0.0.1:" + server.getLocalPort();
   }
 
-  /** Plays {@code trick} at the next request whose first line begins like this. */
+  /** Applies {@code trick} to the next request whose request line begins with this text. */
   void next(String line, Behavior trick) {
     plans.add(new Planned(line, trick));
   }
 
-  /** Does what is asked for, and answers as if it had not. */
+  /** Performs the request but responds as if it had failed. */
   static Behavior performsAndAnswers(int status, String body) {
     return (server, request, socket) -> {
       String[] _ = server.usual(request);
@@ -85,12 +85,12 @@ final class FakeE2b implements AutoCloseable {
     return (server, request, socket) -> send(socket, status, "application/json", body, headers);
   }
 
-  /** Says nothing at all. */
+  /** Sends no response. */
   static Behavior hangs() {
     return (server, request, socket) -> {};
   }
 
-  /** Does what it was asked for, and then cuts the connection instead of saying so. */
+  /** Performs the request, then closes the connection without a response. */
   static Behavior performsAndDisconnects() {
     return (server, request, socket) -> {
       server.usual(request);
@@ -98,7 +98,7 @@ final class FakeE2b implements AutoCloseable {
     };
   }
 
-  /** Begins a stream with these messages; an empty text ends it properly. */
+  /** Starts a stream with these messages; empty text ends it properly. */
   static Behavior streams(String... messages) {
     return (server, request, socket) -> {
       ByteArrayOutputStream body = new ByteArrayOutputStream();
@@ -126,7 +126,7 @@ final class FakeE2b implements AutoCloseable {
         Thread.ofVirtual().start(() -> serve(socket));
       }
     } catch (IOException e) {
-      // it was closed
+      // The server was closed.
     }
   }
 
@@ -150,11 +150,11 @@ final class FakeE2b implements AutoCloseable {
         }
       }
     } catch (IOException e) {
-      // the other side went away
+      // The client disconnected.
     }
   }
 
-  /** Does what a request asks for; returns the status and the body. */
+  /** Performs a request and returns the status and the body. */
   private String[] usual(Request request) {
     String[] words = request.line().split(" ");
     String path = words[1].replaceFirst("\\?.*", "");

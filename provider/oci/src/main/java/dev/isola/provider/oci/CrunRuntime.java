@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** crun. It is told to leave control groups alone; the sandbox is in its own already. */
+/** crun, run without cgroup management, because the sandbox has already joined its own cgroups. */
 final class CrunRuntime implements OciRuntime {
   static final String NAME = "crun";
 
@@ -17,9 +17,9 @@ final class CrunRuntime implements OciRuntime {
   public Traits traits() {
     return new Traits(
         NAME,
-        "namespaces of the kernel, by crun; no daemon, as root",
+        "kernel namespaces with crun; no daemon, requires root",
         Isolation.CONTAINER,
-        "a pid namespace: the kernel ends every process with the agent",
+        "pid namespace: the kernel kills all processes when the agent exits",
         Duration.ofMillis(30));
   }
 
@@ -33,7 +33,7 @@ final class CrunRuntime implements OciRuntime {
     return Pattern.compile("crun version (\\S+)");
   }
 
-  /** It refuses a machine with both versions of control groups even where it does not use them. */
+  /** Hides cgroups, because crun rejects hybrid hosts even if it does not use cgroups. */
   @Override
   public void prepare(LaunchPlan plan, StagedSandbox staged) {
     plan.step("cover", "/sys/fs/cgroup");

@@ -7,9 +7,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Chooses what gVisor runs sandboxes on. A device for virtual machines that is there may still not
- * do (nested in another machine, or too new for this gVisor), so it is tried; otherwise gVisor
- * chooses itself.
+ * Chooses the platform of gVisor. KVM may be present but unusable (nested virtualization, or too
+ * new for this gVisor), so it is probed; otherwise gVisor chooses itself.
  */
 final class GvisorPlatform {
   private static final Path KVM = Path.of("/dev/kvm");
@@ -20,11 +19,11 @@ final class GvisorPlatform {
   private final SandboxProbe probes;
 
   /**
-   * @param config its setting {@code platform} decides without trying
+   * @param config its setting {@code platform} takes precedence over the probe
    */
-  GvisorPlatform(ProviderConfig config, SandboxProbe trials) {
+  GvisorPlatform(ProviderConfig config, SandboxProbe probes) {
     this.config = config;
-    this.probes = trials;
+    this.probes = probes;
   }
 
   Optional<String> choose() {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Makes the {@code gvisor} provider. The setting {@code program} names another executable, {@code
- * platform} what gVisor runs sandboxes on.
+ * Creates the {@code gvisor} provider. The setting {@code program} names another executable, {@code
+ * platform} the platform of gVisor.
  */
 public final class GvisorProviderFactory implements ProviderFactory {
   @Override
@@ -30,8 +30,8 @@ public final class GvisorProviderFactory implements ProviderFactory {
 
   @Override
   public Provider create(ProviderConfig config, ProviderContext context) {
-    SandboxProbe trials = new SandboxProbe(context);
-    GvisorPlatform platform = new GvisorPlatform(config, trials);
-    return OciProviders.of(new GvisorRuntime(platform::choose), trials, config, context);
+    SandboxProbe probe = new SandboxProbe(context);
+    GvisorPlatform platform = new GvisorPlatform(config, probe);
+    return OciProviders.of(new GvisorRuntime(platform::choose), probe, config, context);
   }
 }

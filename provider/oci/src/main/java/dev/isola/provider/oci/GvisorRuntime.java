@@ -31,9 +31,9 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * gVisor: a kernel in user space stands between the sandbox and the host's. No descriptor can be
- * handed over to it but the first three, so the agent makes its socket in a folder that the host
- * shares.
+ * gVisor: a kernel in user space between the sandbox and the host's kernel. It passes no
+ * descriptors except the first three, so the agent creates its socket in a folder shared with the
+ * host.
  */
 final class GvisorRuntime implements OciRuntime {
   static final String NAME = "gvisor";
@@ -41,18 +41,18 @@ final class GvisorRuntime implements OciRuntime {
   private static final String PROGRAM = "runsc";
 
   /**
-   * It would cover an empty /tmp with a file system in memory, which forgets and is not counted as
-   * disk. This is what a /tmp has anyway.
+   * Keeps /tmp non-empty: gVisor would mount a tmpfs over an empty /tmp, which is lost on a restart
+   * and does not count as disk. Many systems have this folder anyway.
    */
   private static final String TMP_ENTRY = "/tmp/.X11-unix";
 
   private static final String VERSION = "/proc/version";
-  private static final int LONGEST_VERSION = 1024;
+  private static final int MAX_VERSION_LENGTH = 1024;
 
   private final Supplier<Optional<String>> platform;
 
   /**
-   * @param platform what sandboxes run on; empty for its own choice
+   * @param platform the platform of gVisor; empty for its default
    */
   GvisorRuntime(Supplier<Optional<String>> platform) {
     this.platform = platform;
@@ -62,9 +62,9 @@ final class GvisorRuntime implements OciRuntime {
   public Traits traits() {
     return new Traits(
         NAME,
-        "a kernel of its own in user space, by gVisor; no daemon, as root",
+        "a kernel in user space with gVisor; no daemon, requires root",
         Isolation.KERNEL,
-        "all processes of a sandbox live in one of the host, and end with it",
+        "all processes of a sandbox are inside one host process and end with it",
         Duration.ofMillis(300));
   }
 
@@ -78,7 +78,7 @@ final class GvisorRuntime implements OciRuntime {
     return GvisorRelease.VERSION_OUTPUT;
   }
 
-  /** With those before, a sandbox that may make its socket on the host may also open others. */
+  /** With older releases a sandbox that may create its socket on the host can also open others. */
   @Override
   public List<Vulnerability> vulnerabilities() {
     return List.of(Vulnerability.fixedIn("no --host-uds=create", "20221219"));
@@ -96,7 +96,7 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public Set<Class<? extends Capability>> unsupportedCapabilities(Version version) {
-    // What is mounted in its namespaces later, its own kernel does not see.
+    // Its kernel does not see mounts added to its namespaces later.
     return new GvisorRelease(version).hasTerminals()
         ? Set.of(Forking.class)
         : Set.of(Terminals.class, Forking.class);
@@ -116,7 +116,10 @@ final class GvisorRuntime implements OciRuntime {
             List.of("rbind", "ro")));
   }
 
-  /** It forgets what else a mount must not be, and the kernel refuses that; it is done before. */
+  /**
+   * It drops other mount flags when it remounts, which the host's kernel rejects; the launcher does
+   * it before.
+   */
   @Override
   public boolean makesReadOnly() {
     return false;
@@ -127,7 +130,7 @@ final class GvisorRuntime implements OciRuntime {
     return true;
   }
 
-  /** Its own network is made of what it finds when it starts. */
+  /** It configures its network only at startup. */
   @Override
   public boolean supportsBridge() {
     return false;
@@ -157,8 +160,8 @@ final class GvisorRuntime implements OciRuntime {
   }
 
   /**
-   * A sandbox on the host's network keeps the user namespace it is started in, so it is started in
-   * its own; releases that could enter it themselves are not to be told from others.
+   * On the host's network gVisor stays in the user namespace it is started in, so the launcher
+   * enters the sandbox's own before. Releases that could enter it themselves cannot be told apart.
    */
   private static boolean startsInUserNamespace(StagedSandbox staged) {
     return staged.network() == NetworkMode.HOST;
@@ -171,17 +174,17 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public List<String> commandLine(String path, StagedSandbox staged) {
-    List<String> words = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
-    platform.get().ifPresent(name -> words.add("--platform=" + name));
-    words.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
-    words.add("--host-uds=create");
-    words.add("--overlay2=none");
-    words.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
-    words.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));
-    return words;
+    List<String> arguments = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
+    platform.get().ifPresent(name -> arguments.add("--platform=" + name));
+    arguments.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
+    arguments.add("--host-uds=create");
+    arguments.add("--overlay2=none");
+    arguments.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
+    arguments.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));
+    return arguments;
   }
 
-  /** What others may change as well is looked at anew each time, which takes longer. */
+  /** Files that others may change need shared access, which is slower. */
   private static boolean sharesHostFiles(StagedSandbox staged) {
     return staged.spec().workspacePath().isPresent()
         || staged.spec().volumes().stream().anyMatch(v -> v.type() != VolumeMount.Type.TMPFS);
@@ -189,10 +192,10 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public void verify(RunningSandbox running) {
-    String guest = running.sandbox().files().readText(VERSION, UTF_8, LONGEST_VERSION).strip();
+    String guest = running.sandbox().files().readText(VERSION, UTF_8, MAX_VERSION_LENGTH).strip();
     if (!GvisorRelease.isKernel(guest, hostVersion())) {
       throw Namespaces.notIsolated(
-          running, NAME, "the kernel in it is not gVisor's but " + guest, "gVisor's runsc");
+          running, NAME, "its kernel is not gVisor's but " + guest, "gVisor's runsc");
     }
     Namespaces.requireIsolated(running, NAME, Namespaces.OWN_KERNEL);
   }
@@ -203,7 +206,7 @@ final class GvisorRuntime implements OciRuntime {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the isolation cannot be verified: " + VERSION + " of this machine cannot be read",
+              "the isolation cannot be verified: " + VERSION + " of the host cannot be read",
               "mount /proc")
           .exception(e);
     }

@@ -11,26 +11,26 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The namespaces of a process, as the host's kernel tells them. */
+/** The namespaces of a process according to the host's kernel. */
 final class Namespaces {
-  /** Those of a container. */
+  /** The namespaces of a container. */
   static final List<String> ALL = List.of("pid", "mnt", "user", "ipc", "uts");
 
-  /** Those that a kernel in user space needs itself; it keeps the others for what runs in it. */
+  /** The namespaces of gVisor's own process; it implements the others itself. */
   static final List<String> OWN_KERNEL = List.of("mnt", "user");
 
   private Namespaces() {}
 
   /**
-   * Makes sure that a sandbox shares none of these namespaces with this process, nor its network
-   * unless it was asked for.
+   * Verifies that a sandbox shares none of these namespaces with this process, nor the network
+   * unless requested.
    */
   static void requireIsolated(RunningSandbox running, String runtime, List<String> types) {
-    List<String> wanted = new ArrayList<>(types);
+    List<String> required = new ArrayList<>(types);
     if (running.network() != NetworkMode.HOST) {
-      wanted.add("net");
+      required.add("net");
     }
-    for (String type : wanted) {
+    for (String type : required) {
       if (of("self", type).equals(of(Long.toString(running.agent().pid()), type))) {
         throw notIsolated(
             running, runtime, "it is in the host's " + type + " namespace", "a real " + runtime);
@@ -38,7 +38,7 @@ final class Namespaces {
     }
   }
 
-  /** A namespace that cannot be told is not taken for another one. */
+  /** Throws if a namespace cannot be determined, instead of assuming a different one. */
   private static String of(String process, String type) {
     Path link = Path.of("/proc", process, "ns", type);
     try {
@@ -47,7 +47,7 @@ final class Namespaces {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "the isolation cannot be verified: " + link + " cannot be read",
-              "see whether the sandbox ended, and create it again")
+              "check whether the sandbox has ended, and create a new one")
           .exception(e);
     }
   }
@@ -57,10 +57,7 @@ final class Namespaces {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "sandbox " + running.sandbox().id() + " is not isolated by " + runtime + ": " + why,
-            "see what the program "
-                + runtime
-                + " on this machine really is, and install "
-                + instead)
+            "check which program " + runtime + " is on this host, and install " + instead)
         .sandbox(running.sandbox().id())
         .exception();
   }

@@ -13,15 +13,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The {@code config.json} of a sandbox's bundle. Limits are not in it, because the launcher has
- * joined the sandbox's control groups before. Its seccomp filter is the agent's own, less what the
- * agent adds for one sandbox: it holds from the first instruction, whatever the agent does.
+ * The {@code config.json} of a sandbox's OCI bundle. It has no limits, because the launcher has
+ * already joined the sandbox's control groups. Its seccomp filter is that of the agent without the
+ * additions for a single sandbox, so that it applies from the first instruction, independently of
+ * the agent.
  */
 final class OciBundle {
   private static final int TTY = 5;
   private static final int ENOSYS = 38;
 
-  /** As many files as pages: an empty one takes no page, but memory of the kernel. */
+  /** As many files as pages: an empty file takes no page, but kernel memory. */
   private static final String SIZE = "size=65536k";
 
   private static final String FILES = "nr_inodes=16384";
@@ -29,11 +30,11 @@ final class OciBundle {
   private OciBundle() {}
 
   /**
-   * @param readOnly whether the runtime is to make the root read only
-   * @param mounts besides the usual ones
+   * @param readOnly whether the runtime makes the root read-only
+   * @param mounts mounts in addition to the default ones
    * @param hostKernel whether processes run on the host's kernel: then the runtime installs a
-   *     filter of system calls and joins the user namespace that the launcher limited
-   * @param users whether the runtime is to enter a user namespace; otherwise it is in it already
+   *     seccomp filter and joins the user namespace that the launcher limited
+   * @param users whether the runtime enters a user namespace; otherwise it is already in it
    */
   static String of(
       StagedSandbox staged,

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Isolates by an OCI runtime: a bundle beside the staged root, and the runtime run on it. */
+/** Isolates with an OCI runtime, which runs a bundle next to the staged root. */
 final class OciIsolator implements Isolator {
   private final OciRuntime runtime;
   private final RuntimeProbe probe;
@@ -57,7 +57,7 @@ final class OciIsolator implements Isolator {
   @Override
   public void plan(LaunchPlan plan, StagedSandbox staged) {
     String program = probe.requirePath();
-    // A sandbox on an image writes to a layer of its own.
+    // On an image the root is a writable layer.
     boolean readOnly = runtime.makesReadOnly() && !staged.image();
     boolean users = runtime.entersUserNamespace(staged);
     String owner = Long.toString(users ? 0 : staged.users().firstId());

@@ -7,13 +7,13 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 
-/** Puts the parts of a provider together. */
+/** Assembles providers from their parts. */
 final class OciProviders {
   private OciProviders() {}
 
   static Provider of(
-      OciRuntime runtime, SandboxProbe trials, ProviderConfig config, ProviderContext context) {
-    OciIsolator isolator = new OciIsolator(runtime, new RuntimeProbe(runtime, config, trials));
+      OciRuntime runtime, SandboxProbe probe, ProviderConfig config, ProviderContext context) {
+    OciIsolator isolator = new OciIsolator(runtime, new RuntimeProbe(runtime, config, probe));
     return new LocalProvider(context, new IsolatedBooter(context, isolator, IoSettings.of(config)));
   }
 }

@@ -14,55 +14,61 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** What is particular to one OCI runtime. */
+/** The differences between OCI runtimes. */
 interface OciRuntime {
-  /** Where the launcher puts the bundle, beside the staged root. */
+  /** Where the launcher puts the bundle, next to the staged root. */
   String BUNDLE = "/tmp/bundle";
 
   /**
-   * Where the runtime writes down what it runs. It goes when the runtime has started the sandbox:
-   * nobody asks it about the sandbox later, and so nothing of it can be left behind.
+   * The state folder of the runtime. It is gone once the sandbox has started: the runtime is not
+   * called again for it, so nothing can be left behind.
    */
   String STATE = "/tmp/state";
 
   Isolator.Traits traits();
 
-  /** Returns the name of its executable, which is its package's on Debian, too. */
+  /** Returns the name of the executable, which is also its Debian package. */
   String program();
 
-  /** Returns what finds the version, as its first group, in what {@code --version} says. */
+  /**
+   * Returns a pattern that matches the version, as its first group, in the output of {@code
+   * --version}.
+   */
   Pattern versionPattern();
 
-  /** Returns the holes by which a version of it is too old. */
+  /** Returns vulnerabilities that make a version unusable. */
   default List<Vulnerability> vulnerabilities() {
     return KnownVulnerabilities.of(program());
   }
 
-  /** Adds steps that go before the runtime. */
+  /** Adds steps that precede the runtime. */
   default void prepare(LaunchPlan plan, StagedSandbox staged) {}
 
-  /** Returns the words that start a sandbox, the program's path first. */
+  /** Returns the command line that starts a sandbox; the path of the program comes first. */
   List<String> commandLine(String path, StagedSandbox staged);
 
-  /** Makes sure that what runs is what this runtime makes. */
+  /** Verifies that the running sandbox is isolated by this runtime. */
   void verify(RunningSandbox running);
 
-  /** Tells whether it can make the root read only itself. */
+  /** Reports whether the runtime itself can make the root read-only. */
   default boolean makesReadOnly() {
     return true;
   }
 
-  /** Tells whether it enters the sandbox's user namespace itself, as told by the bundle. */
+  /**
+   * Reports whether the runtime itself enters the sandbox's user namespace, according to the
+   * bundle.
+   */
   default boolean entersUserNamespace(StagedSandbox staged) {
     return true;
   }
 
-  /** Returns what is broken in sandboxes that this version makes; empty where nothing is known. */
+  /** Returns the known defect of sandboxes with this version; empty if there is none. */
   default Optional<String> defect(Version version) {
     return Optional.empty();
   }
 
-  /** Returns what a person does to get it, or a better one. */
+  /** Returns how the operator can install or update it. */
   default String install() {
     return "install it (apt-get install " + program() + ")";
   }
@@ -72,7 +78,7 @@ interface OciRuntime {
     return Set.of();
   }
 
-  /** Returns mounts of the bundle besides the usual ones. */
+  /** Returns mounts of the bundle in addition to the default ones. */
   default List<Map<String, Object>> mounts() {
     return List.of();
   }
@@ -92,7 +98,7 @@ interface OciRuntime {
     return Optional.empty();
   }
 
-  /** Returns what is worth knowing of it on this machine, such as {@code platform ptrace}. */
+  /** Returns details of the runtime on this host, such as {@code platform ptrace}. */
   default Optional<String> detail() {
     return Optional.empty();
   }

@@ -7,7 +7,7 @@ import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
 import java.util.List;
 
-/** Makes the {@code runc} provider. The setting {@code program} names another executable. */
+/** Creates the {@code runc} provider. The setting {@code program} names another executable. */
 public final class RuncProviderFactory implements ProviderFactory {
   @Override
   public String name() {

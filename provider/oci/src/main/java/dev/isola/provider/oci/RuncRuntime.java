@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * runc. It cannot be told to leave control groups alone, but it goes on without them where they
- * cannot be written and it is not to count on being root; so they are read only to it, and the
- * sandbox stays in the groups that it is in already.
+ * runc. It cannot be told to ignore cgroups, but in rootless mode it continues without them if they
+ * are not writable; so it sees them read-only, and the sandbox stays in the cgroups that it has
+ * already joined.
  */
 final class RuncRuntime implements OciRuntime {
   static final String NAME = "runc";
@@ -21,9 +21,9 @@ final class RuncRuntime implements OciRuntime {
   public Traits traits() {
     return new Traits(
         NAME,
-        "namespaces of the kernel, by runc; no daemon, as root",
+        "kernel namespaces with runc; no daemon, requires root",
         Isolation.CONTAINER,
-        "a pid namespace: the kernel ends every process with the agent",
+        "pid namespace: the kernel kills all processes when the agent exits",
         Duration.ofMillis(60));
   }
 

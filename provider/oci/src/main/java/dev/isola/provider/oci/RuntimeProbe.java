@@ -18,12 +18,12 @@ import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out what a runtime is on this machine and whether it works. */
+/** Detects the version of a runtime and whether it works on this host. */
 final class RuntimeProbe {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final Duration FAILURE_TTL = Duration.ofSeconds(20);
 
-  /** What a program says of itself, as long as it is the same program. */
+  /** The cached version output of a program. */
   private record VersionOutput(String identity, String text) {}
 
   private final OciRuntime runtime;
@@ -32,11 +32,11 @@ final class RuntimeProbe {
   private volatile @Nullable VersionOutput versionOutput;
 
   /**
-   * @param config its setting {@code program} names the executable, where it is not the usual one
+   * @param config its setting {@code program} names an executable other than the default
    */
-  RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe trials) {
+  RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe probes) {
     this.runtime = runtime;
-    this.probes = trials;
+    this.probes = probes;
     this.configured = config.get("program");
   }
 
@@ -47,7 +47,7 @@ final class RuntimeProbe {
   /**
    * Returns the path of the executable.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when there is none
+   * @throws dev.isola.spi.error.ProviderUnavailable if it is not installed
    */
   String requirePath() {
     return program()
@@ -63,14 +63,13 @@ final class RuntimeProbe {
       return new Health.Unhealthy(missing(), install());
     }
     if (!SandboxUserIds.rangesAvailable()) {
-      return new Health.Unhealthy(
-          runtime.traits().name() + " makes sandboxes only as root", rootRemedy());
+      return new Health.Unhealthy(runtime.traits().name() + " needs root", rootRemedy());
     }
     Optional<String> text = versionOutput(program.get());
     Optional<Version> version = text.flatMap(this::parse);
     if (version.isEmpty()) {
       return new Health.Unhealthy(
-          program.get().path() + " --version does not say the version of " + runtime.program(),
+          program.get().path() + " --version does not report the version of " + runtime.program(),
           install());
     }
     List<Vulnerability> flaws = vulnerabilities(version.get());
@@ -86,7 +85,10 @@ final class RuntimeProbe {
                 new OciIsolator(runtime, this),
                 TIMEOUT,
                 FAILURE_TTL))
-        .<Health>map(why -> new Health.Unhealthy(why, "see what " + program.get().path() + " is"))
+        .<Health>map(
+            why ->
+                new Health.Unhealthy(
+                    why, "check whether " + program.get().path() + " is the expected program"))
         .or(
             () ->
                 runtime
@@ -95,13 +97,14 @@ final class RuntimeProbe {
         .orElseGet(() -> new Health.Healthy(healthy(version.get(), flaws)));
   }
 
-  private static boolean isFromDistribution(HostProgram program, String said) {
+  private static boolean isFromDistribution(HostProgram program, String versionOutput) {
     return PackageOrigin.isFromDistribution(program.path())
-        || PackageOrigin.isFromDistribution(said);
+        || PackageOrigin.isFromDistribution(versionOutput);
   }
 
   private String healthy(Version version, List<Vulnerability> flaws) {
-    StringBuilder text = new StringBuilder(runtime.program() + " " + version + " made a sandbox");
+    StringBuilder text =
+        new StringBuilder(runtime.program() + " " + version + " can create sandboxes");
     runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
     if (!flaws.isEmpty()) {
       text.append("; ").append(note(flaws));
@@ -112,9 +115,9 @@ final class RuntimeProbe {
   private static String note(List<Vulnerability> flaws) {
     return "older than "
         + flaws.getLast().fixedVersions()
-        + ", which mended "
+        + ", which fixes "
         + names(flaws)
-        + "; the distribution that built it may have done so before";
+        + "; the distribution may have backported the fix";
   }
 
   private static String names(List<Vulnerability> flaws) {
@@ -143,12 +146,12 @@ final class RuntimeProbe {
             "root",
             true,
             SandboxUserIds.rangesAvailable(),
-            SandboxUserIds.rangesAvailable() ? "to be had" : "not to be had",
+            SandboxUserIds.rangesAvailable() ? "available" : "not available",
             SandboxUserIds.rangesAvailable() ? "" : rootRemedy()));
     return all;
   }
 
-  /** Returns the version; empty where there is none, or it does not say. */
+  /** Returns the version; empty if it is not installed or does not report one. */
   Optional<Version> version() {
     return program().flatMap(this::versionOutput).flatMap(this::parse);
   }
@@ -190,6 +193,6 @@ final class RuntimeProbe {
   }
 
   private static String rootRemedy() {
-    return "run Isola as root, or use bubblewrap, which needs no root";
+    return "run Isola as root, or use bubblewrap, which works without root";
   }
 }

@@ -25,12 +25,12 @@ import java.util.Properties;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Finds out whether a runtime makes sandboxes on this machine, by making one. What was found is
- * remembered in the data folder, so that a command that lives for a second does not try each time.
+ * Probes whether a runtime can create sandboxes on this host by creating one. Results are cached in
+ * the data folder, so that short-lived commands do not repeat the probe.
  */
 final class SandboxProbe {
   private static final Duration SUCCESS_TTL = Duration.ofHours(1);
-  private static final int LONGEST_PROBLEM = 400;
+  private static final int MAX_PROBLEM_LENGTH = 400;
 
   private final ProviderContext context;
   private final Path file;
@@ -42,48 +42,49 @@ final class SandboxProbe {
   }
 
   /**
-   * What to try, and for how long to believe that it does not work.
+   * A probe.
    *
-   * @param what changes whenever the answer may
-   * @param patience how long a sandbox may take
+   * @param key identifies the result; must change whenever the result may
+   * @param timeout the startup timeout of the sandbox
+   * @param failureTtl how long a failure is cached
    */
   record ProbeRequest(String key, Isolator isolator, Duration timeout, Duration failureTtl) {}
 
-  /** Returns why it does not work; empty when it does. */
-  Optional<String> failure(ProbeRequest question) {
+  /** Returns why the probe fails; empty if it succeeds. */
+  Optional<String> failure(ProbeRequest request) {
     lock.lock();
     try {
-      Optional<Optional<String>> known = cached(question);
-      if (known.isPresent()) {
-        return known.get();
+      Optional<Optional<String>> cached = cached(request);
+      if (cached.isPresent()) {
+        return cached.get();
       }
-      Optional<String> problem = attempt(question);
-      store(question.key(), problem);
+      Optional<String> problem = attempt(request);
+      store(request.key(), problem);
       return problem;
     } finally {
       lock.unlock();
     }
   }
 
-  private Optional<String> attempt(ProbeRequest question) {
+  private Optional<String> attempt(ProbeRequest request) {
     SandboxId id = SandboxId.random(new SecureRandom());
-    // Short-lived: when we are killed meanwhile it ends, and what is left goes with the next
-    // create.
+    // Short-lived: if this process is killed, the sandbox ends by itself and the next create cleans
+    // up.
     SandboxSpec spec =
         SandboxSpec.builder(id)
-            .startupTimeout(question.timeout())
-            .deadline(question.timeout().plusSeconds(30))
+            .startupTimeout(request.timeout())
+            .deadline(request.timeout().plusSeconds(30))
             .linger(Duration.ZERO)
             .build();
     ProviderContext apart = probeContext();
     try (LocalProvider provider =
-        new LocalProvider(apart, new IsolatedBooter(apart, question.isolator()))) {
+        new LocalProvider(apart, new IsolatedBooter(apart, request.isolator()))) {
       try {
         provider.create(spec);
         return Optional.empty();
       } catch (SandboxException e) {
         String what = e.fault().problem();
-        return Optional.of(what.substring(0, Math.min(what.length(), LONGEST_PROBLEM)));
+        return Optional.of(what.substring(0, Math.min(what.length(), MAX_PROBLEM_LENGTH)));
       } finally {
         provider.destroy(id, DestroyOptions.FORCE);
       }
@@ -91,8 +92,8 @@ final class SandboxProbe {
   }
 
   /**
-   * A folder of its own: in the provider's, a server's reconciliation would see a sandbox that its
-   * ledger does not know, and remove it during the trial.
+   * Returns a context with a separate folder: in the provider's own folder, a server's
+   * reconciliation would find a sandbox that is not in its ledger and remove it during the probe.
    */
   private ProviderContext probeContext() {
     Path folder = context.dataFolder().resolve("trial");
@@ -103,44 +104,44 @@ final class SandboxProbe {
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
-              "the folder " + folder + " cannot be made: " + e.getMessage(),
-              "check the rights of the data folder")
+              "the folder " + folder + " cannot be created: " + e.getMessage(),
+              "check the permissions of the data folder")
           .exception(e);
     }
     return new ProviderContext(context.instance(), folder, context.sharedFolder(), context.clock());
   }
 
-  private Optional<Optional<String>> cached(ProbeRequest question) {
-    String found = read().getProperty(question.key());
+  private Optional<Optional<String>> cached(ProbeRequest request) {
+    String found = read().getProperty(request.key());
     if (found == null || found.indexOf(' ') < 0) {
       return Optional.empty();
     }
     Instant at = Instant.ofEpochSecond(Long.parseLong(found.substring(0, found.indexOf(' '))));
     Optional<String> problem =
         Optional.of(found.substring(found.indexOf(' ') + 1)).filter(text -> !text.isEmpty());
-    Instant until = at.plus(problem.isPresent() ? question.failureTtl() : SUCCESS_TTL);
+    Instant until = at.plus(problem.isPresent() ? request.failureTtl() : SUCCESS_TTL);
     return context.clock().instant().isBefore(until) ? Optional.of(problem) : Optional.empty();
   }
 
   private Properties read() {
-    Properties known = new Properties();
+    Properties cached = new Properties();
     try (InputStream in = Files.newInputStream(file)) {
-      known.load(in);
+      cached.load(in);
     } catch (IOException | IllegalArgumentException missingOrDamaged) {
       return new Properties();
     }
-    return known;
+    return cached;
   }
 
-  /** What cannot be written down is tried again next time. */
+  /** Caches a result; if that fails, the next call probes again. */
   private void store(String what, Optional<String> problem) {
-    Properties known = read();
-    known.setProperty(what, context.clock().instant().getEpochSecond() + " " + problem.orElse(""));
+    Properties cached = read();
+    cached.setProperty(what, context.clock().instant().getEpochSecond() + " " + problem.orElse(""));
     try {
       Path temporary = Files.createTempFile(context.dataFolder(), "trials", ".new");
       try {
         try (OutputStream out = Files.newOutputStream(temporary)) {
-          known.store(out, null);
+          cached.store(out, null);
         }
         Files.move(
             temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -148,7 +149,7 @@ final class SandboxProbe {
         Files.deleteIfExists(temporary);
       }
     } catch (IOException readOnly) {
-      // see above
+      // Not cached.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Sandboxes by an OCI runtime: crun, runc, gVisor. */
+/** Sandboxes with an OCI runtime: crun, runc, gVisor. */
 @NullMarked
 package dev.isola.provider.oci;
 

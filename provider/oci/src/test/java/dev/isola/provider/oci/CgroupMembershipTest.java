@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Where a sandbox is as the host sees it, and what it does to the host's own files. */
+/** The cgroups of a sandbox as seen by the host, and its effects on files of the host. */
 class CgroupMembershipTest {
   private static final InstanceId INSTANCE = new InstanceId("membership");
 
@@ -36,7 +36,7 @@ class CgroupMembershipTest {
         new CrunProviderFactory(), new RuncProviderFactory(), new GvisorProviderFactory());
   }
 
-  /** The runtime must not have moved it to a group of its own, nor left one. */
+  /** The runtime must not move the sandbox to a cgroup of its own, nor leave one behind. */
   @ParameterizedTest
   @MethodSource("factories")
   void aSandboxIsInItsOwnGroupsAndNowhereElse(ProviderFactory factory) throws Exception {

@@ -18,7 +18,7 @@ final class CrunConformanceTest extends ConformanceTest {
         Files.createTempDirectory("isola"));
   }
 
-  /** What the runtime has a part in; what the agent does alone is checked with bubblewrap. */
+  /** The groups that involve the runtime; bubblewrap covers what only the agent does. */
   @Override
   protected List<String> groups() {
     return unlessLong(

@@ -9,8 +9,8 @@ import java.nio.file.Files;
 import java.util.List;
 
 /**
- * The classes where gVisor differs; {@code ./check --long} and {@code isola conformance gvisor} run
- * all of them.
+ * The groups in which gVisor differs; {@code ./check --long} and {@code isola conformance gvisor}
+ * run all of them.
  */
 final class GvisorConformanceTest extends ConformanceTest {
   @Override

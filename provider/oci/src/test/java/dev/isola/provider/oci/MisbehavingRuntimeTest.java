@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A runtime that is not what it says: sandboxes are refused, and nothing of them is left. */
+/** Sandboxes of a runtime that does not isolate are refused, and nothing of them is left behind. */
 class MisbehavingRuntimeTest {
-  /** Does what a runtime does, but for the isolation. */
+  /** Runs a sandbox as a runtime does, but without isolation. */
   private static final String NO_ISOLATION =
       """
       import json, os
@@ -116,7 +116,7 @@ class MisbehavingRuntimeTest {
             for id; do :; done
             exec runc --rootless=true --root=/tmp/state run --detach --bundle=/tmp/bundle $id
             """;
-    isRefused(runc, new GvisorProviderFactory(), "the kernel in it is not gVisor's");
+    isRefused(runc, new GvisorProviderFactory(), "its kernel is not gVisor's");
   }
 
   @Test

@@ -15,10 +15,13 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A sandbox that health makes to try the runtime is not in the inventory: no server removes it. */
+/**
+ * The sandbox that a health check creates to probe the runtime is not in the inventory, so that no
+ * server removes it.
+ */
 @Timeout(120)
 class ProbeInventoryTest {
-  /** Is tried for as long as there is a file beside it. */
+  /** Blocks as long as a file exists next to it. */
   private static final String WAITS =
       """
       #!/bin/sh

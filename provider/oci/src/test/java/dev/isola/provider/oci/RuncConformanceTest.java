@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.util.List;
 
 /**
- * The classes where the runtime itself does the work; the rest is the agent, as in {@link
+ * The groups in which the runtime itself does the work; the rest is the agent, as in {@link
  * CrunConformanceTest}. {@code ./check --long} and {@code isola conformance runc} run all of them.
  */
 final class RuncConformanceTest extends ConformanceTest {

@@ -11,10 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 
-/**
- * A provider whose runtime is a script of ours. The script is not in /tmp, which the launcher
- * covers.
- */
+/** A provider whose runtime is a script. The script is not in /tmp, which the launcher covers. */
 final class ScriptedRuntime implements AutoCloseable {
   private final Path folder;
   private final Path data;

@@ -2,9 +2,9 @@ package dev.isola.app.wrong;
 
 import dev.isola.bench.Bench;
 
-/** Breaks the arrow of its folder: a release has no benchmarks. */
+/** Violates the dependency rule of its folder: a release contains no benchmarks. */
 final class Wrong {
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return Bench.class;
   }
 }

@@ -2,9 +2,9 @@ package dev.isola.archive.wrong;
 
 import dev.isola.archive.wrong.below.Below;
 
-/** Makes a cycle of packages with the one beneath. */
+/** Forms a cycle with the package below. */
 public final class Above {
-  public Class<?> arrow() {
+  public Class<?> forbidden() {
     return Below.class;
   }
 }

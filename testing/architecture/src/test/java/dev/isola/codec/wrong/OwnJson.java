@@ -2,7 +2,7 @@ package dev.isola.codec.wrong;
 
 import tools.jackson.core.json.JsonFactory;
 
-/** Breaks a rule: only the JSON codec knows Jackson. */
+/** Violates a rule: only the JSON codec uses Jackson. */
 final class OwnJson {
   Class<?> factory() {
     return JsonFactory.class;

@@ -2,7 +2,7 @@ package dev.isola.codec.wrong;
 
 import java.net.UnixDomainSocketAddress;
 
-/** Breaks a rule: unix sockets are for the agent's link and for the client of container engines. */
+/** Violates a rule: only the agent link and the container engine client use Unix sockets. */
 final class OwnSocket {
   Class<?> address() {
     return UnixDomainSocketAddress.class;

@@ -1,4 +1,4 @@
 package dev.isola.codec.wrong;
 
-/** Breaks a rule by its name: the headers of tar are known in one package. */
+/** Violates a rule by its name: only one package handles tar headers. */
 final class TarHeader {}

@@ -2,9 +2,9 @@ package dev.isola.codec.wrong;
 
 import dev.isola.spi.SandboxId;
 
-/** Breaks the arrow of its folder: a codec knows nothing of Isola. */
+/** Violates the dependency rule of its folder: a codec does not depend on Isola. */
 final class Wrong {
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return SandboxId.class;
   }
 }

@@ -2,9 +2,9 @@ package dev.isola.compat.wrong;
 
 import dev.isola.server.api.Api;
 
-/** Breaks the arrow to the server: another API does not know the routes of the native one. */
+/** Violates a dependency rule: a compatible API does not use the routes of the native one. */
 final class NativeRoutesUser {
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return Api.class;
   }
 }

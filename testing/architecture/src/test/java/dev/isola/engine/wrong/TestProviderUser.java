@@ -2,9 +2,9 @@ package dev.isola.engine.wrong;
 
 import dev.isola.testing.provider.TestProviderFactory;
 
-/** Breaks the rule that no part of the product knows the doubles of the tests. */
+/** Violates the rule that production code does not use test doubles. */
 final class TestProviderUser {
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return TestProviderFactory.class;
   }
 }

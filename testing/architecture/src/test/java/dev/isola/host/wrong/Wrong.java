@@ -3,9 +3,12 @@ package dev.isola.host.wrong;
 import dev.isola.app.Main;
 import dev.isola.document.request.CreateRequest;
 
-/** Breaks the arrows of its folder: only app may know app, and no host code sees a request. */
+/**
+ * Violates the dependency rules of its folder: only app may use app, and host code does not use
+ * requests.
+ */
 final class Wrong {
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return Main.class;
   }
 

@@ -2,9 +2,9 @@ package dev.isola.link.wrong;
 
 import dev.isola.app.Main;
 
-/** Breaks the arrow of its folder: only app may know app. */
+/** Violates the dependency rule of its folder: only app may use app. */
 final class Wrong {
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return Main.class;
   }
 }

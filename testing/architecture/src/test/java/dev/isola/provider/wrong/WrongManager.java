@@ -4,16 +4,16 @@ import dev.isola.app.Main;
 import dev.isola.provider.other.wrong.OtherProvider;
 import java.util.logging.Logger;
 
-/** Breaks every rule that a provider can break. */
+/** Violates every rule for providers. */
 final class WrongManager {
   private final Logger logger = Logger.getLogger("wrong");
 
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return Main.class;
   }
 
-  void chat(OtherProvider neighbour) {
+  void chat(OtherProvider other) {
     logger.info("to the wrong log");
-    System.out.println(neighbour.hashCode());
+    System.out.println(other.hashCode());
   }
 }

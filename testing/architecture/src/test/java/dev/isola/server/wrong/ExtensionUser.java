@@ -2,9 +2,9 @@ package dev.isola.server.wrong;
 
 import dev.isola.compat.e2b.E2bApi;
 
-/** Breaks the arrow of the server: it is handed extensions, and knows none. */
+/** Violates a dependency rule: the server receives extensions and depends on none. */
 final class ExtensionUser {
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return E2bApi.class;
   }
 }

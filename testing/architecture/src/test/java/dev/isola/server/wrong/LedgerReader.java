@@ -2,9 +2,9 @@ package dev.isola.server.wrong;
 
 import dev.isola.store.Ledger;
 
-/** Breaks the arrow of the server: it knows the ledger by engine.api only. */
+/** Violates a dependency rule: the server uses the ledger only through engine.api. */
 final class LedgerReader {
-  Class<?> arrow() {
+  Class<?> forbidden() {
     return Ledger.class;
   }
 }

@@ -21,12 +21,12 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 
-/** Plants the faults of capabilities. */
+/** Plants faults in capabilities. */
 final class CapabilityFaults {
   private CapabilityFaults() {}
 
   static <C extends Capability> C in(Class<C> capability, C given, PlantedFaults faults) {
-    Capability planted =
+    Capability faulty =
         switch (given) {
           case Attaching attaching when faults.has(PlantedFault.ATTACH_IGNORES_OFFSET) ->
               Interception.of(
@@ -53,7 +53,7 @@ final class CapabilityFaults {
           case Pausing pausing -> new MemoryPausing(pausing, faults);
           default -> given;
         };
-    return capability.cast(planted);
+    return capability.cast(faulty);
   }
 
   private static Terminal fixed(Terminals terminals, Command command, TerminalSize size) {
@@ -66,15 +66,15 @@ final class CapabilityFaults {
         Watch.class, watch, "next", arguments -> nextButRemovals(watch, (Duration) arguments[0]));
   }
 
-  private static Optional<FileChange> nextButRemovals(Watch watch, Duration patience) {
-    Optional<FileChange> change = watch.next(patience);
+  private static Optional<FileChange> nextButRemovals(Watch watch, Duration timeout) {
+    Optional<FileChange> change = watch.next(timeout);
     while (change.filter(seen -> seen.kind() == FileChange.Kind.REMOVED).isPresent()) {
-      change = watch.next(patience);
+      change = watch.next(timeout);
     }
     return change;
   }
 
-  /** Takes the files of its source when a fork is made, instead of when it was asked to. */
+  /** Captures the files of the source when a fork is created, instead of when the fork point is. */
   private record LateForkPoint(Forking source) implements Forking.ForkPoint {
     @Override
     public Duration frozenFor() {
@@ -92,7 +92,7 @@ final class CapabilityFaults {
     public void close() {}
   }
 
-  /** Pauses in memory only: the agent of this provider is not booted twice. */
+  /** Supports only pausing in memory, because this provider cannot boot an agent again. */
   private record MemoryPausing(Pausing pausing, PlantedFaults faults) implements Pausing {
     @Override
     public Set<PauseKind> kinds() {

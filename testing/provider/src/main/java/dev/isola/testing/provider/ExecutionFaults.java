@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
-/** Plants the faults of a command that runs. */
+/** Plants faults in executions. */
 final class ExecutionFaults {
   private static final long MEBIBYTE = 1 << 20;
 
@@ -58,7 +58,7 @@ final class ExecutionFaults {
                 : execution.await((Duration) arguments[0]).map(change));
   }
 
-  /** At its timeout only the command's first process is killed. */
+  /** Kills only the first process of the command at its timeout. */
   static Execution withTimeoutOfTheLeader(Sandbox sandbox, Command command) {
     Duration timeout = command.timeout().orElseThrow();
     Execution execution =

@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-/** Plants the faults of a provider: in create, destroy, the inventory and close. */
+/** Plants faults in a provider: in create, destroy, inventory and close. */
 final class FaultInjectingProvider implements Provider {
   private static final long RACE_NANOS = 20_000_000;
   private static final String PATH_LONGER_THAN_THE_KERNEL_TAKES =
@@ -77,7 +77,10 @@ final class FaultInjectingProvider implements Provider {
     return given.build();
   }
 
-  /** Looks first and makes later: of two calls at once, both run the init command. */
+  /**
+   * Checks for the sandbox before creating it, without a lock: both of two concurrent calls run the
+   * init command.
+   */
   private Sandbox createInARace(SandboxSpec spec) {
     boolean existed = delegate.attach(spec.id()).isPresent();
     LockSupport.parkNanos(RACE_NANOS);

@@ -11,7 +11,7 @@ import dev.isola.spi.file.FileSystem;
 import java.util.List;
 import java.util.Optional;
 
-/** Plants the faults of a sandbox: in its commands, files and capabilities. */
+/** Plants faults in a sandbox: in its commands, files and capabilities. */
 final class FaultInjectingSandbox implements Sandbox {
   private final Sandbox delegate;
   private final PlantedFaults faults;
@@ -55,7 +55,10 @@ final class FaultInjectingSandbox implements Sandbox {
     return ExecutionFaults.in(delegate.start(links.shownTo(command)), faults);
   }
 
-  /** Gives the text to the shell without the blank that keeps a dash from being an option. */
+  /**
+   * Passes the script to the shell without the space that keeps a leading dash from being an
+   * option.
+   */
   private static Command unguarded(Command command) {
     return new Command(
         Command.Mode.ARGV,

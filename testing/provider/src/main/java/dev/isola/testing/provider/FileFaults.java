@@ -16,7 +16,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Plants the faults of a file system. */
+/** Plants faults in a file system. */
 final class FileFaults {
   private static final int NAME = 100;
 
@@ -57,7 +57,7 @@ final class FileFaults {
     return files;
   }
 
-  /** Writes what comes before {@code content} fails, and lets it fail then. */
+  /** Writes the bytes that precede a failure of {@code content}, then fails. */
   private static FileInfo writeWhatCame(
       FileSystem files, String path, InputStream content, WriteOptions options) throws IOException {
     EndingAtFailure ending = new EndingAtFailure(content);
@@ -77,7 +77,7 @@ final class FileFaults {
     return files.read(path, range);
   }
 
-  /** Unpacks the first entry of an archive that is refused, wherever its name points. */
+  /** Extracts the first entry of a rejected archive to wherever its name points. */
   private static TreeSummary unpackClimbing(
       FileSystem files, String path, InputStream archive, TreeLimits limits) throws IOException {
     byte[] tar = archive.readAllBytes();
@@ -93,7 +93,7 @@ final class FileFaults {
     }
   }
 
-  /** A stream whose failure looks like its end. */
+  /** A stream that turns a failure into end of file. */
   private static final class EndingAtFailure extends InputStream {
     private final InputStream content;
     private boolean failed;

@@ -7,9 +7,9 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Replaces one method of an object of the contract; every other call goes through. */
+/** Replaces one method of an SPI object; all other calls are delegated. */
 final class Interception {
-  /** The planted method. */
+  /** The replacement of the method. */
   interface Replacement {
     @Nullable Object call(Object[] arguments) throws Throwable;
   }
@@ -21,7 +21,7 @@ final class Interception {
   /**
    * Returns {@code target} with {@code replacement} in place of its method {@code name}.
    *
-   * @throws IllegalArgumentException when {@code type} has no such method
+   * @throws IllegalArgumentException if {@code type} has no such method
    */
   static <T> T of(Class<T> type, T target, String name, Replacement replacement) {
     if (Arrays.stream(type.getMethods()).noneMatch(method -> method.getName().equals(name))) {
@@ -37,7 +37,7 @@ final class Interception {
                     : invoke(proxy, target, method, arguments)));
   }
 
-  /** A default method of the contract that the target does not have itself calls the proxy. */
+  /** Calls default methods that the target does not override on the proxy. */
   private static @Nullable Object invoke(
       Object proxy, Object target, Method method, Object @Nullable [] arguments) throws Throwable {
     Method own = target.getClass().getMethod(method.getName(), method.getParameterTypes());

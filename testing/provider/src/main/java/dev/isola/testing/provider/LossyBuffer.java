@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
-/** Reads a command's output as it comes and drops what its reader does not fetch in time. */
+/** Reads the output of a command continuously and drops what its reader does not fetch in time. */
 final class LossyBuffer {
   private static final int PIECES = 16;
 

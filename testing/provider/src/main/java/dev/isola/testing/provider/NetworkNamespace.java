@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs a program in a network namespace of its own, with a loopback and nothing else. */
+/** Runs a program in a new network namespace that has only a loopback interface. */
 final class NetworkNamespace {
   private static final List<String> WRAPPER =
       isRoot()
@@ -20,7 +20,7 @@ final class NetworkNamespace {
     return WRAPPER;
   }
 
-  /** Tells whether this machine lets the user of this JVM have one. */
+  /** Returns whether the user of this JVM can create one. */
   static boolean available() {
     return AVAILABLE;
   }

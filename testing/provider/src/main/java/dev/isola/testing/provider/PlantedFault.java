@@ -3,67 +3,70 @@ package dev.isola.testing.provider;
 import java.util.Optional;
 
 /**
- * A bug that can be planted, each one seen in the field. It is chosen by the setting {@code fault}
- * and names the class of checks that must notice it.
+ * A bug to plant in the test provider. Each was found in a real system. The setting {@code fault}
+ * selects it, and it names the group of checks that must detect it.
  */
 public enum PlantedFault {
-  /** The inventory goes on showing a sandbox that was destroyed. */
+  /** The inventory still lists a destroyed sandbox. */
   DESTROY_LEAVES_INVENTORY_ITEM("Lifecycle"),
-  /** A failing command looks as if it had succeeded. */
+  /** A failed command is reported as successful. */
   EXIT_CODE_LOST("Exec"),
-  /** The timeout kills the command and forgets what it started. */
+  /** The timeout kills the command but not its descendants. */
   TIMEOUT_SPARES_GRANDCHILDREN("Timeout"),
-  /** Output beyond a mebibyte is thrown away, and neither counted nor reported. */
+  /** Output beyond one MiB is dropped, neither counted nor reported. */
   OUTPUT_CUT_SILENTLY("Output"),
-  /** A write goes straight into the file, so a failing one leaves half of it. */
+  /** A write modifies the file in place, so a failed write leaves it incomplete. */
   WRITE_NOT_ATOMIC("Files"),
-  /** What the sandbox does not have is read from the host. */
+  /** Files missing in the sandbox are read from the host. */
   HOST_FILES_SERVED("FileEscape"),
-  /** A name with {@code ..} in an archive is unpacked where it points. */
+  /** An archive entry with {@code ..} in its name is extracted to where it points. */
   ARCHIVE_CLIMBS("Trees"),
-  /** A watch does not tell about removals. */
+  /** A watch does not report removals. */
   REMOVALS_UNSEEN("Watch"),
-  /** A terminal keeps the size it was opened with. */
+  /** A terminal ignores resizes. */
   RESIZE_IGNORED("Pty"),
-  /** What a slow reader has not fetched is dropped instead of holding the command back. */
+  /** Output is dropped for a slow reader, instead of blocking the command. */
   SLOW_READER_LOSES("Streams"),
-  /** Attaching replays from the start, whatever offset was asked for. */
+  /** Attaching ignores the offset and replays from the start. */
   ATTACH_IGNORES_OFFSET("Background"),
-  /** A second create of the same id replaces the sandbox. */
+  /** A second create with the same id replaces the sandbox. */
   CREATE_REPLACES("Idempotency"),
   /** Closing the provider forgets its sandboxes. */
   CLOSE_FORGETS("Recovery"),
-  /** Two creates of one id at once look first and make later, and both furnish the same sandbox. */
+  /** Concurrent creates with the same id both initialize the sandbox. */
   CREATE_RACES("Concurrency"),
-  /** A capability is declared and not given. */
+  /** A capability is declared but not implemented. */
   DECLARES_TOO_MUCH("Honesty"),
-  /** The size of the disk is declared as enforced and is not. */
+  /** The disk limit is declared as enforced but is not. */
   DISK_NOT_ENFORCED("Limits", "diskIsLimited"),
-  /** What is written to a file without a name is not counted. */
-  UNNAMED_FILES_ARE_FREE("Quota", "openFilesWithoutANameAreLimited"),
-  /** The number of processes is declared as enforced and is not. */
+  /** Unlinked open files do not count towards the disk limit. */
+  UNNAMED_FILES_ARE_FREE("Quota", "unlinkedOpenFilesAreLimited"),
+  /** The process limit is declared as enforced but is not. */
   PROCESSES_NOT_ENFORCED("ProcessLimit", "processesAreLimited"),
-  /** Memory is declared as limited, and the sandbox cannot read the limit. */
-  LIMIT_NOT_VISIBLE("LimitView", "aSandboxReadsItsLimitOfMemory"),
-  /** A sandbox with deep folders cannot be destroyed. */
+  /** The memory limit is declared as enforced, but the sandbox cannot read it. */
+  LIMIT_NOT_VISIBLE("LimitView", "memoryLimitIsVisible"),
+  /** A sandbox with deeply nested folders cannot be destroyed. */
   DEEP_TREES_STAY("HostileTrees"),
-  /** A volume is seen where a link in another volume leads, over the agent's files too. */
+  /**
+   * A volume mounted on a link in another volume appears at the target of the link, even over the
+   * agent's files.
+   */
   VOLUME_FOLLOWS_LINKS("ReservedMounts"),
-  /** Commands do not get the secret variables of the spec. */
+  /** Commands do not receive the secret variables of the spec. */
   SECRET_VARIABLES_LOST("SecretEnv"),
-  /** Pausing says that it is done and does nothing. */
+  /** Pausing reports success and does nothing. */
   PAUSE_FORGOTTEN("Pausing"),
-  /** A restored file is as it was but for its content, which is of the right length and empty. */
+  /** Restored files have the right size but contain only zeros. */
   RESTORES_ZEROS("Snapshots"),
-  /** A fork shares files that its source goes on writing. */
+  /** A fork sees later writes of its source. */
   FORKS_SEE_LATER_WRITES("Forking"),
-  /** A call on a destroyed sandbox fails with whatever exception is at hand. */
+  /** A call on a destroyed sandbox throws an exception that is not part of the contract. */
   FOREIGN_EXCEPTION("Errors"),
-  /** A failing init command is taken for a failure of the provider. */
+  /** A failed init command is reported as a failure of the provider. */
   INIT_FAILURE_IS_THE_PROVIDERS("Failures"),
-  /** A container is declared, and commands run on the host without namespaces. */
+  /** Container isolation is declared, but commands run on the host without namespaces. */
   RUNS_ON_THE_BARE_HOST("Escape", "pidNamespaceIsItsOwn"),
-  /** A shell text that starts with a dash is taken for an option. */
+  /** A shell script that starts with a dash is parsed as an option. */
   DASH_IS_AN_OPTION("Regressions");
 
   private final String group;
@@ -79,17 +82,17 @@ public enum PlantedFault {
     this.check = Optional.of(check);
   }
 
-  /** Returns the class of checks that must notice it, as the kit names it. */
+  /** Returns the group of checks that must detect the fault. */
   public String group() {
     return group;
   }
 
   /**
-   * Tells whether a check may be run with this fault. A limit or a container that is declared and
-   * not there does not protect the machine of the tests, so only one harmless check is run then: no
-   * fork bomb, and no loop that fills the disk.
+   * Returns whether a check may run with this fault. If a limit or isolation is declared but
+   * missing, nothing protects the test machine, so only one harmless check runs: no fork bomb, and
+   * no loop that fills the disk.
    *
-   * @param id of the check, as the kit names it
+   * @param id the id of the check
    */
   public boolean allows(String id) {
     return check.map(name -> id.equals(group + "." + name)).orElse(true);

@@ -7,9 +7,9 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** The faults that are planted in one provider; normally none. */
+/** The faults planted in one provider, usually none. */
 public record PlantedFaults(Set<PlantedFault> planted) {
-  /** The setting that names them, separated by commas. */
+  /** The setting that lists the faults, separated by commas. */
   public static final String SETTING = "fault";
 
   public static final PlantedFaults NONE = new PlantedFaults(Set.of());

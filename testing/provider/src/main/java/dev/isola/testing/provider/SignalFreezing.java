@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Stops an agent and its commands by {@code SIGSTOP}, which a guest process can undo: good enough
- * for a test double. The agent is stopped first, so that it does not notice.
+ * Freezes an agent and its commands with {@code SIGSTOP}, which a guest process can undo, so it is
+ * suitable for tests only. The agent is stopped first, so that it does not notice.
  */
 final class SignalFreezing implements SandboxFreezer {
   private final AgentProcess agent;
@@ -23,7 +23,7 @@ final class SignalFreezing implements SandboxFreezer {
   @Override
   public void freeze() throws IOException {
     List<Long> running = running();
-    while (!running.isEmpty()) { // a process may have started another meanwhile
+    while (!running.isEmpty()) { // a process may have forked meanwhile
       signal("STOP", running);
       running = running();
     }
@@ -54,7 +54,7 @@ final class SignalFreezing implements SandboxFreezer {
     return pids;
   }
 
-  /** Returns the letter of {@code /proc/PID/stat}; {@code X} for a process that is gone. */
+  /** Returns the state letter of {@code /proc/PID/stat}, or {@code X} if the process is gone. */
   private static char state(long pid) {
     try {
       String text =
@@ -65,7 +65,7 @@ final class SignalFreezing implements SandboxFreezer {
     }
   }
 
-  /** A process that ended meanwhile is no error. */
+  /** Ignores processes that ended meanwhile. */
   private static void signal(String name, List<Long> pids) throws IOException {
     if (pids.isEmpty()) {
       return;

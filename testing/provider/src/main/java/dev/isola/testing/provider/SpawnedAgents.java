@@ -4,7 +4,7 @@ import dev.isola.link.local.AgentProcess;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The agents that this JVM started. Those that a test leaves running end with the JVM. */
+/** The agents started by this JVM. Those that a test leaves running end with the JVM. */
 final class SpawnedAgents {
   private static final Set<AgentProcess> AGENTS = ConcurrentHashMap.newKeySet();
 

@@ -33,8 +33,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Boots sandboxes as {@code subprocess} does and adds what plain processes cannot do well enough
- * for a product: pausing by signals, and forks by copying the workspace.
+ * Boots sandboxes as {@code subprocess} does, and adds features that are good enough for tests
+ * only: pausing with signals, and forks that copy the workspace.
  */
 final class TestBooter implements Booter {
   static final Set<Class<? extends Capability>> CAPABILITIES =
@@ -48,7 +48,7 @@ final class TestBooter implements Booter {
           Pausing.class,
           Forking.class);
 
-  /** Ends what a killed test run left. */
+  /** Ends sandboxes that a killed test run left behind. */
   private static final Duration LINGER = Duration.ofMinutes(10);
 
   private final ProviderContext context;

@@ -11,8 +11,8 @@ import dev.isola.spi.provider.ProviderProfile;
 import java.time.Duration;
 
 /**
- * Makes the {@code test} provider. Its one setting, {@code fault}, plants faults by the names of
- * {@link PlantedFault}. No service file names it, so it is never offered: a test passes it on.
+ * Creates the {@code test} provider. Its setting {@code fault} plants faults by the names in {@link
+ * PlantedFault}. It has no service entry, so the server never offers it; tests pass it explicitly.
  */
 public final class TestProviderFactory implements ProviderFactory {
   public static final String NAME = "test";

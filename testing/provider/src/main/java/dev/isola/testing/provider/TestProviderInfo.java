@@ -13,7 +13,10 @@ import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Describes the test provider: as {@code subprocess}, with its own capabilities and lies. */
+/**
+ * Describes the test provider: as {@code subprocess}, with its own capabilities and the false
+ * declarations of planted faults.
+ */
 final class TestProviderInfo {
   private TestProviderInfo() {}
 
@@ -39,7 +42,7 @@ final class TestProviderInfo {
         TestProviderFactory.PROFILE.startup());
   }
 
-  /** Leaves out the host's folders: tests send requests that are made up. */
+  /** Omits host folders, because tests send generated requests. */
   private static Set<SpecFeature> features(SpecSupport processes) {
     Set<SpecFeature> features = EnumSet.noneOf(SpecFeature.class);
     features.addAll(processes.features());

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Shows a volume where a link in another volume leads, to commands that name a path there. Nothing
- * is mounted.
+ * Simulates a volume that is mounted on a link in another volume: commands that use the target of
+ * the link see the volume there. Nothing is mounted.
  *
- * @param sources the folder of the volume, by where the link leads
+ * @param sources the folder of the volume by target of the link
  */
 record VolumeLinks(Map<String, String> sources) {
   static final VolumeLinks NONE = new VolumeLinks(Map.of());

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 
-/** A tar archive in which the content of every regular file is zeros. */
+/** A tar archive with the content of every regular file replaced by zeros. */
 final class ZeroedTarStream extends InputStream {
   private static final int BLOCK = 512;
 

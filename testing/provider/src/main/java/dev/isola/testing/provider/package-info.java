@@ -1,6 +1,6 @@
 /**
- * A test double: the {@code subprocess} provider with pausing, forks and faults planted at the
- * contract. Never part of a release.
+ * A test double: the {@code subprocess} provider with pausing, forks and planted faults. Never part
+ * of a release.
  */
 @NullMarked
 package dev.isola.testing.provider;

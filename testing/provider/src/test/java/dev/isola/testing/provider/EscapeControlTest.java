@@ -19,13 +19,13 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The positive control of the escape checks: in a sandbox that is no more than a process of the
- * host, each of them fails or could not be run. One that passes there would pass anywhere.
+ * The positive control of the escape checks: in a sandbox that is only a host process, every check
+ * fails or cannot run. A check that passes there would pass anywhere.
  */
 class EscapeControlTest {
   /**
-   * What a missing container does not open: the agent closes descriptors, hands on no terminal and
-   * refuses to be looked at. Their controls are the probes' own.
+   * Probes that fail even without a container: the agent closes descriptors, passes on no terminal
+   * and cannot be traced. Their control on the bare host is enough.
    */
   private static final Set<String> NOT_OPENED =
       Set.of(
@@ -37,7 +37,7 @@ class EscapeControlTest {
           "Escape.programOfTheAgentIsNotChanged",
           "Escape.setuidFilesAreNotTheHostsRoot");
 
-  /** Signals the first process of the namespace, which is that of the machine here. */
+  /** Signals process 1 of the pid namespace, which is that of the machine here. */
   private static final String NOT_RUN = "Escape.agentIsNotKilled";
 
   @TempDir Path data;
@@ -64,11 +64,11 @@ class EscapeControlTest {
       assertThat(results)
           .filteredOn(result -> !NOT_OPENED.contains(result.id()))
           .filteredOn(result -> result.outcome() == Outcome.PASSED)
-          .as("checks that pass where there is no wall")
+          .as("checks that pass without isolation")
           .isEmpty();
       assertThat(results)
           .filteredOn(result -> result.outcome() == Outcome.FAILED)
-          .as("checks that notice it, whoever runs them on whatever machine")
+          .as("checks that fail without isolation")
           .hasSizeGreaterThan(30);
     }
   }

@@ -25,14 +25,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The kit's positive control: every planted fault is noticed by the class of checks it names. That
- * nothing is noticed without a fault is what {@link TestProviderConformanceTest} shows.
+ * The positive control of the kit: the group that a planted fault names must detect it. {@link
+ * TestProviderConformanceTest} shows that no check fails without a fault.
  */
 class PlantedFaultsTest {
   /**
-   * Classes without a planted fault. {@code Exhaustion} would use up terminals and inotify
-   * instances of the machine that the tests run on. The test provider has no volumes; {@code
-   * PlantedVolumeFaultTest} plants a fault for {@code Volumes} in bubblewrap.
+   * Groups without a planted fault. {@code Exhaustion} would exhaust terminals and inotify
+   * instances of the test machine. The test provider has no volumes; {@code PlantedVolumeFaultTest}
+   * plants a fault for {@code Volumes} in bubblewrap.
    */
   private static final Set<String> WITHOUT = Set.of("Exhaustion", "Volumes");
 
@@ -40,7 +40,7 @@ class PlantedFaultsTest {
 
   @ParameterizedTest
   @EnumSource
-  void isNoticed(PlantedFault fault, TestReporter reporter) {
+  void plantedFaultIsDetected(PlantedFault fault, TestReporter reporter) {
     Map<String, String> settings = Map.of(PlantedFaults.SETTING, fault.name());
     ProviderUnderTest underTest =
         new ProviderUnderTest(
@@ -66,7 +66,7 @@ class PlantedFaultsTest {
   }
 
   @Test
-  void thereIsOneForEveryClassOfChecks() {
+  void everyGroupHasAPlantedFault() {
     List<String> covered =
         Arrays.stream(PlantedFault.values()).map(PlantedFault::group).distinct().toList();
     assertThat(Stream.concat(covered.stream(), WITHOUT.stream()))

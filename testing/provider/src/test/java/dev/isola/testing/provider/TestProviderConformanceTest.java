@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract, on the test double. */
+/** Runs the conformance kit against the test provider. */
 class TestProviderConformanceTest extends ConformanceTest {
   @TempDir static Path data;
 
@@ -18,7 +18,7 @@ class TestProviderConformanceTest extends ConformanceTest {
         new TestProviderFactory(), ProviderConfig.EMPTY, new InstanceId("test"), data);
   }
 
-  /** What tests of the engine and the server rely on; the agent is checked with subprocess. */
+  /** The groups that tests of the engine and the server rely on; subprocess covers the agent. */
   @Override
   protected List<String> groups() {
     return unlessLong(

@@ -20,33 +20,34 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What sandboxes use, and what became of them. */
+/** Routes for resource usage and for the event log of a sandbox. */
 public record E2bMetricsRoutes(ServerContext context) {
-  /** Between two looks, from which follows how busy a sandbox is. */
+  /** The time between two samples of the CPU time. */
   private static final Duration SAMPLE_INTERVAL = Duration.ofMillis(50);
 
-  private static final int MOST_EVENTS = 1000;
-  private static final int MOST_READ = 100_000;
+  private static final int MAX_EVENTS = 1000;
+  private static final int MAX_EVENTS_READ = 100_000;
 
   public List<Route> routes() {
     return List.of(
-        E2bSandboxRoutes.sandboxRoute("GET", "/metrics", "e2bMetrics", "Measures a sandbox.")
+        E2bSandboxRoutes.sandboxRoute(
+                "GET", "/metrics", "e2bMetrics", "Returns the resource usage of a sandbox.")
             .needs(Scope.READ)
             .takes(
                 Parameter.query("start", new Shape.WholeNumber(0, Long.MAX_VALUE), "Unix seconds"),
                 Parameter.query("end", new Shape.WholeNumber(0, Long.MAX_VALUE), "Unix seconds"))
             .handledBy(this::metrics),
         E2bSandboxRoutes.sandboxRoute(
-                "GET", "/logs", "e2bLogsFirst", "Tells what became of a sandbox.")
+                "GET", "/logs", "e2bLogsFirst", "Returns the events of a sandbox.")
             .needs(Scope.READ)
             .handledBy(this::logs),
         E2bSandboxRoutes.route(
-                "GET", "/v2/sandboxes/{id}/logs", "e2bLogs", "Tells what became of a sandbox.")
+                "GET", "/v2/sandboxes/{id}/logs", "e2bLogs", "Returns the events of a sandbox.")
             .needs(Scope.READ)
             .handledBy(this::logs));
   }
 
-  /** There is one measurement, and that is of now. */
+  /** Returns one sample, taken now. Past samples are not stored. */
   private void metrics(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     Instant now = Instant.now();
@@ -71,18 +72,18 @@ public record E2bMetricsRoutes(ServerContext context) {
   private static Map<String, Object> measure(
       UsageReporting reporting, ResourceLimits limits, Instant now) {
     UsageReporting.Usage first = reporting.usage();
-    long begun = System.nanoTime();
+    long startNanos = System.nanoTime();
     pause();
     UsageReporting.Usage second = reporting.usage();
-    double busy =
+    double cpuPercent =
         100.0
             * second.cpuTime().minus(first.cpuTime()).toNanos()
-            / Math.max(1, System.nanoTime() - begun);
+            / Math.max(1, System.nanoTime() - startNanos);
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("timestamp", now.toString());
     json.put("timestampUnix", now.getEpochSecond());
     json.put("cpuCount", Math.max(1, (int) Math.round(limits.cpu())));
-    json.put("cpuUsedPct", Math.max(0, Math.round(busy * 100) / 100.0));
+    json.put("cpuUsedPct", Math.max(0, Math.round(cpuPercent * 100) / 100.0));
     json.put("memUsed", second.memoryBytes());
     json.put("memTotal", limits.memoryMb() << 20);
     json.put("memCache", 0);
@@ -123,8 +124,8 @@ public record E2bMetricsRoutes(ServerContext context) {
   private List<EventView> events(SandboxView entry) {
     List<EventView> found = new ArrayList<>();
     long number = 0;
-    for (int read = 0; read < MOST_READ && found.size() < MOST_EVENTS; ) {
-      List<EventView> page = context.engine().events().after(number, MOST_EVENTS);
+    for (int read = 0; read < MAX_EVENTS_READ && found.size() < MAX_EVENTS; ) {
+      List<EventView> page = context.engine().events().after(number, MAX_EVENTS);
       if (page.isEmpty()) {
         break;
       }

@@ -22,10 +22,10 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** Lists of sandboxes, newest first. */
+/** Routes that list sandboxes, newest first by default. */
 public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
-  private static final int PAGE = 100;
-  static final String NEXT = "X-Next-Token";
+  private static final int MAX_PAGE = 100;
+  static final String NEXT_TOKEN_HEADER = "X-Next-Token";
 
   public List<Route> routes() {
     return List.of(
@@ -35,8 +35,9 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
         E2bSandboxRoutes.route("GET", "/v2/sandboxes", "e2bList", "Lists sandboxes.")
             .needs(Scope.READ)
             .takes(
-                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "of a page"),
-                Parameter.query("order", new Shape.Choice(List.of("asc", "desc")), "by time"))
+                Parameter.query("limit", new Shape.WholeNumber(1, MAX_PAGE), "page size"),
+                Parameter.query(
+                    "order", new Shape.Choice(List.of("asc", "desc")), "order by creation time"))
             .handledBy(exchange -> list(exchange, states(exchange))));
   }
 
@@ -55,9 +56,9 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
     if (exchange.query("startedAfter").isPresent()) {
       filter = filter.startedAfter(time(exchange.query("startedAfter").get()));
     }
-    int limit = exchange.query("limit").map(Integer::parseInt).orElse(PAGE);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(MAX_PAGE);
     SandboxPage page = context.engine().list(filter, exchange.query("nextToken").orElse(""), limit);
-    page.next().ifPresent(next -> exchange.addHeader(NEXT, next));
+    page.next().ifPresent(next -> exchange.addHeader(NEXT_TOKEN_HEADER, next));
     exchange.json(
         200,
         page.entries().stream()
@@ -68,20 +69,23 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
 
   private static Set<SandboxState> states(Exchange exchange) {
     Set<SandboxState> states = EnumSet.noneOf(SandboxState.class);
-    String asked = String.join(",", exchange.queries("state"));
-    for (String word : (asked.isEmpty() ? "running,paused" : asked).split(",", -1)) {
+    String requested = String.join(",", exchange.queries("state"));
+    for (String word : (requested.isEmpty() ? "running,paused" : requested).split(",", -1)) {
       switch (word) {
         case "running" -> states.add(SandboxState.RUNNING);
         case "paused" -> states.addAll(EnumSet.of(SandboxState.PAUSED, SandboxState.STOPPED));
         default ->
             throw E2bRequestBody.invalidField(
-                "state", "must be running or paused, or both with a comma");
+                "state", "must be running, paused or both, separated by a comma");
       }
     }
     return states;
   }
 
-  /** A query within the query, whose names and values are encoded once more. */
+  /**
+   * Parses the {@code metadata} parameter: a query string within the query, whose names and values
+   * are percent-encoded a second time.
+   */
   static List<List<String>> metadata(String text) {
     List<Violation> problems = new ArrayList<>();
     List<List<String>> pairs = new ArrayList<>();
@@ -106,7 +110,7 @@ public record E2bSandboxListRoutes(ServerContext context, E2bSandboxView view) {
       return Instant.parse(text);
     } catch (DateTimeException e) {
       throw E2bRequestBody.invalidField(
-          "startedAfter", "must be a time such as 2026-01-02T03:04:05Z");
+          "startedAfter", "must be a timestamp such as 2026-01-02T03:04:05Z");
     }
   }
 }

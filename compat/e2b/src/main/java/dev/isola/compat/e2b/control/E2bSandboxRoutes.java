@@ -33,35 +33,35 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** Sandboxes: made, found, kept alive, put to rest, ended. */
+/** Routes that create, describe, renew, pause, resume and kill sandboxes. */
 public record E2bSandboxRoutes(
     ServerContext context,
     E2bTemplates templates,
     CreateRequestMapper mapper,
     E2bSandboxView view) {
-  /** How long a sandbox lives when nobody says, in the two versions of the API. */
+  /** Default lifetime of a sandbox in seconds, in version 1 and version 2 of the API. */
   private static final long V1_TTL_SECONDS = 15;
 
   private static final long V2_TTL_SECONDS = 300;
 
-  /** How long one that was paused is kept. */
+  /** How long a paused sandbox is kept. */
   private static final Duration PAUSED_TTL = Duration.ofDays(30);
 
   private static final Parameter KEY =
       Parameter.header(
           "Idempotency-Key",
           new Shape.NonEmptyText(255),
-          "a request with the same key makes no second");
+          "a repeated request with the same key does not create a second sandbox");
 
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
 
   public List<Route> routes() {
     return Stream.of(
             Stream.of(
-                route("POST", "/sandboxes", "e2bCreateFirst", "Makes a sandbox.")
+                route("POST", "/sandboxes", "e2bCreateFirst", "Creates a sandbox.")
                     .takes(KEY)
                     .handledBy(exchange -> create(exchange, V1_TTL_SECONDS)),
-                route("POST", "/v2/sandboxes", "e2bCreate", "Makes a sandbox.")
+                route("POST", "/v2/sandboxes", "e2bCreate", "Creates a sandbox.")
                     .takes(KEY)
                     .handledBy(exchange -> create(exchange, V2_TTL_SECONDS))),
             Stream.of("", "/v2")
@@ -71,7 +71,7 @@ public record E2bSandboxRoutes(
                                 "POST",
                                 version + "/sandboxes/{id}/connect",
                                 "e2bConnect" + version.replace("/", "").toUpperCase(Locale.ROOT),
-                                "Opens a sandbox, and wakes one that is paused.")
+                                "Connects to a sandbox; resumes it if it is paused.")
                             .handledBy(this::connect)),
             Stream.of(
                 sandboxRoute("GET", "", "e2bGet", "Describes a sandbox.")
@@ -81,21 +81,21 @@ public record E2bSandboxRoutes(
                             exchange.json(
                                 200,
                                 view.details(exchange, SandboxLookup.find(context, exchange)))),
-                sandboxRoute("DELETE", "", "e2bKill", "Ends a sandbox.").handledBy(this::kill),
+                sandboxRoute("DELETE", "", "e2bKill", "Kills a sandbox.").handledBy(this::kill),
                 sandboxRoute(
-                        "POST", "/timeout", "e2bTimeout", "Lets a sandbox live that long from now.")
+                        "POST", "/timeout", "e2bTimeout", "Sets the time until a sandbox expires.")
                     .handledBy(exchange -> renew(exchange, "timeout")),
                 sandboxRoute(
                         "POST",
                         "/refreshes",
                         "e2bRefresh",
-                        "Lets a sandbox live that long from now.")
+                        "Sets the time until a sandbox expires.")
                     .handledBy(exchange -> renew(exchange, "duration")),
                 sandboxRoute("POST", "/pause", "e2bPause", "Pauses a sandbox.")
                     .handledBy(this::pause),
-                sandboxRoute("POST", "/resume", "e2bResume", "Wakes a sandbox.")
+                sandboxRoute("POST", "/resume", "e2bResume", "Resumes a sandbox.")
                     .handledBy(this::resume),
-                sandboxRoute("PUT", "/network", "e2bNetwork", "Changes what a sandbox reaches.")
+                sandboxRoute("PUT", "/network", "e2bNetwork", "Changes the network of a sandbox.")
                     .handledBy(this::network)))
         .flatMap(each -> each)
         .toList();
@@ -112,40 +112,43 @@ public record E2bSandboxRoutes(
     return route(method, "/sandboxes/{id}" + rest, name, summary);
   }
 
-  private void create(Exchange exchange, long usual) throws IOException {
+  private void create(Exchange exchange, long defaultSeconds) throws IOException {
     E2bRequestBody body = new E2bRequestBody(exchange.body());
     E2bTemplate template = templates.find(body.text("templateID").orElse(ImageService.BASE));
-    SandboxRequest order = mapper.toOrder(body, template, usual);
+    SandboxRequest request = mapper.toSandboxRequest(body, template, defaultSeconds);
     if (HostAccessGuard.mayRequestHostAccess(exchange)) {
-      order = order.withHostAccess();
+      request = request.withHostAccess();
     }
     SandboxView entry =
         context
             .engine()
-            .create(exchange.header("Idempotency-Key").map(order::withIdempotencyKey).orElse(order))
+            .create(
+                exchange.header("Idempotency-Key").map(request::withIdempotencyKey).orElse(request))
             .view();
     exchange.setSandbox(entry.id());
     exchange.json(201, view.connected(exchange, entry));
   }
 
-  /** Wakes one that is paused. Its time is made longer, and never shorter. */
+  /** Resumes a paused sandbox. Extends its lifetime, but never shortens it. */
   private void connect(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
     Duration time = CreateRequestMapper.seconds(body, "timeout", V2_TTL_SECONDS);
-    boolean asleep = E2bSandboxView.isSuspended(entry);
-    if (asleep) {
+    boolean suspended = E2bSandboxView.isSuspended(entry);
+    if (suspended) {
       resumeSandbox(entry, body.flag("memory").orElse(true));
     }
-    boolean sooner =
+    boolean expiresSooner =
         entry.expiresAt().filter(end -> end.isBefore(Instant.now().plus(time))).isPresent();
-    if (asleep || sooner) {
+    if (suspended || expiresSooner) {
       context.engine().renew(entry.id(), time);
     }
-    exchange.json(asleep ? 201 : 200, view.connected(exchange, entry));
+    exchange.json(suspended ? 201 : 200, view.connected(exchange, entry));
   }
 
-  /** Who wants nothing of the memory gets the files, and processes that begin anew. */
+  /**
+   * Resumes a sandbox. Without memory, the sandbox keeps its files and its processes start again.
+   */
   private void resumeSandbox(SandboxView entry, boolean memory) {
     Engine engine = context.engine();
     engine.resume(entry.id());
@@ -162,7 +165,7 @@ public record E2bSandboxRoutes(
     connect(exchange);
   }
 
-  /** One that is paused is kept; its time goes on when it wakes. */
+  /** Pauses a sandbox. Its lifetime is extended while it is paused. */
   private void pause(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     if (E2bSandboxView.isSuspended(entry)) {
@@ -170,7 +173,7 @@ public record E2bSandboxRoutes(
     }
     Engine engine = context.engine();
     boolean memory = new E2bRequestBody(exchange.body()).flag("memory").orElse(true);
-    boolean freezes =
+    boolean pausesMemory =
         engine
             .sandbox(entry.id())
             .as(Pausing.class)
@@ -178,7 +181,7 @@ public record E2bSandboxRoutes(
             .isPresent();
     engine.renew(entry.id(), PAUSED_TTL);
     try {
-      engine.pause(entry.id(), memory && freezes ? PauseKind.MEMORY : PauseKind.FILESYSTEM);
+      engine.pause(entry.id(), memory && pausesMemory ? PauseKind.MEMORY : PauseKind.FILESYSTEM);
     } catch (SandboxException e) {
       entry
           .expiresAt()
@@ -192,7 +195,7 @@ public record E2bSandboxRoutes(
     return Fault.of(
             ErrorCode.CONFLICT,
             "sandbox " + exchange.path("id") + " is " + state + " already",
-            "go on with it")
+            "no action is needed")
         .exception();
   }
 
@@ -207,7 +210,10 @@ public record E2bSandboxRoutes(
     exchange.noContent();
   }
 
-  /** The network of a sandbox does not change; who wants what it has is told so. */
+  /**
+   * Accepts a request that asks for the network the sandbox already has; the network of a running
+   * sandbox cannot be changed.
+   */
   private void network(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
@@ -216,8 +222,8 @@ public record E2bSandboxRoutes(
         .equals(SpecCodec.decode(entry.spec(), entry.id()).spec().network())) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
-              "the network of a running sandbox cannot be changed here",
-              "make a new sandbox with the network it needs")
+              "the network of a running sandbox cannot be changed",
+              "create a new sandbox with this network")
           .exception();
     }
     exchange.noContent();

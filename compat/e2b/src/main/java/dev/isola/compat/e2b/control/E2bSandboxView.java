@@ -21,15 +21,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Sandboxes in the words of E2B's clients. */
+/** Describes sandboxes in the JSON of E2B's API. */
 public record E2bSandboxView(ServerContext context, ApiKeys keys) {
-  /** Names who runs sandboxes; their clients want it there and do nothing with it. */
+  /** The value of {@code clientID}. Clients require the field but do not use it. */
   private static final String CLIENT = "isola";
 
-  /** What one without an end is said to have. */
+  /** Reported as the end of a sandbox that does not expire. */
   private static final Instant NEVER = Instant.parse("2999-12-31T00:00:00Z");
 
-  /** Describes one to who may work in it. */
+  /** Describes a sandbox to a client that may use it, including its access tokens. */
   Map<String, Object> connected(Exchange exchange, SandboxView entry) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
@@ -55,7 +55,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys) {
             : null);
   }
 
-  /** Describes one in a list. */
+  /** Describes a sandbox as an element of a list. */
   Map<String, Object> summary(SandboxView entry) {
     SandboxSpec spec = SpecCodec.decode(entry.spec(), entry.id()).spec();
     Map<String, Object> json = new LinkedHashMap<>();
@@ -82,7 +82,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys) {
     return json;
   }
 
-  /** Describes one by itself. */
+  /** Describes a single sandbox with its network and lifecycle. */
   Map<String, Object> details(Exchange exchange, SandboxView entry) {
     Map<String, Object> json = summary(entry);
     secrets(exchange, entry, json);
@@ -105,7 +105,10 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys) {
     return entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED;
   }
 
-  /** What the provider said of itself last; of one that never did, the least. */
+  /**
+   * Returns the envd version that matches the provider's capabilities, or the lowest version while
+   * the provider's capabilities are unknown.
+   */
   private String version(SandboxView entry) {
     return context.components().health().current().stream()
         .filter(one -> one.name().equals(entry.provider()))

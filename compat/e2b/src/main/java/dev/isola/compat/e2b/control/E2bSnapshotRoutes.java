@@ -28,25 +28,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Snapshots and forks. They have files and no memory. */
+/** Routes for snapshots and forks. Both contain files and no memory. */
 public record E2bSnapshotRoutes(
     ServerContext context, E2bTemplates templates, E2bSandboxView view) {
-  private static final int PAGE = 100;
+  private static final int MAX_PAGE = 100;
 
   public List<Route> routes() {
     return List.of(
-        E2bSandboxRoutes.sandboxRoute("POST", "/snapshots", "e2bSnapshot", "Takes a snapshot.")
+        E2bSandboxRoutes.sandboxRoute("POST", "/snapshots", "e2bSnapshot", "Creates a snapshot.")
             .handledBy(this::create),
-        E2bSandboxRoutes.sandboxRoute(
-                "POST", "/fork", "e2bFork", "Makes sandboxes with the same files.")
+        E2bSandboxRoutes.sandboxRoute("POST", "/fork", "e2bFork", "Forks a sandbox with its files.")
             .handledBy(this::fork),
         E2bSandboxRoutes.route(
                 "GET", "/snapshots", "e2bSnapshots", "Lists snapshots, newest first.")
             .needs(Scope.READ)
             .takes(
-                Parameter.query("limit", new Shape.WholeNumber(1, PAGE), "of a page"),
+                Parameter.query("limit", new Shape.WholeNumber(1, MAX_PAGE), "page size"),
                 Parameter.query(
-                    "nextToken", new Shape.WholeNumber(0, Integer.MAX_VALUE), "of the last"))
+                    "nextToken",
+                    new Shape.WholeNumber(0, Integer.MAX_VALUE),
+                    "token of the previous page"))
             .handledBy(this::list));
   }
 
@@ -80,7 +81,7 @@ public record E2bSnapshotRoutes(
     Optional<String> sandbox = exchange.query("sandboxID");
     Optional<String> name = exchange.query("name");
     int from = exchange.query("nextToken").map(Integer::parseInt).orElse(0);
-    int limit = exchange.query("limit").map(Integer::parseInt).orElse(PAGE);
+    int limit = exchange.query("limit").map(Integer::parseInt).orElse(MAX_PAGE);
     List<Snapshot> found =
         context.engine().snapshots().list().reversed().stream()
             .filter(one -> sandbox.isEmpty() || one.sandbox().equals(sandbox.get()))
@@ -89,7 +90,7 @@ public record E2bSnapshotRoutes(
             .toList();
     int to = Math.min(found.size(), from + limit);
     if (to < found.size()) {
-      exchange.addHeader(E2bSandboxListRoutes.NEXT, Integer.toString(to));
+      exchange.addHeader(E2bSandboxListRoutes.NEXT_TOKEN_HEADER, Integer.toString(to));
     }
     exchange.json(
         200, found.subList(Math.min(from, to), to).stream().map(E2bSnapshotRoutes::json).toList());

@@ -9,19 +9,21 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 
-/** Finds the sandbox that a request is about. */
+/** Finds the sandbox that the path of a request names. */
 final class SandboxLookup {
   private SandboxLookup() {}
 
   /**
-   * @throws dev.isola.spi.error.NotFound also when it is not there any more
+   * Returns the sandbox.
+   *
+   * @throws dev.isola.spi.error.NotFound also when the sandbox has ended
    */
-  static SandboxView find(ServerContext serving, Exchange exchange) {
+  static SandboxView find(ServerContext context, Exchange exchange) {
     String id = exchange.path("id");
     if (!SandboxId.isValid(id)) {
       throw unknown(id);
     }
-    SandboxView entry = serving.engine().view(new SandboxId(id));
+    SandboxView entry = context.engine().view(new SandboxId(id));
     if (entry.state() != SandboxState.RUNNING && !E2bSandboxView.isSuspended(entry)) {
       throw unknown(id);
     }

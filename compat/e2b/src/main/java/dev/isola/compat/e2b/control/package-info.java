@@ -1,4 +1,4 @@
-/** The routes of E2B's control plane over sandboxes and snapshots. */
+/** Routes of E2B's control plane for sandboxes and snapshots. */
 @NullMarked
 package dev.isola.compat.e2b.control;
 

@@ -27,24 +27,30 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What a client of E2B wants, as an order. */
+/** Maps create requests of E2B's clients to the engine. */
 public record CreateRequestMapper(E2bSettings settings) {
-  /** What these clients take for granted: where there is a choice, it is of those who can. */
-  private static final Requirements EXPECTED =
+  /**
+   * Capabilities that E2B's clients rely on. Automatic provider selection is limited to providers
+   * that have them.
+   */
+  private static final Requirements REQUIRED_CAPABILITIES =
       Requirements.capabilities(
           Terminals.class, Watching.class, PortDialing.class, Attaching.class);
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /**
-   * @param usual how many seconds it lives when the body does not say
+   * Maps a create request.
+   *
+   * @param defaultSeconds the lifetime in seconds when the body does not set one
    */
-  public SandboxRequest toOrder(E2bRequestBody body, E2bTemplate template, long usual) {
+  public SandboxRequest toSandboxRequest(
+      E2bRequestBody body, E2bTemplate template, long defaultSeconds) {
     E2bRequestBody network = body.object("network").orElse(new E2bRequestBody(Map.of()));
-    Network reached = network(network, body);
+    Network resolved = network(network, body);
     Map<String, String> labels = new LinkedHashMap<>(metadata(body));
     labels.put(E2bLabels.TEMPLATE, template.id());
-    if (reached.mode().filter(mode -> mode != NetworkMode.NONE).isPresent()) {
+    if (resolved.mode().filter(mode -> mode != NetworkMode.NONE).isPresent()) {
       labels.put(E2bLabels.INTERNET, "true");
     }
     labels.put(
@@ -58,7 +64,7 @@ public record CreateRequestMapper(E2bSettings settings) {
             .env(template.env())
             .env(body.map("envVars"))
             .limits(limits(template))
-            .network(reached);
+            .network(resolved);
     if (template.image().isPresent()) {
       spec.image(template.image().get())
           .user(template.user())
@@ -72,18 +78,18 @@ public record CreateRequestMapper(E2bSettings settings) {
     }
     CreateRequest request =
         CreateRequest.of(spec.build(), ProviderNames.canonical(settings.provider()))
-            .with(lifecycle(body, usual));
+            .with(lifecycle(body, defaultSeconds));
     boolean auto = request.placement().provider().equals(ProviderPreference.AUTO);
-    return SandboxRequest.of(auto ? request.requiring(EXPECTED) : request)
+    return SandboxRequest.of(auto ? request.requiring(REQUIRED_CAPABILITIES) : request)
         .withLabels(labels)
         .withStartup(TemplateStartup.of(template, request.spec()));
   }
 
-  private static Lifecycle lifecycle(E2bRequestBody body, long usual) {
-    ExpiryAction paused =
+  private static Lifecycle lifecycle(E2bRequestBody body, long defaultSeconds) {
+    ExpiryAction pauseAction =
         body.flag("autoPauseMemory").orElse(true) ? ExpiryAction.PAUSE : ExpiryAction.STOP;
-    return Lifecycle.ttl(seconds(body, "timeout", usual))
-        .withWhenExpired(body.flag("autoPause").orElse(false) ? paused : ExpiryAction.DESTROY)
+    return Lifecycle.ttl(seconds(body, "timeout", defaultSeconds))
+        .withWhenExpired(body.flag("autoPause").orElse(false) ? pauseAction : ExpiryAction.DESTROY)
         .withAutoResume(
             body.object("autoResume").flatMap(one -> one.flag("enabled")).orElse(false));
   }
@@ -102,26 +108,28 @@ public record CreateRequestMapper(E2bSettings settings) {
             name -> {
               if (name.startsWith(E2bLabels.RESERVED_PREFIX)) {
                 throw E2bRequestBody.invalidField(
-                    "metadata", "has a name that begins with " + E2bLabels.RESERVED_PREFIX);
+                    "metadata",
+                    "must not contain a name with the reserved prefix "
+                        + E2bLabels.RESERVED_PREFIX);
               }
             });
     return metadata;
   }
 
   /**
-   * Returns the network that keeps what a client wants to be reached.
+   * Returns the network that enforces the egress rules of a request.
    *
-   * @param rules the part of the body that has them
+   * @param rules the part of the body that holds the rules
    */
   public Network network(E2bRequestBody rules, E2bRequestBody body) {
     boolean access = body.flag("allow_internet_access").orElse(true);
     return Egress.of(rules, access).network(settings.network());
   }
 
-  public static Duration seconds(E2bRequestBody body, String field, long usual) {
-    long seconds = body.wholeNumber(field).orElse(usual);
+  public static Duration seconds(E2bRequestBody body, String field, long defaultSeconds) {
+    long seconds = body.wholeNumber(field).orElse(defaultSeconds);
     if (seconds < 0 || seconds > Duration.ofDays(3650).toSeconds()) {
-      throw E2bRequestBody.invalidField(field, "must be seconds from 0 to 3650 days");
+      throw E2bRequestBody.invalidField(field, "must be a number of seconds from 0 to 3650 days");
     }
     return Duration.ofSeconds(Math.max(1, seconds));
   }

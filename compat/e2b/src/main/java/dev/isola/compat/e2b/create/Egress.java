@@ -10,30 +10,32 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What E2B's clients want a sandbox to reach. Nothing at all can be kept, and so can every rule
- * that forbids something where there is no network; all else is refused, and never passed over.
+ * The egress rules of an E2B create request. "No network" can be enforced, and so can a deny rule
+ * where the sandbox has no network anyway. Every other rule is rejected rather than ignored.
  *
- * @param internet whether anything is to be reached
- * @param denies whether something of it is not
+ * @param internet whether the sandbox may reach the internet
+ * @param denies whether some destinations are denied
  */
 record Egress(boolean internet, boolean denies) {
   private static final String EVERYTHING = "0.0.0.0/0";
-  private static final List<String> REFUSED =
+  private static final List<String> UNSUPPORTED =
       List.of("allowOut", "rules", "egressProxy", "dnsServers");
 
   /**
-   * @param access says whether there is an internet, in words that are older than rules
+   * Reads the rules of a request.
+   *
+   * @param access the older {@code allow_internet_access} flag
    */
   static Egress of(E2bRequestBody rules, boolean access) {
-    for (String name : REFUSED) {
-      boolean said =
+    for (String name : UNSUPPORTED) {
+      boolean present =
           switch (rules.fields().get(name)) {
             case null -> false;
             case List<?> list -> !list.isEmpty();
             case Map<?, ?> map -> !map.isEmpty();
             default -> true;
           };
-      if (said) {
+      if (present) {
         throw unsupported(name);
       }
     }
@@ -42,25 +44,25 @@ record Egress(boolean internet, boolean denies) {
   }
 
   /**
-   * Returns the network that keeps it.
+   * Returns the network that enforces these rules.
    *
-   * @param given what sandboxes have that may have the internet
+   * @param allowedMode the network mode of sandboxes that may reach the internet
    */
-  Network network(NetworkMode given) {
-    if (!internet || (denies && given == NetworkMode.NONE)) {
+  Network network(NetworkMode allowedMode) {
+    if (!internet || (denies && allowedMode == NetworkMode.NONE)) {
       return Network.of(NetworkMode.NONE);
     }
     if (denies) {
       throw unsupported("denyOut");
     }
-    return given == NetworkMode.NONE ? Network.DEFAULT : Network.of(given);
+    return allowedMode == NetworkMode.NONE ? Network.DEFAULT : Network.of(allowedMode);
   }
 
   private static SandboxException unsupported(String name) {
     return Fault.of(
             ErrorCode.NOT_IMPLEMENTED,
-            "network." + name + " cannot be kept here",
-            "leave it out, or set allow_internet_access to false")
+            "network." + name + " is not supported",
+            "omit it, or set allow_internet_access to false")
         .exception();
   }
 }

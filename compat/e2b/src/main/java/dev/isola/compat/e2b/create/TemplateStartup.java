@@ -8,11 +8,11 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import java.util.Optional;
 
-/** Translates what a template runs in a new sandbox into a startup of the engine. Pure. */
+/** Translates the commands of a template into a startup of the engine. */
 public final class TemplateStartup {
   private TemplateStartup() {}
 
-  /** Returns the startup of a sandbox with this spec, which was made from the template. */
+  /** Returns the startup of a sandbox that is created from the template with this spec. */
   public static Startup of(E2bTemplate template, SandboxSpec spec) {
     Startup startup = Startup.NONE;
     if (spec.user().isPresent() && spec.volumes().stream().anyMatch(TemplateStartup::isWritable)) {

@@ -1,4 +1,4 @@
-/** Creates sandboxes for E2B's clients: the order, the network, what runs first. */
+/** Creates sandboxes for E2B's clients: request mapping, egress rules and startup commands. */
 @NullMarked
 package dev.isola.compat.e2b.create;
 

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A message of protocol buffers, as JSON writes it. What is absent has a value of its own, and
- * fields that are not known mean nothing.
+ * A protocol buffers message in its JSON mapping. Absent fields have their default values, and
+ * unknown fields are ignored.
  */
 record ConnectMessage(Map<?, ?> fields) {
 
@@ -20,31 +20,33 @@ record ConnectMessage(Map<?, ?> fields) {
     return switch (fields.get(field)) {
       case null -> Optional.empty();
       case String text -> Optional.of(text);
-      default -> throw wrong(field, "a text");
+      default -> throw invalidField(field, "a string");
     };
   }
 
-  /** Returns a text that there must be. */
+  /** Returns a string field that must be present. */
   String requiredText(String field) {
-    return text(field).filter(text -> !text.isEmpty()).orElseThrow(() -> wrong(field, "given"));
+    return text(field)
+        .filter(text -> !text.isEmpty())
+        .orElseThrow(() -> invalidField(field, "present"));
   }
 
-  /** Returns a number; those of 64 bits are written as texts. */
+  /** Returns a number. In the JSON mapping, 64-bit numbers are strings. */
   Optional<Long> wholeNumber(String field) {
     return switch (fields.get(field)) {
       case null -> Optional.empty();
       case Integer number -> Optional.of(number.longValue());
       case Long number -> Optional.of(number);
       case String text when text.matches("-?[0-9]{1,18}") -> Optional.of(Long.parseLong(text));
-      default -> throw wrong(field, "a whole number");
+      default -> throw invalidField(field, "an integer");
     };
   }
 
-  boolean flag(String field, boolean otherwise) {
+  boolean flag(String field, boolean defaultValue) {
     return switch (fields.get(field)) {
-      case null -> otherwise;
+      case null -> defaultValue;
       case Boolean flag -> flag;
-      default -> throw wrong(field, "true or false");
+      default -> throw invalidField(field, "true or false");
     };
   }
 
@@ -52,19 +54,19 @@ record ConnectMessage(Map<?, ?> fields) {
     return switch (fields.get(field)) {
       case null -> Optional.empty();
       case Map<?, ?> map -> Optional.of(new ConnectMessage(map));
-      default -> throw wrong(field, "an object");
+      default -> throw invalidField(field, "an object");
     };
   }
 
   ConnectMessage requiredMessage(String field) {
-    return message(field).orElseThrow(() -> wrong(field, "given"));
+    return message(field).orElseThrow(() -> invalidField(field, "present"));
   }
 
   Optional<byte[]> bytes(String field) {
     try {
       return text(field).map(Base64.getDecoder()::decode);
     } catch (IllegalArgumentException e) {
-      throw wrong(field, "bytes in base64");
+      throw invalidField(field, "bytes in base64");
     }
   }
 
@@ -75,12 +77,12 @@ record ConnectMessage(Map<?, ?> fields) {
       case List<?> list -> {
         for (Object one : list) {
           if (!(one instanceof String text)) {
-            throw wrong(field, "a list of texts");
+            throw invalidField(field, "a list of strings");
           }
           texts.add(text);
         }
       }
-      default -> throw wrong(field, "a list of texts");
+      default -> throw invalidField(field, "a list of strings");
     }
     return texts;
   }
@@ -100,8 +102,8 @@ record ConnectMessage(Map<?, ?> fields) {
     return texts;
   }
 
-  private static SandboxException wrong(String field, String wanted) {
-    return invalid("the field " + field + " must be " + wanted);
+  private static SandboxException invalidField(String field, String expected) {
+    return invalid("the field " + field + " must be " + expected);
   }
 
   static SandboxException invalid(String what) {

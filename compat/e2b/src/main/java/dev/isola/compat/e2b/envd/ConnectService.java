@@ -13,23 +13,23 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * Rows for the calls of a service.
+ * Builds the routes of a Connect service.
  *
- * @param service as the protocol names it, such as {@code process.Process}
+ * @param service the name in the protocol, such as {@code process.Process}
  */
 record ConnectService(String service) {
 
-  /** A call with one message each way. */
+  /** A call with one request and one response message. */
   interface Unary {
     Map<String, ?> call(Exchange exchange, ConnectMessage message) throws IOException;
   }
 
-  /** A call whose answer goes on. */
+  /** A call that responds with a stream of messages. */
   interface Streaming {
-    /** Does the first half; what it throws is told as the end of a stream. */
+    /** Validates the request and starts the work. An exception is sent as the end of the stream. */
     ResponseStream begin(Exchange exchange) throws IOException;
 
-    /** The other half, which sends; what it throws cuts the stream. */
+    /** Sends the messages. An exception cuts the stream. */
     interface ResponseStream {
       void send() throws IOException;
     }
@@ -38,7 +38,7 @@ record ConnectService(String service) {
   Route unary(String method, String summary, Unary call) {
     return route(method, summary)
         .takes(new Body.Stream("application/json"))
-        .answers(Response.of("application/json", "it worked"))
+        .answers(Response.of("application/json", "the response message"))
         .handledBy(
             exchange -> {
               byte[] body = JsonBody.bytes(exchange.content(), ConnectStream.MAX_MESSAGE);
@@ -51,7 +51,9 @@ record ConnectService(String service) {
   Route streaming(String method, String summary, Streaming call) {
     return route(method, summary)
         .takes(new Body.Stream(ConnectFrame.MEDIA_TYPE))
-        .answers(Response.of(ConnectFrame.MEDIA_TYPE, "messages, and an end that says why"))
+        .answers(
+            Response.of(
+                ConnectFrame.MEDIA_TYPE, "messages, then an end-of-stream message with the result"))
         .handledBy(
             exchange -> {
               Streaming.ResponseStream rest;

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The messages of a stream of the Connect protocol. They go out together when they come together. A
- * stream that is not finished is cut, so that no client takes it for whole. Until then the calling
- * thread is interrupted when the client goes away.
+ * Writes a response stream of the Connect protocol. Messages that are added together are sent
+ * together. A stream that is not finished is cut, so that no client takes it for complete. Until it
+ * is finished, the calling thread is interrupted when the client disconnects.
  */
 final class ConnectStream implements AutoCloseable {
   /** The largest message that is read. */
@@ -33,13 +33,16 @@ final class ConnectStream implements AutoCloseable {
     this.watched = watched;
   }
 
-  /** Begins a stream. The request must have been read to its end: what follows it is the next. */
+  /**
+   * Begins a stream. The request body must have been read completely: later input is taken for the
+   * next request.
+   */
   static ConnectStream begin(Exchange exchange) throws IOException {
     return new ConnectStream(
         exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), exchange.interruptOnDisconnect());
   }
 
-  /** Reads the next message; empty at the end. */
+  /** Reads the next message; empty at the end of the stream. */
   static Optional<ConnectMessage> read(InputStream in) throws IOException {
     try {
       return ConnectFrame.read(in, MAX_MESSAGE)
@@ -53,14 +56,14 @@ final class ConnectStream implements AutoCloseable {
   /** Reads the first message of a request. */
   static ConnectMessage readFirst(Exchange exchange) throws IOException {
     return read(exchange.content())
-        .orElseThrow(() -> ConnectMessage.invalid("there is no message"));
+        .orElseThrow(() -> ConnectMessage.invalid("the request contains no message"));
   }
 
   /** Reads the only message of a request. */
   static ConnectMessage readSingle(Exchange exchange) throws IOException {
     ConnectMessage message = readFirst(exchange);
     if (exchange.content().read() >= 0) {
-      throw ConnectMessage.invalid("there is more than one message");
+      throw ConnectMessage.invalid("the request contains more than one message");
     }
     return message;
   }
@@ -82,39 +85,40 @@ final class ConnectStream implements AutoCloseable {
     buffered.reset();
   }
 
-  /** Sends what waits, and that this was all. */
+  /** Sends the buffered messages and a successful end of stream. */
   void finish() throws IOException {
     finish(Map.of());
   }
 
-  /** Sends what waits, and why nothing follows. */
+  /** Sends the buffered messages and an end of stream with an error. */
   void fail(E2bError why) throws IOException {
     finish(Map.of("error", why.body()));
   }
 
   private void finish(Map<String, ?> end) throws IOException {
     buffered.writeBytes(ConnectFrame.end(Json.bytes(end)));
-    watched.close(); // the client may send its next request from now on
+    watched.close(); // from now on the client may send its next request
     out.write(buffered.toByteArray());
     out.close();
   }
 
-  /** Stops to look after the client; what was not finished is not finished by this. */
+  /** Stops watching the connection. An unfinished stream stays unfinished. */
   @Override
   public void close() {
     watched.close();
   }
 
   /**
-   * Answers a stream that does not begin. Errors are told in it; but that the sandbox is gone is
-   * told by the status.
+   * Responds to a call that fails before its stream begins. Errors are sent in the stream, except
+   * that a missing sandbox is reported by the HTTP status.
    */
   static void reject(Exchange exchange, SandboxException why) throws IOException {
     E2bError error = E2bError.connect(why.fault(), exchange.path("id"));
     if (error.isSandboxMissing()) {
       throw why;
     }
-    // The request may not have been read to its end, and nobody waits: the client is not watched.
+    // The request may not have been read completely, and no work depends on the client: the
+    // connection is not watched.
     new ConnectStream(exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), () -> {}).fail(error);
   }
 }

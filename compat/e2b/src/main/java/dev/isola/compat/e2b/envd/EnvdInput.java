@@ -10,52 +10,53 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.util.Optional;
 
-/** Input as E2B's clients send it: to a terminal, or to a process that was started with input. */
+/** Input from E2B's clients, for a terminal or for a process that was started with stdin. */
 final class EnvdInput {
   private EnvdInput() {}
 
   /**
-   * Returns what a message has for a process.
+   * Returns the input in a message.
    *
-   * @throws SandboxException when the process takes none of that kind
+   * @throws SandboxException when the process does not accept input of that kind
    */
   static byte[] of(ConnectMessage input, ExecutionInfo info) {
-    Optional<byte[]> typed = input.bytes("pty");
+    Optional<byte[]> terminalInput = input.bytes("pty");
     boolean terminal = info.terminal().isPresent();
-    if (typed.isPresent() != terminal) {
-      throw refused(
+    if (terminalInput.isPresent() != terminal) {
+      throw conflict(
           terminal
-              ? "the process is on a terminal: send it pty, and not stdin"
-              : "the process is not on a terminal: send it stdin, and not pty");
+              ? "the process has a terminal: send pty instead of stdin"
+              : "the process has no terminal: send stdin instead of pty");
     }
     if (!info.stdinOpen()) {
       throw closed();
     }
-    return typed
+    return terminalInput
         .or(() -> input.bytes("stdin"))
-        .orElseThrow(() -> ConnectMessage.invalid("there is neither stdin nor pty"));
+        .orElseThrow(() -> ConnectMessage.invalid("the message contains neither stdin nor pty"));
   }
 
   static void write(Execution execution, byte[] bytes) throws IOException {
-    try (StdinAttachment feeding = new StdinAttachment(execution)) {
-      write(feeding, bytes);
+    try (StdinAttachment attachment = new StdinAttachment(execution)) {
+      write(attachment, bytes);
     }
   }
 
-  static void write(StdinAttachment feeding, byte[] bytes) throws IOException {
+  static void write(StdinAttachment attachment, byte[] bytes) throws IOException {
     try {
-      feeding.write(new ByteArrayInputStream(bytes));
+      attachment.write(new ByteArrayInputStream(bytes));
     } catch (SandboxException e) {
-      // Said of the process, and not of the sandbox as clients would take it.
+      // Reports the state of the process; clients would take ILLEGAL_STATE for the state of the
+      // sandbox.
       throw e.code() == ErrorCode.ILLEGAL_STATE ? closed() : e;
     }
   }
 
   private static SandboxException closed() {
-    return refused("the process was started without input, or its input is closed");
+    return conflict("the process was started without stdin, or its stdin is closed");
   }
 
-  private static SandboxException refused(String what) {
+  private static SandboxException conflict(String what) {
     return Fault.of(ErrorCode.CONFLICT, what, "").exception();
   }
 }

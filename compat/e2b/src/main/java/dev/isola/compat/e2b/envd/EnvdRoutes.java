@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What E2B's clients find inside a sandbox. They come by {@code E2b-Sandbox-Id} or by the host
- * {@code 49983-ID.DOMAIN}; the entrance puts {@link #PREFIX} and the id before their path.
+ * Routes of envd, the service that E2B's clients expect inside a sandbox. Requests arrive by {@code
+ * E2b-Sandbox-Id} or by the host {@code 49983-ID.DOMAIN}; the request pipeline puts {@link #PREFIX}
+ * and the id before their path.
  */
 public record EnvdRoutes(ServerContext context, ApiKeys keys) {
   public static final String PREFIX = "/envd/";

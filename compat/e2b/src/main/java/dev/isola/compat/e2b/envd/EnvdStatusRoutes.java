@@ -25,19 +25,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Facts of a sandbox: that it runs, what it uses, its environment. */
+/** Routes for the health, the environment and the resource usage of a sandbox. */
 record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess access) {
   private static final Duration SAMPLE = Duration.ofMillis(100);
   private static final long MIB = 1 << 20;
 
   List<Route> routes() {
     return List.of(
-        route("health", "Health", "Tells whether it runs.").withoutKey().handledBy(this::health),
-        route("envs", "Environment", "Returns the variables of every command.")
+        route("health", "Health", "Reports whether the sandbox is running.")
+            .withoutKey()
+            .handledBy(this::health),
+        route("envs", "Environment", "Returns the environment of every command.")
             .answers(Response.of("application/json", "names and values"))
             .handledBy(this::environment),
-        route("metrics", "Metrics", "Measures what it uses.")
-            .answers(Response.of("application/json", "numbers"))
+        route("metrics", "Metrics", "Returns the resource usage of the sandbox.")
+            .answers(Response.of("application/json", "resource usage"))
             .handledBy(this::metrics));
   }
 
@@ -49,8 +51,8 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
   }
 
   /**
-   * Needs no token. Without one it is answered from the ledger: a stranger's request neither wakes
-   * a sandbox nor keeps it alive.
+   * Reports the health of a sandbox. No token is required; without one the response comes from the
+   * ledger, so that an unauthenticated request neither resumes a sandbox nor keeps it alive.
    */
   private void health(Exchange exchange) throws IOException {
     SandboxId id = SandboxAccess.id(exchange);
@@ -69,7 +71,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
       throw Fault.of(
               ErrorCode.ILLEGAL_STATE,
               "sandbox " + entry.id() + " is " + entry.state().name().toLowerCase(Locale.ROOT),
-              "resume it")
+              "resume the sandbox")
           .sandbox(entry.id())
           .exception();
     }
@@ -93,7 +95,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
     UsageReporting reporting =
         access.requireCapability(access.sandbox(exchange), UsageReporting.class);
     UsageReporting.Usage before = reporting.usage();
-    long begun = System.nanoTime();
+    long startNanos = System.nanoTime();
     Thread.sleep(SAMPLE);
     UsageReporting.Usage now = reporting.usage();
     double busy = now.cpuTime().minus(before.cpuTime()).toNanos();
@@ -101,7 +103,7 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("ts", Instant.now().getEpochSecond());
     json.put("cpu_count", (long) Math.max(1, Math.ceil(limits.cpu())));
-    json.put("cpu_used_pct", Math.round(1000 * busy / (System.nanoTime() - begun)) / 10.0);
+    json.put("cpu_used_pct", Math.round(1000 * busy / (System.nanoTime() - startNanos)) / 10.0);
     json.put("mem_total", limits.memoryMb() * MIB);
     json.put("mem_total_mib", limits.memoryMb());
     json.put("mem_used", now.memoryBytes());

@@ -4,14 +4,14 @@ import dev.isola.spi.capability.Watching;
 import dev.isola.spi.provider.ProviderInfo;
 
 /**
- * Which envd a sandbox says to have. Clients look at it before they ask for something newer, so it
- * is as high as what its provider does, and no higher.
+ * Chooses the envd version that a sandbox reports. Clients check it before they use newer features,
+ * so it must not exceed what the provider supports.
  */
 public final class EnvdVersion {
-  /** Everything that is known of. */
+  /** The version with every supported feature. */
   private static final String ALL = "0.6.13";
 
-  /** The last one whose watches stay in one folder. */
+  /** The last version without recursive watches. */
   public static final String LEAST = "0.1.3";
 
   private EnvdVersion() {}

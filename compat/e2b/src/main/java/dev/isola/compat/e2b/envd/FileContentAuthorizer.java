@@ -15,21 +15,30 @@ import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
-/** Who may read and write content: one with the sandbox's token, or with a URL that he signed. */
+/**
+ * Authorizes requests that read or write file content, either by the sandbox's token or by a signed
+ * URL.
+ */
 record FileContentAuthorizer(
     ServerContext context, ApiKeys keys, InstantSource clock, Semaphore searches) {
-  /** Nobody who shows nothing may make us look for longer, or more often than this at once. */
-  private static final int MOST_PAGES = 20;
+  /**
+   * Limits on the search for the sandbox of a signed URL, because the request is not yet
+   * authenticated: the number of pages per search and the number of concurrent searches.
+   */
+  private static final int MAX_PAGES = 20;
 
-  private static final int AT_ONCE = 2;
-  private static final SandboxListFilter LIVING =
+  private static final int MAX_SEARCHES = 2;
+  private static final SandboxListFilter ACTIVE =
       SandboxListFilter.ALL.states(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
 
-  FileContentAuthorizer(ServerContext serving, ApiKeys keys) {
-    this(serving, keys, InstantSource.system(), new Semaphore(AT_ONCE));
+  FileContentAuthorizer(ServerContext context, ApiKeys keys) {
+    this(context, keys, InstantSource.system(), new Semaphore(MAX_SEARCHES));
   }
 
-  /** Refuses who has neither. */
+  /**
+   * Authorizes a request to a known sandbox, or throws if it has neither a valid token nor a valid
+   * signature.
+   */
   void authorize(Exchange exchange, SandboxId sandbox, String operation) {
     Optional<String> token = exchange.header(E2bCredentials.ENVD_HEADER);
     if (token.isPresent()) {
@@ -50,7 +59,7 @@ record FileContentAuthorizer(
     signature.checkNotExpired(clock.instant());
   }
 
-  /** Finds the sandbox whose token signed a URL, which does not name it. */
+  /** Finds the sandbox whose token signed a URL. The URL does not name the sandbox. */
   SandboxId findSigner(Exchange exchange, String operation) {
     UrlSignature signature =
         UrlSignature.of(exchange, operation)
@@ -58,7 +67,7 @@ record FileContentAuthorizer(
     if (!searches.tryAcquire()) {
       throw Fault.of(
               ErrorCode.RATE_LIMITED,
-              "too many signed URLs are looked at",
+              "too many signed URLs are being resolved",
               "try again in a moment, or send E2b-Sandbox-Id")
           .exception();
     }
@@ -75,8 +84,8 @@ record FileContentAuthorizer(
 
   private Optional<SandboxId> signedBy(UrlSignature signature) {
     String cursor = "";
-    for (int pages = 0; pages < MOST_PAGES; pages++) {
-      SandboxPage page = context.engine().list(LIVING, cursor, SandboxPage.MAX_LIMIT);
+    for (int pages = 0; pages < MAX_PAGES; pages++) {
+      SandboxPage page = context.engine().list(ACTIVE, cursor, SandboxPage.MAX_LIMIT);
       for (SandboxView entry : page.entries()) {
         if (signature.isValidFor(
             keys.tokens().stableToken(entry.id(), E2bCredentials.ENVD).reveal())) {

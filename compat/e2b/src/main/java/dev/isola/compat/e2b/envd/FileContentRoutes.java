@@ -28,30 +28,30 @@ import java.util.function.BiFunction;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The content of files, read and written as it comes. A URL that somebody signed works without any
- * header, and then does not even name its sandbox.
+ * Routes that read and write file content as a stream. A signed URL needs no header and does not
+ * name its sandbox.
  */
 record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access) {
   private static final String BYTES = "application/octet-stream";
   private static final String SANDBOX_FILES = EnvdRoutes.PREFIX + "{id}/files";
   private static final String SIGNED_FILES = "/files";
   private static final int BUFFER = 64 * 1024;
-  private static final int LITTLE = 256 * 1024;
+  private static final int MAX_DRAINED = 256 * 1024;
 
-  FileContentRoutes(ServerContext serving, ApiKeys keys, SandboxAccess inside) {
-    this(new FileContentAuthorizer(serving, keys), inside);
+  FileContentRoutes(ServerContext context, ApiKeys keys, SandboxAccess inside) {
+    this(new FileContentAuthorizer(context, keys), inside);
   }
 
   List<Route> routes() {
     return List.of(
         reading(SANDBOX_FILES, "envdReadFile")
-            .handledBy(exchange -> read(exchange, admitted(exchange, READ))),
+            .handledBy(exchange -> read(exchange, authorizedUser(exchange, READ))),
         writing(SANDBOX_FILES, "envdWriteFiles")
-            .handledBy(exchange -> write(exchange, this::admitted)),
+            .handledBy(exchange -> write(exchange, this::authorizedUser)),
         reading(SIGNED_FILES, "readSignedFile")
-            .handledBy(exchange -> read(exchange, found(exchange, READ))),
+            .handledBy(exchange -> read(exchange, signingUser(exchange, READ))),
         writing(SIGNED_FILES, "writeSignedFiles")
-            .handledBy(exchange -> write(exchange, this::found)));
+            .handledBy(exchange -> write(exchange, this::signingUser)));
   }
 
   private static final String READ = UrlSignature.READ;
@@ -65,20 +65,20 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   }
 
   private static Route writing(String template, String name) {
-    return Route.of("POST", template, name, "Writes a file, or the files of a form.")
+    return Route.of("POST", template, name, "Writes a file, or the files of a multipart form.")
         .withoutKey()
         .of(E2bDialect.ENVD)
         .takes(new Body.Stream(BYTES))
-        .answers(Response.of("application/json", "what was written"));
+        .answers(Response.of("application/json", "the files that were written"));
   }
 
-  private SandboxAccess.SandboxUser admitted(Exchange exchange, String operation) {
+  private SandboxAccess.SandboxUser authorizedUser(Exchange exchange, String operation) {
     SandboxId id = SandboxAccess.id(exchange);
     authorizer.authorize(exchange, id, operation);
     return sandboxUser(exchange, id);
   }
 
-  private SandboxAccess.SandboxUser found(Exchange exchange, String operation) {
+  private SandboxAccess.SandboxUser signingUser(Exchange exchange, String operation) {
     SandboxId id = authorizer.findSigner(exchange, operation);
     exchange.setSandbox(id);
     return sandboxUser(exchange, id);
@@ -89,9 +89,9 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
         access.sandbox(id), exchange.query("username").filter(name -> !name.isEmpty()));
   }
 
-  private static void read(Exchange exchange, SandboxAccess.SandboxUser guest) throws IOException {
-    FileSystem files = guest.files();
-    String path = guest.home().absolute(exchange.query("path").orElse(""));
+  private static void read(Exchange exchange, SandboxAccess.SandboxUser user) throws IOException {
+    FileSystem files = user.files();
+    String path = user.home().absolute(exchange.query("path").orElse(""));
     FileInfo info = files.stat(path);
     if (info.type() == FileType.FOLDER) {
       throw Fault.of(ErrorCode.IS_A_FOLDER, "path '" + path + "' is a directory", "").exception();
@@ -99,35 +99,36 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("Accept-Ranges", "bytes");
     headers.put("Vary", "Accept-Encoding");
-    headers.put("Content-Disposition", "inline; filename=\"" + plain(info.name()) + "\"");
+    headers.put("Content-Disposition", "inline; filename=\"" + asciiName(info.name()) + "\"");
     Optional<ByteRange> range = ByteRange.of(exchange.header("Range"));
     if (range.isPresent()) {
       ByteRange.Part part = range.get().within(info.size());
       headers.put("Content-Range", part.header());
       headers.put("Content-Length", Long.toString(part.length()));
-      ReadRange wanted = new ReadRange(part.first(), part.length());
-      FileResponse.send(exchange, 206, BYTES, files.read(path, wanted), headers);
+      ReadRange readRange = new ReadRange(part.first(), part.length());
+      FileResponse.send(exchange, 206, BYTES, files.read(path, readRange), headers);
     } else {
-      // A large file is sent as long as it was a moment ago, though it may have grown since.
-      ReadRange wanted = info.size() > BUFFER ? new ReadRange(0, info.size()) : ReadRange.ALL;
-      sendWhole(exchange, files.read(path, wanted), info.size(), headers);
+      // A large file is sent with the length it had a moment ago, even if it has grown since.
+      ReadRange readRange = info.size() > BUFFER ? new ReadRange(0, info.size()) : ReadRange.ALL;
+      sendWhole(exchange, files.read(path, readRange), info.size(), headers);
     }
   }
 
-  private static String plain(String name) {
+  private static String asciiName(String name) {
     return name.replaceAll("[^ -~]|[\"\\\\]", "_");
   }
 
   /**
-   * Sends a whole file. It is packed only for who asks for that and nothing else: others name it
-   * among all that they could read, and packing costs more than it saves on most ways.
+   * Sends a whole file. It is compressed only if gzip is the only encoding the client accepts:
+   * other clients list gzip among many, and on most connections compression costs more than it
+   * saves.
    */
   private static void sendWhole(
       Exchange exchange, InputStream content, long size, Map<String, String> headers)
       throws IOException {
-    boolean pack =
+    boolean compress =
         exchange.header("Accept-Encoding").filter(text -> text.strip().equals("gzip")).isPresent();
-    if (pack && size > 0) {
+    if (compress && size > 0) {
       headers.put("Content-Encoding", "gzip");
       try (content;
           OutputStream out = new GZIPOutputStream(exchange.begin(200, BYTES, headers), BUFFER)) {
@@ -140,7 +141,8 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
       FileResponse.send(exchange, 200, BYTES, content, headers);
       return;
     }
-    // Files of the kernel's say that they are empty, and are not; others change under us.
+    // Files in procfs report a size of 0 although they have content, and other files may change
+    // while they are read.
     byte[] start = content.readNBytes(BUFFER);
     if (start.length < BUFFER) {
       headers.put("Content-Length", Integer.toString(start.length));
@@ -153,13 +155,13 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   }
 
   private static void write(
-      Exchange exchange, BiFunction<Exchange, String, SandboxAccess.SandboxUser> who)
+      Exchange exchange, BiFunction<Exchange, String, SandboxAccess.SandboxUser> userOf)
       throws IOException {
     try {
-      exchange.json(200, new FileUpload(exchange, who.apply(exchange, WRITE)).receive());
+      exchange.json(200, new FileUpload(exchange, userOf.apply(exchange, WRITE)).receive());
     } catch (SandboxException e) {
-      // Who is still sending a little sees no answer otherwise.
-      exchange.content().readNBytes(LITTLE);
+      // A client that is still sending would not see the response.
+      exchange.content().readNBytes(MAX_DRAINED);
       throw e;
     }
   }

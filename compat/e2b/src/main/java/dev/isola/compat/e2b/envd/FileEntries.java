@@ -14,14 +14,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Files as E2B's clients are told of them. */
+/** Describes files in the JSON of E2B's API. */
 record FileEntries(FileSystem files) {
-  /** Before the names of attributes that are a file's metadata. */
+  /** Prefix of the extended attributes that hold a file's metadata. */
   static final String METADATA = "e2b.";
 
-  private static final String BITS = "rwxrwxrwx";
+  private static final String PERMISSION_LETTERS = "rwxrwxrwx";
 
-  /** Says that a file has no attributes, or that nobody can tell. */
+  /** Errors which mean that the attributes of a file are absent or cannot be read. */
   private static final Set<ErrorCode> NO_ATTRIBUTES =
       Set.of(
           ErrorCode.NOT_IMPLEMENTED,
@@ -33,40 +33,40 @@ record FileEntries(FileSystem files) {
     return entry(files.stat(path, NOFOLLOW_LINKS));
   }
 
-  /** Describes a file. Of a link, type and mode are those of what it leads to. */
+  /** Describes a file. Type and mode of a symbolic link are those of its target. */
   Map<String, Object> entry(FileInfo info) {
-    Optional<FileInfo> end = info.type() == FileType.LINK ? end(info) : Optional.of(info);
+    Optional<FileInfo> target = info.type() == FileType.LINK ? target(info) : Optional.of(info);
     Map<String, Object> entry = new LinkedHashMap<>();
     entry.put("name", info.name());
-    entry.put("type", word(end.map(FileInfo::type).orElse(FileType.OTHER)));
+    entry.put("type", fileType(target.map(FileInfo::type).orElse(FileType.OTHER)));
     entry.put("path", info.path());
     entry.put("size", Long.toString(info.size()));
-    entry.put("mode", end.map(FileInfo::mode).orElse(0) & 0777);
+    entry.put("mode", target.map(FileInfo::mode).orElse(0) & 0777);
     entry.put("permissions", permissions(info));
     entry.put("owner", info.owner());
     entry.put("group", info.group());
     entry.put("modifiedTime", info.modifiedAt().toString());
     if (info.type() == FileType.LINK) {
-      entry.put("symlinkTarget", end.map(FileInfo::path).orElse(info.path()));
+      entry.put("symlinkTarget", target.map(FileInfo::path).orElse(info.path()));
     }
-    Map<String, String> metadata = metadata(info, end);
+    Map<String, String> metadata = metadata(info, target);
     if (!metadata.isEmpty()) {
       entry.put("metadata", metadata);
     }
     return entry;
   }
 
-  private Optional<FileInfo> end(FileInfo link) {
+  private Optional<FileInfo> target(FileInfo link) {
     try {
       return Optional.of(files.stat(link.path()));
     } catch (SandboxException e) {
-      return Optional.empty(); // it leads nowhere, or in a circle
+      return Optional.empty(); // a dangling or circular link
     }
   }
 
-  private Map<String, String> metadata(FileInfo info, Optional<FileInfo> end) {
-    boolean has = end.filter(one -> one.type() == FileType.FILE).isPresent();
-    return has || info.type() == FileType.FOLDER ? metadata(info.path()) : Map.of();
+  private Map<String, String> metadata(FileInfo info, Optional<FileInfo> target) {
+    boolean supported = target.filter(one -> one.type() == FileType.FILE).isPresent();
+    return supported || info.type() == FileType.FOLDER ? metadata(info.path()) : Map.of();
   }
 
   Map<String, String> metadata(String path) {
@@ -85,7 +85,7 @@ record FileEntries(FileSystem files) {
     return metadata;
   }
 
-  private static String word(FileType type) {
+  private static String fileType(FileType type) {
     return switch (type) {
       case FILE -> "FILE_TYPE_FILE";
       case FOLDER -> "FILE_TYPE_DIRECTORY";
@@ -94,7 +94,7 @@ record FileEntries(FileSystem files) {
     };
   }
 
-  /** Returns the mode as Go writes it: letters for what is special, then nine bits. */
+  /** Formats the mode as Go does: letters for special bits, then nine permission bits. */
   static String permissions(FileInfo info) {
     StringBuilder text = new StringBuilder();
     switch (info.type()) {
@@ -109,8 +109,8 @@ record FileEntries(FileSystem files) {
     if (text.isEmpty()) {
       text.append('-');
     }
-    for (int i = 0; i < BITS.length(); i++) {
-      text.append((info.mode() & (0400 >> i)) != 0 ? BITS.charAt(i) : '-');
+    for (int i = 0; i < PERMISSION_LETTERS.length(); i++) {
+      text.append((info.mode() & (0400 >> i)) != 0 ? PERMISSION_LETTERS.charAt(i) : '-');
     }
     return text.toString();
   }

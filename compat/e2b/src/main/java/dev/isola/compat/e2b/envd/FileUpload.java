@@ -18,33 +18,33 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.zip.GZIPInputStream;
 
-/** Files that somebody sends: the one that the body is, or those of a form. */
+/** Receives uploaded files: a single file as the body, or the files of a form. */
 final class FileUpload {
   private static final String FORM = "multipart/form-data";
   private static final String FIELD = "file";
-  private static final int MOST_FILES = 10_000;
+  private static final int MAX_FILES = 10_000;
   private static final int BUFFER = 64 * 1024;
 
   private final Exchange exchange;
-  private final SandboxAccess.SandboxUser guest;
+  private final SandboxAccess.SandboxUser user;
   private final FileSystem files;
   private final Map<String, String> metadata;
   private final Set<String> paths = new HashSet<>();
   private final List<Map<String, Object>> written = new ArrayList<>();
 
-  FileUpload(Exchange exchange, SandboxAccess.SandboxUser guest) {
+  FileUpload(Exchange exchange, SandboxAccess.SandboxUser user) {
     this.exchange = exchange;
-    this.guest = guest;
-    files = guest.files();
+    this.user = user;
+    files = user.files();
     metadata = exchange.headersWithPrefix("x-metadata-");
   }
 
-  /** Writes them one after the other, as they come in; those before one that fails stay. */
+  /** Writes the files one after the other as they arrive. If one fails, those before it remain. */
   List<Map<String, Object>> receive() throws IOException {
     String type = exchange.header("Content-Type").orElse("");
     Optional<String> path = exchange.query("path").filter(text -> !text.isEmpty());
     try {
-      InputStream content = unpacked();
+      InputStream content = decodedContent();
       if (!type.toLowerCase(Locale.ROOT).startsWith(FORM)) {
         write(
             path.orElseThrow(() -> ConnectMessage.invalid("the parameter path is missing")),
@@ -57,43 +57,43 @@ final class FileUpload {
           write(
               path.or(part.get()::file)
                   .filter(text -> !text.isEmpty())
-                  .orElseThrow(() -> ConnectMessage.invalid("a file has no name")),
+                  .orElseThrow(() -> ConnectMessage.invalid("a file in the form has no name")),
               part.get().content());
         }
       }
       return written;
     } catch (UncheckedIOException e) {
-      throw e.getCause(); // who sends it is gone
+      throw e.getCause(); // the client disconnected
     }
   }
 
-  private InputStream unpacked() throws IOException {
+  private InputStream decodedContent() throws IOException {
     String encoding = exchange.header("Content-Encoding").orElse("identity").strip();
     return switch (encoding.toLowerCase(Locale.ROOT)) {
       case "identity", "" -> exchange.content();
       case "gzip" -> new GZIPInputStream(exchange.content(), BUFFER);
-      default -> throw ConnectMessage.invalid("Content-Encoding is gzip or nothing");
+      default -> throw ConnectMessage.invalid("Content-Encoding must be gzip or identity");
     };
   }
 
-  private void write(String named, InputStream content) {
-    String path = guest.home().absolute(named);
+  private void write(String requestedPath, InputStream content) {
+    String path = user.home().absolute(requestedPath);
     if (!paths.add(path)) {
-      throw ConnectMessage.invalid("the path " + path + " is there twice");
+      throw ConnectMessage.invalid("the path " + path + " occurs twice in the form");
     }
-    if (paths.size() > MOST_FILES) {
-      throw ConnectMessage.invalid("a request has at most " + MOST_FILES + " files");
+    if (paths.size() > MAX_FILES) {
+      throw ConnectMessage.invalid("a request may contain at most " + MAX_FILES + " files");
     }
     FileInfo info = files.write(path, content, WriteOptions.DEFAULT.inPlace());
     metadata.forEach(
         (name, value) -> files.setAttribute(path, FileEntries.METADATA + name, Bytes.utf8(value)));
-    Map<String, Object> told = new LinkedHashMap<>();
-    told.put("path", path);
-    told.put("name", info.name());
-    told.put("type", "file");
+    Map<String, Object> entry = new LinkedHashMap<>();
+    entry.put("path", path);
+    entry.put("name", info.name());
+    entry.put("type", "file");
     if (!metadata.isEmpty()) {
-      told.put("metadata", metadata);
+      entry.put("metadata", metadata);
     }
-    written.add(told);
+    written.add(entry);
   }
 }

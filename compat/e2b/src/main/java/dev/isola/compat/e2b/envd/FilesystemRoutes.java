@@ -22,29 +22,35 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The service {@code filesystem.Filesystem}: everything about files but their content. */
+/**
+ * The service {@code filesystem.Filesystem}: operations on files other than reading and writing
+ * content.
+ */
 record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   private static final ConnectService CALLS = new ConnectService("filesystem.Filesystem");
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
-  private static final int MOST_ENTRIES = 100_000;
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
+  private static final int MAX_ENTRIES = 100_000;
   private static final int FOLDER_MODE = 0755;
 
   List<Route> routes() {
     return List.of(
         CALLS.unary("Stat", "Describes a file.", this::stat),
-        CALLS.unary("MakeDir", "Makes a folder and its parents.", this::makeFolder),
-        CALLS.unary("Move", "Moves or renames.", this::move),
-        CALLS.unary("ListDir", "Lists a folder.", this::list),
-        CALLS.unary("Remove", "Removes a file or a whole folder.", this::remove),
-        CALLS.streaming("WatchDir", "Follows the changes of a folder.", this::watch),
-        CALLS.unary("CreateWatcher", "Collects the changes of a folder.", this::createWatcher),
-        CALLS.unary("GetWatcherEvents", "Returns the changes so far.", this::events),
-        CALLS.unary("RemoveWatcher", "Stops to collect changes.", this::removeWatcher));
+        CALLS.unary("MakeDir", "Creates a directory and its parents.", this::makeFolder),
+        CALLS.unary("Move", "Moves or renames a file.", this::move),
+        CALLS.unary("ListDir", "Lists a directory.", this::list),
+        CALLS.unary("Remove", "Removes a file or a directory tree.", this::remove),
+        CALLS.streaming("WatchDir", "Streams the changes of a directory.", this::watch),
+        CALLS.unary(
+            "CreateWatcher",
+            "Creates a watcher that collects the changes of a directory.",
+            this::createWatcher),
+        CALLS.unary("GetWatcherEvents", "Returns the collected changes.", this::events),
+        CALLS.unary("RemoveWatcher", "Removes a watcher.", this::removeWatcher));
   }
 
   private Map<String, ?> stat(Exchange exchange, ConnectMessage message) {
-    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
-    return entry(guest.files(), guest.home().absolute(message.text("path").orElse("")));
+    SandboxAccess.SandboxUser user = access.sandboxUser(exchange);
+    return entry(user.files(), user.home().absolute(message.text("path").orElse("")));
   }
 
   private static Map<String, ?> entry(FileSystem files, String path) {
@@ -52,10 +58,10 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   }
 
   private Map<String, ?> makeFolder(Exchange exchange, ConnectMessage message) {
-    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
-    FileSystem files = guest.files();
-    String path = guest.home().absolute(message.requiredText("path"));
-    Optional<FileInfo> before = found(files, path);
+    SandboxAccess.SandboxUser user = access.sandboxUser(exchange);
+    FileSystem files = user.files();
+    String path = user.home().absolute(message.requiredText("path"));
+    Optional<FileInfo> before = statIfExists(files, path);
     if (before.isPresent()) {
       boolean folder = before.get().type() == FileType.FOLDER;
       throw Fault.of(
@@ -70,7 +76,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
     return entry(files, path);
   }
 
-  private static Optional<FileInfo> found(FileSystem files, String path) {
+  private static Optional<FileInfo> statIfExists(FileSystem files, String path) {
     try {
       return Optional.of(files.stat(path));
     } catch (NotFound e) {
@@ -82,11 +88,11 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   }
 
   private Map<String, ?> move(Exchange exchange, ConnectMessage message) {
-    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
-    FileSystem files = guest.files();
-    String from = guest.home().absolute(message.requiredText("source"));
-    String to = guest.home().absolute(message.requiredText("destination"));
-    files.stat(from, NOFOLLOW_LINKS); // before anything is made for it
+    SandboxAccess.SandboxUser user = access.sandboxUser(exchange);
+    FileSystem files = user.files();
+    String from = user.home().absolute(message.requiredText("source"));
+    String to = user.home().absolute(message.requiredText("destination"));
+    files.stat(from, NOFOLLOW_LINKS); // fails before the parent directory is created
     files.makeFolder(parent(to), FOLDER_MODE);
     files.move(from, to, true);
     return entry(files, to);
@@ -97,41 +103,41 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   }
 
   private Map<String, ?> list(Exchange exchange, ConnectMessage message) {
-    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
-    FileSystem files = guest.files();
-    String path = guest.home().absolute(message.text("path").orElse(""));
+    SandboxAccess.SandboxUser user = access.sandboxUser(exchange);
+    FileSystem files = user.files();
+    String path = user.home().absolute(message.text("path").orElse(""));
     long depth = Math.max(1, message.wholeNumber("depth").orElse(1L));
-    needFolder(files, path);
-    try (Stream<FileInfo> found = files.list(path, (int) Math.min(depth, 1000))) {
-      List<FileInfo> all = found.limit(MOST_ENTRIES + 1L).toList();
-      if (all.size() > MOST_ENTRIES) {
+    requireDirectory(files, path);
+    try (Stream<FileInfo> statIfExists = files.list(path, (int) Math.min(depth, 1000))) {
+      List<FileInfo> all = statIfExists.limit(MAX_ENTRIES + 1L).toList();
+      if (all.size() > MAX_ENTRIES) {
         throw Fault.of(
                 ErrorCode.RESOURCE_LIMIT,
-                "there are more than " + MOST_ENTRIES + " entries in " + path,
-                "list a folder in it, or less deep")
+                "there are more than " + MAX_ENTRIES + " entries in " + path,
+                "list a subdirectory, or use a smaller depth")
             .exception();
       }
       FileEntries entries = new FileEntries(files);
       return Map.of(
           "entries",
           all.stream()
-              // A folder stands before what is in it, and that before what follows the folder.
+              // A directory sorts directly before its content.
               .sorted(Comparator.comparing((FileInfo one) -> one.path().replace('/', '\0')))
               .map(entries::entry)
               .toList());
     }
   }
 
-  private static void needFolder(FileSystem files, String path) {
+  private static void requireDirectory(FileSystem files, String path) {
     if (files.stat(path).type() != FileType.FOLDER) {
       throw Fault.of(ErrorCode.NOT_A_FOLDER, "path is not a directory: " + path, "").exception();
     }
   }
 
   private Map<String, ?> remove(Exchange exchange, ConnectMessage message) {
-    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
+    SandboxAccess.SandboxUser user = access.sandboxUser(exchange);
     try {
-      guest.files().remove(guest.home().absolute(message.requiredText("path")), true);
+      user.files().remove(user.home().absolute(message.requiredText("path")), true);
     } catch (NotFound e) {
       if (e.code() != ErrorCode.FILE_NOT_FOUND) {
         throw e;
@@ -141,13 +147,13 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   }
 
   private WatchEvents changes(Exchange exchange, ConnectMessage message) {
-    SandboxAccess.SandboxUser guest = access.sandboxUser(exchange);
-    FileSystem files = guest.files();
-    String path = guest.home().absolute(message.text("path").orElse(""));
-    needFolder(files, path);
+    SandboxAccess.SandboxUser user = access.sandboxUser(exchange);
+    FileSystem files = user.files();
+    String path = user.home().absolute(message.text("path").orElse(""));
+    requireDirectory(files, path);
     return new WatchEvents(
         access
-            .requireCapability(guest.sandbox(), Watching.class)
+            .requireCapability(user.sandbox(), Watching.class)
             .watch(path, message.flag("recursive", false)),
         path.equals("/") ? "" : path,
         message.flag("includeEntry", false)
@@ -167,40 +173,39 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
 
   private static void follow(Exchange exchange, WatchEvents changes, ConnectStream frames)
       throws IOException {
-    long silence = ProcessRoutes.keepaliveInterval(exchange).toNanos();
-    long begun = System.nanoTime();
+    long keepaliveNanos = ProcessRoutes.keepaliveInterval(exchange).toNanos();
+    long startNanos = System.nanoTime();
     long end = ProcessRoutes.timeout(exchange).map(Duration::toNanos).orElse(Long.MAX_VALUE);
     frames.add(Map.of("start", Map.of()));
     frames.flush();
-    long spoke = System.nanoTime();
+    long lastSent = System.nanoTime();
     while (!exchange.isShuttingDown() && !changes.ended()) {
       Optional<Map<String, Object>> change;
       try {
-        change = changes.next(frames.hasBuffered() ? Duration.ZERO : LOOK_UP);
+        change = changes.next(frames.hasBuffered() ? Duration.ZERO : POLL_INTERVAL);
       } catch (SandboxException e) {
         if (e.code() != ErrorCode.CONFLICT) {
-          throw e; // the sandbox is lost, or who listened
+          throw e; // the sandbox is lost, or the client disconnected
         }
         frames.fail(E2bError.connect(e.fault(), ""));
         return;
       }
       if (change.isPresent()) {
         frames.add(Map.of("filesystem", change.get()));
-      } else if (System.nanoTime() - begun > end) {
+      } else if (System.nanoTime() - startNanos > end) {
         frames.fail(
-            E2bError.connect(
-                Fault.of(ErrorCode.DEADLINE_EXCEEDED, "the watch has had its time", ""), ""));
+            E2bError.connect(Fault.of(ErrorCode.DEADLINE_EXCEEDED, "the watch timed out", ""), ""));
         return;
-      } else if (System.nanoTime() - spoke > silence) {
+      } else if (System.nanoTime() - lastSent > keepaliveNanos) {
         frames.add(Map.of("keepalive", Map.of()));
       }
       if (change.isEmpty() && frames.hasBuffered()) {
         frames.flush();
-        spoke = System.nanoTime();
+        lastSent = System.nanoTime();
       }
     }
     if (exchange.isShuttingDown()) {
-      throw new EOFException("the server ends");
+      throw new EOFException("the server is shutting down");
     }
     frames.finish();
   }
@@ -211,7 +216,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
   }
 
   private Map<String, ?> events(Exchange exchange, ConnectMessage message) {
-    access.sandbox(exchange); // one that is gone has none
+    access.sandbox(exchange); // fails if the sandbox has ended
     return Map.of(
         "events", watchers.events(SandboxAccess.id(exchange), message.requiredText("watcherId")));
   }

@@ -15,42 +15,42 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.ToLongFunction;
 
 /**
- * Knows where people are at home in sandboxes: each sandbox is asked once for each of them, and
- * once more when it was booted again.
+ * Caches the home directories of users in sandboxes. Each sandbox is queried once per user, and
+ * again after it has been booted again.
  */
 final class HomeDirectories {
-  private static final int MOST = 10_000;
+  private static final int MAX_CACHED = 10_000;
   private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(10);
 
   private record Key(SandboxId sandbox, long waking, Optional<String> user) {}
 
   private final ToLongFunction<SandboxId> boots;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Key, UserHome> known =
+  private final Map<Key, UserHome> cache =
       new LinkedHashMap<>(64, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Key, UserHome> eldest) {
-          return size() > MOST;
+          return size() > MAX_CACHED;
         }
       };
 
   /**
-   * @param waking a number that is another one when a sandbox was booted again
+   * @param boots returns a number that changes when a sandbox is booted again
    */
   HomeDirectories(ToLongFunction<SandboxId> waking) {
     this.boots = waking;
   }
 
   /**
-   * Finds where somebody is at home.
+   * Returns the home of a user.
    *
-   * @param user empty for who the sandbox's commands run as
+   * @param user empty for the default user of the sandbox
    */
   UserHome find(Sandbox sandbox, Optional<String> user) {
     Key key = new Key(sandbox.id(), boots.applyAsLong(sandbox.id()), user);
     lock.lock();
     try {
-      UserHome home = known.get(key);
+      UserHome home = cache.get(key);
       if (home != null) {
         return home;
       }
@@ -60,25 +60,28 @@ final class HomeDirectories {
     UserHome found = lookUp(sandbox, user);
     lock.lock();
     try {
-      known.put(key, found);
+      cache.put(key, found);
     } finally {
       lock.unlock();
     }
     return found;
   }
 
-  /** Who comes without a name begins where the sandbox begins, others at their homes. */
+  /**
+   * Queries the sandbox. For the default user, relative paths start in the working directory of the
+   * sandbox; for a named user, in the home directory.
+   */
   private static UserHome lookUp(Sandbox sandbox, Optional<String> user) {
-    Command question =
+    Command command =
         Command.argv("/bin/sh", "-c", "echo \"$HOME\"; echo \"$USER\"; pwd")
             .withTimeout(LOOKUP_TIMEOUT);
-    ExecResult answer = sandbox.run(user.map(question::withUser).orElse(question));
-    List<String> lines = answer.stdout().text().lines().toList();
+    ExecResult result = sandbox.run(user.map(command::withUser).orElse(command));
+    List<String> lines = result.stdout().text().lines().toList();
     if (lines.size() != 3 || !lines.getFirst().startsWith("/")) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
-              "the sandbox does not say where its user is at home",
-              "the sandbox needs /bin/sh")
+              "the home directory of the user could not be determined",
+              "use an image that contains /bin/sh")
           .sandbox(sandbox.id())
           .exception();
     }

@@ -11,12 +11,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The parts of a form (RFC 7578), one after the other as they come in: nothing is kept of one but
- * its head. File names are taken as they are, slashes and all.
+ * Reads the parts of a multipart form (RFC 7578) as they arrive, without buffering their content.
+ * File names are not normalized and may contain slashes.
  */
 final class Multipart {
   private static final int BUFFER = 64 * 1024;
-  private static final int LARGEST_HEAD = 16 * 1024;
+  private static final int MAX_HEADERS = 16 * 1024;
   private static final Pattern BOUNDARY =
       Pattern.compile(";\\s*boundary=(?:\"([^\"]{1,200})\"|([^\\s;\"]{1,200}))");
   private static final Pattern NAME = Pattern.compile(";\\s*name=\"([^\"]*)\"");
@@ -32,9 +32,9 @@ final class Multipart {
   private boolean inPart;
 
   /**
-   * One field of a form.
+   * A part of a form.
    *
-   * @param content to be read before the next part is asked for; what is left then is skipped
+   * @param content must be read before the next part is requested; the rest is skipped
    */
   record Part(String name, Optional<String> file, InputStream content) {}
 
@@ -46,7 +46,7 @@ final class Multipart {
     String text = boundary.group(1) == null ? boundary.group(2) : boundary.group(1);
     this.in = in;
     delimiter = ("\r\n--" + text).getBytes(StandardCharsets.ISO_8859_1);
-    buffer[0] = '\r'; // The first delimiter has no line before it that it could end.
+    buffer[0] = '\r'; // The first delimiter is not preceded by a line break.
     buffer[1] = '\n';
     to = 2;
     inPart = true;
@@ -56,13 +56,13 @@ final class Multipart {
   Optional<Part> next() throws IOException {
     byte[] rest = new byte[BUFFER];
     while (content(rest, 0, rest.length) >= 0) {
-      // Nobody wanted it.
+      // Skip unread content.
     }
     from += delimiter.length;
     String after = line();
     if (after.startsWith("--")) {
       while (in.read(rest) >= 0) {
-        // Nothing is meant by what follows the end.
+        // Ignore the epilogue.
       }
       return Optional.empty();
     }
@@ -71,8 +71,8 @@ final class Multipart {
     int size = 0;
     for (String line = line(); !line.isEmpty(); line = line()) {
       size += line.length();
-      if (size > LARGEST_HEAD) {
-        throw ConnectMessage.invalid("the head of a part is too large");
+      if (size > MAX_HEADERS) {
+        throw ConnectMessage.invalid("the headers of a form part are too large");
       }
       if (line.regionMatches(true, 0, "content-disposition:", 0, 20)) {
         name = first(NAME, line).orElse("");
@@ -90,10 +90,10 @@ final class Multipart {
         return encoded.map(
             text -> URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8));
       } catch (IllegalArgumentException e) {
-        throw ConnectMessage.invalid("a file name is not in percent signs");
+        throw ConnectMessage.invalid("a file name is not valid percent-encoding");
       }
     }
-    // Browsers and their like write these three so, and nothing else.
+    // Browsers escape only these three characters.
     return first(FILE, line)
         .map(text -> text.replace("\\\"", "\"").replace("%22", "\""))
         .map(text -> text.replace("%0D", "\r").replace("%0A", "\n"));
@@ -108,7 +108,7 @@ final class Multipart {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     while (true) {
       if (from == to && !fill()) {
-        throw cutOff();
+        throw truncated();
       }
       byte next = buffer[from++];
       if (next == '\n') {
@@ -116,17 +116,17 @@ final class Multipart {
         return text.endsWith("\r") ? text.substring(0, text.length() - 1) : text;
       }
       line.write(next);
-      if (line.size() > LARGEST_HEAD) {
-        throw ConnectMessage.invalid("the head of a part is too large");
+      if (line.size() > MAX_HEADERS) {
+        throw ConnectMessage.invalid("the headers of a form part are too large");
       }
     }
   }
 
-  private static EOFException cutOff() {
-    return new EOFException("the form was cut off");
+  private static EOFException truncated() {
+    return new EOFException("the form is truncated");
   }
 
-  /** Makes room and reads; false at the end of what was sent. */
+  /** Compacts the buffer and reads more; returns false at the end of input. */
   private boolean fill() throws IOException {
     System.arraycopy(buffer, from, buffer, 0, to - from);
     to -= from;
@@ -136,14 +136,14 @@ final class Multipart {
     return read >= 0;
   }
 
-  /** Reads of the part that is going on; -1 when its delimiter is next. */
+  /** Reads content of the current part; returns -1 when its delimiter is next. */
   private int content(byte[] into, int offset, int length) throws IOException {
     if (!inPart) {
       return -1;
     }
     while (to - from < delimiter.length) {
       if (!fill()) {
-        throw cutOff();
+        throw truncated();
       }
     }
     int end = delimiterAt();
@@ -157,7 +157,7 @@ final class Multipart {
     return count;
   }
 
-  /** Returns where the delimiter is, or where it could begin at the earliest. */
+  /** Returns the position of the delimiter, or the earliest position at which it could begin. */
   private int delimiterAt() {
     int last = to - delimiter.length;
     int at = from;

@@ -21,17 +21,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A process as a stream of events: that it began, what it writes, how it ended. Who stops listening
- * does not end it; where its sandbox is lost, the stream is cut.
+ * Streams the events of a process: start, output and end. The process continues when the client
+ * stops listening. When the sandbox is lost, the stream is cut.
  *
- * @param own whether it was started for this stream, whose time is then its own
- * @param silence after which it is said that there is nothing to say
+ * @param startedHere whether the process was started for this stream, so that its timeout is
+ *     reported as an error of the call
+ * @param keepaliveInterval the idle time after which a keepalive is sent
  */
 record ProcessEvents(
     Sandbox sandbox, Execution execution, boolean startedHere, Duration keepaliveInterval) {
-  private static final Duration LOOK_UP = Duration.ofMillis(500);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
-  /** A short command has ended by then, and one packet tells all of it. */
+  /** Long enough for a short command to end, so that one packet holds all of its events. */
   private static final Duration GATHER = Duration.ofMillis(2);
 
   void send(Exchange exchange) throws IOException {
@@ -39,33 +40,33 @@ record ProcessEvents(
         ConnectStream frames = ConnectStream.begin(exchange)) {
       follow(exchange, feed, frames);
     } catch (InterruptedException e) {
-      throw new InterruptedIOException("nobody listens any more");
+      throw new InterruptedIOException("the client disconnected");
     }
   }
 
   private void follow(Exchange exchange, OutputFeed feed, ConnectStream frames)
       throws IOException, InterruptedException {
     frames.add(event("start", Map.of("pid", execution.pid())));
-    Duration patience = GATHER;
-    long spoke = System.nanoTime();
+    Duration wait = GATHER;
+    long lastSent = System.nanoTime();
     while (!exchange.isShuttingDown()) {
-      switch (feed.next(patience)) {
+      switch (feed.next(wait)) {
         case null -> {
-          boolean quiet = System.nanoTime() - spoke > keepaliveInterval.toNanos();
-          if (!frames.hasBuffered() && quiet) {
+          boolean idle = System.nanoTime() - lastSent > keepaliveInterval.toNanos();
+          if (!frames.hasBuffered() && idle) {
             frames.add(event("keepalive", Map.of()));
           }
           if (frames.hasBuffered()) {
             frames.flush();
-            spoke = System.nanoTime();
+            lastSent = System.nanoTime();
           }
-          patience = LOOK_UP;
+          wait = POLL_INTERVAL;
         }
         case OutputFeed.Item.Piece(Output output) -> {
           if (output instanceof Output.Data data) {
-            frames.add(event("data", Map.of(word(data.channel()), base64(data))));
+            frames.add(event("data", Map.of(streamName(data.channel()), base64(data))));
           }
-          patience = Duration.ZERO; // what is there already goes with it
+          wait = Duration.ZERO; // send output that is already available in the same packet
         }
         case OutputFeed.Item.End(Exit exit) -> {
           end(frames, exit);
@@ -74,13 +75,13 @@ record ProcessEvents(
         case OutputFeed.Item.Failed(var why) -> throw why;
       }
     }
-    throw new EOFException("the server ends");
+    throw new EOFException("the server is shutting down");
   }
 
   private void end(ConnectStream frames, Exit exit) throws IOException {
-    boolean gone =
+    boolean ended =
         sandbox.state() == SandboxState.TERMINATING || sandbox.state() == SandboxState.DESTROYED;
-    if (exit instanceof Exit.Lost || (gone && !(exit instanceof Exit.Exited))) {
+    if (exit instanceof Exit.Lost || (ended && !(exit instanceof Exit.Exited))) {
       throw Fault.of(
               ErrorCode.SANDBOX_DESTROYED,
               "the sandbox ended, and the process with it",
@@ -88,26 +89,26 @@ record ProcessEvents(
           .exception();
     }
     if (startedHere && exit instanceof Exit.TimedOut(Duration after)) {
-      Fault late =
+      Fault timeout =
           Fault.of(
               ErrorCode.EXEC_TIMEOUT,
               "the command was killed after " + after.toMillis() + " ms",
-              "give it more time");
-      frames.fail(E2bError.connect(late, ""));
+              "use a longer timeout");
+      frames.fail(E2bError.connect(timeout, ""));
       return;
     }
     frames.add(event("end", ended(exit)));
     frames.finish();
   }
 
-  /** Returns how it ended in the words of Go, which clients look at. */
+  /** Describes the exit in the format of Go's os/exec, which clients parse. */
   static Map<String, Object> ended(Exit exit) {
     Map<String, Object> end = new LinkedHashMap<>();
-    boolean byItself = exit instanceof Exit.Exited;
+    boolean exited = exit instanceof Exit.Exited;
     int code = exit instanceof Exit.Exited(int number) ? number : -1;
-    String status = byItself ? "exit status " + code : "signal: " + signal(exit);
+    String status = exited ? "exit status " + code : "signal: " + signal(exit);
     end.put("exitCode", code);
-    end.put("exited", byItself);
+    end.put("exited", exited);
     end.put("status", status);
     if (code != 0) {
       end.put("error", status);
@@ -116,7 +117,7 @@ record ProcessEvents(
   }
 
   private static String signal(Exit exit) {
-    Signal signal = exit instanceof Exit.Signaled(Signal given) ? given : Signal.KILL;
+    Signal signal = exit instanceof Exit.Signaled(Signal received) ? received : Signal.KILL;
     return switch (signal.number()) {
       case 1 -> "hangup";
       case 2 -> "interrupt";
@@ -134,7 +135,7 @@ record ProcessEvents(
     };
   }
 
-  private static String word(Channel channel) {
+  private static String streamName(Channel channel) {
     return switch (channel) {
       case STDOUT -> "stdout";
       case STDERR -> "stderr";

@@ -30,24 +30,24 @@ record ProcessRoutes(SandboxAccess access) {
   private static final ConnectService CALLS = new ConnectService("process.Process");
   private static final Duration DEFAULT_KEEPALIVE = Duration.ofSeconds(90);
 
-  /** What every command of these clients has. */
+  /** Environment variables that are set for every command of E2B's clients. */
   static final Map<String, String> SANDBOX_ENV = Map.of(SandboxAccess.SANDBOX_VARIABLE, "true");
 
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(5);
 
-  /** How long one that has ended can be connected to, as E2B has it. */
+  /** How long after its end a process can still be connected to, as in E2B. */
   private static final Duration RECONNECT_WINDOW = Duration.ofSeconds(30);
 
   List<Route> routes() {
     return List.of(
-        CALLS.streaming("Start", "Starts a process and follows it.", this::start),
-        CALLS.streaming("Connect", "Follows a process from now on.", this::connect),
-        CALLS.unary("List", "Lists what runs.", this::list),
-        CALLS.unary("Update", "Changes the window of a terminal.", this::update),
-        CALLS.unary("SendInput", "Writes to the input of a process.", this::input),
-        CALLS.streaming("StreamInput", "Writes as it comes.", this::inputs),
-        CALLS.unary("SendSignal", "Signals a process.", this::signal),
-        CALLS.unary("CloseStdin", "Ends the input of a process.", this::close));
+        CALLS.streaming("Start", "Starts a process and streams its events.", this::start),
+        CALLS.streaming("Connect", "Streams the events of a running process.", this::connect),
+        CALLS.unary("List", "Lists running processes.", this::list),
+        CALLS.unary("Update", "Resizes a terminal.", this::update),
+        CALLS.unary("SendInput", "Writes to the stdin of a process.", this::sendInput),
+        CALLS.streaming("StreamInput", "Streams input to a process.", this::streamInput),
+        CALLS.unary("SendSignal", "Sends a signal to a process.", this::signal),
+        CALLS.unary("CloseStdin", "Closes the stdin of a process.", this::close));
   }
 
   private ConnectService.Streaming.ResponseStream start(Exchange exchange) throws IOException {
@@ -108,7 +108,7 @@ record ProcessRoutes(SandboxAccess access) {
     long columns = size.flatMap(one -> one.wholeNumber("cols")).orElse(80L);
     long rows = size.flatMap(one -> one.wholeNumber("rows")).orElse(24L);
     if (columns < 1 || columns > 65_535 || rows < 1 || rows > 65_535) {
-      throw ConnectMessage.invalid("a terminal has 1 to 65535 columns and rows");
+      throw ConnectMessage.invalid("columns and rows of a terminal must be from 1 to 65535");
     }
     return new TerminalSize((int) columns, (int) rows);
   }
@@ -116,7 +116,7 @@ record ProcessRoutes(SandboxAccess access) {
   private ConnectService.Streaming.ResponseStream connect(Exchange exchange) throws IOException {
     ConnectMessage message = ConnectStream.readSingle(exchange);
     Sandbox sandbox = access.sandbox(exchange);
-    Execution execution = attached(sandbox, info(sandbox, message, true));
+    Execution execution = attach(sandbox, info(sandbox, message, true));
     ProcessEvents events =
         new ProcessEvents(sandbox, execution, false, keepaliveInterval(exchange));
     return () -> events.send(exchange);
@@ -127,13 +127,13 @@ record ProcessRoutes(SandboxAccess access) {
     for (ExecutionInfo info :
         access.requireCapability(access.sandbox(exchange), Attaching.class).executions()) {
       if (info.running()) {
-        processes.add(described(info));
+        processes.add(describe(info));
       }
     }
     return Map.of("processes", processes);
   }
 
-  private static Map<String, Object> described(ExecutionInfo info) {
+  private static Map<String, Object> describe(ExecutionInfo info) {
     Map<String, Object> config = new LinkedHashMap<>();
     config.put("cmd", info.argv().isEmpty() ? "" : info.argv().getFirst());
     config.put("args", info.argv().stream().skip(1).toList());
@@ -147,38 +147,39 @@ record ProcessRoutes(SandboxAccess access) {
   }
 
   private Map<String, ?> update(Exchange exchange, ConnectMessage message) {
-    try (Execution execution = attached(exchange, message)) {
+    try (Execution execution = attach(exchange, message)) {
       if (!(execution instanceof Terminal terminal)) {
-        throw ConnectMessage.invalid("the process is not on a terminal");
+        throw ConnectMessage.invalid("the process has no terminal");
       }
       message.message("pty").ifPresent(pty -> terminal.resize(size(pty)));
     }
     return Map.of();
   }
 
-  private Map<String, ?> input(Exchange exchange, ConnectMessage message) throws IOException {
+  private Map<String, ?> sendInput(Exchange exchange, ConnectMessage message) throws IOException {
     Sandbox sandbox = access.sandbox(exchange);
     ExecutionInfo info = info(sandbox, message, false);
     byte[] bytes = EnvdInput.of(message.requiredMessage("input"), info);
-    try (Execution execution = attached(sandbox, info)) {
+    try (Execution execution = attach(sandbox, info)) {
       EnvdInput.write(execution, bytes);
     }
     return Map.of();
   }
 
-  /** A message that names the process, others with input, and a single answer. */
-  private ConnectService.Streaming.ResponseStream inputs(Exchange exchange) throws IOException {
+  /** Reads a message that names the process and then messages with input; sends one response. */
+  private ConnectService.Streaming.ResponseStream streamInput(Exchange exchange)
+      throws IOException {
     ConnectMessage first = ConnectStream.readFirst(exchange);
     Sandbox sandbox = access.sandbox(exchange);
     ExecutionInfo info = info(sandbox, first.requiredMessage("start"), false);
-    try (Execution execution = attached(sandbox, info);
-        StdinAttachment feeding = new StdinAttachment(execution)) {
+    try (Execution execution = attach(sandbox, info);
+        StdinAttachment attachment = new StdinAttachment(execution)) {
       for (Optional<ConnectMessage> next = ConnectStream.read(exchange.content());
           next.isPresent();
           next = ConnectStream.read(exchange.content())) {
         Optional<ConnectMessage> data = next.get().message("data");
         if (data.isPresent()) {
-          EnvdInput.write(feeding, EnvdInput.of(data.get().requiredMessage("input"), info));
+          EnvdInput.write(attachment, EnvdInput.of(data.get().requiredMessage("input"), info));
         }
       }
     }
@@ -190,13 +191,16 @@ record ProcessRoutes(SandboxAccess access) {
     };
   }
 
-  /** Returns when a process that was killed is gone: clients look for it at once. */
+  /**
+   * Sends a signal. After SIGKILL it returns once the process has ended, because clients check at
+   * once.
+   */
   private Map<String, ?> signal(Exchange exchange, ConnectMessage message) {
     String name = message.text("signal").orElse("");
     Signal signal =
         Signal.parse(name.replaceFirst("^SIGNAL_", ""))
-            .orElseThrow(() -> ConnectMessage.invalid("the signal is not known"));
-    try (Execution execution = attached(exchange, message)) {
+            .orElseThrow(() -> ConnectMessage.invalid("the signal is unknown"));
+    try (Execution execution = attach(exchange, message)) {
       if (signal.equals(Signal.KILL)) {
         execution.kill();
         execution.await(KILL_TIMEOUT);
@@ -208,12 +212,12 @@ record ProcessRoutes(SandboxAccess access) {
   }
 
   private Map<String, ?> close(Exchange exchange, ConnectMessage message) throws IOException {
-    try (Execution execution = attached(exchange, message)) {
+    try (Execution execution = attach(exchange, message)) {
       if (execution instanceof Terminal) {
         throw Fault.of(
                 ErrorCode.OUTCOME_UNKNOWN,
-                "a terminal has no end of file",
-                "send the byte 4 as input instead")
+                "the stdin of a terminal cannot be closed",
+                "send the byte 4 (end of transmission) as input instead")
             .exception();
       }
       StdinAttachment.writeAll(execution, InputStream.nullInputStream(), true);
@@ -221,28 +225,28 @@ record ProcessRoutes(SandboxAccess access) {
     return Map.of();
   }
 
-  private Execution attached(Exchange exchange, ConnectMessage message) {
+  private Execution attach(Exchange exchange, ConnectMessage message) {
     Sandbox sandbox = access.sandbox(exchange);
-    return attached(sandbox, info(sandbox, message, false));
+    return attach(sandbox, info(sandbox, message, false));
   }
 
-  /** Attaches behind all output. */
-  private Execution attached(Sandbox sandbox, ExecutionInfo info) {
+  /** Attaches at the end of the output. */
+  private Execution attach(Sandbox sandbox, ExecutionInfo info) {
     return access.requireCapability(sandbox, Attaching.class).attach(info.id(), info.endOffset());
   }
 
   /**
-   * Finds what a message selects by number or by tag.
+   * Finds the process that a message selects by pid or tag.
    *
-   * @param ended whether one that has ended lately will do
+   * @param ended whether recently ended processes are included
    */
   private ExecutionInfo info(Sandbox sandbox, ConnectMessage message, boolean ended) {
-    ConnectMessage wanted = message.requiredMessage("process");
-    Optional<Long> pid = wanted.wholeNumber("pid");
-    Optional<String> tag = wanted.text("tag");
+    ConnectMessage selector = message.requiredMessage("process");
+    Optional<Long> pid = selector.wholeNumber("pid");
+    Optional<String> tag = selector.text("tag");
     Instant since = Instant.now().minus(RECONNECT_WINDOW);
     return access.requireCapability(sandbox, Attaching.class).executions().stream()
-        .filter(one -> one.running() || (ended && isSince(since, one)))
+        .filter(one -> one.running() || (ended && hasEndedSince(since, one)))
         .filter(
             one ->
                 pid.isPresent() ? one.pid() == pid.get() : tag.isPresent() && one.tag().equals(tag))
@@ -258,8 +262,8 @@ record ProcessRoutes(SandboxAccess access) {
                     .exception());
   }
 
-  /** Tells whether it has ended, but not before a moment. */
-  static boolean isSince(Instant moment, ExecutionInfo info) {
+  /** Returns whether the process has ended, and not before the given instant. */
+  static boolean hasEndedSince(Instant moment, ExecutionInfo info) {
     return info.endedAt().filter(end -> !end.isBefore(moment)).isPresent();
   }
 }

@@ -13,45 +13,45 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Optional;
 
-/** The one way from a request to the sandbox it is about, and to whom it speaks for there. */
+/** Resolves the sandbox of a request and the user the request acts for. */
 final class SandboxAccess {
-  /** The variable by which programs see that they run for E2B's clients. */
+  /** The environment variable that tells programs they run in an E2B sandbox. */
   static final String SANDBOX_VARIABLE = "E2B_SANDBOX";
 
   private static final String BASIC = "Basic ";
 
   private final ServerContext context;
-  private final SandboxResolver waking;
+  private final SandboxResolver resolver;
   private final HomeDirectories homes;
 
-  SandboxAccess(ServerContext serving) {
-    this.context = serving;
-    homes = new HomeDirectories(id -> serving.engine().bootGeneration(id));
-    waking = new SandboxResolver(serving);
+  SandboxAccess(ServerContext context) {
+    this.context = context;
+    homes = new HomeDirectories(id -> context.engine().bootGeneration(id));
+    resolver = new SandboxResolver(context);
   }
 
-  /** Somebody in a sandbox. */
+  /** A user in a sandbox. */
   record SandboxUser(Sandbox sandbox, UserHome home) {
-    /** Returns the files with all rights; what is made is his. */
+    /** Returns the file system with root privileges, creating files owned by the user. */
     FileSystem files() {
       return sandbox.files().as(FileUser.rootFor(home.user()));
     }
   }
 
-  /** Returns the sandbox of a request, awake. */
+  /** Returns the sandbox of a request, resuming it if necessary. */
   Sandbox sandbox(Exchange exchange) {
     return sandbox(id(exchange));
   }
 
   Sandbox sandbox(SandboxId id) {
-    return waking.resolve(id);
+    return resolver.resolve(id);
   }
 
   static SandboxId id(Exchange exchange) {
     return SandboxIds.of(exchange.path("id"));
   }
 
-  /** Returns whom a call names, and the sandbox. */
+  /** Returns the sandbox of a request and the user named in its credentials. */
   SandboxUser sandboxUser(Exchange exchange) {
     return sandboxUser(sandbox(exchange), user(exchange));
   }
@@ -60,7 +60,7 @@ final class SandboxAccess {
     return new SandboxUser(sandbox, homes.find(sandbox, user));
   }
 
-  /** Returns a capability of a sandbox, or the refusal that names it. */
+  /** Returns a capability of a sandbox, or throws an error that names the missing capability. */
   <C extends Capability> C requireCapability(Sandbox sandbox, Class<C> capability) {
     return sandbox
         .as(capability)
@@ -70,7 +70,7 @@ final class SandboxAccess {
                     context.engine().view(sandbox.id()).provider(), Capability.idOf(capability)));
   }
 
-  /** Returns the name before the colon; there is never a password. */
+  /** Returns the user name of Basic credentials. There is no password. */
   static Optional<String> user(Exchange exchange) {
     return exchange
         .header("Authorization")
@@ -84,7 +84,7 @@ final class SandboxAccess {
     try {
       return new String(Base64.getDecoder().decode(text), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
-      throw ConnectMessage.invalid("Authorization: Basic is not base64");
+      throw ConnectMessage.invalid("the Basic credentials in Authorization are not valid base64");
     }
   }
 }

@@ -12,11 +12,11 @@ import java.util.Base64;
 import java.util.Optional;
 
 /**
- * What a URL shows instead of a token: that who made it had the token, and for what. It is looked
- * at as it was sent.
+ * The signature in a URL, which proves that the client that signed the URL had the sandbox's token.
+ * The signed values are used exactly as they were sent.
  *
  * @param operation {@code read} or {@code write}
- * @param expiration in seconds since 1970, as text
+ * @param expiration seconds since the Unix epoch, as text
  */
 record UrlSignature(
     String value, String path, String operation, String user, Optional<String> expiration) {
@@ -25,21 +25,21 @@ record UrlSignature(
 
   private static final String PREFIX = "v1_";
 
-  /** Reads the signature of a request, if it has one. */
+  /** Returns the signature of a request, if it has one. */
   static Optional<UrlSignature> of(Exchange exchange, String operation) {
     return exchange
         .query("signature")
         .map(
-            shown ->
+            value ->
                 new UrlSignature(
-                    shown,
+                    value,
                     exchange.query("path").orElse(""),
                     operation,
                     exchange.query("username").orElse(""),
                     exchange.query("signature_expiration")));
   }
 
-  /** Returns the signature that is good with a token. */
+  /** Computes the signature for a token. */
   String compute(String token) {
     String text =
         path + ":" + operation + ":" + user + ":" + token + expiration.map(e -> ":" + e).orElse("");
@@ -48,7 +48,7 @@ record UrlSignature(
           MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
       return PREFIX + Base64.getEncoder().withoutPadding().encodeToString(hash);
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java has SHA-256", e);
+      throw new IllegalStateException("SHA-256 is not available", e);
     }
   }
 
@@ -57,7 +57,7 @@ record UrlSignature(
         compute(token).getBytes(StandardCharsets.UTF_8), value.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Refuses a signature that is good, but not any more. */
+  /** Throws if a valid signature has expired. */
   void checkNotExpired(Instant now) {
     if (expiration.isPresent()
         && (!expiration.get().matches("[0-9]{1,12}")

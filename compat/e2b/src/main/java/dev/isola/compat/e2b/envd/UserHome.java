@@ -4,30 +4,30 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Where somebody is at home in a sandbox.
+ * The home of a user in a sandbox.
  *
- * @param user as the sandbox names him
- * @param home his home, without a slash at the end
- * @param folder where what he names without a slash begins
+ * @param user the user name inside the sandbox
+ * @param home the home directory, without a trailing slash
+ * @param folder the directory against which relative paths are resolved
  */
 record UserHome(String user, String home, String folder) {
 
-  /** Returns a path as everybody would write it. */
+  /** Resolves a path to a normalized absolute path. */
   String absolute(String path) {
     if (path.indexOf('\0') >= 0) {
-      throw ConnectMessage.invalid("a path contains a NUL");
+      throw ConnectMessage.invalid("a path contains a NUL character");
     }
-    String whole;
+    String joined;
     if (path.equals("~") || path.startsWith("~/")) {
-      whole = home + path.substring(1);
+      joined = home + path.substring(1);
     } else {
-      whole = path.startsWith("/") ? path : folder + "/" + path;
+      joined = path.startsWith("/") ? path : folder + "/" + path;
     }
-    return clean(whole);
+    return normalize(joined);
   }
 
-  /** Takes out what means nothing: double slashes, dots, names that are left again. */
-  private static String clean(String path) {
+  /** Removes empty segments, {@code .} and {@code ..}. */
+  private static String normalize(String path) {
     Deque<String> parts = new ArrayDeque<>();
     for (String part : path.split("/", -1)) {
       switch (part) {

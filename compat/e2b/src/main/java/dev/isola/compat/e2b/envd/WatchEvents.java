@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The changes of a folder that is watched, as E2B's clients are told of them.
+ * Translates the changes of a watched directory into E2B's events.
  *
- * @param folder without a slash at the end
- * @param entries describes what changed; empty where nobody wants to know
+ * @param folder the directory, without a trailing slash
+ * @param entries describes changed files; empty if the client did not ask for it
  */
 record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
     implements AutoCloseable {
@@ -22,17 +22,17 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
   /**
    * Waits for the next change.
    *
-   * @throws dev.isola.spi.error.Conflict when some were missed
+   * @throws dev.isola.spi.error.Conflict when changes were lost
    */
-  Optional<Map<String, Object>> next(Duration patience) {
-    Optional<FileChange> change = watch.next(patience);
+  Optional<Map<String, Object>> next(Duration timeout) {
+    Optional<FileChange> change = watch.next(timeout);
     if (change.isEmpty() || change.get().kind() == FileChange.Kind.ROOT_GONE) {
       return Optional.empty();
     }
     Map<String, Object> event = new LinkedHashMap<>();
     String path = change.get().path();
     event.put("name", path.startsWith(folder + "/") ? path.substring(folder.length() + 1) : path);
-    event.put("type", "EVENT_TYPE_" + word(change.get().kind()));
+    event.put("type", "EVENT_TYPE_" + eventType(change.get().kind()));
     entries.flatMap(all -> entry(all, path)).ifPresent(entry -> event.put("entry", entry));
     return Optional.of(event);
   }
@@ -45,11 +45,11 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
     try {
       return Optional.of(entries.at(path));
     } catch (SandboxException e) {
-      return Optional.empty(); // it is gone again
+      return Optional.empty(); // already removed
     }
   }
 
-  private static String word(FileChange.Kind kind) {
+  private static String eventType(FileChange.Kind kind) {
     return switch (kind) {
       case CREATED, MOVED_TO -> "CREATE";
       case MODIFIED -> "WRITE";
@@ -59,8 +59,8 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
       case OVERFLOW, ROOT_GONE ->
           throw Fault.of(
                   ErrorCode.CONFLICT,
-                  "changes came faster than they could be told; some are missing",
-                  "watch again, and list the folder")
+                  "file changes arrived faster than they could be sent; some were lost",
+                  "start a new watch and list the directory")
               .exception();
     };
   }

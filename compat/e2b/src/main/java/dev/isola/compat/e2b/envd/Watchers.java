@@ -15,12 +15,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Watches that are asked now and then instead of listened to. Each ends when nobody has asked for
- * ten minutes; changes wait in the watch itself, which bounds them.
+ * Watches that clients poll. A watch ends when it has not been polled for ten minutes; pending
+ * changes are held by the watch itself, which bounds them.
  */
 final class Watchers {
-  private static final int MOST = 32;
-  private static final int MOST_EVENTS = 10_000;
+  private static final int MAX_PER_SANDBOX = 32;
+  private static final int MAX_EVENTS = 10_000;
   private static final Duration IDLE = Duration.ofMinutes(10);
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -28,7 +28,7 @@ final class Watchers {
     final SandboxId sandbox;
     final WatchEvents changes;
     final ReentrantLock lock = new ReentrantLock();
-    volatile long asked = System.nanoTime();
+    volatile long lastPolled = System.nanoTime();
 
     Watcher(SandboxId sandbox, WatchEvents changes) {
       this.sandbox = sandbox;
@@ -38,15 +38,15 @@ final class Watchers {
 
   private final Map<String, Watcher> watchers = new ConcurrentHashMap<>();
 
-  /** Keeps a watch, and returns its id. */
+  /** Registers a watch and returns its id. */
   String add(SandboxId sandbox, WatchEvents changes) {
-    long already = watchers.values().stream().filter(one -> one.sandbox.equals(sandbox)).count();
-    if (already >= MOST) {
+    long existing = watchers.values().stream().filter(one -> one.sandbox.equals(sandbox)).count();
+    if (existing >= MAX_PER_SANDBOX) {
       changes.close();
       throw Fault.of(
               ErrorCode.RESOURCE_LIMIT,
-              "a sandbox has at most " + MOST + " watchers that are asked",
-              "stop some of them")
+              "a sandbox may have at most " + MAX_PER_SANDBOX + " polled watchers",
+              "remove some of them")
           .exception();
     }
     byte[] bytes = new byte[12];
@@ -61,7 +61,7 @@ final class Watchers {
   private void expire(String id, Watcher watcher) {
     try {
       while (watchers.get(id) == watcher) {
-        long left = watcher.asked + IDLE.toNanos() - System.nanoTime();
+        long left = watcher.lastPolled + IDLE.toNanos() - System.nanoTime();
         if (left <= 0 || watcher.changes.ended()) {
           end(id);
         } else {
@@ -69,21 +69,21 @@ final class Watchers {
         }
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody does that
+      Thread.currentThread().interrupt(); // this thread is never interrupted
     }
   }
 
-  /** Returns what has changed since somebody asked last. */
+  /** Returns the changes since the previous call. */
   List<Map<String, Object>> events(SandboxId sandbox, String id) {
     Watcher watcher = watchers.get(id);
     if (watcher == null || !watcher.sandbox.equals(sandbox)) {
-      throw missing(id);
+      throw notFound(id);
     }
     watcher.lock.lock();
     try {
-      watcher.asked = System.nanoTime();
+      watcher.lastPolled = System.nanoTime();
       List<Map<String, Object>> events = new ArrayList<>();
-      while (events.size() < MOST_EVENTS) {
+      while (events.size() < MAX_EVENTS) {
         Optional<Map<String, Object>> next = watcher.changes.next(Duration.ZERO);
         if (next.isEmpty()) {
           break;
@@ -99,7 +99,7 @@ final class Watchers {
   void remove(SandboxId sandbox, String id) {
     Watcher watcher = watchers.get(id);
     if (watcher == null || !watcher.sandbox.equals(sandbox)) {
-      throw missing(id);
+      throw notFound(id);
     }
     end(id);
   }
@@ -111,8 +111,11 @@ final class Watchers {
     }
   }
 
-  private static SandboxException missing(String id) {
-    return Fault.of(ErrorCode.FILE_NOT_FOUND, "watcher with id " + id + " not found", "watch again")
+  private static SandboxException notFound(String id) {
+    return Fault.of(
+            ErrorCode.FILE_NOT_FOUND,
+            "watcher with id " + id + " not found",
+            "create a new watcher")
         .exception();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What E2B's clients find inside a sandbox: processes and files by the Connect protocol in JSON,
- * content of files and facts by plain HTTP. A translation over the contract; no provider is known.
+ * Envd for E2B's clients: processes and files by the Connect protocol in JSON, file content, health
+ * and metrics by plain HTTP. A translation onto the provider contract that depends on no provider.
  */
 @NullMarked
 package dev.isola.compat.e2b.envd;

@@ -3,7 +3,7 @@ package dev.isola.compat.e2b.model;
 import dev.isola.spi.error.ErrorCode;
 import java.util.Locale;
 
-/** The words by which the Connect protocol names errors, each with its HTTP status. */
+/** Error codes of the Connect protocol with their HTTP status. */
 public enum ConnectCode {
   UNKNOWN(500),
   INVALID_ARGUMENT(400),

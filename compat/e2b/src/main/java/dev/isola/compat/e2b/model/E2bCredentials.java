@@ -3,21 +3,23 @@ package dev.isola.compat.e2b.model;
 import dev.isola.server.auth.PortCredentials;
 import java.util.List;
 
-/** The headers in which E2B's clients show credentials, and the names of their bearers in logs. */
+/**
+ * Headers that carry the credentials of E2B's clients, and the names of these credentials in logs.
+ */
 public final class E2bCredentials {
-  /** Has a key of this server. */
+  /** Carries an API key of this server. */
   public static final String KEY_HEADER = "X-API-KEY";
 
-  /** Has the token of a sandbox's files and processes. */
+  /** Carries the token for a sandbox's files and processes. */
   public static final String ENVD_HEADER = "X-Access-Token";
 
-  /** Has the token of a sandbox's private ports. */
+  /** Carries the token for a sandbox's private ports. */
   public static final String TRAFFIC_HEADER = "E2b-Traffic-Access-Token";
 
-  /** The purpose of the token of a sandbox's files and processes. */
+  /** Purpose of the token for a sandbox's files and processes. */
   public static final String ENVD = "envd";
 
-  /** The purpose of the token of a sandbox's private ports. */
+  /** Purpose of the token for a sandbox's private ports. */
   public static final String TRAFFIC = "traffic";
 
   public static final String ENVD_ACTOR = "(envd token)";
@@ -26,7 +28,7 @@ public final class E2bCredentials {
   public static final String VOLUME_ACTOR = "(volume token)";
   public static final String UPLOAD_URL_ACTOR = "(upload URL)";
 
-  /** What opens ports of sandboxes. */
+  /** Credentials that are accepted for ports of sandboxes. */
   public static final PortCredentials PORTS =
       new PortCredentials(
           List.of(

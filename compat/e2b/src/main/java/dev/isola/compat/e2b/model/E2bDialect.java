@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The dialects of E2B's API: its control plane, and what its clients find in a sandbox. */
+/** Dialects of E2B's API: the control plane and envd. */
 public enum E2bDialect implements ApiDialect {
-  /** The control plane: a key in {@code X-API-KEY}, errors as code and message. */
+  /** Control plane: an API key in {@code X-API-KEY}, errors with code and message. */
   CONTROL {
     @Override
     public List<String> secrets(Function<String, List<String>> headers) {
@@ -25,7 +25,7 @@ public enum E2bDialect implements ApiDialect {
     @Override
     public Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
       if (keys.tokens().find(secret).isPresent()) {
-        throw Credentials.forbidden("the token of a sandbox is not accepted by the control plane");
+        throw Credentials.forbidden("the control plane does not accept sandbox tokens");
       }
       return keys.find(secret);
     }
@@ -36,7 +36,7 @@ public enum E2bDialect implements ApiDialect {
     }
   },
 
-  /** Files and facts of one sandbox, as envd has them: the sandbox's own token. */
+  /** HTTP routes of envd: the sandbox's own token. */
   ENVD {
     @Override
     E2bError of(Fault fault, String sandbox) {
@@ -44,7 +44,7 @@ public enum E2bDialect implements ApiDialect {
     }
   },
 
-  /** Calls of one sandbox by the Connect protocol: the sandbox's own token, errors by word. */
+  /** Connect calls of envd: the sandbox's own token, Connect error codes. */
   CONNECT {
     @Override
     E2bError of(Fault fault, String sandbox) {

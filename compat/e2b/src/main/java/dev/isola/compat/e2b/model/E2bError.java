@@ -7,23 +7,26 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** An error as E2B's clients read it: they look at the body's code more than at the status. */
+/**
+ * An error in the format of E2B's API. Clients rely on the code in the body more than on the HTTP
+ * status.
+ */
 public record E2bError(int status, Map<String, Object> body) {
   private static final int GONE = 502;
 
-  /** Tells whether it is about a sandbox that is not there, or sleeps. */
+  /** Returns whether the error is about a sandbox that does not exist or is suspended. */
   public boolean isSandboxMissing() {
     return status == GONE;
   }
 
-  /** Of the control plane: a status and a message. What is gone is as good as never there. */
+  /** Returns an error of the control plane. A destroyed sandbox is reported as not found. */
   public static E2bError control(Fault fault) {
     int status = fault.code() == ErrorCode.SANDBOX_DESTROYED ? 404 : ErrorStatus.of(fault.code());
     return new E2bError(
         status, Map.of("code", status, "message", message(fault) + commandOutput(fault)));
   }
 
-  /** Returns what a command of the template wrote: these clients read nothing but the message. */
+  /** Returns the output of a failed template command, because clients show only the message. */
   private static String commandOutput(Fault fault) {
     if (fault.code() != ErrorCode.INIT_FAILED) {
       return "";
@@ -34,7 +37,7 @@ public record E2bError(int status, Map<String, Object> body) {
         .collect(Collectors.joining());
   }
 
-  /** Of files and facts in a sandbox. */
+  /** Returns an error of envd's HTTP routes. */
   public static E2bError envd(Fault fault, String sandbox) {
     return switch (fault.code()) {
       case SANDBOX_NOT_FOUND, SANDBOX_DESTROYED, ILLEGAL_STATE -> sandboxMissing(sandbox);
@@ -46,7 +49,7 @@ public record E2bError(int status, Map<String, Object> body) {
     };
   }
 
-  /** Of a call: a word and a message. */
+  /** Returns an error of a Connect call. */
   public static E2bError connect(Fault fault, String sandbox) {
     return switch (fault.code()) {
       case SANDBOX_NOT_FOUND, SANDBOX_DESTROYED, ILLEGAL_STATE -> sandboxMissing(sandbox);
@@ -62,7 +65,7 @@ public record E2bError(int status, Map<String, Object> body) {
         GONE, Map.of("sandboxId", sandbox, "message", "The sandbox was not found", "code", GONE));
   }
 
-  /** Returns what is wrong and what to do about it, in one line. */
+  /** Returns what failed and what to do about it in one line. */
   static String message(Fault fault) {
     return fault.remedy().isEmpty()
         ? fault.problem()

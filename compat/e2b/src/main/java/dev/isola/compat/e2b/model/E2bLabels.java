@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What E2B's clients said of a sandbox that a spec has no word for, kept as labels beside the
- * caller's own. Labels that begin with {@code isola.} are nobody else's.
+ * Labels that hold the attributes of an E2B sandbox for which a spec has no field, next to the
+ * labels of the client. The prefix {@code isola.} is reserved.
  */
 public final class E2bLabels {
   public static final String RESERVED_PREFIX = "isola.";
@@ -18,10 +18,10 @@ public final class E2bLabels {
   public static final String INTERNET = RESERVED_PREFIX + "e2b.internet";
   public static final String PRIVATE_TRAFFIC = RESERVED_PREFIX + "e2b.private";
 
-  /** The tag of a snapshot that has its name. */
+  /** Snapshot tag that holds its name. */
   public static final String SNAPSHOT_NAME = "e2b.name";
 
-  /** The tag of a snapshot that has the template of its sandbox. */
+  /** Snapshot tag that holds the template of its sandbox. */
   public static final String SNAPSHOT_TEMPLATE = "e2b.template";
 
   private E2bLabels() {}
@@ -30,29 +30,31 @@ public final class E2bLabels {
     return Optional.ofNullable(entry.labels().get(mark));
   }
 
-  /** Returns the template that a sandbox was made from; without one, its image or the host. */
+  /**
+   * Returns the template that a sandbox was created from, or else its image, or else {@code host}.
+   */
   public static String template(SandboxView entry) {
     return of(entry, TEMPLATE)
         .or(() -> SpecCodec.decode(entry.spec(), entry.id()).spec().image())
         .orElse("host");
   }
 
-  /** Returns whether a sandbox is one through which the engine reaches a volume. */
+  /** Returns whether a sandbox is a helper through which the engine accesses a volume. */
   public static boolean isVolumeHelper(SandboxView entry) {
     return entry.labels().containsKey(VolumeService.HELPER_LABEL);
   }
 
-  /** Returns the labels that are the caller's. */
+  /** Returns the labels that the client set. */
   public static Map<String, String> metadata(SandboxView entry) {
-    Map<String, String> theirs = new LinkedHashMap<>();
+    Map<String, String> clientLabels = new LinkedHashMap<>();
     entry
         .labels()
         .forEach(
             (name, value) -> {
               if (!name.startsWith(RESERVED_PREFIX)) {
-                theirs.put(name, value);
+                clientLabels.put(name, value);
               }
             });
-    return theirs;
+    return clientLabels;
   }
 }

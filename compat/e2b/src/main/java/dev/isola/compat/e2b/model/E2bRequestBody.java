@@ -9,13 +9,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A JSON object of one of E2B's clients. What we do not know in it is passed over, as their server
- * does; what we know must be of its kind.
+ * A JSON object in a request of an E2B client. Unknown fields are ignored, as E2B's server does;
+ * known fields must have the right type.
  */
 public record E2bRequestBody(Map<String, Object> fields) {
 
   public Optional<String> text(String name) {
-    return of(name, String.class, "text");
+    return of(name, String.class, "a string");
   }
 
   public String required(String name) {
@@ -41,7 +41,7 @@ public record E2bRequestBody(Map<String, Object> fields) {
   public List<String> texts(String name) {
     for (Object each : list(name)) {
       if (!(each instanceof String)) {
-        throw invalidField(name, "must be a list of texts");
+        throw invalidField(name, "must be a list of strings");
       }
     }
     return list(name).stream().map(String::valueOf).toList();
@@ -56,7 +56,7 @@ public record E2bRequestBody(Map<String, Object> fields) {
     return list(name).stream().map(each -> new E2bRequestBody(named((Map<?, ?>) each))).toList();
   }
 
-  /** Returns texts by name. */
+  /** Returns an object whose values are strings. */
   public Map<String, String> map(String name) {
     Map<String, String> texts = new LinkedHashMap<>();
     object(name)
@@ -71,24 +71,25 @@ public record E2bRequestBody(Map<String, Object> fields) {
                                 key,
                                 object
                                     .text(key)
-                                    .orElseThrow(() -> invalidField(name, "has a null")))));
+                                    .orElseThrow(
+                                        () -> invalidField(name, "must not contain null")))));
     return texts;
   }
 
-  /** Refuses a request because of one field. */
+  /** Returns an error about one field of the request. */
   public static SandboxException invalidField(String field, String problem) {
     return Query.invalid(List.of(new Violation(field, problem)));
   }
 
-  private <T> Optional<T> of(String name, Class<T> kind, String called) {
+  private <T> Optional<T> of(String name, Class<T> type, String expected) {
     Object value = fields.get(name);
     if (value == null) {
       return Optional.empty();
     }
-    if (!kind.isInstance(value)) {
-      throw invalidField(name, "must be " + called);
+    if (!type.isInstance(value)) {
+      throw invalidField(name, "must be " + expected);
     }
-    return Optional.of(kind.cast(value));
+    return Optional.of(type.cast(value));
   }
 
   private static Map<String, Object> named(Map<?, ?> map) {

@@ -5,14 +5,14 @@ import dev.isola.spi.spec.NetworkMode;
 import java.util.Optional;
 
 /**
- * What E2B's clients do not say.
+ * Defaults for what E2B's clients do not specify.
  *
- * @param provider that makes their sandboxes
- * @param network of sandboxes that may have the internet
- * @param keep what outlives the server, where templates and volumes are offered
+ * @param provider the provider that creates their sandboxes
+ * @param network the network mode of sandboxes that may reach the internet
+ * @param storage persistent settings; empty if templates and volumes are not offered
  */
 public record E2bSettings(String provider, NetworkMode network, Optional<SettingsStore> storage) {
-  /** With nothing opened that nobody asked for. */
+  /** Returns settings without network access and without persistent storage. */
   public static E2bSettings of(String provider) {
     return new E2bSettings(provider, NetworkMode.NONE, Optional.empty());
   }

@@ -1,4 +1,4 @@
-/** Bodies, errors and labels of E2B's API, as all of its parts use them. */
+/** Request bodies, errors and labels shared by all parts of E2B's API. */
 @NullMarked
 package dev.isola.compat.e2b.model;
 

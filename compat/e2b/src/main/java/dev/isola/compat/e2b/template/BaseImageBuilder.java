@@ -13,66 +13,66 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the image that every client of E2B expects, when it is first wanted. That takes a minute or
- * two; who would have to wait longer than a request may take is told when to ask again.
+ * Builds the image that E2B's clients expect, on first use. A build takes a minute or two; a
+ * request that would wait too long fails with the time after which to retry.
  */
 public final class BaseImageBuilder {
-  private static final Duration PATIENCE = Duration.ofSeconds(45);
-  private static final String AGAIN_SECONDS = "20";
+  private static final Duration WAIT_TIMEOUT = Duration.ofSeconds(45);
+  private static final String RETRY_SECONDS = "20";
 
   private final ImageService images;
-  private final Duration patience;
-  private @Nullable CompletableFuture<ImageService.ImageDetails> making;
+  private final Duration timeout;
+  private @Nullable CompletableFuture<ImageService.ImageDetails> runningBuild;
 
   public BaseImageBuilder(ImageService images) {
-    this(images, PATIENCE);
+    this(images, WAIT_TIMEOUT);
   }
 
-  BaseImageBuilder(ImageService images, Duration patience) {
+  BaseImageBuilder(ImageService images, Duration timeout) {
     this.images = images;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
-  /** Returns when the image is there. */
+  /** Returns once the image exists. */
   void ensureBuilt() {
-    CompletableFuture<ImageService.ImageDetails> made = startBuild();
+    CompletableFuture<ImageService.ImageDetails> build = startBuild();
     try {
-      made.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      build.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       throw Fault.of(
               ErrorCode.RATE_LIMITED,
-              "the image " + ImageService.BASE + " is being made for the first time",
-              "ask again in " + AGAIN_SECONDS + " s")
-          .with(RateLimiter.RETRY_AFTER, AGAIN_SECONDS)
+              "the image " + ImageService.BASE + " is being built for the first time",
+              "try again in " + RETRY_SECONDS + " s")
+          .with(RateLimiter.RETRY_AFTER, RETRY_SECONDS)
           .exception(e);
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof SandboxException why) {
-        throw why.fault().exception(why);
+      if (e.getCause() instanceof SandboxException failure) {
+        throw failure.fault().exception(failure);
       }
       throw new IllegalStateException(e.getCause());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "nobody waits for it any more", "ask again").exception(e);
+      throw Fault.of(ErrorCode.CANCELLED, "the client disconnected", "try again").exception(e);
     }
   }
 
-  /** One makes it; who comes after a failure tries again. */
+  /** Returns the running build, or starts one if there is none or the last one failed. */
   private synchronized CompletableFuture<ImageService.ImageDetails> startBuild() {
-    CompletableFuture<ImageService.ImageDetails> current = making;
+    CompletableFuture<ImageService.ImageDetails> current = runningBuild;
     if (current == null || current.isCompletedExceptionally()) {
-      CompletableFuture<ImageService.ImageDetails> fresh = new CompletableFuture<>();
-      Thread.ofVirtual().name("isola-base-image").start(() -> build(fresh));
-      making = fresh;
-      return fresh;
+      CompletableFuture<ImageService.ImageDetails> newBuild = new CompletableFuture<>();
+      Thread.ofVirtual().name("isola-base-image").start(() -> build(newBuild));
+      runningBuild = newBuild;
+      return newBuild;
     }
     return current;
   }
 
-  private void build(CompletableFuture<ImageService.ImageDetails> fresh) {
+  private void build(CompletableFuture<ImageService.ImageDetails> newBuild) {
     try {
-      fresh.complete(images.buildBase(words -> {}));
+      newBuild.complete(images.buildBase(words -> {}));
     } catch (RuntimeException e) {
-      fresh.completeExceptionally(e);
+      newBuild.completeExceptionally(e);
     }
   }
 }

@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Translates the instructions of E2B's clients to steps of a recipe.
+ * Translates the build instructions of E2B's clients into recipe steps.
  *
- * @param archives returns the SHA-256 of the archive that a client gave a hash
+ * @param archives returns the SHA-256 of the archive that was uploaded under a client's hash
  */
 record BuildInstructions(Function<String, Optional<String>> archives) {
 
@@ -38,7 +38,7 @@ record BuildInstructions(Function<String, Optional<String>> archives) {
       default ->
           throw Fault.of(
                   ErrorCode.NOT_IMPLEMENTED,
-                  "the instruction " + type + " is not known",
+                  "the instruction " + type + " is not supported",
                   "use RUN, COPY, ENV, WORKDIR and USER")
               .exception();
     };
@@ -50,7 +50,7 @@ record BuildInstructions(Function<String, Optional<String>> archives) {
         : Optional.empty();
   }
 
-  /** A step that changes nothing, so that the numbers of the others stay. */
+  /** Returns a step without effect, so that the following steps keep their numbers. */
   private static BuildStep noOp() {
     return new BuildStep.Env(Map.of());
   }
@@ -67,10 +67,12 @@ record BuildInstructions(Function<String, Optional<String>> archives) {
     String hash =
         instruction
             .text("filesHash")
-            .orElseThrow(() -> failure("a COPY came without files", "upload them first"));
+            .orElseThrow(
+                () -> failure("a COPY instruction has no filesHash", "upload the files first"));
     return archives
         .apply(hash)
-        .orElseThrow(() -> failure("the files " + hash + " were not uploaded", "build once more"));
+        .orElseThrow(
+            () -> failure("the files " + hash + " were not uploaded", "start the build again"));
   }
 
   private static SandboxException failure(String what, String remedy) {

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A build as E2B's clients see it. */
+/** Describes a build in the JSON of E2B's API. */
 final class BuildStatus {
-  /** How many lines of its log are in one answer. */
+  /** The number of log lines in one response. */
   static final int PAGE = 100;
 
   private BuildStatus() {}
@@ -32,12 +32,12 @@ final class BuildStatus {
     return json;
   }
 
-  /** A build that was never begun, or is forgotten. */
+  /** Describes a build that was never started or is no longer stored. */
   static Map<String, Object> unknown(TemplateView template, String build) {
     boolean ready = template.image().isPresent() && template.build().equals(build);
     Map<String, Object> json = json(template.id(), build, ready ? "ready" : "error", List.of());
     if (!ready) {
-      json.put("reason", Map.of("message", "no such build is known", "logEntries", List.of()));
+      json.put("reason", Map.of("message", "the build does not exist", "logEntries", List.of()));
     }
     return json;
   }

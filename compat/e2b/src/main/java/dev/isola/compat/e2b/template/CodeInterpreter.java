@@ -9,16 +9,16 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * The program behind E2B's code interpreter: it listens on port 49999 of a sandbox and runs cells
- * of Python. It needs nothing in the image but {@code python3}.
+ * The server behind E2B's code interpreter. It listens on port 49999 of a sandbox and runs Python
+ * cells; the image needs only {@code python3}.
  */
 public final class CodeInterpreter {
   public static final Set<String> NAMES = Set.of("code-interpreter-v1", "code-interpreter");
 
-  /** An image with more libraries than base, where somebody made one. */
+  /** An optional image with more libraries than the base image. */
   public static final String IMAGE = "code-interpreter";
 
-  /** A command of bash that succeeds once it listens. */
+  /** A bash command that succeeds once the port accepts connections. */
   public static final String READY = "exec 3<>/dev/tcp/127.0.0.1/49999";
 
   private static final String VARIABLE = "ISOLA_KERNEL";

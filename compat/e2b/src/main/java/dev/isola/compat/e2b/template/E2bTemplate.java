@@ -7,17 +7,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What sandboxes of one kind are made from and begin with.
+ * A template: the image of a sandbox and the defaults of its commands.
  *
- * @param id as E2B's clients name it
- * @param names by which it is known besides
- * @param image as a spec names it; empty while it was never built, and for the machine's own root
- * @param env of every command
- * @param user who runs commands that name nobody; empty for the provider's choice
- * @param folder where they run; empty for the workspace
+ * @param id the id that E2B's clients use
+ * @param names further names
+ * @param image the image as named in a spec; empty before the first build, and for the root file
+ *     system of the host
+ * @param env environment of every command
+ * @param user the default user of commands; empty for the provider's default
+ * @param folder the working directory of commands; empty for the workspace
  * @param start a command that runs in the background of every sandbox
- * @param ready a command that succeeds when {@code start} has come far enough
- * @param build the last one that worked, or the one that goes on
+ * @param ready a command that succeeds once {@code start} is ready
+ * @param build the last successful build, or the running one
  */
 public record E2bTemplate(
     String id,
@@ -32,7 +33,7 @@ public record E2bTemplate(
     Optional<Long> memoryMb,
     String build,
     Instant createdAt) {
-  /** Who commands run as, and where, when nobody says otherwise. */
+  /** The default user of commands and its home directory. */
   public static final String USER = "user";
 
   public static final String HOME = "/home/user";
@@ -42,15 +43,18 @@ public record E2bTemplate(
     env = Map.copyOf(env);
   }
 
-  /** The machine's own programs, for providers that take no images; its users are the machine's. */
+  /** The programs and users of the host, for providers that do not support images. */
   public static final E2bTemplate HOST = of("host", Optional.empty(), "", "");
 
-  /** One that is an image and nothing more. */
+  /** Returns a template that consists only of an image. */
   public static E2bTemplate of(String id, String image) {
     return of(id, Optional.of(image), USER, HOME);
   }
 
-  /** One of the engine's; where it names no user or folder, it has those of E2B's templates. */
+  /**
+   * Converts a template of the engine. An absent user or working directory is replaced by the
+   * default of E2B's templates.
+   */
   static E2bTemplate of(TemplateView view) {
     return new E2bTemplate(
         view.id(),
@@ -83,7 +87,7 @@ public record E2bTemplate(
         Instant.EPOCH);
   }
 
-  /** Returns what this begins with, on other files. */
+  /** Returns this template with the image of another one. */
   public E2bTemplate onFilesOf(E2bTemplate files) {
     return new E2bTemplate(
         files.id(),
@@ -100,7 +104,7 @@ public record E2bTemplate(
         createdAt);
   }
 
-  /** Returns this with a command in the background. */
+  /** Returns this template with a start command. */
   public E2bTemplate withStart(String command) {
     return new E2bTemplate(
         id,

@@ -29,14 +29,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Templates: named, built, looked at, removed. Who builds one decides what others run. */
+/**
+ * Routes that declare, build, describe and remove templates. They require the scope admin, because
+ * a template determines what runs in the sandboxes of other clients.
+ */
 public final class E2bTemplateRoutes {
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
 
-  /** The purpose of the secret that opens the place of an upload. */
+  /** Purpose of the secret in an upload URL. */
   private static final String UPLOAD = "template-upload";
 
-  /** What the names of E2B's own base images begin with. */
+  /** Name prefix of E2B's own base images. */
   private static final String E2B_BASE = "e2bdev/base";
 
   private final ServerContext context;
@@ -45,8 +48,8 @@ public final class E2bTemplateRoutes {
   private final E2bSettings settings;
 
   public E2bTemplateRoutes(
-      ServerContext serving, ApiKeys keys, E2bTemplates templates, E2bSettings settings) {
-    this.context = serving;
+      ServerContext context, ApiKeys keys, E2bTemplates templates, E2bSettings settings) {
+    this.context = context;
     this.keys = keys;
     this.templates = templates;
     this.settings = settings;
@@ -58,17 +61,21 @@ public final class E2bTemplateRoutes {
 
   public List<Route> routes() {
     return List.of(
-        route("POST", "/v3/templates", "e2bTemplate", "Names a template that is to be built.")
+        route("POST", "/v3/templates", "e2bTemplate", "Declares a template before its build.")
             .handledBy(this::declare),
-        route("POST", "/v2/templates", "e2bTemplateSecond", "Names a template.")
+        route("POST", "/v2/templates", "e2bTemplateSecond", "Declares a template.")
             .handledBy(this::declare),
-        route("GET", "/templates/{template}/files/{hash}", "e2bUpload", "Tells where files go.")
+        route(
+                "GET",
+                "/templates/{template}/files/{hash}",
+                "e2bUpload",
+                "Returns the upload URL for files.")
             .handledBy(this::upload),
         Route.of(
                 "PUT",
                 "/templates/{template}/upload/{hash}/{secret}",
                 "e2bPutUpload",
-                "Takes the files of a COPY.")
+                "Uploads the files of a COPY instruction.")
             .withoutKey()
             .of(E2bDialect.CONTROL)
             .takes(new Route.Body.Stream("application/octet-stream"))
@@ -79,22 +86,24 @@ public final class E2bTemplateRoutes {
                 "GET",
                 "/templates/{template}/builds/{build}/status",
                 "e2bBuildStatus",
-                "Tells how far a build is.")
+                "Returns the status of a build.")
             .takes(
                 Parameter.query(
-                    "logsOffset", new Shape.WholeNumber(0, Integer.MAX_VALUE), "from where"))
+                    "logsOffset",
+                    new Shape.WholeNumber(0, Integer.MAX_VALUE),
+                    "number of log lines to skip"))
             .handledBy(this::status),
         route("GET", "/templates", "e2bTemplates", "Lists templates.")
             .needs(Scope.READ)
             .handledBy(this::list),
-        route("GET", "/templates/aliases/{name}", "e2bAlias", "Finds a template by a name.")
+        route("GET", "/templates/aliases/{name}", "e2bAlias", "Finds a template by name.")
             .needs(Scope.READ)
             .handledBy(this::alias),
         route("GET", "/templates/{template}/tags", "e2bTags", "Lists the tags of a template.")
             .needs(Scope.READ)
             .handledBy(this::tags),
-        route("POST", "/templates/tags", "e2bTag", "Gives a template tags.").handledBy(this::tag),
-        route("DELETE", "/templates/{template}", "e2bRemove", "Removes a template or snapshot.")
+        route("POST", "/templates/tags", "e2bTag", "Adds tags to a template.").handledBy(this::tag),
+        route("DELETE", "/templates/{template}", "e2bRemove", "Removes a template or a snapshot.")
             .needs(Scope.USE)
             .handledBy(this::remove));
   }
@@ -132,7 +141,9 @@ public final class E2bTemplateRoutes {
 
   private static SandboxException unknown(String name) {
     return Fault.of(
-            ErrorCode.TEMPLATE_NOT_FOUND, "template '" + name + "' not found", "build it first")
+            ErrorCode.TEMPLATE_NOT_FOUND,
+            "template '" + name + "' not found",
+            "build the template first")
         .exception();
   }
 
@@ -165,13 +176,14 @@ public final class E2bTemplateRoutes {
 
   private void put(Exchange exchange) throws IOException {
     String hash = exchange.path("hash");
-    boolean good =
+    boolean valid =
         engine()
             .find(exchange.path("template"))
             .filter(one -> isSecret(one, hash, exchange.path("secret")))
             .isPresent();
-    if (!good) { // nor is a client without the secret told which templates there are
-      throw Fault.of(ErrorCode.UNAUTHENTICATED, "this is no place for uploads", "ask for one")
+    if (!valid) { // the error does not disclose whether the template exists
+      throw Fault.of(
+              ErrorCode.UNAUTHENTICATED, "the upload URL is invalid", "request a new upload URL")
           .exception();
     }
     exchange.setActor(E2bCredentials.UPLOAD_URL_ACTOR);
@@ -179,8 +191,9 @@ public final class E2bTemplateRoutes {
     exchange.json(200, Map.of());
   }
 
-  private boolean isSecret(TemplateView template, String hash, String shown) {
-    return keys.tokens().isStableToken(new SandboxId(template.id()), UPLOAD + " " + hash, shown);
+  private boolean isSecret(TemplateView template, String hash, String presented) {
+    return keys.tokens()
+        .isStableToken(new SandboxId(template.id()), UPLOAD + " " + hash, presented);
   }
 
   private void build(Exchange exchange) throws IOException {
@@ -287,14 +300,16 @@ public final class E2bTemplateRoutes {
     exchange.json(201, Map.of("buildID", template.build(), "tags", body.texts("tags")));
   }
 
-  /** A snapshot is a template to E2B's clients, and removed as one. */
+  /** Removes a template or a snapshot. E2B's clients treat snapshots as templates. */
   private void remove(Exchange exchange) throws IOException {
     String name = exchange.path("template");
     Optional<TemplateView> template = engine().find(name);
     if (template.isPresent()) {
       if (exchange.key().filter(key -> key.scope().allows(Scope.ADMIN)).isEmpty()) {
         throw Fault.of(
-                ErrorCode.FORBIDDEN, "templates are everybody's", "use a key with scope admin")
+                ErrorCode.FORBIDDEN,
+                "removing a template requires the scope admin",
+                "use a key with scope admin")
             .exception();
       }
       engine().remove(template.get().id());

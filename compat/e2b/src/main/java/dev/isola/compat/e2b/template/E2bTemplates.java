@@ -12,12 +12,14 @@ import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import java.util.Optional;
 
-/** Templates are images and snapshots, by whatever name E2B's clients know them. */
+/** Resolves template names to images, snapshots and templates of the engine. */
 public record E2bTemplates(ServerContext context, ImageService images, BaseImageBuilder base) {
 
   /**
-   * @param name may have a tag, of which {@code default} and {@code latest} mean nothing
-   * @throws dev.isola.spi.error.NotFound when there is nothing of that name
+   * Returns the template with this name.
+   *
+   * @param name may end with a tag; {@code default} and {@code latest} are ignored
+   * @throws dev.isola.spi.error.NotFound when no template has this name
    */
   public E2bTemplate find(String name) {
     String plain = name.replaceFirst(":(default|latest)$", "");
@@ -47,7 +49,10 @@ public record E2bTemplates(ServerContext context, ImageService images, BaseImage
         .orElseThrow(() -> unknown(plain));
   }
 
-  /** A snapshot has the files, and what its sandbox was made from has the rest. */
+  /**
+   * Combines the files of a snapshot with the defaults of the template its sandbox was created
+   * from.
+   */
   private E2bTemplate of(Snapshot snapshot) {
     E2bTemplate files = E2bTemplate.of(snapshot.id(), SnapshotImages.imageName(snapshot.id()));
     return Optional.ofNullable(snapshot.tags().get(E2bLabels.SNAPSHOT_TEMPLATE))
@@ -57,7 +62,9 @@ public record E2bTemplates(ServerContext context, ImageService images, BaseImage
         .orElse(files);
   }
 
-  /** Returns what a sandbox was made from, as far as that is still known. */
+  /**
+   * Returns the template that a sandbox was created from, or an empty one if it no longer exists.
+   */
   public E2bTemplate of(SandboxView entry) {
     return findKnown(E2bLabels.template(entry)).orElseGet(() -> E2bTemplate.of("", ""));
   }
@@ -66,11 +73,14 @@ public record E2bTemplates(ServerContext context, ImageService images, BaseImage
     try {
       return Optional.of(find(name));
     } catch (NotFound e) {
-      return Optional.empty(); // it was removed since
+      return Optional.empty(); // removed in the meantime
     }
   }
 
-  /** Returns what is there for who needs no more than a root: {@code base}, or the host's files. */
+  /**
+   * Returns a template for a helper sandbox that needs only a root file system: {@code base} if it
+   * exists, otherwise the host.
+   */
   public E2bTemplate helperTemplate() {
     return hasImage(ImageService.BASE)
         ? E2bTemplate.of(ImageService.BASE, ImageService.BASE)
@@ -85,7 +95,8 @@ public record E2bTemplates(ServerContext context, ImageService images, BaseImage
     return Fault.of(
             ErrorCode.TEMPLATE_NOT_FOUND,
             "template '" + name + "' not found",
-            "isola image list shows what there is; isola image pull and build make more")
+            "list images with 'isola image list'; add one with 'isola image pull' or 'isola image"
+                + " build'")
         .exception();
   }
 }

@@ -1,4 +1,4 @@
-/** Templates of E2B's clients: images that are built by instructions. */
+/** Templates of E2B's clients: images built from instructions. */
 @NullMarked
 package dev.isola.compat.e2b.template;
 

@@ -20,11 +20,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The engine's volumes as E2B's clients know them, with a token that opens the content of each.
- * Secrets of E2B, which are put into requests on their way out, are refused.
+ * Routes for volumes of the engine in E2B's API. A token authorizes access to the content of each
+ * volume. E2B's secrets, which are injected into outgoing requests, are not supported.
  */
 public final class E2bVolumeRoutes {
-  /** There are no tenants. */
+  /** There is a single tenant. */
   static final String TENANT = "";
 
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
@@ -33,21 +33,23 @@ public final class E2bVolumeRoutes {
   private final String provider;
   private final VolumeTokens tokens;
 
-  private E2bVolumeRoutes(ServerContext serving, String provider, VolumeTokens tokens) {
-    this.context = serving;
+  private E2bVolumeRoutes(ServerContext context, String provider, VolumeTokens tokens) {
+    this.context = context;
     this.provider = provider;
     this.tokens = tokens;
   }
 
   /**
-   * @param provider that holds the volumes of clients
+   * Returns all routes for volumes.
+   *
+   * @param provider the provider that stores new volumes
    */
   public static List<Route> all(
-      SettingsStore settings, ServerContext serving, E2bTemplates templates, String provider) {
+      SettingsStore settings, ServerContext context, E2bTemplates templates, String provider) {
     VolumeTokens tokens = new VolumeTokens(settings);
     return Stream.of(
-            new E2bVolumeRoutes(serving, provider, tokens).routes(),
-            new VolumeContentRoutes(serving, templates, tokens).routes(),
+            new E2bVolumeRoutes(context, provider, tokens).routes(),
+            new VolumeContentRoutes(context, templates, tokens).routes(),
             secrets())
         .flatMap(List::stream)
         .toList();
@@ -62,7 +64,11 @@ public final class E2bVolumeRoutes {
                 exchange ->
                     exchange.json(
                         200, volumes().list(TENANT).stream().map(E2bVolumeRoutes::json).toList())),
-        route("GET", "/volumes/{volume}", "e2bGetVolume", "Opens a volume.")
+        route(
+                "GET",
+                "/volumes/{volume}",
+                "e2bGetVolume",
+                "Describes a volume, with a token for its content.")
             .handledBy(exchange -> exchange.json(200, withToken(require(exchange)))),
         route("DELETE", "/volumes/{volume}", "e2bRemoveVolume", "Removes a volume.")
             .handledBy(this::remove));
@@ -87,7 +93,8 @@ public final class E2bVolumeRoutes {
         .find(TENANT, exchange.path("volume"))
         .orElseThrow(
             () ->
-                Fault.of(ErrorCode.VOLUME_NOT_FOUND, "there is no such volume", "list the volumes")
+                Fault.of(
+                        ErrorCode.VOLUME_NOT_FOUND, "the volume does not exist", "list the volumes")
                     .exception());
   }
 
@@ -113,16 +120,20 @@ public final class E2bVolumeRoutes {
 
   private static List<Route> secrets() {
     return List.of(
-        route("GET", "/secrets", "e2bSecrets", "Lists none.")
+        route(
+                "GET",
+                "/secrets",
+                "e2bSecrets",
+                "Lists secrets. Always empty, because secrets are not supported.")
             .needs(Scope.READ)
             .handledBy(exchange -> exchange.json(200, List.of())),
-        route("POST", "/secrets", "e2bSecret", "Is refused.")
+        route("POST", "/secrets", "e2bSecret", "Fails, because secrets are not supported.")
             .handledBy(
                 exchange -> {
                   throw Fault.of(
                           ErrorCode.NOT_IMPLEMENTED,
-                          "keeping secrets for requests of sandboxes is not done here",
-                          "give the sandbox what it may know in envs")
+                          "secrets are not supported",
+                          "pass values to the sandbox as environment variables")
                       .exception();
                 }));
   }

@@ -31,75 +31,83 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The files of a volume, for a client that shows its token. */
+/** Routes for the files of a volume, authorized by the token of the volume. */
 record VolumeContentRoutes(ServerContext context, E2bTemplates templates, VolumeTokens tokens) {
   private static final String BYTES = "application/octet-stream";
   private static final String PREFIX = "/volumecontent/{volume}/";
   private static final String BEARER = "Bearer ";
-  private static final int MOST_ENTRIES = 100_000;
-  private static final int DEEPEST = 1000;
+  private static final int MAX_ENTRIES = 100_000;
+  private static final int MAX_DEPTH = 1000;
   private static final int FOLDER_MODE = 0755;
   private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
   private static final Parameter MODE =
-      Parameter.query("mode", new Shape.WholeNumber(0, 07777), "the rights, as a number");
+      Parameter.query(
+          "mode", new Shape.WholeNumber(0, 07777), "permission bits, as a decimal number");
   private static final Parameter UID =
-      Parameter.query("uid", new Shape.WholeNumber(0, 0xffff), "the owner");
+      Parameter.query("uid", new Shape.WholeNumber(0, 0xffff), "the user id of the owner");
   private static final Parameter GID =
-      Parameter.query("gid", new Shape.WholeNumber(0, 0xffff), "the group");
+      Parameter.query("gid", new Shape.WholeNumber(0, 0xffff), "the group id");
   private static final Parameter FORCE =
       Parameter.query(
           "force",
           new Shape.Choice(List.of("true", "false")),
-          "whether folders above are made, and a file is replaced");
+          "whether to create parent directories and to replace an existing file");
 
   List<Route> routes() {
     return List.of(
-        route("GET", "dir", "e2bVolumeList", "Lists a folder of a volume.")
-            .takes(Parameter.query("depth", new Shape.WholeNumber(1, DEEPEST), "how deep"))
+        route("GET", "dir", "e2bVolumeList", "Lists a directory in a volume.")
+            .takes(
+                Parameter.query(
+                    "depth", new Shape.WholeNumber(1, MAX_DEPTH), "levels of subdirectories"))
             .handledBy(this::list),
-        route("POST", "dir", "e2bVolumeFolder", "Makes a folder in a volume.")
+        route("POST", "dir", "e2bVolumeFolder", "Creates a directory in a volume.")
             .takes(MODE, UID, GID, FORCE)
             .handledBy(this::makeFolder),
-        route("GET", "path", "e2bVolumeStat", "Describes a file of a volume.")
-            .handledBy(exchange -> exchange.json(200, described(place(exchange)))),
-        route("PATCH", "path", "e2bVolumeChange", "Changes owner and rights of a file.")
+        route("GET", "path", "e2bVolumeStat", "Describes a file in a volume.")
+            .handledBy(exchange -> exchange.json(200, describe(target(exchange)))),
+        route(
+                "PATCH",
+                "path",
+                "e2bVolumeChange",
+                "Changes the owner and the permissions of a file.")
             .takes(new Route.Body.Json(ANY, false))
             .handledBy(this::change),
-        route("DELETE", "path", "e2bVolumeRemove", "Removes a file or a whole folder.")
+        route("DELETE", "path", "e2bVolumeRemove", "Removes a file or a directory tree.")
             .handledBy(this::remove),
-        route("GET", "file", "e2bVolumeRead", "Reads a file of a volume.")
+        route("GET", "file", "e2bVolumeRead", "Reads a file in a volume.")
             .answers(Response.of(BYTES, "the content"))
             .handledBy(this::read),
-        route("PUT", "file", "e2bVolumeWrite", "Writes a file of a volume.")
+        route("PUT", "file", "e2bVolumeWrite", "Writes a file in a volume.")
             .takes(MODE, UID, GID, FORCE)
             .takes(new Route.Body.Stream(BYTES))
             .handledBy(this::write));
   }
 
-  /** The token of the volume opens it, and no key does. */
+  /** Builds a route that accepts only the token of the volume and no API key. */
   private static Route route(String method, String what, String name, String summary) {
     return Route.of(method, PREFIX + what, name, summary)
         .withoutKey()
         .of(E2bDialect.CONTROL)
-        .takes(Parameter.query("path", new Shape.Text(4096, ""), "where in the volume"));
+        .takes(Parameter.query("path", new Shape.Text(4096, ""), "path in the volume"));
   }
 
-  /** A path in a volume, and the files of the sandbox that has it mounted. */
+  /** A path in a volume, and the file system of the helper sandbox that mounts the volume. */
   private record VolumePath(FileSystem files, String path) {}
 
-  private VolumePath place(Exchange exchange) {
-    VolumeView volume = admitted(exchange);
+  private VolumePath target(Exchange exchange) {
+    VolumeView volume = authorize(exchange);
     String path = VolumeFiles.resolve(exchange.query("path").orElse(""));
-    E2bTemplate like = templates.helperTemplate();
-    HelperProfile profile = new HelperProfile(like.image(), like.image().map(image -> like.user()));
+    E2bTemplate template = templates.helperTemplate();
+    HelperProfile profile =
+        new HelperProfile(template.image(), template.image().map(image -> template.user()));
     return new VolumePath(
         context.engine().volumes().files(E2bVolumeRoutes.TENANT, volume.name(), profile).files(),
         path);
   }
 
-  /** Does not tell a volume that is not there from a wrong token. */
-  private VolumeView admitted(Exchange exchange) {
-    String shown =
+  /** Authorizes a request. A missing volume and a wrong token cause the same error. */
+  private VolumeView authorize(Exchange exchange) {
+    String token =
         exchange
             .header("Authorization")
             .filter(text -> text.regionMatches(true, 0, BEARER, 0, BEARER.length()))
@@ -111,33 +119,34 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
             .engine()
             .volumes()
             .find(E2bVolumeRoutes.TENANT, id)
-            .filter(one -> tokens.isValid(id, shown))
+            .filter(one -> tokens.isValid(id, token))
             .orElseThrow(
                 () ->
                     Fault.of(
                             ErrorCode.UNAUTHENTICATED,
-                            "this is not the token of a volume",
-                            "ask for the volume with a key; the answer has its token")
+                            "the volume token is missing or invalid",
+                            "get the volume with an API key; the response contains its token")
                         .exception());
     exchange.setActor(E2bCredentials.VOLUME_ACTOR);
     return volume;
   }
 
   private void list(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
+    VolumePath target = target(exchange);
     int depth = exchange.query("depth").map(Integer::parseInt).orElse(1);
-    if (place.files().stat(place.path()).type() != FileType.FOLDER) {
-      throw Fault.of(ErrorCode.NOT_A_FOLDER, "this is not a folder", "ask for its folder")
+    if (target.files().stat(target.path()).type() != FileType.FOLDER) {
+      throw Fault.of(
+              ErrorCode.NOT_A_FOLDER, "the path is not a directory", "list the parent directory")
           .exception();
     }
-    try (Stream<FileInfo> found = place.files().list(place.path(), depth)) {
+    try (Stream<FileInfo> found = target.files().list(target.path(), depth)) {
       List<Map<String, Object>> all =
-          found.limit(MOST_ENTRIES + 1L).map(VolumeContentRoutes::entry).toList();
-      if (all.size() > MOST_ENTRIES) {
+          found.limit(MAX_ENTRIES + 1L).map(VolumeContentRoutes::entry).toList();
+      if (all.size() > MAX_ENTRIES) {
         throw Fault.of(
                 ErrorCode.RESOURCE_LIMIT,
-                "there are more than " + MOST_ENTRIES + " entries",
-                "list a folder in it, or less deep")
+                "there are more than " + MAX_ENTRIES + " entries",
+                "list a subdirectory, or use a smaller depth")
             .exception();
       }
       exchange.json(200, all);
@@ -145,35 +154,35 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   }
 
   private void makeFolder(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
-    String parent = place.path().substring(0, place.path().lastIndexOf('/'));
-    if (place.files().exists(place.path())) {
-      throw Fault.of(ErrorCode.FILE_EXISTS, "there is something of that name", "take another")
+    VolumePath target = target(exchange);
+    String parent = target.path().substring(0, target.path().lastIndexOf('/'));
+    if (target.files().exists(target.path())) {
+      throw Fault.of(ErrorCode.FILE_EXISTS, "the path already exists", "use another path")
           .exception();
     }
     if (!flag(exchange).orElse(false)) {
-      place.files().stat(parent); // or says that it is not there
+      target.files().stat(parent); // fails if the parent does not exist
     }
     int mode = exchange.query("mode").map(Integer::parseInt).orElse(FOLDER_MODE);
-    place.files().makeFolder(place.path(), mode);
-    own(place, exchange.query("uid"), exchange.query("gid"));
-    exchange.json(201, described(place));
+    target.files().makeFolder(target.path(), mode);
+    changeOwner(target, exchange.query("uid"), exchange.query("gid"));
+    exchange.json(201, describe(target));
   }
 
   private void change(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
+    VolumePath target = target(exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
-    place.files().stat(place.path(), NOFOLLOW_LINKS);
+    target.files().stat(target.path(), NOFOLLOW_LINKS);
     body.wholeNumber("mode")
-        .ifPresent(mode -> place.files().changeMode(place.path(), within(mode)));
-    own(
-        place,
-        body.wholeNumber("uid").map(number -> Integer.toString(within(number))),
-        body.wholeNumber("gid").map(number -> Integer.toString(within(number))));
-    exchange.json(200, described(place));
+        .ifPresent(mode -> target.files().changeMode(target.path(), checkRange(mode)));
+    changeOwner(
+        target,
+        body.wholeNumber("uid").map(number -> Integer.toString(checkRange(number))),
+        body.wholeNumber("gid").map(number -> Integer.toString(checkRange(number))));
+    exchange.json(200, describe(target));
   }
 
-  private static int within(long number) {
+  private static int checkRange(long number) {
     if (number < 0 || number > 0xffff) {
       throw E2bRequestBody.invalidField("mode, uid, gid", "must be from 0 to 65535");
     }
@@ -181,30 +190,31 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   }
 
   private void remove(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
-    if (place.path().equals(VolumeFiles.MOUNT)) {
+    VolumePath target = target(exchange);
+    if (target.path().equals(VolumeFiles.MOUNT)) {
       throw E2bRequestBody.invalidField("path", "must not be the volume itself");
     }
-    place.files().remove(place.path(), true);
+    target.files().remove(target.path(), true);
     exchange.noContent();
   }
 
   private void read(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
-    FileInfo info = place.files().stat(place.path());
+    VolumePath target = target(exchange);
+    FileInfo info = target.files().stat(target.path());
     if (info.type() == FileType.FOLDER) {
-      throw Fault.of(ErrorCode.IS_A_FOLDER, "this is a folder", "list it").exception();
+      throw Fault.of(ErrorCode.IS_A_FOLDER, "the path is a directory", "list the directory")
+          .exception();
     }
     FileResponse.send(
         exchange,
         200,
         BYTES,
-        place.files().read(place.path(), new ReadRange(0, info.size())),
+        target.files().read(target.path(), new ReadRange(0, info.size())),
         Map.of("Content-Length", Long.toString(info.size())));
   }
 
   private void write(Exchange exchange) throws IOException {
-    VolumePath place = place(exchange);
+    VolumePath target = target(exchange);
     WriteOptions options = WriteOptions.DEFAULT;
     if (!flag(exchange).orElse(true)) {
       options = options.onlyNew();
@@ -212,31 +222,34 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
     if (exchange.query("mode").isPresent()) {
       options = options.withMode(Integer.parseInt(exchange.query("mode").get()));
     }
-    place.files().write(place.path(), exchange.content(), options);
-    own(place, exchange.query("uid"), exchange.query("gid"));
-    exchange.json(201, described(place));
+    target.files().write(target.path(), exchange.content(), options);
+    changeOwner(target, exchange.query("uid"), exchange.query("gid"));
+    exchange.json(201, describe(target));
   }
 
   private static Optional<Boolean> flag(Exchange exchange) {
     return exchange.query("force").map(Boolean::parseBoolean);
   }
 
-  private static void own(VolumePath place, Optional<String> uid, Optional<String> gid) {
+  private static void changeOwner(VolumePath target, Optional<String> uid, Optional<String> gid) {
     if (uid.isPresent() || gid.isPresent()) {
-      FileInfo now = place.files().stat(place.path(), NOFOLLOW_LINKS);
-      place
+      FileInfo now = target.files().stat(target.path(), NOFOLLOW_LINKS);
+      target
           .files()
           .changeOwner(
-              place.path(),
+              target.path(),
               uid.orElse(Long.toString(now.uid())) + ":" + gid.orElse(Long.toString(now.gid())));
     }
   }
 
-  private static Map<String, Object> described(VolumePath place) {
-    return entry(place.files().stat(place.path(), NOFOLLOW_LINKS));
+  private static Map<String, Object> describe(VolumePath target) {
+    return entry(target.files().stat(target.path(), NOFOLLOW_LINKS));
   }
 
-  /** The contract knows one time of a file, when it was changed last. */
+  /**
+   * Describes a file. The provider contract has only one timestamp, the time of the last
+   * modification.
+   */
   private static Map<String, Object> entry(FileInfo info) {
     Map<String, Object> json = new LinkedHashMap<>();
     String path = VolumeFiles.pathInVolume(info);

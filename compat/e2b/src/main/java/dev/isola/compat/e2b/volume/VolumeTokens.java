@@ -14,16 +14,16 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The tokens that open volumes, by the volume's id. Like a key, a token is stored as a hash and
- * shown once: each request for a volume issues a new one.
+ * Issues and validates the tokens of volumes. Like an API key, a token is stored as a hash and
+ * disclosed once: each request for a volume issues a new one.
  */
 final class VolumeTokens {
   static final String SCOPE = "e2b-volume-token";
 
   private static final int TOKEN_BYTES = 32;
 
-  /** The oldest token of a volume is void when more than these are issued. */
-  private static final int MOST_TOKENS = 100;
+  /** The maximum number of valid tokens per volume; issuing another one invalidates the oldest. */
+  private static final int MAX_TOKENS = 100;
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -43,7 +43,7 @@ final class VolumeTokens {
     try {
       List<String> hashes = new ArrayList<>(hashes(volume));
       hashes.add(TokenHash.of(token));
-      put(volume, hashes.subList(Math.max(0, hashes.size() - MOST_TOKENS), hashes.size()));
+      put(volume, hashes.subList(Math.max(0, hashes.size() - MAX_TOKENS), hashes.size()));
     } finally {
       lock.unlock();
     }
@@ -68,7 +68,10 @@ final class VolumeTokens {
     settings.put(SCOPE, volume, Json.text(json));
   }
 
-  /** A token that an early version stored as it is stays valid; its hash replaces it. */
+  /**
+   * Returns the hashes of a volume's tokens. A token that an earlier version stored in plain text
+   * is replaced by its hash and stays valid.
+   */
   private List<String> hashes(String volume) {
     E2bRequestBody json =
         settings

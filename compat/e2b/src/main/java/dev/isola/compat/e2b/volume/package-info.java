@@ -1,4 +1,4 @@
-/** Volumes of E2B's clients: their names, and what is in them. */
+/** Volumes of E2B's clients and the files in them. */
 @NullMarked
 package dev.isola.compat.e2b.volume;
 

@@ -34,8 +34,8 @@ class ProcessRoutesTest {
   @Test
   void itIsTheTimeOfTheEndThatCounts() {
     ExecutionInfo ended = info(Optional.of(BEGIN.plusSeconds(60)));
-    assertThat(ProcessRoutes.isSince(BEGIN.plusSeconds(60), ended)).isTrue();
-    assertThat(ProcessRoutes.isSince(BEGIN.plusSeconds(61), ended)).isFalse();
-    assertThat(ProcessRoutes.isSince(BEGIN, info(Optional.empty()))).isFalse();
+    assertThat(ProcessRoutes.hasEndedSince(BEGIN.plusSeconds(60), ended)).isTrue();
+    assertThat(ProcessRoutes.hasEndedSince(BEGIN.plusSeconds(61), ended)).isFalse();
+    assertThat(ProcessRoutes.hasEndedSince(BEGIN, info(Optional.empty()))).isFalse();
   }
 }

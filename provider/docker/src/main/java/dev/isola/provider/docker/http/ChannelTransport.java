@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/** A connection over a socket without encryption. */
+/** An unencrypted connection. */
 record ChannelTransport(SocketChannel channel) implements EngineTransport {
   @Override
   public int read(ByteBuffer target) throws IOException {
@@ -42,7 +42,7 @@ record ChannelTransport(SocketChannel channel) implements EngineTransport {
     try {
       channel.close();
     } catch (IOException ignored) {
-      // Nothing is left to do with a socket that cannot even be closed.
+      // Nothing more can be done if closing fails.
     }
   }
 }

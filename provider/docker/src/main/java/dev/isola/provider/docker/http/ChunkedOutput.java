@@ -6,7 +6,7 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** A body whose length is not known before its end. A body that failed is left without one. */
+/** A body with chunked transfer encoding. A body that fails is left unterminated. */
 final class ChunkedOutput extends BufferedOutputStream {
   private static final int PIECE = 64 * 1024;
 
@@ -14,7 +14,7 @@ final class ChunkedOutput extends BufferedOutputStream {
     super(new Pieces(out), PIECE);
   }
 
-  /** Says that it is whole. */
+  /** Writes the last chunk. */
   void end() throws IOException {
     flush();
     ((Pieces) out).end();
@@ -34,7 +34,7 @@ final class ChunkedOutput extends BufferedOutputStream {
 
     @Override
     public void write(byte[] content, int from, int length) throws IOException {
-      if (length > 0) { // nothing would be the end
+      if (length > 0) { // An empty chunk would be the last.
         out.write((Integer.toHexString(length) + "\r\n").getBytes(ISO_8859_1));
         out.write(content, from, length);
         out.write("\r\n".getBytes(ISO_8859_1));

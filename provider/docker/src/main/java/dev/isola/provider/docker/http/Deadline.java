@@ -3,22 +3,22 @@ package dev.isola.provider.docker.http;
 import java.time.Duration;
 
 /**
- * A moment until which something must be done.
+ * A point in time by which an operation must end.
  *
- * @param at on the clock of {@link System#nanoTime()}
- * @param whole how long there was from the beginning, for messages
+ * @param at the time, as of {@link System#nanoTime()}
+ * @param whole the total duration, for messages
  */
 public record Deadline(long at, Duration whole) {
   public static Deadline in(Duration time) {
     return new Deadline(System.nanoTime() + time.toNanos(), time);
   }
 
-  /** Returns this, or one {@code time} from now when that is sooner. */
+  /** Returns the earlier of this deadline and {@code time} from now. */
   public Deadline within(Duration time) {
     return left().compareTo(time) <= 0 ? this : in(time);
   }
 
-  /** Returns what is left, which is never nothing: a wait of no time would be one without end. */
+  /** Returns the remaining time, at least a minimum, because a timeout of zero means no timeout. */
   public Duration left() {
     return Duration.ofNanos(Math.max(1, at - System.nanoTime()));
   }

@@ -13,20 +13,20 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 
-/** Where an engine listens. */
+/** The address of an engine. */
 public sealed interface EngineAddress {
-  /** Returns a connection that was just made. Blocks until it is there; the caller has a timer. */
+  /** Opens a new connection. Blocks until it is established; the caller enforces the timeout. */
   EngineTransport connect(Opening opening) throws IOException;
 
-  /** Tells whether the engine sees the folders of this machine. */
+  /** Tells whether the engine can access folders of this host. */
   boolean local();
 
-  /** Takes what must be closed to cut a connecting short. */
+  /** Receives the resource to close in order to abort a connection attempt. */
   interface Opening {
     void opened(AutoCloseable socket);
   }
 
-  /** A unix socket of this machine. */
+  /** A unix socket. */
   record Unix(Path path) implements EngineAddress {
     @Override
     public EngineTransport connect(Opening opening) throws IOException {
@@ -53,9 +53,9 @@ public sealed interface EngineAddress {
   }
 
   /**
-   * A TCP port, which may be of another machine.
+   * A TCP port, possibly of another host.
    *
-   * @param tls empty for a connection that everybody on the way can read and use
+   * @param tls empty for an unencrypted and unauthenticated connection
    */
   record Tcp(String host, int port, Optional<SSLContext> tls) implements EngineAddress {
     @Override

@@ -18,15 +18,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks one engine. Every call ends by its deadline, whatever the engine does; a request that may
- * have changed something is never sent twice. May be used from any thread.
+ * An HTTP client for one engine. Every call ends by its deadline, and a request that may have
+ * changed state is never sent twice. Thread-safe.
  */
 public final class EngineHttp implements AutoCloseable {
-  private static final int MOST_KEPT = 4;
-  private static final int LONGEST_ANSWER = 16 << 20;
+  private static final int MAX_IDLE = 4;
+  private static final int MAX_RESPONSE = 16 << 20;
 
   private final EngineAddress address;
-  private final ConcurrentLinkedDeque<HttpConnection> kept = new ConcurrentLinkedDeque<>();
+  private final ConcurrentLinkedDeque<HttpConnection> idle = new ConcurrentLinkedDeque<>();
   private volatile boolean closed;
 
   public EngineHttp(EngineAddress address) {
@@ -38,27 +38,27 @@ public final class EngineHttp implements AutoCloseable {
   }
 
   /**
-   * Asks, and waits for the whole answer, which may be a refusal.
+   * Sends a request and returns the complete response, which may be an error.
    *
-   * @throws dev.isola.spi.error.ProviderUnavailable when nobody answers, or not in time, or not in
-   *     HTTP
-   * @throws dev.isola.spi.error.OutcomeUnknown when that happens after something was asked that
-   *     changes the engine's state
-   * @throws dev.isola.spi.error.DeadlineExceeded when it is over already; nothing is asked then
+   * @throws dev.isola.spi.error.ProviderUnavailable if the engine is unreachable, does not respond
+   *     in time, or does not respond with HTTP
+   * @throws dev.isola.spi.error.OutcomeUnknown if that happens after a mutating request was sent
+   * @throws dev.isola.spi.error.DeadlineExceeded if the deadline has already passed; nothing is
+   *     sent
    */
   public EngineResponse send(EngineRequest request, Deadline deadline) {
     return new Attempt(request, deadline).ask();
   }
 
-  /** What is read of an answer that goes on; closing it ends it. */
+  /** Reads a streamed response; closing the stream ends it. */
   public interface Reader {
     void read(InputStream body) throws IOException;
   }
 
   /**
-   * Asks for something that answers with a stream and reads it; {@code started} gets what ends it.
+   * Sends a request and reads the streamed response. Closing {@code cancel} ends the stream.
    *
-   * @return the answer when it is a refusal, and an empty one at the stream's end
+   * @return the response if it is an error, otherwise an empty one at the end of the stream
    */
   public EngineResponse stream(
       EngineRequest request, Deadline deadline, Cancellation cancel, Reader reader) {
@@ -84,14 +84,14 @@ public final class EngineHttp implements AutoCloseable {
     }
   }
 
-  /** Either the connection, or the refusal. */
+  /** The result of an upgrade request. */
   public sealed interface Upgrade {
     record Accepted(HijackedConnection connection) implements Upgrade {}
 
-    record Rejected(EngineResponse answer) implements Upgrade {}
+    record Rejected(EngineResponse response) implements Upgrade {}
   }
 
-  /** Asks for a connection of one's own. */
+  /** Requests a connection upgrade. */
   public Upgrade upgrade(EngineRequest request, Deadline deadline) {
     return new Attempt(request, deadline).upgrade();
   }
@@ -101,7 +101,7 @@ public final class EngineHttp implements AutoCloseable {
       try {
         socket.close();
       } catch (Exception ignored) {
-        // It is closed to be rid of it.
+        // The socket is discarded anyway.
       }
     }
   }
@@ -109,7 +109,7 @@ public final class EngineHttp implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    for (HttpConnection one = kept.poll(); one != null; one = kept.poll()) {
+    for (HttpConnection one = idle.poll(); one != null; one = idle.poll()) {
       one.transport().close();
     }
   }
@@ -118,7 +118,7 @@ public final class EngineHttp implements AutoCloseable {
   private final class Attempt {
     private final EngineRequest request;
     private final Deadline deadline;
-    private final AtomicBoolean late = new AtomicBoolean();
+    private final AtomicBoolean expired = new AtomicBoolean();
     private final AtomicReference<@Nullable AutoCloseable> open = new AtomicReference<>();
     private boolean sent;
 
@@ -128,7 +128,7 @@ public final class EngineHttp implements AutoCloseable {
     }
 
     EngineResponse ask() {
-      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::abort);
       try {
         HttpConnection exchange = connection();
         sent = true;
@@ -148,12 +148,12 @@ public final class EngineHttp implements AutoCloseable {
       InputStream in = exchange.body(status);
       byte[] piece = new byte[8192];
       for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
-        if (body.size() + count > LONGEST_ANSWER) {
-          throw new IOException("its answer is longer than " + LONGEST_ANSWER + " bytes");
+        if (body.size() + count > MAX_RESPONSE) {
+          throw new IOException("its response is longer than " + MAX_RESPONSE + " bytes");
         }
         body.write(piece, 0, count);
       }
-      if (exchange.keepsAlive(status) && !late.get()) {
+      if (exchange.keepsAlive(status) && !expired.get()) {
         keep(exchange);
       } else {
         exchange.transport().close();
@@ -162,7 +162,7 @@ public final class EngineHttp implements AutoCloseable {
     }
 
     EngineResponse stream(Cancellation cancel, Reader reader) {
-      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::abort);
       try {
         HttpConnection exchange = connection();
         cancel.of(exchange.transport());
@@ -170,7 +170,7 @@ public final class EngineHttp implements AutoCloseable {
         exchange.send(request, false);
         int status = exchange.head();
         if (status < 200 || status >= 300) {
-          byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
+          byte[] why = exchange.body(status).readNBytes(MAX_RESPONSE);
           exchange.transport().close();
           return new EngineResponse(status, Bytes.of(why));
         }
@@ -186,16 +186,16 @@ public final class EngineHttp implements AutoCloseable {
     }
 
     Upgrade upgrade() {
-      ScheduledFuture<?> timer = Watchdog.at(deadline, this::tooLate);
+      ScheduledFuture<?> timer = Watchdog.at(deadline, this::abort);
       try {
         HttpConnection exchange = connection();
         sent = true;
         exchange.send(request, true);
         int status = exchange.head();
-        if (status == 101 || status == 200) { // Docker says the one, others the other
+        if (status == 101 || status == 200) { // Engines differ.
           return new Upgrade.Accepted(new HijackedConnection(exchange));
         }
-        byte[] why = exchange.body(status).readNBytes(LONGEST_ANSWER);
+        byte[] why = exchange.body(status).readNBytes(MAX_RESPONSE);
         exchange.transport().close();
         return new Upgrade.Rejected(new EngineResponse(status, Bytes.of(why)));
       } catch (IOException e) {
@@ -206,32 +206,32 @@ public final class EngineHttp implements AutoCloseable {
       }
     }
 
-    private void tooLate() {
-      late.set(true);
+    private void abort() {
+      expired.set(true);
       quietly(open.get());
     }
 
     private void opened(AutoCloseable socket) {
       open.set(socket);
-      if (late.get()) {
+      if (expired.get()) {
         quietly(socket);
       }
     }
 
     private HttpConnection connection() throws IOException {
-      if (deadline.over()) { // what is begun only to be cut off leaves everybody in the dark
+      if (deadline.over()) { // A request cut off at once has an unknown outcome.
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "no time was left of "
+                "the deadline of "
                     + deadline.whole().toMillis()
-                    + " ms to ask the engine at "
+                    + " ms passed before a request to the engine at "
                     + address
                     + ": "
                     + request.pathWithoutQuery(),
-                "give it more time")
+                "use a longer timeout")
             .exception();
       }
-      for (HttpConnection one = kept.pollLast(); one != null; one = kept.pollLast()) {
+      for (HttpConnection one = idle.pollLast(); one != null; one = idle.pollLast()) {
         if (!one.transport().isStale()) {
           opened(one.transport());
           return one;
@@ -248,48 +248,48 @@ public final class EngineHttp implements AutoCloseable {
         return Fault.of(
                 ErrorCode.CANCELLED,
                 request.pathWithoutQuery() + " was interrupted",
-                "repeat it if it was not meant")
+                "repeat the request if needed")
             .exception(e);
       }
       if (!sent) {
-        return late.get() ? silent(ErrorCode.PROVIDER_UNAVAILABLE, e) : unreachable(e);
+        return expired.get() ? timedOut(ErrorCode.PROVIDER_UNAVAILABLE, e) : unreachable(e);
       }
       ErrorCode code =
           request.isMutating() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.PROVIDER_UNAVAILABLE;
-      if (late.get()) {
-        return silent(code, e);
+      if (expired.get()) {
+        return timedOut(code, e);
       }
       return Fault.of(
               code,
               "the engine at "
                   + address
-                  + " did not answer "
+                  + " did not respond to "
                   + request.pathWithoutQuery()
                   + ": "
                   + why(e),
-              "see whether it runs and is what it should be (docker version)")
+              "check that it runs and is a container engine (docker version)")
           .exception(e);
     }
 
-    private SandboxException silent(ErrorCode code, IOException e) {
+    private SandboxException timedOut(ErrorCode code, IOException e) {
       return Fault.of(
               code,
               "the engine at "
                   + address
-                  + " did not answer "
+                  + " did not respond to "
                   + request.pathWithoutQuery()
                   + " within "
                   + deadline.whole().toMillis()
                   + " ms",
-              "see what it does (its log), and restart it if it hangs")
+              "check the engine's log, and restart it if it hangs")
           .exception(e);
     }
   }
 
   private void keep(HttpConnection exchange) {
-    kept.addLast(exchange);
-    while (kept.size() > (closed ? 0 : MOST_KEPT)) {
-      HttpConnection surplus = kept.pollFirst();
+    idle.addLast(exchange);
+    while (idle.size() > (closed ? 0 : MAX_IDLE)) {
+      HttpConnection surplus = idle.pollFirst();
       if (surplus != null) {
         surplus.transport().close();
       }
@@ -299,7 +299,7 @@ public final class EngineHttp implements AutoCloseable {
   private SandboxException unreachable(IOException e) {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
-            "the engine at " + address + " cannot be reached: " + why(e),
+            "the engine at " + address + " is unreachable: " + why(e),
             remedy(e))
         .exception(e);
   }
@@ -316,13 +316,13 @@ public final class EngineHttp implements AutoCloseable {
     }
     if (address instanceof EngineAddress.Unix(Path path) && !Files.exists(path)) {
       if (path.endsWith("podman.sock")) {
-        return "start Podman's service (systemctl start podman.socket), or say where it is"
+        return "start Podman's service (systemctl start podman.socket), or set its address"
             + " (setting host, or CONTAINER_HOST)";
       }
-      return "start the engine, or say where it is (setting host, or DOCKER_HOST)";
+      return "start the engine, or set its address (setting host, or DOCKER_HOST)";
     }
     return e instanceof ConnectException
         ? "start the engine (systemctl start docker)"
-        : "see whether the engine runs and may be reached from here";
+        : "check that the engine runs and is reachable from this host";
   }
 }

@@ -5,20 +5,18 @@ import java.io.OutputStream;
 import java.util.Optional;
 
 /**
- * What is asked.
+ * A request.
  *
- * @param path with its query, encoded
+ * @param path the encoded path with query
  * @param body empty for none
  */
 public record EngineRequest(String method, String path, Optional<Body> body) {
 
-  /**
-   * What is sent along; written once, as long as it says. It ends what it started when it fails.
-   */
+  /** A request body, written once. It must release its resources if writing fails. */
   public interface Body {
     String type();
 
-    /** Returns how long it is; -1 when that is known only at its end. */
+    /** Returns the length, or -1 if unknown in advance. */
     long length();
 
     void writeTo(OutputStream out) throws IOException;
@@ -63,12 +61,12 @@ public record EngineRequest(String method, String path, Optional<Body> body) {
     };
   }
 
-  /** Tells whether asking may have changed something although no answer came. */
+  /** Tells whether the request may have changed state even without a response. */
   boolean isMutating() {
     return !method.equals("GET");
   }
 
-  /** Returns it without its query, which may be long. */
+  /** Returns the path without the query, which may be long. */
   String pathWithoutQuery() {
     int query = path.indexOf('?');
     return method + " " + (query < 0 ? path : path.substring(0, query));

@@ -2,7 +2,7 @@ package dev.isola.provider.docker.http;
 
 import dev.isola.spi.Bytes;
 
-/** A whole answer. */
+/** A complete response. */
 public record EngineResponse(int status, Bytes body) {
   public boolean ok() {
     return status >= 200 && status < 300;

@@ -5,23 +5,20 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * One connection to an engine. One thread reads while another writes; closing comes from any thread
- * and wakes both.
+ * A connection to an engine. One thread may read while another writes; closing from any thread
+ * unblocks both.
  */
 interface EngineTransport extends Closeable {
-  /** Returns how many bytes were read, at least one, or -1 at the end. */
+  /** Returns the number of bytes read, at least one, or -1 at the end. */
   int read(ByteBuffer target) throws IOException;
 
-  /** Writes all that remains in {@code source}. */
+  /** Writes all remaining bytes of {@code source}. */
   void write(ByteBuffer source) throws IOException;
 
-  /** Says that nothing more comes from us; what the engine sends still arrives. */
+  /** Half-closes the connection; the engine's data can still be read. */
   void shutdownOutput() throws IOException;
 
-  /**
-   * Tells whether the engine closed it, or sent something nobody asked for, while it was not in
-   * use.
-   */
+  /** Tells whether the engine closed the idle connection or sent unexpected data on it. */
   boolean isStale();
 
   @Override

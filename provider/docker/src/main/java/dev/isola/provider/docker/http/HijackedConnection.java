@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** A connection that the engine gave over: from now on bytes go both ways, without HTTP. */
+/** A hijacked connection: after the upgrade, raw bytes flow in both directions. */
 public final class HijackedConnection implements AutoCloseable {
   private final HttpConnection exchange;
   private volatile @Nullable Future<?> timer;
@@ -19,17 +19,17 @@ public final class HijackedConnection implements AutoCloseable {
     return exchange.raw();
   }
 
-  /** Writes all that remains in {@code source}. */
+  /** Writes all remaining bytes of {@code source}. */
   public void write(ByteBuffer source) throws IOException {
     exchange.transport().write(source);
   }
 
-  /** Ends what goes in; what comes out is still read. */
+  /** Half-closes the connection; output can still be read. */
   public void shutdownOutput() throws IOException {
     exchange.transport().shutdownOutput();
   }
 
-  /** Closes it when {@code deadline} passes, unless it was closed before. */
+  /** Closes the connection at {@code deadline} unless closed before. */
   public void closeAt(Deadline deadline) {
     timer = Watchdog.at(deadline, this::close);
   }

@@ -12,12 +12,12 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * One connection and what is said on it, request by request. Heads are bounded, and so is every
- * length that the other end names.
+ * One HTTP/1.1 connection, used for one request at a time. Limits the size of headers and of every
+ * length that the engine announces.
  */
 final class HttpConnection {
-  private static final int LONGEST_LINE = 8 * 1024;
-  private static final int MOST_HEADERS = 100;
+  private static final int MAX_LINE = 8 * 1024;
+  private static final int MAX_HEADERS = 100;
   private static final int BUFFER = 16 * 1024;
 
   private final EngineTransport transport;
@@ -33,7 +33,7 @@ final class HttpConnection {
     return transport;
   }
 
-  /** Tells whether the first byte of an answer has come. */
+  /** Tells whether the first byte of the response has arrived. */
   boolean answered() {
     return answered;
   }
@@ -66,7 +66,7 @@ final class HttpConnection {
     }
   }
 
-  /** Reads the head of the answer and returns its status. */
+  /** Reads the head of the response and returns the status. */
   int head() throws IOException {
     int status = status(line());
     while (status >= 100 && status < 200 && status != 101) {
@@ -82,7 +82,7 @@ final class HttpConnection {
       try {
         return Integer.parseInt(line, 9, 12, 10);
       } catch (NumberFormatException notOne) {
-        // said below
+        // Reported below.
       }
     }
     throw new IOException("it does not speak HTTP");
@@ -92,8 +92,8 @@ final class HttpConnection {
     Map<String, String> found = new HashMap<>();
     int count = 0;
     for (String line = line(); !line.isEmpty(); line = line()) {
-      if (++count > MOST_HEADERS) {
-        throw new IOException("its answer has more than " + MOST_HEADERS + " headers");
+      if (++count > MAX_HEADERS) {
+        throw new IOException("its response has more than " + MAX_HEADERS + " headers");
       }
       int colon = line.indexOf(':');
       if (colon > 0) {
@@ -104,7 +104,7 @@ final class HttpConnection {
     headers = found;
   }
 
-  /** Returns the body of the answer whose head was read; it ends where the answer does. */
+  /** Returns the body of the response. */
   InputStream body(int status) throws IOException {
     if (status == 204 || status == 304) {
       return InputStream.nullInputStream();
@@ -116,7 +116,7 @@ final class HttpConnection {
     return length.isEmpty() ? new Rest() : new Counted(number(length, 10));
   }
 
-  /** Tells whether the connection can be used again once the body was read to its end. */
+  /** Tells whether the connection is reusable after the body was read completely. */
   boolean keepsAlive(int status) {
     boolean delimited =
         status == 204
@@ -130,7 +130,7 @@ final class HttpConnection {
     return headers.getOrDefault(name, "");
   }
 
-  /** Returns all bytes that come from now on, whatever they are. */
+  /** Returns all further bytes without interpretation. */
   InputStream raw() {
     return new Rest();
   }
@@ -139,14 +139,14 @@ final class HttpConnection {
     StringBuilder line = new StringBuilder();
     while (true) {
       if (!fill()) {
-        throw new EOFException("it closed the connection in the middle of an answer");
+        throw new EOFException("it closed the connection within a response");
       }
       char c = (char) (in.get() & 0xff);
       if (c == '\n') {
         return line.toString().stripTrailing();
       }
-      if (line.length() == LONGEST_LINE) {
-        throw new IOException("its answer has a line longer than " + LONGEST_LINE + " bytes");
+      if (line.length() == MAX_LINE) {
+        throw new IOException("its response has a line longer than " + MAX_LINE + " bytes");
       }
       line.append(c);
     }
@@ -172,9 +172,9 @@ final class HttpConnection {
         return value;
       }
     } catch (NumberFormatException notOne) {
-      // said below
+      // Reported below.
     }
-    throw new IOException("its answer has a length of '" + text + "'");
+    throw new IOException("its response has an invalid length '" + text + "'");
   }
 
   private int take(byte[] target, int at, int most) throws IOException {
@@ -186,7 +186,7 @@ final class HttpConnection {
     return count;
   }
 
-  /** Reads single bytes by way of many. */
+  /** Implements single-byte reads through bulk reads. */
   private abstract static class Input extends InputStream {
     private final byte[] one = new byte[1];
 
@@ -197,7 +197,7 @@ final class HttpConnection {
 
     @Override
     public final int read(byte[] target, int at, int most) throws IOException {
-      return most == 0 ? 0 : some(target, at, most); // asked for nothing, it must not wait
+      return most == 0 ? 0 : some(target, at, most); // A read of zero bytes must not block.
     }
 
     abstract int some(byte[] target, int at, int most) throws IOException;
@@ -224,7 +224,7 @@ final class HttpConnection {
       }
       int count = take(target, at, (int) Math.min(most, left));
       if (count < 0) {
-        throw new EOFException("it closed the connection in the middle of an answer");
+        throw new EOFException("it closed the connection within a response");
       }
       left -= count;
       return count;
@@ -246,7 +246,7 @@ final class HttpConnection {
       }
       int count = take(target, at, (int) Math.min(most, left));
       if (count < 0) {
-        throw new EOFException("it closed the connection in the middle of an answer");
+        throw new EOFException("it closed the connection within a response");
       }
       left -= count;
       return count;

@@ -4,10 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import javax.net.ssl.SSLSocket;
 
-/**
- * A connection over TCP with encryption. It is never used twice: whether it still stands is not to
- * be seen.
- */
+/** A TLS connection. It is never reused, because its staleness cannot be detected. */
 record TlsTransport(SSLSocket socket) implements EngineTransport {
   @Override
   public int read(ByteBuffer target) throws IOException {
@@ -39,7 +36,7 @@ record TlsTransport(SSLSocket socket) implements EngineTransport {
     try {
       socket.close();
     } catch (IOException ignored) {
-      // Nothing is left to do with a socket that cannot even be closed.
+      // Nothing more can be done if closing fails.
     }
   }
 }

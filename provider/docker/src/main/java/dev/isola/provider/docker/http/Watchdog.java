@@ -4,7 +4,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Closes what takes too long: the only way to end a read that is blocked. */
+/** Closes resources at their deadline, which is the only way to end a blocked read. */
 final class Watchdog {
   private static final ScheduledThreadPoolExecutor TIMER = timer();
 

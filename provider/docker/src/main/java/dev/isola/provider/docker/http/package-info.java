@@ -1,7 +1,4 @@
-/**
- * HTTP/1.1 as container engines speak it: over a socket, with streams that take the connection
- * over.
- */
+/** HTTP/1.1 as container engines speak it, including connections that a stream takes over. */
 @NullMarked
 package dev.isola.provider.docker.http;
 

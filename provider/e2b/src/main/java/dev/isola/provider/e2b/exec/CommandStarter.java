@@ -25,24 +25,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Starts commands, and knows why one could not be. */
+/** Starts commands, and reports why a command could not be started. */
 public final class CommandStarter {
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** How much later than us envd ends a command, for when we are not there any more. */
+  /** How much later than this server envd kills a command, in case the server is gone. */
   private static final Duration GRACE = Duration.ofSeconds(30);
 
-  /** How much of its output may come before the word that it runs, with what it costs to keep. */
-  private static final long MOST_BEFORE = 16 << 20;
+  /**
+   * The maximum amount of output, including overhead, that is buffered until the command is known
+   * to run.
+   */
+  private static final long MAX_BUFFERED = 16 << 20;
 
   private static final int OVERHEAD = 64;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final ScriptRunner shell;
 
-  public CommandStarter(SandboxContext inside) {
-    this.inside = inside;
-    this.shell = new ScriptRunner(inside);
+  public CommandStarter(SandboxContext context) {
+    this.context = context;
+    this.shell = new ScriptRunner(context);
   }
 
   public Execution start(Command command) {
@@ -57,16 +60,16 @@ public final class CommandStarter {
     byte[] random = new byte[16];
     RANDOM.nextBytes(random);
     String mark = HexFormat.of().formatHex(random);
-    Optional<String> user = command.user().or(inside::user);
-    ExecutionUser who =
-        ExecutionUser.of(user).orElseThrow(() -> unknownUser(inside, user.orElse("")));
-    Optional<Duration> timeout = command.timeout().or(inside::timeout);
-    String folder = command.cwd().map(inside::absolute).orElse(inside.folder());
+    Optional<String> user = command.user().or(context::user);
+    ExecutionUser executionUser =
+        ExecutionUser.of(user).orElseThrow(() -> unknownUser(context, user.orElse("")));
+    Optional<Duration> timeout = command.timeout().or(context::timeout);
+    String folder = command.cwd().map(context::absolute).orElse(context.folder());
     List<String> args = new ArrayList<>(List.of(mark, folder));
     args.addAll(command.toArgv());
     ProcessStream.Start start =
         new ProcessStream.Start(
-            who.commandLine(ExecScripts.START, args),
+            executionUser.commandLine(ExecScripts.START, args),
             environment(command, mark, terminal.isPresent()),
             command.stdin(),
             terminal,
@@ -74,9 +77,9 @@ public final class CommandStarter {
             timeout.map(time -> time.plus(GRACE)));
     ProcessStream stream;
     try {
-      stream = ProcessStream.start(inside.envd(), start, who.name());
+      stream = ProcessStream.start(context.envd(), start, executionUser.name());
     } catch (RpcError e) {
-      throw refused(inside, e, user);
+      throw refused(context, e, user);
     }
     try {
       return awaitRunning(stream, new PendingStart(mark, command, folder, user), terminal, timeout);
@@ -98,153 +101,154 @@ public final class CommandStarter {
 
   private record PendingStart(String mark, Command command, String folder, Optional<String> user) {}
 
-  /** Reads until the script has said that the command runs; what follows is the command's. */
+  /** Reads until the script reports that the command runs; all further output is the command's. */
   private Execution awaitRunning(
       ProcessStream stream,
-      PendingStart greeting,
+      PendingStart pending,
       Optional<TerminalSize> terminal,
       Optional<Duration> timeout) {
     Channel channel = terminal.isPresent() ? Channel.TERMINAL : Channel.STDERR;
-    byte[] mark = greeting.mark().getBytes(US_ASCII);
-    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    byte[] mark = pending.mark().getBytes(US_ASCII);
+    ByteArrayOutputStream result = new ByteArrayOutputStream();
     List<ProcessStream.Event.Data> first = new ArrayList<>();
     long before = 0;
     long pid = 0;
-    while (said.size() <= mark.length) {
-      switch (event(stream, greeting.user())) {
+    while (result.size() <= mark.length) {
+      switch (event(stream, pending.user())) {
         case ProcessStream.Event.Started(long number) -> pid = number;
         case ProcessStream.Event.Ended ended ->
-            throw inside
+            throw context
                 .fault(
                     ErrorCode.SPAWN_FAILED,
-                    "the command could not be started: " + said.toString(UTF_8).strip(),
-                    "see that the template has /bin/sh, and setpriv for users by number")
+                    "the command could not be started: " + result.toString(UTF_8).strip(),
+                    "use a template with /bin/sh, and with setpriv for numeric users")
                 .exception();
         case ProcessStream.Event.Data(Channel from, Bytes bytes) -> {
           if (from == channel) {
-            said.writeBytes(bytes.toArray());
-          } else { // two pipes are not read in the order in which they were written
+            result.writeBytes(bytes.toArray());
+          } else { // The order of stdout and stderr is not preserved.
             first.add(new ProcessStream.Event.Data(from, bytes));
             before += bytes.size() + OVERHEAD;
-            if (before > MOST_BEFORE) {
-              throw inside
-                  .fault(ErrorCode.SPAWN_FAILED, "the command was never said to run", "try again")
+            if (before > MAX_BUFFERED) {
+              throw context
+                  .fault(
+                      ErrorCode.SPAWN_FAILED, "the start of the command was not confirmed", "retry")
                   .exception();
             }
           }
         }
       }
     }
-    byte[] all = said.toByteArray();
+    byte[] all = result.toByteArray();
     if (!Arrays.equals(mark, Arrays.copyOf(all, mark.length))) {
-      throw inside
+      throw context
           .fault(
               ErrorCode.SPAWN_FAILED,
-              "the command could not be started: " + said.toString(UTF_8).strip(),
-              "see that the template has a shell at /bin/sh")
+              "the command could not be started: " + result.toString(UTF_8).strip(),
+              "use a template with a shell at /bin/sh")
           .exception();
     }
-    refuse(greeting, (char) all[mark.length]);
+    refuse(pending, (char) all[mark.length]);
     E2bExecution.Start start =
         new E2bExecution.Start(
-            new ExecutionId(greeting.mark()),
+            new ExecutionId(pending.mark()),
             pid,
-            greeting.user(),
+            pending.user(),
             timeout,
-            greeting.command().stdin(),
+            pending.command().stdin(),
             terminal.isPresent());
     if (all.length > mark.length + 1) {
       byte[] rest = Arrays.copyOfRange(all, mark.length + 1, all.length);
       first.add(new ProcessStream.Event.Data(channel, Bytes.of(rest)));
     }
     return terminal.isPresent()
-        ? new E2bTerminal(inside, shell, stream, start, first)
-        : new E2bExecution(inside, shell, stream, start, first);
+        ? new E2bTerminal(context, shell, stream, start, first)
+        : new E2bExecution(context, shell, stream, start, first);
   }
 
   private ProcessStream.Event event(ProcessStream stream, Optional<String> user) {
     try {
       return stream.next();
     } catch (RpcError e) {
-      throw refused(inside, e, user);
+      throw refused(context, e, user);
     } catch (IOException e) {
-      throw disconnected(inside, e);
+      throw disconnected(context, e);
     }
   }
 
-  private void refuse(PendingStart greeting, char word) {
-    String program = greeting.command().toArgv().getFirst();
+  private void refuse(PendingStart pending, char word) {
+    String program = pending.command().toArgv().getFirst();
     switch (word) {
       case ExecScripts.RUNS -> {}
       case ExecScripts.NO_FOLDER ->
-          throw inside
+          throw context
               .fault(
                   ErrorCode.INVALID_REQUEST,
-                  "the working folder " + greeting.folder() + " is not there",
-                  "make it, or name another")
-              .with("cwd", greeting.folder())
+                  "the working folder " + pending.folder() + " does not exist",
+                  "create it, or use another")
+              .with("cwd", pending.folder())
               .exception();
       case ExecScripts.NOT_FOUND ->
-          throw inside
+          throw context
               .fault(
                   ErrorCode.COMMAND_NOT_FOUND,
-                  "there is no program " + program,
-                  "install it, or give its path")
+                  "command not found: " + program,
+                  "install it, or use its path")
               .exception();
       default ->
-          throw inside
+          throw context
               .fault(
                   ErrorCode.COMMAND_NOT_EXECUTABLE,
-                  program + " cannot be executed",
-                  "make it executable: chmod +x")
+                  program + " is not executable",
+                  "make it executable (chmod +x)")
               .exception();
     }
   }
 
-  static SandboxException unknownUser(SandboxContext inside, String user) {
-    return inside
+  static SandboxException unknownUser(SandboxContext context, String user) {
+    return context
         .fault(
             ErrorCode.USER_NOT_FOUND,
-            "there is no user '" + user + "' in the sandbox",
-            "name one that /etc/passwd has")
+            "no such user: '" + user + "' in the sandbox",
+            "use a user from /etc/passwd")
         .exception();
   }
 
-  /** Returns what an answer to a start means. */
-  static SandboxException refused(SandboxContext inside, RpcError e, Optional<String> user) {
+  /** Returns the exception for an error response to a start. */
+  static SandboxException refused(SandboxContext context, RpcError e, Optional<String> user) {
     return switch (e.code()) {
-      case "unauthenticated" -> unknownUser(inside, user.orElse(""));
+      case "unauthenticated" -> unknownUser(context, user.orElse(""));
       case "invalid_argument" ->
-          inside.fault(ErrorCode.INVALID_REQUEST, e.detail(), "correct the command").exception(e);
+          context.fault(ErrorCode.INVALID_REQUEST, e.detail(), "correct the command").exception(e);
       case "unimplemented" ->
-          inside
-              .fault(ErrorCode.NOT_IMPLEMENTED, e.detail(), "ask for something else")
+          context
+              .fault(ErrorCode.NOT_IMPLEMENTED, e.detail(), "use a supported feature")
               .exception(e);
       case "resource_exhausted" ->
-          inside.fault(ErrorCode.RESOURCE_LIMIT, e.detail(), "end other commands").exception(e);
+          context.fault(ErrorCode.RESOURCE_LIMIT, e.detail(), "end other commands").exception(e);
       case "deadline_exceeded" ->
-          inside.fault(ErrorCode.DEADLINE_EXCEEDED, e.detail(), "try again").exception(e);
+          context.fault(ErrorCode.DEADLINE_EXCEEDED, e.detail(), "retry").exception(e);
       default ->
-          inside
+          context
               .liveness()
               .notRunningReason()
               .orElseGet(
-                  () -> inside.fault(ErrorCode.SPAWN_FAILED, e.detail(), "try again").exception(e));
+                  () -> context.fault(ErrorCode.SPAWN_FAILED, e.detail(), "retry").exception(e));
     };
   }
 
-  /** Returns what the end of a stream means that nobody announced. */
-  static SandboxException disconnected(SandboxContext inside, IOException e) {
-    return inside
+  /** Returns the exception for a stream that ended unexpectedly. */
+  static SandboxException disconnected(SandboxContext context, IOException e) {
+    return context
         .liveness()
         .notRunningReason()
         .orElseGet(
             () ->
-                inside
+                context
                     .fault(
                         ErrorCode.OUTCOME_UNKNOWN,
                         "the connection to the sandbox was lost: " + e.getMessage(),
-                        "look what became of it, and start it again")
+                        "check whether the command still runs before starting it again")
                     .exception(e));
   }
 }

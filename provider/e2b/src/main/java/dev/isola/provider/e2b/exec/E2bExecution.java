@@ -25,15 +25,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command under envd. A thread of its own reads what envd tells into a short queue; when nobody
- * takes from that, the connection is not read, and the command is held back.
+ * A command run by envd. A dedicated thread reads envd's events into a short queue. If the caller
+ * does not read from the queue, the thread stops reading the connection, which blocks the command.
  */
 public class E2bExecution implements Execution {
-  private static final int WAITING = 32;
-  private static final Duration DYING = Duration.ofSeconds(20);
-  private static final Duration LOOKING = Duration.ofMillis(100);
+  private static final int QUEUE_SIZE = 32;
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
-  /** What is known when it starts. */
+  /** The parameters of a started command. */
   record Start(
       ExecutionId id,
       long pid,
@@ -42,18 +42,18 @@ public class E2bExecution implements Execution {
       boolean stdin,
       boolean terminal) {}
 
-  /** Something to take out of the queue. */
+  /** An element of the queue. */
   private sealed interface Item {
     record Chunk(Output output) implements Item {}
 
     record End() implements Item {}
   }
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final ScriptRunner shell;
   private final Start start;
   private final OutputStream stdin;
-  private final BlockingQueue<Item> queue = new ArrayBlockingQueue<>(WAITING);
+  private final BlockingQueue<Item> queue = new ArrayBlockingQueue<>(QUEUE_SIZE);
   private final CountDownLatch ended = new CountDownLatch(1);
   private final CountDownLatch swept = new CountDownLatch(1);
   private final long startedNanos = System.nanoTime();
@@ -68,16 +68,16 @@ public class E2bExecution implements Execution {
   private volatile @Nullable SandboxException failure;
 
   E2bExecution(
-      SandboxContext inside,
+      SandboxContext context,
       ScriptRunner shell,
       ProcessStream stream,
       Start start,
       List<ProcessStream.Event.Data> first) {
-    this.inside = inside;
+    this.context = context;
     this.shell = shell;
     this.stream = stream;
     this.start = start;
-    this.stdin = new ProcessInput(inside, start, this::isOver);
+    this.stdin = new ProcessInput(context, start, this::isOver);
     this.first = first.stream().map(data -> item(data.channel(), data.bytes())).toList();
     Thread.ofVirtual().name("e2b-output").start(this::follow);
     start
@@ -104,7 +104,7 @@ public class E2bExecution implements Execution {
         step();
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody does that
+      Thread.currentThread().interrupt(); // This thread is never interrupted.
     } finally {
       stream.close();
     }
@@ -130,19 +130,22 @@ public class E2bExecution implements Execution {
   }
 
   private SandboxException refused(RpcError e) {
-    return inside
-        .fault(ErrorCode.OUTCOME_UNKNOWN, "the command was lost: " + e.detail(), "start it again")
+    return context
+        .fault(
+            ErrorCode.OUTCOME_UNKNOWN,
+            "the connection to the command was lost: " + e.detail(),
+            "start the command again")
         .exception(e);
   }
 
-  /** A pause may cut the stream; the process goes on after it, and is followed again. */
+  /** Reconnects to the process after a pause has cut the stream. */
   private void reconnect(IOException e) throws InterruptedException {
-    SandboxException why = CommandStarter.disconnected(inside, e);
+    SandboxException why = CommandStarter.disconnected(context, e);
     while (why instanceof Conflict && !closed) {
-      Thread.sleep(LOOKING);
+      Thread.sleep(POLL_INTERVAL);
       try {
-        inside.liveness().requireRunning();
-        stream = ProcessStream.connect(inside.envd(), start.pid());
+        context.liveness().requireRunning();
+        stream = ProcessStream.connect(context.envd(), start.pid());
         return;
       } catch (RpcError gone) {
         why = refused(gone);
@@ -157,11 +160,13 @@ public class E2bExecution implements Execution {
     }
   }
 
-  /** What ran into its timeout has ended when nothing of it is left. */
+  /**
+   * Ends the execution. A command that timed out has ended only when all its processes are gone.
+   */
   private void end(@Nullable Exit how, @Nullable SandboxException why) throws InterruptedException {
     if (timedOut && how != null && !(how instanceof Exit.Lost)) {
       ended.countDown();
-      swept.await(DYING.toMillis(), TimeUnit.MILLISECONDS);
+      swept.await(KILL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
       exit = new Exit.TimedOut(start.timeout().orElse(Duration.ZERO));
     } else if (how != null) {
       exit = how;
@@ -180,9 +185,9 @@ public class E2bExecution implements Execution {
         kill();
       }
     } catch (SandboxException e) {
-      // envd ends it a little later, and who waits for it is told what became of it
+      // envd's own timeout ends it a little later, and the stream reports that
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // nobody does that
+      Thread.currentThread().interrupt(); // This thread is never interrupted.
     } finally {
       swept.countDown();
     }
@@ -207,7 +212,7 @@ public class E2bExecution implements Execution {
   public Optional<Output> read() {
     Optional<Output> output = take(Long.MAX_VALUE).flatMap(E2bExecution::output);
     if (output.isEmpty() && exit instanceof Exit.Lost(String why)) {
-      throw inside.fault(ErrorCode.OUTCOME_UNKNOWN, why, "start it again").exception();
+      throw context.fault(ErrorCode.OUTCOME_UNKNOWN, why, "start the command again").exception();
     }
     return output;
   }
@@ -218,8 +223,8 @@ public class E2bExecution implements Execution {
   }
 
   @Override
-  public Optional<Exit> await(Duration patience) {
-    return awaited(Math.max(1, patience.toNanos()));
+  public Optional<Exit> await(Duration maxWait) {
+    return awaited(Math.max(1, maxWait.toNanos()));
   }
 
   private Optional<Exit> awaited(long nanos) {
@@ -237,7 +242,7 @@ public class E2bExecution implements Execution {
     return Optional.ofNullable(exit);
   }
 
-  /** Takes the next item; empty when none came in time. */
+  /** Takes the next item; empty after a timeout. */
   private Optional<Item> take(long nanos) {
     if (!taken) {
       try {
@@ -249,7 +254,7 @@ public class E2bExecution implements Execution {
         taken = true;
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw inside
+        throw context
             .fault(ErrorCode.CANCELLED, "waiting for the command was interrupted", "wait again")
             .exception();
       }
@@ -280,13 +285,14 @@ public class E2bExecution implements Execution {
   }
 
   /**
-   * Also for who was interrupted: what is to be killed is killed. Its own user sees the marks of
-   * its processes wherever root may not; root ends what became somebody else's.
+   * Kills the command even if the caller is interrupted. The script runs as the command's user, who
+   * can read the environment of its processes where root may not, and as root, which can kill
+   * processes that changed their user.
    */
   @Override
   public void kill() {
     Uninterruptible.run(
-        DYING,
+        KILL_TIMEOUT,
         () -> {
           List<String> args =
               List.of(
@@ -302,7 +308,7 @@ public class E2bExecution implements Execution {
     closed = true;
     stream.close();
     if (!isOver()) {
-      queue.clear(); // lets go of who waits to put something there
+      queue.clear(); // Unblocks the reader thread.
     }
   }
 }

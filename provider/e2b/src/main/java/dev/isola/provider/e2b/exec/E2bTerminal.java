@@ -7,18 +7,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A command on a terminal under envd. */
+/** A command on a terminal of envd. */
 final class E2bTerminal extends E2bExecution implements Terminal {
-  private final SandboxContext inside;
+  private final SandboxContext context;
 
   E2bTerminal(
-      SandboxContext inside,
+      SandboxContext context,
       ScriptRunner shell,
       ProcessStream stream,
       Start start,
       List<ProcessStream.Event.Data> first) {
-    super(inside, shell, stream, start, first);
-    this.inside = inside;
+    super(context, shell, stream, start, first);
+    this.context = context;
   }
 
   @Override
@@ -33,10 +33,10 @@ final class E2bTerminal extends E2bExecution implements Terminal {
             "pty",
             Map.of("size", Map.of("cols", size.columns(), "rows", size.rows())));
     try {
-      inside.envd().call("process.Process/Update", message, true);
+      context.envd().call("process.Process/Update", message, true);
     } catch (RpcError e) {
       if (!e.code().equals("not_found")) {
-        throw CommandStarter.refused(inside, e, Optional.empty());
+        throw CommandStarter.refused(context, e, Optional.empty());
       }
     }
   }

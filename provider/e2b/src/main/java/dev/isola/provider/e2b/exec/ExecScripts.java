@@ -1,18 +1,24 @@
 package dev.isola.provider.e2b.exec;
 
-/** What runs inside a sandbox around commands. Nothing of a caller's is ever put into a script. */
+/**
+ * Scripts that start, signal and kill commands in a sandbox. Caller-supplied text is passed as
+ * arguments, never inserted into a script.
+ */
 final class ExecScripts {
-  /** The variable by which everything that a command starts is found again. */
+  /** The environment variable that identifies all processes of a command. */
   static final String MARK = "ISOLA_EXECUTION";
 
-  /** It follows the mark when the command is about to run. */
+  /** Printed after the mark when the command is about to run. */
   static final char RUNS = '.';
 
   static final char NO_FOLDER = 'd';
   static final char NOT_FOUND = 'n';
   static final char NOT_EXECUTABLE = 'x';
 
-  /** Goes to the folder $2, finds the program $3, says $1 and what became of that, runs it. */
+  /**
+   * Changes to the folder $2, looks up the program $3, prints the mark $1 with the result, and runs
+   * the program.
+   */
   static final String START =
       """
       m=$1; d=$2; shift 2
@@ -37,8 +43,8 @@ final class ExecScripts {
       """;
 
   /**
-   * Kills what bears the mark $1, the process $2 unless that is 0, and what descends from any of
-   * them, again and again until nothing is left, and waits until those that died are reaped.
+   * Kills all processes with the mark $1, the process $2 unless it is 0, and all their descendants,
+   * repeatedly until none is left, and waits until they are reaped.
    */
   static final String KILL =
       """
@@ -77,7 +83,9 @@ final class ExecScripts {
       exit 0
       """;
 
-  /** Sends the signal $1 to the group of $2, or to $2 alone where it leads none. */
+  /**
+   * Sends the signal $1 to the process group $2, or to the process $2 alone if it leads no group.
+   */
   static final String SIGNAL =
       """
       kill -s "$1" -- "-$2" 2>/dev/null || kill -s "$1" "$2" 2>/dev/null || true

@@ -6,11 +6,11 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Who a command runs as. envd knows users by their names; a number, or a group beside the user, is
- * taken on by a program that root starts.
+ * The user of a command. envd accepts user names only; for a numeric id, or a user with a group,
+ * root starts a program that switches to it.
  *
- * @param name for envd; the sandbox's own user when empty
- * @param before the words before the command's
+ * @param name the user name for envd; the sandbox's user if empty
+ * @param launcher the command line prefix that switches the user
  */
 record ExecutionUser(Optional<String> name, List<String> launcher) {
   private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_.-]*");
@@ -18,7 +18,7 @@ record ExecutionUser(Optional<String> name, List<String> launcher) {
 
   static final ExecutionUser DEFAULT = new ExecutionUser(Optional.empty(), List.of());
 
-  /** Returns nothing where the text names nobody that could be. */
+  /** Returns the user; empty if the text cannot name a user. */
   static Optional<ExecutionUser> of(Optional<String> user) {
     if (user.isEmpty()) {
       return Optional.of(DEFAULT);
@@ -42,7 +42,7 @@ record ExecutionUser(Optional<String> name, List<String> launcher) {
                 "--")));
   }
 
-  /** Returns the words that run {@code script} with {@code args}. */
+  /** Returns the command line that runs {@code script} with {@code args}. */
   List<String> commandLine(String script, List<String> args) {
     List<String> words = new ArrayList<>(launcher);
     words.addAll(List.of("/bin/sh", "-c", script, "isola"));

@@ -5,7 +5,7 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Signal;
 import java.util.Map;
 
-/** How a process ended, which envd tells in the words of Go. */
+/** Parses the exit status of a process, which envd reports in Go's format. */
 final class ExitParser {
   private static final String SIGNAL = "signal: ";
   private static final Map<String, Integer> SIGNALS =

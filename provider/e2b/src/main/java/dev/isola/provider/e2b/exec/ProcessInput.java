@@ -9,17 +9,17 @@ import java.util.Base64;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
-/** The standard input of a command, or what is typed at its terminal. */
+/** The standard input of a command, or the input of its terminal. */
 final class ProcessInput extends OutputStream {
   private static final int PIECE = 256 * 1024;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final E2bExecution.Start start;
   private final BooleanSupplier over;
   private boolean closed;
 
-  ProcessInput(SandboxContext inside, E2bExecution.Start start, BooleanSupplier over) {
-    this.inside = inside;
+  ProcessInput(SandboxContext context, E2bExecution.Start start, BooleanSupplier over) {
+    this.context = context;
     this.start = start;
     this.over = over;
   }
@@ -32,7 +32,7 @@ final class ProcessInput extends OutputStream {
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
     if (closed || (!start.stdin() && !start.terminal())) {
-      throw new IOException("the command has no open input");
+      throw new IOException("the standard input of the command is closed");
     }
     for (int at = offset; at < offset + length; at += PIECE) {
       send(Arrays.copyOfRange(bytes, at, Math.min(at + PIECE, offset + length)));
@@ -65,10 +65,10 @@ final class ProcessInput extends OutputStream {
     }
   }
 
-  /** What a command that closed its input is sent is thrown away. */
+  /** Discards input for a command that has closed its standard input. */
   private void call(String method, Map<String, ?> message, boolean lenient) throws IOException {
     try {
-      inside.envd().call(method, message, false);
+      context.envd().call(method, message, false);
     } catch (RpcError e) {
       if (e.code().equals("not_found") && !lenient) {
         throw ended();

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a process of envd tells. */
+/** The event stream of a process at envd. */
 final class ProcessStream implements AutoCloseable {
-  /** What is told. */
+  /** An event of the process. */
   sealed interface Event {
     record Started(long pid) implements Event {}
 
@@ -29,9 +29,9 @@ final class ProcessStream implements AutoCloseable {
   }
 
   /**
-   * What is started.
+   * A process to start.
    *
-   * @param timeout after which envd ends it, whatever became of us
+   * @param timeout after which envd kills the process, even if this server is gone
    */
   record Start(
       List<String> words,
@@ -69,7 +69,7 @@ final class ProcessStream implements AutoCloseable {
         envd.stream("process.Process/Start", start.message(), user, start.timeout()));
   }
 
-  /** Follows a process that runs, from now on. */
+  /** Follows a running process from now on. */
   static ProcessStream connect(EnvdClient envd, long pid) throws RpcError {
     return new ProcessStream(
         envd.stream(
@@ -80,9 +80,9 @@ final class ProcessStream implements AutoCloseable {
   }
 
   /**
-   * Waits for what is told next.
+   * Waits for the next event.
    *
-   * @throws IOException when the stream was cut off: what became of the process is not known
+   * @throws IOException if the stream was cut off; the fate of the process is then unknown
    */
   Event next() throws IOException, RpcError {
     while (true) {
@@ -113,7 +113,7 @@ final class ProcessStream implements AutoCloseable {
           return Optional.of(
               new Event.Data(channel, Bytes.of(Base64.getDecoder().decode(text.get()))));
         } catch (IllegalArgumentException e) {
-          throw new IOException("the stream has output that is not base64", e);
+          throw new IOException("the output in the stream is not valid base64", e);
         }
       }
     }

@@ -9,11 +9,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * One sandbox from within.
+ * What is needed to run commands and access files in a sandbox.
  *
- * @param folder where commands start and relative paths begin
- * @param user who they run as; the template's own when empty
- * @param timeout of commands that have none of their own
+ * @param folder the default working folder, against which relative paths are resolved
+ * @param user the default user; the template's user if empty
+ * @param timeout the default timeout of commands
  */
 public record SandboxContext(
     SandboxId id,
@@ -23,7 +23,7 @@ public record SandboxContext(
     Optional<String> user,
     Optional<Duration> timeout) {
 
-  /** Returns the same sandbox for another user. */
+  /** Returns the same context for another user. */
   public SandboxContext asUser(String name) {
     return new SandboxContext(id, envd, liveness, folder, Optional.of(name), timeout);
   }
@@ -32,7 +32,7 @@ public record SandboxContext(
     return Fault.of(code, what, remedy).sandbox(id);
   }
 
-  /** Returns a path as everybody in the sandbox means it. */
+  /** Returns an absolute, normalized path. */
   public String absolute(String path) {
     if (path.startsWith("/")) {
       return path;

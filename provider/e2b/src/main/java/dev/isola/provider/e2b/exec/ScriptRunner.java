@@ -15,20 +15,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Runs small scripts of ours in a sandbox: what envd has no call for. */
+/** Runs small scripts in a sandbox for operations that envd does not provide. */
 public final class ScriptRunner {
   private static final Map<String, String> PLAIN = Map.of("LC_ALL", "C");
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
-  private static final int MOST_OUT = 16 << 20;
-  private static final int MOST_SAID = 64 * 1024;
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final int MAX_OUTPUT = 16 << 20;
+  private static final int MAX_ERROR = 64 * 1024;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
 
-  public ScriptRunner(SandboxContext inside) {
-    this.inside = inside;
+  public ScriptRunner(SandboxContext context) {
+    this.context = context;
   }
 
-  /** What came of a script. */
+  /** The result of a script. */
   public record ScriptResult(int code, Bytes out, String err) {
     public boolean succeeded() {
       return code == 0;
@@ -39,12 +39,12 @@ public final class ScriptRunner {
     }
   }
 
-  /** A script that writes on and on. */
+  /** A script whose output is read while it runs. */
   public interface RunningScript extends AutoCloseable {
-    /** Waits for more of its output; empty at the end. */
+    /** Waits for more output; empty at the end. */
     Optional<byte[]> next();
 
-    /** Returns what came of it, once all was read. */
+    /** Returns the result after all output was read. */
     ScriptResult result();
 
     @Override
@@ -53,26 +53,27 @@ public final class ScriptRunner {
 
   /** Runs a script as the sandbox's user. */
   public ScriptResult run(String script, String... args) {
-    return run(script, inside.user(), List.of(args));
+    return run(script, context.user(), List.of(args));
   }
 
   public ScriptResult run(String script, Optional<String> user, List<String> args) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (RunningScript following = start(script, user, args, Optional.of(PATIENCE))) {
+    try (RunningScript following = start(script, user, args, Optional.of(TIMEOUT))) {
       for (var piece = following.next(); piece.isPresent(); piece = following.next()) {
         out.writeBytes(piece.get());
-        if (out.size() > MOST_OUT) {
-          throw inside
-              .fault(ErrorCode.RESOURCE_LIMIT, "a program inside says too much", "try again")
+        if (out.size() > MAX_OUTPUT) {
+          throw context
+              .fault(
+                  ErrorCode.RESOURCE_LIMIT, "the output of a helper program is too large", "retry")
               .exception();
         }
       }
-      ScriptResult said = following.result();
-      return new ScriptResult(said.code(), Bytes.of(out.toByteArray()), said.err());
+      ScriptResult result = following.result();
+      return new ScriptResult(result.code(), Bytes.of(out.toByteArray()), result.err());
     }
   }
 
-  /** Runs a script as root, or as the sandbox's user where there is no root to be had. */
+  /** Runs a script as root, or as the sandbox's user if root is not available. */
   public ScriptResult runAsRoot(String script, String... args) {
     try {
       return run(script, Optional.of("root"), List.of(args));
@@ -84,24 +85,24 @@ public final class ScriptRunner {
     }
   }
 
-  /** Starts a script whose output is read as it comes; empty {@code patience} is no deadline. */
+  /** Starts a script whose output is streamed. Without {@code timeout} there is no deadline. */
   public RunningScript start(
-      String script, Optional<String> user, List<String> args, Optional<Duration> patience) {
-    ExecutionUser who =
+      String script, Optional<String> user, List<String> args, Optional<Duration> timeout) {
+    ExecutionUser executionUser =
         ExecutionUser.of(user)
-            .orElseThrow(() -> CommandStarter.unknownUser(inside, user.orElse("")));
+            .orElseThrow(() -> CommandStarter.unknownUser(context, user.orElse("")));
     ProcessStream.Start start =
         new ProcessStream.Start(
-            who.commandLine(script, args),
+            executionUser.commandLine(script, args),
             PLAIN,
             false,
             Optional.empty(),
             Optional.empty(),
-            patience);
+            timeout);
     try {
-      return new StreamedScript(ProcessStream.start(inside.envd(), start, who.name()));
+      return new StreamedScript(ProcessStream.start(context.envd(), start, executionUser.name()));
     } catch (RpcError e) {
-      throw CommandStarter.refused(inside, e, user);
+      throw CommandStarter.refused(context, e, user);
     }
   }
 
@@ -124,7 +125,7 @@ public final class ScriptRunner {
             if (channel == Channel.STDOUT) {
               return Optional.of(bytes.toArray());
             }
-            err.write(bytes.toArray(), 0, Math.min(bytes.size(), MOST_SAID - err.size()));
+            err.write(bytes.toArray(), 0, Math.min(bytes.size(), MAX_ERROR - err.size()));
           }
         }
       }
@@ -135,9 +136,9 @@ public final class ScriptRunner {
       try {
         return stream.next();
       } catch (RpcError e) {
-        throw CommandStarter.refused(inside, e, Optional.empty());
+        throw CommandStarter.refused(context, e, Optional.empty());
       } catch (IOException e) {
-        throw CommandStarter.disconnected(inside, e);
+        throw CommandStarter.disconnected(context, e);
       }
     }
 

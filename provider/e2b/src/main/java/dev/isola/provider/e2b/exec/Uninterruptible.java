@@ -7,15 +7,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Does something to its end although who wants it is interrupted. */
+/** Runs an action to completion even if the calling thread is interrupted. */
 final class Uninterruptible {
   private Uninterruptible() {}
 
-  static void run(Duration patience, Runnable action) {
+  static void run(Duration timeout, Runnable action) {
     CompletableFuture<Void> done =
         CompletableFuture.runAsync(
             action, task -> Thread.ofVirtual().name("e2b-apart").start(task));
-    long end = System.nanoTime() + patience.toNanos();
+    long end = System.nanoTime() + timeout.toNanos();
     boolean interrupted = false;
     try {
       while (true) {
@@ -25,12 +25,12 @@ final class Uninterruptible {
         } catch (InterruptedException e) {
           interrupted = true;
         } catch (TimeoutException e) {
-          return; // it goes on; who wants to know looks
+          return; // The action continues in the background.
         } catch (ExecutionException e) {
           if (e.getCause() instanceof SandboxException known) {
             switch (known.code()) {
               case SANDBOX_DESTROYED, SANDBOX_NOT_FOUND -> {
-                return; // nothing is left
+                return; // The action has ended.
               }
               default -> throw known;
             }

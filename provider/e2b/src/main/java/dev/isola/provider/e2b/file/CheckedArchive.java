@@ -18,10 +18,7 @@ import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Somebody's archive, written anew while it is read, so that only what may be in one reaches the
- * sandbox.
- */
+/** Validates an archive while re-encoding it, so that only permitted entries reach the sandbox. */
 final class CheckedArchive {
   private final TarReader reader;
   private final TreeLimits limits;
@@ -59,7 +56,7 @@ final class CheckedArchive {
           throw new UncheckedIOException(e);
         }
         if (ended && !reader.ended()) {
-          throw ArchivePaths.badArchive("the archive is cut off", "it has no end");
+          throw ArchivePaths.badArchive("the archive is truncated", "the end marker is missing");
         }
       }
       return next.isPresent();
@@ -76,9 +73,9 @@ final class CheckedArchive {
     }
   }
 
-  /** Returns the entry as it is sent on; the root itself is not. */
+  /** Returns the entry to send; empty for the root itself. */
   private Optional<TarEntry> checked(TarEntry entry) {
-    String path = inside(entry.path());
+    String path = context(entry.path());
     count(entry);
     if (path.isEmpty()) {
       return Optional.empty();
@@ -88,21 +85,23 @@ final class CheckedArchive {
         switch (entry.kind()) {
           case FILE, FOLDER -> "";
           case HARD_LINK -> {
-            String first = inside(entry.target());
+            String first = context(entry.target());
             refuseThroughLinks(first);
             if (first.isEmpty() || links.contains(first)) {
-              throw ArchivePaths.badArchive("a hard link leads to no file", entry.path());
+              throw ArchivePaths.badArchive(
+                  "the target of a hard link does not exist", entry.path());
             }
             yield first;
           }
           case LINK -> {
             if (leadsOut(path, entry.target())) {
-              throw ArchivePaths.badArchive("a link leads out", entry.path());
+              throw ArchivePaths.badArchive(
+                  "a link points outside the target folder", entry.path());
             }
             yield entry.target();
           }
           case SPECIAL, REMOVED ->
-              throw ArchivePaths.badArchive("a device or pipe is not unpacked", entry.path());
+              throw ArchivePaths.badArchive("devices and pipes are not supported", entry.path());
         };
     if (entry.kind() == TarEntry.Kind.LINK) {
       links.add(path);
@@ -123,9 +122,9 @@ final class CheckedArchive {
             java.util.Map.of()));
   }
 
-  private static String inside(String name) {
+  private static String context(String name) {
     if (name.startsWith("/")) {
-      throw ArchivePaths.badArchive("a name is absolute", name);
+      throw ArchivePaths.badArchive("a path is absolute", name);
     }
     return ArchivePaths.normalize(name);
   }
@@ -145,7 +144,7 @@ final class CheckedArchive {
     return Fault.of(
             ErrorCode.RESOURCE_LIMIT,
             "the archive has more than " + limit + " " + what,
-            "raise the limit, or send less")
+            "raise the limit, or use a smaller archive")
         .with("resource", what)
         .with("limit", Long.toString(limit))
         .exception();
@@ -154,7 +153,7 @@ final class CheckedArchive {
   private void refuseThroughLinks(String path) {
     for (String way = ArchivePaths.parent(path); !way.isEmpty(); way = ArchivePaths.parent(way)) {
       if (links.contains(way)) {
-        throw ArchivePaths.badArchive("an entry runs through a link", path);
+        throw ArchivePaths.badArchive("the path of an entry leads through a link", path);
       }
     }
   }

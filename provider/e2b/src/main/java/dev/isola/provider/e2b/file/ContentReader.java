@@ -12,10 +12,10 @@ import java.net.http.HttpResponse;
 import java.util.Optional;
 
 /** Opens the content of files. */
-record ContentReader(SandboxContext inside, FileErrors errors) {
+record ContentReader(SandboxContext context, FileErrors errors) {
 
   /**
-   * @param size as the file was a moment ago; 0 also where nobody can say
+   * @param size the size of the file a moment ago; 0 if unknown
    */
   InputStream open(String path, String absolute, ReadRange range, long size) {
     boolean beyond = range.offset() > 0 && range.offset() >= size;
@@ -32,7 +32,7 @@ record ContentReader(SandboxContext inside, FileErrors errors) {
             ? Optional.of("bytes=" + range.offset() + "-" + Math.min(last, size - 1))
             : Optional.empty();
     try {
-      HttpResponse<InputStream> response = inside.envd().download(absolute, header);
+      HttpResponse<InputStream> response = context.envd().download(absolute, header);
       InputStream body = EnvdClient.withIdleTimeout(response);
       long skipped = response.statusCode() == 206 ? 0 : range.offset();
       return new RangeInputStream(body, skipped, range.length());
@@ -49,7 +49,7 @@ record ContentReader(SandboxContext inside, FileErrors errors) {
     };
   }
 
-  /** Some of a body: what comes before is thrown away, what comes after is not read. */
+  /** A range of a body: skips the bytes before it and ignores those after it. */
   private static final class RangeInputStream extends FilterInputStream {
     private long before;
     private long left;

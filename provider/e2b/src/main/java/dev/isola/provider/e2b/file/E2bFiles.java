@@ -26,41 +26,42 @@ import java.util.stream.Stream;
 
 /** The files of a sandbox. */
 public final class E2bFiles implements FileSystem {
-  private static final int DEEPEST = 1_000_000;
+  private static final int MAX_DEPTH = 1_000_000;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final ScriptRunner shell;
   private final PathResolver paths;
   private final FileErrors errors;
   private final Staging staging;
 
-  /** Empty for the sandbox's own user. */
+  /** Empty for the sandbox's user. */
   private final Optional<FileUser> user;
 
-  /** The user that gets what root creates. */
+  /** The owner of the files that root creates. */
   private final Optional<FileOwner> owner;
 
-  public E2bFiles(SandboxContext inside) {
-    this(inside, Optional.empty());
+  public E2bFiles(SandboxContext context) {
+    this(context, Optional.empty());
   }
 
-  private E2bFiles(SandboxContext inside, Optional<FileUser> user) {
-    this.inside = inside;
+  private E2bFiles(SandboxContext context, Optional<FileUser> user) {
+    this.context = context;
     this.user = user;
-    this.shell = new ScriptRunner(inside);
-    this.paths = new PathResolver(inside);
-    this.errors = new FileErrors(inside);
-    this.staging = new Staging(inside, shell, errors);
+    this.shell = new ScriptRunner(context);
+    this.paths = new PathResolver(context);
+    this.errors = new FileErrors(context);
+    this.staging = new Staging(context, shell, errors);
     this.owner =
         user.filter(FileUser::privileged).map(one -> new FileOwner(shell, errors, one.name()));
   }
 
   @Override
   public FileSystem as(FileUser user) {
-    return new E2bFiles(inside.asUser(user.privileged() ? "root" : user.name()), Optional.of(user));
+    return new E2bFiles(
+        context.asUser(user.privileged() ? "root" : user.name()), Optional.of(user));
   }
 
-  /** Creates something, which then belongs to the owner if there is one. */
+  /** Creates a file or folder and changes its owner if one is set. */
   private <T> T createOwned(String path, String absolute, boolean keep, Supplier<T> making) {
     return owner.isEmpty() ? making.get() : owner.get().createOwned(path, absolute, keep, making);
   }
@@ -77,15 +78,16 @@ public final class E2bFiles implements FileSystem {
           case OTHER -> ErrorCode.NOT_A_FILE;
         };
     if (wrong != ErrorCode.INTERNAL) {
-      throw errors.of(wrong, "reading", path, "it is no regular file");
+      throw errors.of(wrong, "reading", path, "not a regular file");
     }
     return user.isPresent()
         ? readAsUser(path, absolute, range)
-        : new ContentReader(inside, errors).open(path, absolute, range, info.size());
+        : new ContentReader(context, errors).open(path, absolute, range, info.size());
   }
 
   /**
-   * envd serves content with the permissions of the sandbox's user: a program of the user reads.
+   * Reads through a script that runs as the user, because envd serves content with the permissions
+   * of the sandbox's user.
    */
   private InputStream readAsUser(String path, String absolute, ReadRange range) {
     if (range.length() == 0 || range.offset() == Long.MAX_VALUE) {
@@ -94,21 +96,21 @@ public final class E2bFiles implements FileSystem {
     String length = range.length() == Long.MAX_VALUE ? "" : Long.toString(range.length());
     List<String> args = List.of(absolute, Long.toString(range.offset() + 1), length);
     ScriptRunner.RunningScript content =
-        shell.start(FileScripts.READ, inside.user(), args, Optional.empty());
-    return new ScriptOutput(content, said -> errors.of("reading", path, said));
+        shell.start(FileScripts.READ, context.user(), args, Optional.empty());
+    return new ScriptOutput(content, result -> errors.of("reading", path, result));
   }
 
   @Override
   public FileInfo write(String path, InputStream content, WriteOptions options) {
     String absolute = paths.absolute(path);
     if (absolute.endsWith("/")) {
-      throw errors.of(ErrorCode.IS_A_FOLDER, "writing", path, "its name is that of a folder");
+      throw errors.of(ErrorCode.IS_A_FOLDER, "writing", path, "the path is a folder");
     }
     return createOwned(path, absolute, false, () -> put(path, absolute, content, options));
   }
 
   private FileInfo put(String path, String absolute, InputStream content, WriteOptions options) {
-    boolean anothers = inside.user().isPresent();
+    boolean anothers = context.user().isPresent();
     String how =
         options.append()
             ? "append"
@@ -126,18 +128,18 @@ public final class E2bFiles implements FileSystem {
                   options.mode().map(E2bFiles::octal).orElse(""),
                   anothers ? "copy" : "move",
                   options.sync() ? "sync" : "");
-          ScriptRunner.ScriptResult said = shell.run(FileScripts.PUT, inside.user(), args);
-          if (anothers || !said.succeeded()) {
+          ScriptRunner.ScriptResult result = shell.run(FileScripts.PUT, context.user(), args);
+          if (anothers || !result.succeeded()) {
             staging.remove(staged);
           }
-          return file("writing", path, said);
+          return file("writing", path, result);
         });
   }
 
   @Override
   public FileInfo stat(String path, LinkOption... options) {
     return List.of(options).contains(LinkOption.NOFOLLOW_LINKS)
-        ? one(FileScripts.STAT, "looking at", path, paths.absolute(path))
+        ? one(FileScripts.STAT, "getting the status of", path, paths.absolute(path))
         : one(FileScripts.FOLLOW, "following", path, paths.absolute(path));
   }
 
@@ -145,11 +147,11 @@ public final class E2bFiles implements FileSystem {
     return file(what, path, shell.run(script, absolute));
   }
 
-  private FileInfo file(String what, String path, ScriptRunner.ScriptResult said) {
+  private FileInfo file(String what, String path, ScriptRunner.ScriptResult result) {
     List<FileInfo> files =
-        said.succeeded() ? new FindOutputParser().parse(said.out().toArray()) : List.of();
+        result.succeeded() ? new FindOutputParser().parse(result.out().toArray()) : List.of();
     if (files.size() != 1) {
-      throw errors.of(what, path, said);
+      throw errors.of(what, path, result);
     }
     return files.getFirst();
   }
@@ -157,10 +159,10 @@ public final class E2bFiles implements FileSystem {
   @Override
   public Stream<FileInfo> list(String path, int depth) {
     if (depth < 0) {
-      throw paths.refused("a depth is 0 or more, not " + depth);
+      throw paths.refused("the depth must not be negative: " + depth);
     }
     String absolute = paths.absolute(path);
-    String levels = Integer.toString(depth == 0 ? DEEPEST : depth);
+    String levels = Integer.toString(depth == 0 ? MAX_DEPTH : depth);
     return found(
         "listing", path, FileScripts.LIST, absolute, PathResolver.folder(absolute), levels);
   }
@@ -170,14 +172,14 @@ public final class E2bFiles implements FileSystem {
     String absolute = paths.absolute(base);
     String start = PathResolver.folder(absolute);
     if (pattern.indexOf('\0') >= 0) {
-      throw paths.refused("a pattern has a zero in it");
+      throw paths.refused("a pattern must not contain NUL");
     }
     return found(
         "searching", base, FileScripts.GLOB, absolute, start, GlobPatterns.beneath(start, pattern));
   }
 
   private Stream<FileInfo> found(String what, String path, String script, String... args) {
-    return new FileSearch(shell, inside, errors).stream(what, path, script, List.of(args));
+    return new FileSearch(shell, context, errors).stream(what, path, script, List.of(args));
   }
 
   @Override
@@ -188,16 +190,17 @@ public final class E2bFiles implements FileSystem {
         path,
         absolute,
         true,
-        () -> runScript("making the folder", path, FileScripts.MAKE_FOLDER, absolute, octal(mode)));
+        () ->
+            runScript("creating the folder", path, FileScripts.MAKE_FOLDER, absolute, octal(mode)));
   }
 
   @Override
   public void move(String from, String to, boolean replace) {
     String target = paths.absolute(to);
-    ScriptRunner.ScriptResult said =
+    ScriptRunner.ScriptResult result =
         shell.run(FileScripts.MOVE, paths.absolute(from), target, replace ? "replace" : "");
-    if (!said.succeeded()) {
-      throw errors.of("moving", from + " to " + to, said);
+    if (!result.succeeded()) {
+      throw errors.of("moving", from + " to " + to, result);
     }
   }
 
@@ -217,36 +220,38 @@ public final class E2bFiles implements FileSystem {
   @Override
   public void changeOwner(String path, String owner) {
     String absolute = paths.absolute(path);
-    ScriptRunner.ScriptResult said =
+    ScriptRunner.ScriptResult result =
         user.isPresent()
             ? shell.run(FileScripts.CHANGE_OWNER, absolute, owner)
             : shell.runAsRoot(FileScripts.CHANGE_OWNER, absolute, owner);
-    if (!said.succeeded()) {
-      throw errors.of("changing the owner of", path, said);
+    if (!result.succeeded()) {
+      throw errors.of("changing the owner of", path, result);
     }
   }
 
   @Override
   public void makeLink(String link, String target) {
     if (target.indexOf('\0') >= 0) {
-      throw paths.refused("a link's target has a zero in it");
+      throw paths.refused("a link target must not contain NUL");
     }
     String absolute = paths.absolute(link);
     createOwned(
         link,
         absolute,
         true,
-        () -> runScript("making the link", link, FileScripts.LINK, absolute, target));
+        () -> runScript("creating the link", link, FileScripts.LINK, absolute, target));
   }
 
   @Override
   public Map<String, Bytes> attributes(String path) {
-    ScriptRunner.ScriptResult said = shell.run(FileScripts.ATTRIBUTES, "get", paths.absolute(path));
-    if (!said.succeeded()) {
-      throw errors.of("reading the attributes of", path, said);
+    ScriptRunner.ScriptResult result =
+        shell.run(FileScripts.ATTRIBUTES, "get", paths.absolute(path));
+    if (!result.succeeded()) {
+      throw errors.of("reading the attributes of", path, result);
     }
     Map<String, Bytes> attributes = new LinkedHashMap<>();
-    said.text()
+    result
+        .text()
         .lines()
         .map(line -> line.split(" ", 2))
         .filter(pair -> pair.length == 2)
@@ -273,7 +278,7 @@ public final class E2bFiles implements FileSystem {
 
   private String named(String attribute) {
     if (attribute.isEmpty() || attribute.indexOf('\0') >= 0) {
-      throw paths.refused("an attribute has no such name");
+      throw paths.refused("invalid attribute name");
     }
     return attribute;
   }
@@ -284,14 +289,14 @@ public final class E2bFiles implements FileSystem {
     ScriptRunner.RunningScript tar =
         shell.start(
             FileScripts.PACK,
-            inside.user(),
+            context.user(),
             List.of(
                 absolute,
                 PathResolver.parent(absolute),
                 PathResolver.leaf(absolute),
                 GlobPatterns.anyOf("./", excludes)),
             Optional.empty());
-    return new ScriptOutput(tar, said -> errors.of("packing", path, said));
+    return new ScriptOutput(tar, result -> errors.of("packing", path, result));
   }
 
   @Override
@@ -303,10 +308,10 @@ public final class E2bFiles implements FileSystem {
         path,
         checked.stream(),
         staged -> {
-          ScriptRunner.ScriptResult said = shell.run(FileScripts.UNPACK, staged, absolute);
-          if (!said.succeeded()) {
+          ScriptRunner.ScriptResult result = shell.run(FileScripts.UNPACK, staged, absolute);
+          if (!result.succeeded()) {
             staging.remove(staged);
-            throw errors.of("unpacking into", path, said);
+            throw errors.of("unpacking into", path, result);
           }
           owner.ifPresent(one -> one.changeOwner(path, absolute));
           return checked.summary();
@@ -314,20 +319,20 @@ public final class E2bFiles implements FileSystem {
   }
 
   private boolean runScript(String what, String path, String script, String... args) {
-    ScriptRunner.ScriptResult said = shell.run(script, args);
-    if (!said.succeeded()) {
-      throw errors.of(what, path, said);
+    ScriptRunner.ScriptResult result = shell.run(script, args);
+    if (!result.succeeded()) {
+      throw errors.of(what, path, result);
     }
     return true;
   }
 
   private void checked(int mode) {
     if (mode < 0 || mode > 07777) {
-      throw paths.refused("a mode is 0 to 07777: " + mode);
+      throw paths.refused("the mode must be 0 to 07777: " + mode);
     }
   }
 
-  /** Five digits: fewer leave the set-id bits of a folder as they are. */
+  /** Formats five digits: with fewer, chmod keeps the set-id bits of a folder. */
   private static String octal(int mode) {
     return String.format(Locale.ROOT, "%05o", mode);
   }

@@ -19,44 +19,45 @@ import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A watch of envd's. */
+/** A file watch of envd. */
 public final class E2bWatch implements Watch {
   private static final int MOST = 10_000;
 
-  private final SandboxContext inside;
+  private final SandboxContext context;
   private final String folder;
   private final MessageStream frames;
   private final LinkedBlockingQueue<Optional<FileChange>> queue = new LinkedBlockingQueue<>();
   private volatile boolean closed;
   private volatile boolean over;
 
-  private E2bWatch(SandboxContext inside, String folder, MessageStream frames) {
-    this.inside = inside;
+  private E2bWatch(SandboxContext context, String folder, MessageStream frames) {
+    this.context = context;
     this.folder = folder;
     this.frames = frames;
   }
 
-  /** Watches; returns when every later change is seen. */
-  public static Watch of(SandboxContext inside, String path, boolean recursive) {
-    FileErrors errors = new FileErrors(inside);
-    String folder = new PathResolver(inside).absolute(path).replaceFirst("(?<=.)/+$", "");
-    if (new E2bFiles(inside).stat(folder, NOFOLLOW_LINKS).type() == FileType.FILE) {
-      throw errors.of(ErrorCode.NOT_A_FOLDER, "watching", path, "it is a file");
+  /** Starts a watch and returns once it is active. */
+  public static Watch of(SandboxContext context, String path, boolean recursive) {
+    FileErrors errors = new FileErrors(context);
+    String folder = new PathResolver(context).absolute(path).replaceFirst("(?<=.)/+$", "");
+    if (new E2bFiles(context).stat(folder, NOFOLLOW_LINKS).type() == FileType.FILE) {
+      throw errors.of(ErrorCode.NOT_A_FOLDER, "watching", path, "not a folder");
     }
     Map<String, Object> message =
         Map.of("path", folder, "recursive", recursive, "includeEntry", true);
-    Optional<MessageStream> opened = Optional.empty();
+    Optional<MessageStream> endpoint = Optional.empty();
     try {
-      opened =
+      endpoint =
           Optional.of(
-              inside.envd().stream(
-                  "filesystem.Filesystem/WatchDir", message, inside.user(), Optional.empty()));
-      JsonValue first = opened.get().next().orElseThrow(() -> new IOException("it ended at once"));
+              context.envd().stream(
+                  "filesystem.Filesystem/WatchDir", message, context.user(), Optional.empty()));
+      JsonValue first =
+          endpoint.get().next().orElseThrow(() -> new IOException("the stream ended immediately"));
       if (!first.has("start")) {
-        throw new IOException("it does not begin with a start");
+        throw new IOException("the stream does not begin with a start event");
       }
     } catch (RpcError e) {
-      opened.ifPresent(MessageStream::close);
+      endpoint.ifPresent(MessageStream::close);
       ErrorCode code =
           switch (e.code()) {
             case "not_found" -> ErrorCode.FILE_NOT_FOUND;
@@ -65,15 +66,15 @@ public final class E2bWatch implements Watch {
           };
       throw errors.of(code, "watching", path, e.detail());
     } catch (IOException e) {
-      opened.ifPresent(MessageStream::close);
-      throw inside
+      endpoint.ifPresent(MessageStream::close);
+      throw context
           .fault(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "watching " + path + " failed: " + e.getMessage(),
-              "watch again")
+              "start the watch again")
           .exception(e);
     }
-    E2bWatch watch = new E2bWatch(inside, folder, opened.get());
+    E2bWatch watch = new E2bWatch(context, folder, endpoint.get());
     Thread.ofVirtual().name("e2b-watch").start(watch::follow);
     return watch;
   }
@@ -107,7 +108,7 @@ public final class E2bWatch implements Watch {
 
   private boolean gone() {
     try {
-      return !new E2bFiles(inside).exists(folder);
+      return !new E2bFiles(context).exists(folder);
     } catch (SandboxException e) {
       return true;
     }
@@ -121,7 +122,7 @@ public final class E2bWatch implements Watch {
     }
   }
 
-  /** envd tells both ends of a move apart by their order only. */
+  /** envd distinguishes the two ends of a move only by their order. */
   private FileChange change(JsonValue event, boolean moved) {
     String name = event.text("name");
     String path =
@@ -141,12 +142,12 @@ public final class E2bWatch implements Watch {
   }
 
   @Override
-  public Optional<FileChange> next(Duration patience) {
+  public Optional<FileChange> next(Duration timeout) {
     if (over || closed) {
       return Optional.empty();
     }
     try {
-      Optional<FileChange> change = queue.poll(patience.toNanos(), TimeUnit.NANOSECONDS);
+      Optional<FileChange> change = queue.poll(timeout.toNanos(), TimeUnit.NANOSECONDS);
       if (change == null) {
         return Optional.empty();
       }
@@ -154,7 +155,7 @@ public final class E2bWatch implements Watch {
       return change;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw inside
+      throw context
           .fault(ErrorCode.CANCELLED, "waiting for a change was interrupted", "wait again")
           .exception();
     }

@@ -9,8 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What programs inside say went wrong: the system's own words at the end of a line. */
-record FileErrors(SandboxContext inside) {
+/**
+ * Translates error output of programs in the sandbox by the system's message at the end of a line.
+ */
+record FileErrors(SandboxContext context) {
   private static final Map<String, ErrorCode> WORDS = new LinkedHashMap<>();
 
   static {
@@ -32,11 +34,11 @@ record FileErrors(SandboxContext inside) {
     WORDS.put("Text file busy", ErrorCode.CONFLICT);
   }
 
-  SandboxException of(String what, String path, ScriptRunner.ScriptResult said) {
-    List<String> lines = said.err().lines().filter(line -> !line.isBlank()).toList();
-    String last = lines.isEmpty() ? "exit " + said.code() : lines.getLast();
+  SandboxException of(String what, String path, ScriptRunner.ScriptResult result) {
+    List<String> lines = result.err().lines().filter(line -> !line.isBlank()).toList();
+    String last = lines.isEmpty() ? "exit " + result.code() : lines.getLast();
     ErrorCode code = ErrorCode.INVALID_REQUEST;
-    if (said.err().contains("invalid user") || said.err().contains("invalid group")) {
+    if (result.err().contains("invalid user") || result.err().contains("invalid group")) {
       code = ErrorCode.USER_NOT_FOUND;
     }
     for (Map.Entry<String, ErrorCode> word : WORDS.entrySet()) {
@@ -53,16 +55,16 @@ record FileErrors(SandboxContext inside) {
   }
 
   SandboxException of(ErrorCode code, String what, String path, String why) {
-    return inside
+    return context
         .fault(
             code,
             what + " " + HttpErrors.line(path) + ": " + why,
             switch (code) {
-              case FILE_NOT_FOUND -> "list the folder to see what is there";
-              case PERMISSION_DENIED -> "change its mode or owner, or name another user";
+              case FILE_NOT_FOUND -> "list the folder to find existing paths";
+              case PERMISSION_DENIED -> "change its mode or owner, or use another user";
               case DISK_FULL -> "remove files";
-              case FILE_EXISTS -> "remove it first, or name another path";
-              default -> "name another path";
+              case FILE_EXISTS -> "remove it first, or use another path";
+              default -> "use another path";
             })
         .with("path", HttpErrors.line(path))
         .exception();

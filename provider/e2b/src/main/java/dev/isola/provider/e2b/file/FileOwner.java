@@ -4,13 +4,13 @@ import dev.isola.provider.e2b.exec.ScriptRunner;
 import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;
 
-/** The user that owns what root creates for it. */
+/** The owner of files that root creates. */
 record FileOwner(ScriptRunner shell, FileErrors errors, String owner) {
 
   /**
-   * Creates something and gives it to the owner, with the folders that had to be created for it.
+   * Creates a file or folder and changes its owner, including that of missing parent folders.
    *
-   * @param keep whether what was there before keeps its owner
+   * @param keep whether an existing file keeps its owner
    */
   <T> T createOwned(String path, String absolute, boolean keep, Supplier<T> making) {
     ScriptRunner.ScriptResult missing =
@@ -29,13 +29,13 @@ record FileOwner(ScriptRunner shell, FileErrors errors, String owner) {
   void changeOwner(String path, String absolute) {
     String both =
         owner.contains(":") ? owner : owner + ":" + (owner.matches("[0-9]+") ? owner : "");
-    ScriptRunner.ScriptResult said = shell.run(FileScripts.GIVE, absolute, both);
-    if (!said.succeeded()) {
-      throw failure(path, said);
+    ScriptRunner.ScriptResult output = shell.run(FileScripts.GIVE, absolute, both);
+    if (!output.succeeded()) {
+      throw failure(path, output);
     }
   }
 
-  private SandboxException failure(String path, ScriptRunner.ScriptResult said) {
-    return errors.of("giving " + owner, path, said);
+  private SandboxException failure(String path, ScriptRunner.ScriptResult output) {
+    return errors.of("changing the owner to " + owner, path, output);
   }
 }

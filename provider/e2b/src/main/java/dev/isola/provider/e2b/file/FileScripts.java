@@ -1,14 +1,14 @@
 package dev.isola.provider.e2b.file;
 
-/** What is done to files by programs inside. Paths are arguments, never part of a script. */
+/** Scripts for file operations. Paths are passed as arguments, never inserted into a script. */
 final class FileScripts {
   private static final String FAIL = "fail() { echo \"isola: $1\" >&2; exit 1; }\n";
 
-  /** Fails with the reason when $1 is not there; a link is. */
+  /** Fails with the reason if $1 does not exist; a dangling link exists. */
   private static final String THERE =
       "[ -L \"$1\" ] || find \"$1\" -maxdepth 0 >/dev/null || exit 1\n";
 
-  /** Fails with the reason when $1 is no folder that can be read. */
+  /** Fails with the reason if $1 is not a readable folder. */
   private static final String FOLDER =
       FAIL
           + """
@@ -16,13 +16,13 @@ final class FileScripts {
           [ -r "$1" ] && [ -x "$1" ] || fail 'Permission denied'
           """;
 
-  /** Ten words of everything that is found, each with a zero behind it. */
+  /** Prints ten NUL-terminated fields per result. */
   private static final String WORDS =
       " -printf '%p\\0%y\\0%m\\0%s\\0%U\\0%G\\0%u\\0%g\\0%T@\\0%l\\0'";
 
   static final String STAT = "exec find \"$1\" -maxdepth 0" + WORDS;
 
-  /** Describes what $1 leads to, where it is. */
+  /** Describes the target of $1, under its resolved path. */
   static final String FOLLOW =
       FAIL
           + """
@@ -34,14 +34,14 @@ final class FileScripts {
           + "exec find \"${p%x}\" -maxdepth 0"
           + WORDS;
 
-  /** Lists $1, written $2, as deep as $3. */
+  /** Lists $1, spelled $2, to the depth $3. */
   static final String LIST =
       FOLDER
           + "find \"$2\" -mindepth 1 -maxdepth $3 -ignore_readdir_race"
           + WORDS
           + " 2>/dev/null || true";
 
-  /** Lists what of $1, written $2, matches $3. */
+  /** Lists the paths below $1, spelled $2, that match $3. */
   static final String GLOB =
       FOLDER
           + "find \"$2\" -mindepth 1 -ignore_readdir_race -regextype posix-extended -regex \"$3\""
@@ -77,8 +77,8 @@ final class FileScripts {
   static final String DROP = "exec rm -f -- \"$1\"";
 
   /**
-   * Puts the content $1 at $2 in the folder $3: how ($4: whole, new, in-place, append), with the
-   * mode $5 if any, kept by its writer or copied ($6), on the disk or not ($7).
+   * Moves the staged content $1 to $2 in the folder $3: with the strategy $4 (whole, new, in-place,
+   * append), the mode $5 if any, moved or copied ($6), and synced to disk or not ($7).
    */
   static final String PUT =
       FAIL
@@ -108,7 +108,7 @@ final class FileScripts {
           + "find \"$t\" -maxdepth 0"
           + WORDS;
 
-  /** Says what of $1 and the folders above it is not there yet, the uppermost, for the user $2. */
+  /** Prints the topmost path of $1 and its parents that does not exist, as seen by the user $2. */
   static final String MISSING =
       """
       case $2 in
@@ -124,17 +124,17 @@ final class FileScripts {
       printf %s "$top"
       """;
 
-  /** Gives $1 and all beneath it to $2. */
+  /** Changes the owner of $1 and everything below it to $2. */
   static final String GIVE = "exec chown -hR -- \"$2\" \"$1\"";
 
-  /** Prints the content of $1 from byte $2 on (the first is 1), $3 bytes of it where given. */
+  /** Prints the content of $1 from byte $2 (the first is 1), limited to $3 bytes if given. */
   static final String READ =
       """
       exec 3<"$1" || exit 2
       if [ -n "$3" ]; then tail -c +"$2" <&3 | head -c "$3"; else tail -c +"$2" <&3; fi || exit 2
       """;
 
-  /** Packs the file or folder $1 of the folder $2, called $3, without what matches $4. */
+  /** Archives the entry $1 of the folder $2 under the name $3, without paths that match $4. */
   static final String PACK =
       THERE
           + """
@@ -148,14 +148,14 @@ final class FileScripts {
                 --ignore-failed-read --warning=none -cf - -T -
           """;
 
-  /** Unpacks $1 into $2. */
+  /** Extracts $1 into $2. */
   static final String UNPACK =
       """
       tar -C "$2" --no-same-owner -pxf "$1" || exit 1
       rm -f -- "$1"
       """;
 
-  /** The extended attributes of $2 in hexadecimal, or a change of one. */
+  /** Prints the extended attributes of $2 in hexadecimal, or changes one. */
   static final String ATTRIBUTES =
       """
       command -v python3 >/dev/null || { echo 'python3: not found' >&2; exit 1; }

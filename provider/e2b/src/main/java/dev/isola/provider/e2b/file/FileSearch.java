@@ -14,12 +14,12 @@ import java.util.Spliterators;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** Files that a script inside finds, told as it finds them. */
-record FileSearch(ScriptRunner shell, SandboxContext inside, FileErrors errors) {
+/** Streams the results of a search script. */
+record FileSearch(ScriptRunner shell, SandboxContext context, FileErrors errors) {
 
   Stream<FileInfo> stream(String what, String path, String script, List<String> args) {
     ScriptRunner.RunningScript following =
-        shell.start(script, inside.user(), args, Optional.empty());
+        shell.start(script, context.user(), args, Optional.empty());
     ResultIterator found = new ResultIterator(following, what, path);
     try {
       found.fill();
@@ -53,7 +53,7 @@ record FileSearch(ScriptRunner shell, SandboxContext inside, FileErrors errors) 
       return !ready.isEmpty();
     }
 
-    /** Waits for the next file, or for the end and its reason. */
+    /** Waits for the next result, or for the end and its status. */
     void fill() {
       while (ready.isEmpty() && !ended) {
         Optional<byte[]> piece = following.next();

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads what {@code find} tells of files: ten words each, a zero behind every word. */
+/** Parses the output of {@code find}: ten NUL-terminated fields per file. */
 final class FindOutputParser {
   private static final int WORDS = 10;
   private static final int LONGEST_WORD = 1 << 16;
@@ -18,7 +18,7 @@ final class FindOutputParser {
   private final ByteArrayOutputStream word = new ByteArrayOutputStream();
   private final List<String> words = new ArrayList<>(WORDS);
 
-  /** Takes a piece, and returns the files that are complete with it. */
+  /** Parses a piece of output and returns the files that are now complete. */
   List<FileInfo> parse(byte[] piece) {
     List<FileInfo> files = new ArrayList<>();
     for (byte one : piece) {
@@ -67,7 +67,7 @@ final class FindOutputParser {
     }
   }
 
-  /** Reads seconds and their fraction, which has ten digits. */
+  /** Parses seconds with a fraction of ten digits. */
   private static Instant time(String text) {
     int dot = text.indexOf('.');
     String seconds = dot < 0 ? text : text.substring(0, dot);

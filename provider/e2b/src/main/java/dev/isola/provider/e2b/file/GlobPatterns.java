@@ -2,14 +2,14 @@ package dev.isola.provider.e2b.file;
 
 import java.util.List;
 
-/** Patterns of names as POSIX regular expressions, which {@code find} understands. */
+/** Translates globs to POSIX regular expressions for {@code find}. */
 final class GlobPatterns {
-  /** Matches nothing that there is. */
+  /** Matches no path. */
   private static final String NOTHING = "^$";
 
   private GlobPatterns() {}
 
-  /** Returns what matches everything that one of {@code globs} matches beneath {@code start}. */
+  /** Returns an expression for all paths below {@code start} that match one of {@code globs}. */
   static String anyOf(String start, List<String> globs) {
     if (globs.isEmpty()) {
       return NOTHING;
@@ -25,7 +25,7 @@ final class GlobPatterns {
   }
 
   /**
-   * @param dots whether a star stands for a leading dot too
+   * @param dots whether a star matches a leading dot
    */
   private static String of(String glob, boolean dots) {
     StringBuilder regex = new StringBuilder();

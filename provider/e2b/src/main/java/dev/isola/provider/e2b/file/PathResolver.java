@@ -6,25 +6,25 @@ import dev.isola.provider.e2b.exec.SandboxContext;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 
-/** Paths as a caller writes them, made absolute or refused. */
-record PathResolver(SandboxContext inside) {
+/** Validates the paths of callers and makes them absolute. */
+record PathResolver(SandboxContext context) {
   private static final int LONGEST = 4_096;
 
   String absolute(String path) {
     if (path.isEmpty()) {
-      throw refused("an empty path names nothing");
+      throw refused("the path is empty");
     }
     if (path.indexOf('\0') >= 0 || !UTF_8.newEncoder().canEncode(path)) {
-      throw refused("a path has a character that no file system knows");
+      throw refused("the path contains an invalid character");
     }
-    String absolute = inside.absolute(path);
+    String absolute = context.absolute(path);
     if (absolute.getBytes(UTF_8).length > LONGEST) {
-      throw refused("a path is longer than " + LONGEST + " bytes");
+      throw refused("the path is longer than " + LONGEST + " bytes");
     }
     return absolute;
   }
 
-  /** Returns the folder of a path. */
+  /** Returns the parent folder of a path. */
   static String parent(String absolute) {
     String plain = absolute.replaceFirst("/+$", "");
     int slash = plain.lastIndexOf('/');
@@ -36,12 +36,12 @@ record PathResolver(SandboxContext inside) {
     return plain.substring(plain.lastIndexOf('/') + 1);
   }
 
-  /** Returns a folder with a slash at its end. */
+  /** Returns a folder path with a trailing slash. */
   static String folder(String absolute) {
     return absolute.endsWith("/") ? absolute : absolute + "/";
   }
 
   SandboxException refused(String what) {
-    return inside.fault(ErrorCode.INVALID_REQUEST, what, "name another path").exception();
+    return context.fault(ErrorCode.INVALID_REQUEST, what, "use another path").exception();
   }
 }

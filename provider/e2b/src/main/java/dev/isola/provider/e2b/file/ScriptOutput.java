@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The output of a script inside, read while the script runs. */
+/** The output of a script, read while it runs. */
 final class ScriptOutput extends InputStream {
   private final ScriptRunner.RunningScript script;
   private final Function<ScriptRunner.ScriptResult, SandboxException> failure;
@@ -15,7 +15,7 @@ final class ScriptOutput extends InputStream {
   private int at;
   private boolean ended;
 
-  /** Returns once the output begins. */
+  /** Waits until the output begins. */
   ScriptOutput(
       ScriptRunner.RunningScript script,
       Function<ScriptRunner.ScriptResult, SandboxException> failure) {
@@ -60,7 +60,7 @@ final class ScriptOutput extends InputStream {
       at += count;
       return count;
     }
-    // 1 is tar's code for a file that changed while it was read
+    // tar exits with 1 if a file changed while it was read.
     if (script.result().code() > 1) {
       throw new IOException(failure.apply(script.result()).fault().problem());
     }

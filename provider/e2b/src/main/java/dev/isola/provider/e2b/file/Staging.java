@@ -16,26 +16,26 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Content on its way in: all of it lies in a temporary file before anything is done with it. */
-record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
+/** Uploads content to a temporary file in the sandbox before it is used. */
+record Staging(SandboxContext context, ScriptRunner shell, FileErrors errors) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final Duration LONGEST = Duration.ofHours(1);
 
-  /** Brings {@code content} in, lets {@code use} work with its path, and leaves nothing there. */
+  /** Uploads {@code content}, calls {@code use} with its path, and removes the file. */
   <T> T with(String what, InputStream content, Function<String, T> use) {
     byte[] random = new byte[8];
     RANDOM.nextBytes(random);
     String staged = "/tmp/.isola-" + HexFormat.of().formatHex(random);
     Source source = new Source(content);
     try {
-      inside.envd().upload(staged, source, LONGEST);
-      source.rethrow(inside, what);
+      context.envd().upload(staged, source, LONGEST);
+      source.rethrow(context, what);
     } catch (RpcError e) {
       remove(staged);
       throw errors.of(code(e), "writing", what, e.detail());
     } catch (SandboxException e) {
       remove(staged);
-      source.rethrow(inside, what);
+      source.rethrow(context, what);
       throw e;
     }
     try {
@@ -50,19 +50,22 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
     return e.code().equals("507") ? ErrorCode.DISK_FULL : ErrorCode.INVALID_REQUEST;
   }
 
-  /** Removes what is left of it; where even that fails nobody is helped by hearing so. */
+  /** Removes the temporary file. A failure is ignored, because the caller cannot act on it. */
   void remove(String staged) {
     try {
       shell.run(
           FileScripts.DROP,
-          inside.user().isEmpty() ? Optional.empty() : Optional.of("root"),
+          context.user().isEmpty() ? Optional.empty() : Optional.of("root"),
           List.of(staged));
     } catch (SandboxException e) {
-      // the reason of the failure before is told
+      // The original failure is reported.
     }
   }
 
-  /** Remembers why it broke: whoever sends it only says that it did. */
+  /**
+   * Remembers the exception of the source, because the HTTP client reports only that reading
+   * failed.
+   */
   private static final class Source extends FilterInputStream {
     private volatile @Nullable Throwable broken;
 
@@ -88,22 +91,22 @@ record Staging(SandboxContext inside, ScriptRunner shell, FileErrors errors) {
 
     @Override
     public void close() {
-      // the caller's
+      // The caller closes the stream.
     }
 
-    void rethrow(SandboxContext inside, String what) {
+    void rethrow(SandboxContext context, String what) {
       Throwable why = broken;
       if (why instanceof SandboxException known) {
         throw known.sandbox().isPresent()
             ? known
-            : known.fault().sandbox(inside.id()).exception(known);
+            : known.fault().sandbox(context.id()).exception(known);
       }
       if (why != null) {
-        throw inside
+        throw context
             .fault(
                 ErrorCode.INVALID_REQUEST,
                 "the content of " + what + " could not be read: " + why.getMessage(),
-                "give it once more")
+                "send it again")
             .exception(why);
       }
     }

@@ -1,4 +1,6 @@
-/** Files over envd: content by its routes, everything else by programs inside the sandbox. */
+/**
+ * Files over envd: content through its HTTP routes, everything else through scripts in the sandbox.
+ */
 @NullMarked
 package dev.isola.provider.e2b.file;
 

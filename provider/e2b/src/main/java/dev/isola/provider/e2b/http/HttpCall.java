@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One request.
+ * A request.
  *
- * @param what it does, for messages: {@code making a sandbox}
- * @param harmless whether it changes nothing that a second one would not: what became of it when no
- *     answer came is then no question
- * @param content its body; none when empty
+ * @param what the operation, for messages, such as {@code making a sandbox}
+ * @param idempotent whether the request can be repeated without further effect, so that a missing
+ *     response is not an unknown outcome
+ * @param content the body; none if empty
  */
 public record HttpCall(
     String what,
@@ -23,12 +23,12 @@ public record HttpCall(
     boolean idempotent,
     Optional<Content> content) {
 
-  /** What is sent. */
+  /** The body of a request. */
   public sealed interface Content {
-    /** All of it is here; it can be sent once more. */
+    /** A body in memory, which can be sent again. */
     record BufferedContent(Bytes bytes) implements Content {}
 
-    /** It comes piece by piece, once. */
+    /** A streamed body, which can be sent once. */
     record StreamContent(InputStream stream) implements Content {}
   }
 
@@ -62,7 +62,7 @@ public record HttpCall(
         .with("Content-Type", type);
   }
 
-  /** Sends what a stream gives, piece by piece. */
+  /** Returns the request with a streamed body. */
   public HttpCall sending(String type, InputStream body) {
     Content all = new Content.StreamContent(body);
     return new HttpCall(what, method, address, headers, idempotent, Optional.of(all))

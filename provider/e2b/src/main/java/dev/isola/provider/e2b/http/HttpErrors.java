@@ -9,16 +9,16 @@ import java.io.IOException;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What went wrong between here and the other side, in the words of the contract. */
+/** Translates HTTP failures into the exceptions of the provider contract. */
 public final class HttpErrors {
-  /** In the context of an error that is an answer: its HTTP status. */
+  /** Context key of an error response's HTTP status. */
   public static final String STATUS = "status";
 
   private static final int LONGEST = 300;
 
   private HttpErrors() {}
 
-  /** Returns the {@code message} of an error, or whatever came instead. */
+  /** Returns the {@code message} of an error response, or the raw body if it has none. */
   public static String message(Bytes body) {
     try {
       return JsonValue.parse(body.toArray()).text("message");
@@ -27,10 +27,10 @@ public final class HttpErrors {
     }
   }
 
-  static SandboxException timedOut(HttpCall call, Duration patience) {
-    String what = call.what() + " at " + host(call) + ": no answer within " + patience.toSeconds();
+  static SandboxException timedOut(HttpCall call, Duration timeout) {
+    String what = call.what() + " at " + host(call) + ": no response within " + timeout.toSeconds();
     return call.idempotent()
-        ? Fault.of(ErrorCode.DEADLINE_EXCEEDED, what + " s", "try again").exception()
+        ? Fault.of(ErrorCode.DEADLINE_EXCEEDED, what + " s", "retry").exception()
         : unknown(what + " s", null);
   }
 
@@ -38,7 +38,7 @@ public final class HttpErrors {
     return Fault.of(
             ErrorCode.CANCELLED,
             call.what() + " at " + host(call) + " was interrupted",
-            "it may have happened nevertheless; look before you ask again")
+            "the request may have taken effect; check before repeating it")
         .exception();
   }
 
@@ -49,12 +49,12 @@ public final class HttpErrors {
         ? Fault.of(
                 ErrorCode.PROVIDER_UNAVAILABLE,
                 what,
-                "see that the address is right and can be reached from here")
+                "check that the address is correct and reachable from this host")
             .exception(cause)
         : unknown(what, cause);
   }
 
-  /** Returns what an answer means that is no success, for whatever nobody knows better. */
+  /** Returns the exception for an error response that the caller does not handle specifically. */
   public static SandboxException of(HttpCall call, HttpAnswer answer, String message) {
     String what =
         call.what() + " at " + host(call) + ": " + answer.status() + " " + line(message).strip();
@@ -62,20 +62,20 @@ public final class HttpErrors {
       case 401, 403 ->
           Fault.of(
                   ErrorCode.PROVIDER_UNAVAILABLE,
-                  call.what() + ": " + host(call) + " refuses the key",
-                  "set E2B_API_KEY, or the provider's setting api_key, to one that is valid")
+                  call.what() + ": " + host(call) + " rejected the API key",
+                  "set E2B_API_KEY or the provider's setting api_key to a valid key")
               .exception();
       case 402 ->
           Fault.of(
                   ErrorCode.RESOURCE_LIMIT,
                   what,
-                  "the E2B account has no credit left; see its billing page, or use another"
+                  "the E2B account has no credit left; check its billing page, or use another"
                       + " provider")
               .exception();
       case 404 -> Fault.of(ErrorCode.SANDBOX_NOT_FOUND, what, "list the sandboxes").exception();
-      case 409 -> Fault.of(ErrorCode.CONFLICT, what, "look at the sandbox's state").exception();
+      case 409 -> Fault.of(ErrorCode.CONFLICT, what, "check the state of the sandbox").exception();
       case 429 -> rateLimited(what, answer);
-      case 501 -> Fault.of(ErrorCode.NOT_IMPLEMENTED, what, "ask for something else").exception();
+      case 501 -> Fault.of(ErrorCode.NOT_IMPLEMENTED, what, "use a supported feature").exception();
       case 503 -> unavailable(what);
       case 507 -> Fault.of(ErrorCode.DISK_FULL, what, "remove files").exception();
       default -> {
@@ -87,32 +87,33 @@ public final class HttpErrors {
             : Fault.of(
                     ErrorCode.OUTCOME_UNKNOWN,
                     what,
-                    "it may have happened; look before you ask again")
+                    "the request may have taken effect; check before repeating it")
                 .with(STATUS, Integer.toString(answer.status()))
                 .exception();
       }
     };
   }
 
-  /** Says that an answer is not what the protocol promises. */
+  /** Returns the exception for a response that violates the protocol. */
   public static SandboxException malformed(HttpCall call, String why) {
-    String what = call.what() + ": " + host(call) + " answers with something else: " + line(why);
+    String what = call.what() + ": " + host(call) + " sent an unexpected response: " + line(why);
     return call.idempotent() ? unavailable(what) : unknown(what, null);
   }
 
   private static SandboxException unavailable(String what) {
-    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, what, "try again later").exception();
+    return Fault.of(ErrorCode.PROVIDER_UNAVAILABLE, what, "retry later").exception();
   }
 
   private static SandboxException unknown(String what, @Nullable Throwable cause) {
     return Fault.of(
-            ErrorCode.OUTCOME_UNKNOWN, what, "it may have happened; look before you ask again")
+            ErrorCode.OUTCOME_UNKNOWN,
+            what,
+            "the request may have taken effect; check before repeating it")
         .exception(cause);
   }
 
   private static SandboxException rateLimited(String what, HttpAnswer answer) {
-    Fault fault =
-        Fault.of(ErrorCode.RATE_LIMITED, what, "wait, or make fewer requests and sandboxes");
+    Fault fault = Fault.of(ErrorCode.RATE_LIMITED, what, "wait, or send fewer requests");
     return answer
         .headers()
         .firstValue("Retry-After")
@@ -134,7 +135,7 @@ public final class HttpErrors {
     return String.valueOf(call.address().getHost());
   }
 
-  /** Returns somebody else's words as one line of bounded length. */
+  /** Returns remote text as a single line of limited length. */
   public static String line(String text) {
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < text.length() && i < LONGEST; i++) {

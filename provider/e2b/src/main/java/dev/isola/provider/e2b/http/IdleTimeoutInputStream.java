@@ -9,16 +9,16 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A body from which somebody waits for no longer than so long without a byte. */
+/** A stream that fails if no byte arrives for a given time while it is being read. */
 public final class IdleTimeoutInputStream extends FilterInputStream {
   private static final ScheduledExecutorService WATCH =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("e2b-silence").factory());
-  private static final long NOBODY_READS = Long.MIN_VALUE;
+  private static final long NOT_READING = Long.MIN_VALUE;
 
   private final long most;
   private final ScheduledFuture<?> watching;
-  private volatile long since = NOBODY_READS;
+  private volatile long since = NOT_READING;
   private volatile boolean silent;
 
   public IdleTimeoutInputStream(InputStream in, Duration most) {
@@ -30,7 +30,7 @@ public final class IdleTimeoutInputStream extends FilterInputStream {
 
   private void look() {
     long start = since;
-    if (start != NOBODY_READS && System.nanoTime() - start > most) {
+    if (start != NOT_READING && System.nanoTime() - start > most) {
       silent = true;
       watching.cancel(false);
       Thread.startVirtualThread(this::drop);
@@ -41,7 +41,7 @@ public final class IdleTimeoutInputStream extends FilterInputStream {
     try {
       in.close();
     } catch (IOException e) {
-      // whoever reads is told that it was silent
+      // The reader gets the timeout.
     }
   }
 
@@ -57,15 +57,15 @@ public final class IdleTimeoutInputStream extends FilterInputStream {
     try {
       int count = in.read(to, offset, length);
       if (silent && count < 0) {
-        throw new IOException("nothing came for " + Duration.ofNanos(most).toSeconds() + " s");
+        throw new IOException("no data arrived for " + Duration.ofNanos(most).toSeconds() + " s");
       }
       return count;
     } catch (IOException e) {
       throw silent
-          ? new IOException("nothing came for " + Duration.ofNanos(most).toSeconds() + " s", e)
+          ? new IOException("no data arrived for " + Duration.ofNanos(most).toSeconds() + " s", e)
           : e;
     } finally {
-      since = NOBODY_READS;
+      since = NOT_READING;
     }
   }
 

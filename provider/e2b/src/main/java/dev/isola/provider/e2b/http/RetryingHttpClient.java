@@ -22,22 +22,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sends requests over connections that are kept and used again. HTTP/1.1 alone: a stream that
- * nobody reads holds back its own connection and no other.
+ * An HTTP client with pooled connections. Uses HTTP/1.1 only, so that an unread stream blocks just
+ * its own connection.
  *
- * <p>What was refused for its rate is sent again when that is soon allowed, because nothing
- * happened. Nothing else is ever sent twice.
+ * <p>A rate-limited request is sent again if the service permits it soon, because it had no effect.
+ * No other request is ever repeated.
  */
 public final class RetryingHttpClient implements AutoCloseable {
-  private static final Duration CONNECTING = Duration.ofSeconds(10);
-  private static final int LARGEST_ANSWER = 16 << 20;
-  private static final int TRIES = 3;
-  private static final long LONGEST_REST = 5;
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+  private static final int MAX_RESPONSE = 16 << 20;
+  private static final int MAX_ATTEMPTS = 3;
+  private static final long MAX_RETRY_SECONDS = 5;
 
   private static final String POOL = "jdk.httpclient.connectionPoolSize";
 
   static {
-    // The JDK keeps every connection it ever needed at once, and can be told otherwise only so.
+    // The JDK keeps every connection it has ever opened at once; only this system property limits
+    // the pool.
     if (System.getProperty(POOL) == null) {
       System.setProperty(POOL, "6");
     }
@@ -48,41 +49,44 @@ public final class RetryingHttpClient implements AutoCloseable {
   private final HttpClient client =
       HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(CONNECTING)
+          .connectTimeout(CONNECT_TIMEOUT)
           .followRedirects(HttpClient.Redirect.NEVER)
           .executor(threads)
           .build();
 
-  /** Sends and returns the whole answer. */
-  public HttpAnswer send(HttpCall call, Duration patience) {
-    long end = System.nanoTime() + patience.toNanos();
+  /** Sends a request and returns the complete response. */
+  public HttpAnswer send(HttpCall call, Duration timeout) {
+    long end = System.nanoTime() + timeout.toNanos();
     for (int tries = 1; ; tries++) {
       HttpResponse<byte[]> response =
           exchange(
-              call, BodyHandlers.limiting(BodyHandlers.ofByteArray(), LARGEST_ANSWER), left(end));
+              call, BodyHandlers.limiting(BodyHandlers.ofByteArray(), MAX_RESPONSE), left(end));
       HttpAnswer answer =
           new HttpAnswer(response.statusCode(), response.headers(), Bytes.of(response.body()));
-      if (answer.status() != 429 || tries == TRIES || !pauseBeforeRetry(call, answer, end)) {
+      if (answer.status() != 429 || tries == MAX_ATTEMPTS || !pauseBeforeRetry(call, answer, end)) {
         return answer;
       }
     }
   }
 
-  /** Sends and returns when the answer begins; its body comes as it is read, and must be closed. */
-  public HttpResponse<InputStream> open(HttpCall call, Duration patience) {
-    return exchange(call, BodyHandlers.ofInputStream(), patience);
+  /**
+   * Sends a request and returns once the response begins. The body is streamed, and the caller must
+   * close it.
+   */
+  public HttpResponse<InputStream> open(HttpCall call, Duration timeout) {
+    return exchange(call, BodyHandlers.ofInputStream(), timeout);
   }
 
-  private <T> HttpResponse<T> exchange(HttpCall call, BodyHandler<T> handler, Duration patience) {
+  private <T> HttpResponse<T> exchange(HttpCall call, BodyHandler<T> handler, Duration timeout) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(call.address()).method(call.method(), body(call));
     call.headers().forEach(request::setHeader);
     CompletableFuture<HttpResponse<T>> answer = client.sendAsync(request.build(), handler);
     try {
-      return answer.get(Math.max(1, patience.toMillis()), TimeUnit.MILLISECONDS);
+      return answer.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       answer.cancel(true);
-      throw HttpErrors.timedOut(call, patience);
+      throw HttpErrors.timedOut(call, timeout);
     } catch (InterruptedException e) {
       answer.cancel(true);
       Thread.currentThread().interrupt();
@@ -105,7 +109,7 @@ public final class RetryingHttpClient implements AutoCloseable {
         .orElse(BodyPublishers.noBody());
   }
 
-  /** Tells whether nobody can have heard of a request that failed this way. */
+  /** Tells whether a request that failed this way cannot have reached the service. */
   private static boolean neverSent(@org.jspecify.annotations.Nullable Throwable why) {
     for (Throwable cause = why; cause != null; cause = cause.getCause()) {
       if (cause instanceof ConnectException
@@ -118,7 +122,7 @@ public final class RetryingHttpClient implements AutoCloseable {
     return false;
   }
 
-  /** Rests as long as the other side wants, when there is time for that. */
+  /** Waits as long as the service asks for, if the deadline allows it. */
   private static boolean pauseBeforeRetry(HttpCall call, HttpAnswer answer, long end) {
     long seconds =
         answer
@@ -129,7 +133,7 @@ public final class RetryingHttpClient implements AutoCloseable {
             .orElse(Long.MAX_VALUE);
     boolean again =
         call.content().filter(HttpCall.Content.StreamContent.class::isInstance).isEmpty();
-    if (!again || seconds > LONGEST_REST || left(end).toSeconds() <= seconds) {
+    if (!again || seconds > MAX_RETRY_SECONDS || left(end).toSeconds() <= seconds) {
       return false;
     }
     try {
@@ -145,14 +149,14 @@ public final class RetryingHttpClient implements AutoCloseable {
     return Duration.ofNanos(Math.max(1_000_000, end - System.nanoTime()));
   }
 
-  /** Drops what is under way. */
+  /** Aborts the requests in progress. */
   @Override
   public void close() {
     client.shutdownNow();
     threads.shutdownNow();
   }
 
-  /** Reads at most {@code most} bytes of a stream that is then closed. */
+  /** Reads at most {@code most} bytes of a stream and closes it. */
   public static Bytes readAtMost(InputStream in, int most) {
     try (in) {
       return Bytes.of(in.readNBytes(most));

@@ -1,4 +1,4 @@
-/** Requests with deadlines and bounded answers over the JDK's client. */
+/** Requests with deadlines and size-limited responses, over the JDK's HTTP client. */
 @NullMarked
 package dev.isola.provider.e2b.http;
 

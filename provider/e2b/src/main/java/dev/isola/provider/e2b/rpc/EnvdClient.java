@@ -26,33 +26,33 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** envd of one sandbox. */
+/** A client of envd, the daemon that E2B runs in a sandbox. */
 public final class EnvdClient {
-  /** Statuses by which a proxy before the sandbox says that there is none behind it. */
-  private static final Set<Integer> NOBODY_THERE = Set.of(401, 403, 404, 410, 502, 503, 504);
+  /** Statuses with which a proxy reports that there is no sandbox behind it. */
+  private static final Set<Integer> NO_SANDBOX = Set.of(401, 403, 404, 410, 502, 503, 504);
 
-  private static final Duration QUICK = Duration.ofSeconds(30);
-  private static final Duration SILENCE = Duration.ofSeconds(60);
+  private static final Duration SHORT_TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(60);
   private static final String PING_SECONDS = "15";
-  private static final int MOST_SAID = 64 * 1024;
+  private static final int MAX_ERROR = 64 * 1024;
 
   private final RetryingHttpClient http;
   private final URI base;
   private final Map<String, String> headers;
-  private final SandboxLiveness whereabouts;
+  private final SandboxLiveness liveness;
 
   /**
-   * @param token what proves who we are; none where the sandbox asks for none
+   * @param token the access token; empty if the sandbox requires none
    */
   public EnvdClient(
       RetryingHttpClient http,
       URI base,
       String sandbox,
       Optional<Secret> token,
-      SandboxLiveness whereabouts) {
+      SandboxLiveness liveness) {
     this.http = http;
     this.base = base;
-    this.whereabouts = whereabouts;
+    this.liveness = liveness;
     Map<String, String> all = new LinkedHashMap<>();
     all.put("E2b-Sandbox-Id", sandbox);
     all.put("E2b-Sandbox-Port", "49983");
@@ -60,23 +60,23 @@ public final class EnvdClient {
     this.headers = Map.copyOf(all);
   }
 
-  /** Tells whether it answers. */
-  public boolean isReachable(Duration patience) {
+  /** Tells whether envd responds. */
+  public boolean isReachable(Duration maxWait) {
     try {
-      return http.send(call("looking after it", "GET", "/health"), patience).isSuccess();
+      return http.send(call("checking the sandbox", "GET", "/health"), maxWait).isSuccess();
     } catch (SandboxException e) {
       return false;
     }
   }
 
-  /** Calls a method with one message each way. */
+  /** Calls a unary method. */
   public JsonValue call(String method, Object message, boolean harmless) throws RpcError {
     HttpCall call =
         call(method, "POST", "/" + method)
             .with("Connect-Protocol-Version", "1")
             .sending("application/json", Json.bytes(message));
     HttpCall known = harmless ? call.asIdempotent() : call;
-    HttpAnswer answer = guarded(() -> http.send(known, QUICK));
+    HttpAnswer answer = guarded(() -> http.send(known, SHORT_TIMEOUT));
     if (answer.isSuccess()) {
       return parsed(known, answer.body());
     }
@@ -86,7 +86,7 @@ public final class EnvdClient {
   /**
    * Opens a stream.
    *
-   * @param user who asks; the sandbox's own when empty
+   * @param user the user; the sandbox's user if empty
    * @param timeout after which envd ends what was started
    */
   public MessageStream stream(
@@ -106,60 +106,60 @@ public final class EnvdClient {
                         "Basic "
                             + Base64.getEncoder().encodeToString((name + ":").getBytes(UTF_8))))
             .orElse(call);
-    HttpResponse<InputStream> response = opened(known);
-    return new MessageStream(new IdleTimeoutInputStream(response.body(), SILENCE));
+    HttpResponse<InputStream> response = endpoint(known);
+    return new MessageStream(new IdleTimeoutInputStream(response.body(), IDLE_TIMEOUT));
   }
 
-  /** Opens the content of a file, from {@code offset} on where the answer is 206. */
+  /** Opens the content of a file. The response is a range only if its status is 206. */
   public HttpResponse<InputStream> download(String path, Optional<String> range) throws RpcError {
     HttpCall call = call("reading " + path, "GET", "/files?path=" + encoded(path));
-    return opened(range.map(text -> call.with("Range", text)).orElse(call));
+    return endpoint(range.map(text -> call.with("Range", text)).orElse(call));
   }
 
-  /** Returns a body that does not let its reader wait for ever. */
+  /** Returns the body with an idle timeout. */
   public static InputStream withIdleTimeout(HttpResponse<InputStream> response) {
-    return new IdleTimeoutInputStream(response.body(), SILENCE);
+    return new IdleTimeoutInputStream(response.body(), IDLE_TIMEOUT);
   }
 
-  /** Writes a file of the sandbox's user. */
-  public void upload(String path, InputStream content, Duration patience) throws RpcError {
+  /** Writes a file as the sandbox's user. */
+  public void upload(String path, InputStream content, Duration maxWait) throws RpcError {
     HttpCall call =
         call("writing " + path, "POST", "/files?path=" + encoded(path))
             .sending("application/octet-stream", content)
             .asIdempotent();
-    HttpAnswer answer = guarded(() -> http.send(call, patience));
+    HttpAnswer answer = guarded(() -> http.send(call, maxWait));
     if (!answer.isSuccess()) {
       throw refused(call, answer);
     }
   }
 
-  private HttpResponse<InputStream> opened(HttpCall call) throws RpcError {
-    HttpResponse<InputStream> response = guarded(() -> http.open(call, QUICK));
+  private HttpResponse<InputStream> endpoint(HttpCall call) throws RpcError {
+    HttpResponse<InputStream> response = guarded(() -> http.open(call, SHORT_TIMEOUT));
     if (response.statusCode() >= 200 && response.statusCode() < 300) {
       return response;
     }
-    Bytes said =
+    Bytes result =
         RetryingHttpClient.readAtMost(
-            new IdleTimeoutInputStream(response.body(), QUICK), MOST_SAID);
-    throw refused(call, new HttpAnswer(response.statusCode(), response.headers(), said));
+            new IdleTimeoutInputStream(response.body(), SHORT_TIMEOUT), MAX_ERROR);
+    throw refused(call, new HttpAnswer(response.statusCode(), response.headers(), result));
   }
 
   private <T> T guarded(Supplier<T> action) {
-    whereabouts.requireRunning();
+    liveness.requireRunning();
     try {
       return action.get();
     } catch (SandboxException e) {
       throw switch (e.code()) {
-        case PROVIDER_UNAVAILABLE, OUTCOME_UNKNOWN -> whereabouts.notRunningReason().orElse(e);
+        case PROVIDER_UNAVAILABLE, OUTCOME_UNKNOWN -> liveness.notRunningReason().orElse(e);
         default -> e;
       };
     }
   }
 
-  /** Returns what envd itself says, or throws what is true of the sandbox. */
+  /** Returns the error of envd, or throws the reason if the sandbox is not running. */
   private RpcError refused(HttpCall call, HttpAnswer answer) {
-    if (NOBODY_THERE.contains(answer.status())) {
-      whereabouts
+    if (NO_SANDBOX.contains(answer.status())) {
+      liveness
           .notRunningReason()
           .ifPresent(
               reason -> {
@@ -175,7 +175,7 @@ public final class EnvdClient {
         return new RpcError(Integer.toString(answer.status()), HttpErrors.message(answer.body()));
       }
     } catch (IOException e) {
-      // told by its status
+      // Reported by its status.
     }
     throw HttpErrors.of(call, answer, HttpErrors.message(answer.body()));
   }
@@ -184,7 +184,7 @@ public final class EnvdClient {
     try {
       return JsonValue.parse(body.toArray());
     } catch (IOException e) {
-      throw HttpErrors.malformed(call, "no JSON");
+      throw HttpErrors.malformed(call, "not JSON");
     }
   }
 

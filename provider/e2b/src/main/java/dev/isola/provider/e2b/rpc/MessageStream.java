@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Optional;
 
-/** The messages of a stream. One that ends without saying so was cut off. */
+/** A stream of messages of the Connect protocol. A stream without an end message was cut off. */
 public final class MessageStream implements AutoCloseable {
-  private static final int LARGEST = 8 << 20;
+  private static final int MAX_MESSAGE = 8 << 20;
 
   private final InputStream in;
 
@@ -21,13 +21,13 @@ public final class MessageStream implements AutoCloseable {
   /**
    * Waits for the next message; empty at the end.
    *
-   * @throws RpcError when the end has a reason
-   * @throws IOException when the stream was cut off, or is none
+   * @throws RpcError if the stream ended with an error
+   * @throws IOException if the stream was cut off or is malformed
    */
   public Optional<JsonValue> next() throws IOException, RpcError {
     ConnectFrame frame =
-        ConnectFrame.read(in, LARGEST)
-            .orElseThrow(() -> new EOFException("the stream was cut off"));
+        ConnectFrame.read(in, MAX_MESSAGE)
+            .orElseThrow(() -> new EOFException("the stream ended unexpectedly"));
     JsonValue message = JsonValue.parse(frame.json());
     if (!frame.isEnd()) {
       return Optional.of(message);
@@ -39,11 +39,11 @@ public final class MessageStream implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** Reads what follows the last message that matters, so that the connection can be used again. */
+  /** Reads the rest of the stream, so that the connection can be reused. */
   public void finish() {
     try {
       while (next().isPresent()) {
-        // nothing of it matters any more
+        // The rest is irrelevant.
       }
       if (in.read() >= 0) {
         close();
@@ -56,7 +56,7 @@ public final class MessageStream implements AutoCloseable {
   static RpcError error(JsonValue error) {
     return new RpcError(
         error.optionalText("code").orElse("unknown"),
-        HttpErrors.line(error.optionalText("message").orElse("no reason is given")));
+        HttpErrors.line(error.optionalText("message").orElse("no reason was given")));
   }
 
   @Override
@@ -64,7 +64,7 @@ public final class MessageStream implements AutoCloseable {
     try {
       in.close();
     } catch (IOException e) {
-      // it is not read any more
+      // The stream is no longer read.
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.isola.provider.e2b.rpc;
 
-/** What envd says instead of an answer: a word of the Connect protocol, and a sentence. */
+/** An error response of envd: a code of the Connect protocol and a message. */
 public final class RpcError extends Exception {
   private static final long serialVersionUID = 1L;
 
@@ -11,12 +11,12 @@ public final class RpcError extends Exception {
     this.code = code;
   }
 
-  /** Returns a word such as {@code not_found}. */
+  /** Returns a code such as {@code not_found}. */
   public String code() {
     return code;
   }
 
-  /** Returns what was said. */
+  /** Returns the message. */
   public String detail() {
     return String.valueOf(getMessage());
   }

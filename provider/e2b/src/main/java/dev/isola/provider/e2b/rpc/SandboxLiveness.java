@@ -3,16 +3,16 @@ package dev.isola.provider.e2b.rpc;
 import dev.isola.spi.error.SandboxException;
 import java.util.Optional;
 
-/** Knows of a sandbox what envd in it cannot say. */
+/** Tells whether a sandbox is running, which its envd cannot tell itself. */
 public interface SandboxLiveness {
   /**
-   * Refuses a call to a sandbox that is known not to run.
+   * Throws if the sandbox is known not to be running.
    *
-   * @throws dev.isola.spi.error.Gone when it is destroyed
-   * @throws dev.isola.spi.error.Conflict when it is paused
+   * @throws dev.isola.spi.error.Gone if it is destroyed
+   * @throws dev.isola.spi.error.Conflict if it is paused
    */
   void requireRunning();
 
-  /** Asks whether it runs, and returns the reason where it does not. */
+  /** Queries the state and returns why the sandbox is not running; empty if it is. */
   Optional<SandboxException> notRunningReason();
 }

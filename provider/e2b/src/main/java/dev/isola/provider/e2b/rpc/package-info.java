@@ -1,4 +1,4 @@
-/** What E2B runs inside a sandbox, envd: calls and streams in JSON, content of files. */
+/** The protocol of envd, E2B's daemon in a sandbox: JSON calls and streams, and file content. */
 @NullMarked
 package dev.isola.provider.e2b.rpc;
 

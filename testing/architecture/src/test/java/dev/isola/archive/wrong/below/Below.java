@@ -2,9 +2,9 @@ package dev.isola.archive.wrong.below;
 
 import dev.isola.archive.wrong.Above;
 
-/** Makes a cycle of packages with the one above. */
+/** Forms a cycle with the package above. */
 public final class Below {
-  public Class<?> arrow() {
+  public Class<?> forbidden() {
     return Above.class;
   }
 }

@@ -1,4 +1,4 @@
 package dev.isola.provider.other.wrong;
 
-/** A provider that another provider must not know. */
+/** A provider that other providers must not use. */
 public final class OtherProvider {}
