@@ -37,7 +37,7 @@ static void copy(int from, int to, char *buffer)
     }
 }
 
-static void *inwards(void *socket)
+static void *copy_input(void *socket)
 {
     static char buffer[PIECE];
     int fd = (int)(intptr_t)socket;
@@ -56,7 +56,7 @@ int bridge(const char *path)
     if (fd < 0 || strlen(path) >= sizeof address.sun_path) return 1;
     memcpy(address.sun_path, path, strlen(path) + 1);
     if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) return 1;
-    if (pthread_create(&thread, NULL, inwards, (void *)(intptr_t)fd) != 0) return 1;
+    if (pthread_create(&thread, NULL, copy_input, (void *)(intptr_t)fd) != 0) return 1;
     copy(fd, 1, buffer);
     return 0;
 }

@@ -67,7 +67,7 @@ bool connection_is_open(void)
 /* ---- sending ---- */
 
 /* Requests a write event for what could not be sent at once. May be called on a worker thread. */
-static bool sent(struct peer *p, bool ok)
+static bool after_send(struct peer *p, bool ok)
 {
     if (p->queue.length && !p->queue.corked && !p->want_write) {
         p->want_write = true;
@@ -80,7 +80,7 @@ static bool sent(struct peer *p, bool ok)
 static bool peer_send(struct peer *p, enum frame_type type, uint32_t stream, const void *head, size_t head_length,
                       const void *payload, size_t length)
 {
-    return sent(p, send_queue_send(&p->queue, type, stream, head, head_length, payload, length));
+    return after_send(p, send_queue_send(&p->queue, type, stream, head, head_length, payload, length));
 }
 
 static bool send_failed(void)
@@ -100,7 +100,7 @@ bool connection_send(enum frame_type type, uint32_t stream, const void *head, si
 bool connection_send_pipe(enum frame_type type, uint32_t stream, int pipe, size_t length)
 {
     if (!server || server->dead) return false;
-    return sent(server, send_queue_send_pipe(&server->queue, type, stream, pipe, length)) || send_failed();
+    return after_send(server, send_queue_send_pipe(&server->queue, type, stream, pipe, length)) || send_failed();
 }
 
 void connection_cork(void)
@@ -115,7 +115,7 @@ void connection_uncork(void)
     pthread_mutex_lock(&stream_lock);
     if (server && server->queue.corked) {
         server->queue.corked = false;
-        if (!server->dead && !sent(server, send_queue_flush(&server->queue))) send_failed();
+        if (!server->dead && !after_send(server, send_queue_flush(&server->queue))) send_failed();
         streams_wake_senders(); /* if everything was sent, no write event follows to wake them */
     }
     pthread_mutex_unlock(&stream_lock);

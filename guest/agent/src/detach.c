@@ -18,20 +18,20 @@
 #include "process_stat.h"
 
 /* Messages from the forked processes to the launching process. */
-enum word { WORD_PID = 'P', WORD_READY = 'R', WORD_NO_NAMESPACES = 'N', WORD_FAILED = 'F' };
+enum message_kind { MESSAGE_PID = 'P', MESSAGE_READY = 'R', MESSAGE_NO_NAMESPACES = 'N', MESSAGE_FAILED = 'F' };
 struct message {
-    enum word word;
+    enum message_kind kind;
     pid_t pid;
     char text[400];
 };
 
-enum { KEPT_MAX = 16 };
+enum { KEEP_MAX = 16 };
 
 static int report_fd = -1;
 
-static void tell(enum word word, pid_t pid, const char *text)
+static void send_message(enum message_kind kind, pid_t pid, const char *text)
 {
-    struct message m = {.word = word, .pid = pid};
+    struct message m = {.kind = kind, .pid = pid};
     snprintf(m.text, sizeof m.text, "%s", text);
     ssize_t ignored = write(report_fd, &m, sizeof m);
     (void)ignored; /* the launching process is gone; the agent continues without it */
@@ -40,7 +40,7 @@ static void tell(enum word word, pid_t pid, const char *text)
 void detach_ready(void)
 {
     if (report_fd < 0) return;
-    tell(WORD_READY, 0, "");
+    send_message(MESSAGE_READY, 0, "");
     close(report_fd);
     report_fd = -1;
 }
@@ -53,7 +53,7 @@ void detach_failed(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (report_fd >= 0)
-        tell(WORD_FAILED, 0, text);
+        send_message(MESSAGE_FAILED, 0, text);
     else
         fprintf(stderr, "isola-agent: %s\n", text);
     _exit(1);
@@ -185,7 +185,7 @@ static bool reopen_root(const char *root)
 }
 
 /* Mounts a folder again that was opened before its parent was covered. */
-static bool put_back(int fd, char *path)
+static bool remount(int fd, char *path)
 {
     char from[64];
     snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
@@ -195,13 +195,13 @@ static bool put_back(int fd, char *path)
 /* Covers a folder with an empty one, then mounts the kept folders beneath it again. */
 static bool hide(const char *folder, char **kept, int count)
 {
-    int fds[KEPT_MAX];
+    int fds[KEEP_MAX];
     for (int i = 0; i < count; i++)
         fds[i] = lies_beneath(kept[i], folder) ? open(kept[i], O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     bool ok = mount("none", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=64k") == 0;
     for (int i = 0; i < count; i++) {
         if (fds[i] < 0) continue;
-        ok = ok && put_back(fds[i], kept[i]);
+        ok = ok && remount(fds[i], kept[i]);
         int error = errno;
         close(fds[i]);
         errno = error;
@@ -211,13 +211,13 @@ static bool hide(const char *folder, char **kept, int count)
 
 static void hide_all(const struct boot *b)
 {
-    char *kept[KEPT_MAX];
+    char *kept[KEEP_MAX];
     int count = 0;
     size_t position = 0;
     struct field f;
     if (b->root) kept[count++] = b->root;
     while (fields_next(b->fields, &position, &f))
-        if (f.tag == T_KEEP && count < KEPT_MAX) kept[count++] = strndup((const char *)f.value, f.length);
+        if (f.tag == T_KEEP && count < KEEP_MAX) kept[count++] = strndup((const char *)f.value, f.length);
     position = 0;
     while (fields_next(b->fields, &position, &f)) {
         if (f.tag != T_HIDE) continue;
@@ -251,13 +251,13 @@ static void await_agent(int fd, pid_t child, bool namespaces)
     bool ready = false;
     char reason[400] = "the agent ended before it was ready";
     while (!(ready && pid) && read(fd, &m, sizeof m) == (ssize_t)sizeof m) {
-        if (m.word == WORD_PID) pid = m.pid;
-        if (m.word == WORD_READY) ready = true;
-        if (m.word == WORD_FAILED) {
+        if (m.kind == MESSAGE_PID) pid = m.pid;
+        if (m.kind == MESSAGE_READY) ready = true;
+        if (m.kind == MESSAGE_FAILED) {
             printf("error %s\n", m.text);
             exit(1);
         }
-        if (m.word == WORD_NO_NAMESPACES) {
+        if (m.kind == MESSAGE_NO_NAMESPACES) {
             waitpid(child, NULL, 0);
             return;
         }
@@ -288,17 +288,17 @@ static bool try_detach(const struct boot *b, bool namespaces)
     report_fd = pair[1];
     setsid();
     if (namespaces && !unshare_namespaces()) {
-        tell(WORD_NO_NAMESPACES, 0, "");
+        send_message(MESSAGE_NO_NAMESPACES, 0, "");
         _exit(0);
     }
     pid_t agent = fork();
     if (agent < 0) detach_failed("fork: %s", strerror(errno));
     if (agent > 0) {
-        tell(WORD_PID, agent, "");
+        send_message(MESSAGE_PID, agent, "");
         _exit(0);
     }
     if (namespaces && !mount_proc()) {
-        tell(WORD_NO_NAMESPACES, 0, "");
+        send_message(MESSAGE_NO_NAMESPACES, 0, "");
         _exit(0);
     }
     if (namespaces) {

@@ -258,7 +258,7 @@ static void attachment_credit(void *context)
     finish_if_drained(e);
 }
 
-static void let_go(struct execution *e)
+static void reader_gone(struct execution *e)
 {
     pump(e); /* the journal may no longer have to wait for this reader */
     finish_if_drained(e);
@@ -273,7 +273,7 @@ static void attachment_cancel(void *context)
     if (!e->started) order(e, ORDER_KILL_TREE, 0); /* the server has no execution id with which to end it */
     detach_reader(a);
     stream_error(s, E_CANCELLED, 0, "detached");
-    let_go(e);
+    reader_gone(e);
 }
 
 static void attachment_dropped(void *context)
@@ -281,7 +281,7 @@ static void attachment_dropped(void *context)
     struct attachment *a = context;
     struct execution *e = a->execution;
     detach_reader(a);
-    let_go(e);
+    reader_gone(e);
 }
 
 static const struct stream_owner attachment_owner = {attachment_data, attachment_eof, attachment_credit,

@@ -63,7 +63,7 @@ struct listing {
     uint64_t after;
 };
 
-static void listing_go_on(void *context)
+static void listing_continue(void *context)
 {
     struct listing *l = context;
     for (struct execution *e = executions; e; e = e->next) {
@@ -106,7 +106,7 @@ static void listing_dropped(void *context)
 
 void execution_list(struct stream *s, struct fields request)
 {
-    static const struct stream_owner owner = {listing_ignore_data, listing_ignore, listing_go_on, listing_cancel,
+    static const struct stream_owner owner = {listing_ignore_data, listing_ignore, listing_continue, listing_cancel,
                                               listing_dropped};
     (void)request;
     struct listing *l = calloc(1, sizeof *l);
@@ -117,7 +117,7 @@ void execution_list(struct stream *s, struct fields request)
     }
     l->stream = s;
     stream_set_owner(s, &owner, l);
-    listing_go_on(l);
+    listing_continue(l);
 }
 
 void execution_signal(struct stream *s, struct fields request)

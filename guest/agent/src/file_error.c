@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
-struct meaning {
+struct error_message {
     int number;
     enum error_code code;
     const char *words;
 };
 
-static const struct meaning meanings[] = {
+static const struct error_message meanings[] = {
     {ENOENT, E_NOT_FOUND, "no such file"},
     {EEXIST, E_EXISTS, "already exists"},
     {ENOTDIR, E_NOT_A_FOLDER, "not a folder"},
@@ -42,7 +42,7 @@ static const struct meaning meanings[] = {
     {EAGAIN, E_IO, "the path kept changing while it was resolved"},
 };
 
-static const struct meaning *meaning_of(int number)
+static const struct error_message *message_of(int number)
 {
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
         if (meanings[i].number == number) return &meanings[i];
@@ -51,13 +51,13 @@ static const struct meaning *meaning_of(int number)
 
 enum error_code error_code_of(int number)
 {
-    const struct meaning *m = meaning_of(number);
+    const struct error_message *m = message_of(number);
     return m ? m->code : E_IO;
 }
 
 void answer_error(struct stream *s, int number, const char *path)
 {
-    const struct meaning *m = meaning_of(number);
+    const struct error_message *m = message_of(number);
     if (m)
         stream_error(s, m->code, number, "%s: %s", m->words, path);
     else

@@ -82,7 +82,7 @@ static void move_across(const struct move *m)
     if (fd >= 0) close(fd);
 }
 
-static void move_placed(const struct move *m)
+static void move_resolved(const struct move *m)
 {
     if (!m->from.leaf[0] || !m->to.leaf[0]) {
         stream_error(m->s, E_INVALID, 0, "the root folder cannot be moved or replaced: %s",
@@ -119,7 +119,7 @@ static void move_path(struct stream *s, struct fields f, const char *path)
     else if (!path_resolve_parent(target, &m.to))
         answer_error(s, errno, target);
     else
-        move_placed(&m);
+        move_resolved(&m);
     path_parent_close(&m.from);
     path_parent_close(&m.to);
     free(target);

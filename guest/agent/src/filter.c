@@ -89,7 +89,8 @@ static size_t low_word(int argument)
 }
 
 /* Decides the call by its argument; other calls continue after this block. */
-static void look_at(uint32_t call, int argument, uint16_t test, const uint32_t *values, int count, int number)
+static void refuse_by_argument(uint32_t call, int argument, uint16_t test, const uint32_t *values, int count,
+                               int number)
 {
     add(BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(2 + 2 * count), call);
     load(low_word(argument));
@@ -185,12 +186,12 @@ struct sock_fprog filter_sandbox(struct filter_options options)
     begin();
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) refuse_call(absent[i], ENOSYS);
     if (!options.setuid_files) refuse_setuid_files();
-    look_at(__NR_clone, 0, BPF_JSET, spaces, 1, EPERM);
-    look_at(__NR_unshare, 0, BPF_JSET, spaces, 1, EPERM);
-    look_at(__NR_ioctl, 1, BPF_JEQ, terminals, 2, EPERM);
-    look_at(__NR_socket, 0, BPF_JEQ, families, 2, EAFNOSUPPORT);
+    refuse_by_argument(__NR_clone, 0, BPF_JSET, spaces, 1, EPERM);
+    refuse_by_argument(__NR_unshare, 0, BPF_JSET, spaces, 1, EPERM);
+    refuse_by_argument(__NR_ioctl, 1, BPF_JEQ, terminals, 2, EPERM);
+    refuse_by_argument(__NR_socket, 0, BPF_JEQ, families, 2, EAFNOSUPPORT);
     allow_only(__NR_personality, 0, personalities, 5);
-    if (options.picky_statx) look_at(__NR_statx, 2, BPF_JSET, automount, 1, ENOSYS);
+    if (options.picky_statx) refuse_by_argument(__NR_statx, 2, BPF_JSET, automount, 1, ENOSYS);
     allow_ranges();
     add(BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_KNOWN);
     answer_errno(ENOSYS);

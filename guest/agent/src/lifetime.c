@@ -15,20 +15,20 @@ enum { FIRST_CONNECTION_MS = 10000, KILL_MS = 5000 };
 
 static const struct boot *boot;
 
-static void deadline_met(struct timer *t)
+static void deadline_fired(struct timer *t)
 {
     (void)t;
     lifetime_end("deadline");
 }
 
-static void abandoned(struct timer *t)
+static void linger_fired(struct timer *t)
 {
     (void)t;
     lifetime_end("abandoned");
 }
 
-static struct timer deadline = {.fire = deadline_met};
-static struct timer linger = {.fire = abandoned};
+static struct timer deadline = {.fire = deadline_fired};
+static struct timer linger = {.fire = linger_fired};
 
 static void set_deadline(uint64_t milliseconds)
 {

@@ -142,7 +142,7 @@ static void catch_signals(void)
     loop_watch(&watch, EPOLLIN);
 }
 
-static void see_files(const struct boot *b)
+static void setup_file_view(const struct boot *b)
 {
     file_view.user = b->user;
     file_view.cwd = b->cwd ? b->cwd : b->root ? b->root : "/";
@@ -154,7 +154,7 @@ static void see_files(const struct boot *b)
     if (file_view.root_fd < 0) detach_failed("cannot open the workspace %s: %s", b->root, strerror(errno));
 }
 
-/* Gives a folder created for the sandbox to its user, who could not use it otherwise. */
+/* Gives a folder created for the sandbox to its user, which could not use it otherwise. */
 static void chown_workspace(const struct boot *b)
 {
     char *folder = b->user ? fields_text(b->fields, T_WORKSPACE) : NULL;
@@ -270,7 +270,7 @@ int main(int count, char **words)
         printf("error cannot lock %s: %s\n", boot.lock, strerror(errno));
         return 1;
     }
-    see_files(&boot);
+    setup_file_view(&boot);
     int fd = open_channel(&options, &boot);
     if (options.detach) detach(&boot);
 

@@ -1,6 +1,6 @@
 /*
- * Walks the changes that a sandbox made to the root it has over an image. The overlay's upper folder tells which names
- * were written; the root tells what they are now. A name that exists in the image but not in the root was removed. No
+ * Walks the changes that a sandbox made to the root it has over an image. The overlay's upper folder lists which names
+ * were written; the root shows what they are now. A name that exists in the image but not in the root was removed. No
  * attribute or device of the overlay format needs to be interpreted.
  *
  * Other mounts (volumes, the workspace, /proc) are neither entered nor reported. Links are never followed.

@@ -19,8 +19,8 @@ static uint64_t limit, met;
 static uint64_t pause_ms, starved_since;
 static int last_count;
 
-static void look(struct timer *t);
-static struct timer next_look = {.fire = look};
+static void check_processes(struct timer *t);
+static struct timer next_look = {.fire = check_processes};
 
 void process_limit_setup(uint64_t processes)
 {
@@ -32,7 +32,7 @@ uint64_t process_limit_met(void)
     return met;
 }
 
-static void look_after(uint64_t milliseconds)
+static void schedule_check(uint64_t milliseconds)
 {
     pause_ms = milliseconds;
     timer_set(&next_look, now_ns() + milliseconds * MS);
@@ -41,7 +41,7 @@ static void look_after(uint64_t milliseconds)
 void process_limit_started(void)
 {
     starved_since = 0;
-    if (limit && (next_look.at_ns == 0 || pause_ms > INTERVAL_MS)) look_after(INTERVAL_MS);
+    if (limit && (next_look.at_ns == 0 || pause_ms > INTERVAL_MS)) schedule_check(INTERVAL_MS);
 }
 
 static bool is_busy(const struct execution *e)
@@ -93,7 +93,7 @@ void process_limit_starved(void)
     end_largest(true, STARVED_THREADS_MIN);
 }
 
-static void look(struct timer *t)
+static void check_processes(struct timer *t)
 {
     (void)t;
     const pid_t *helpers;
@@ -111,5 +111,5 @@ static void look(struct timer *t)
     }
     bool calm = count == last_count && (uint64_t)(count < 0 ? 0 : count) * 2 < limit;
     last_count = count;
-    look_after(!calm ? INTERVAL_MS : pause_ms * 2 > INTERVAL_MAX_MS ? INTERVAL_MAX_MS : pause_ms * 2);
+    schedule_check(!calm ? INTERVAL_MS : pause_ms * 2 > INTERVAL_MAX_MS ? INTERVAL_MAX_MS : pause_ms * 2);
 }

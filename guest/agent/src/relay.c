@@ -18,7 +18,7 @@ enum { ACCEPTED_MAX = 256, CONNECT_SECONDS = 30 };
 struct relay {
     struct stream *stream;
     struct watch watch;
-    struct timer patience;
+    struct timer connect_timeout;
     bool connecting, try_v6, accepted;
     bool server_eof, peer_eof; /* which side has sent its last byte */
     struct ring out;           /* from the server to the socket */
@@ -39,7 +39,7 @@ static void relay_free(struct relay *r)
 {
     loop_forget(&r->watch);
     if (r->watch.fd >= 0) close(r->watch.fd);
-    timer_clear(&r->patience);
+    timer_clear(&r->connect_timeout);
     ring_free(&r->out);
     if (r->accepted) accepted_count--;
     *r->link = r->next;
@@ -110,7 +110,7 @@ static bool to_socket(struct relay *r)
     return true;
 }
 
-static void go_on(struct relay *r)
+static void relay_pump(struct relay *r)
 {
     if (r->connecting || !to_socket(r) || !from_socket(r)) return;
     if (r->peer_eof && r->server_eof && !r->out.length) {
@@ -142,11 +142,11 @@ static void connected(struct relay *r)
         return;
     }
     r->connecting = false;
-    timer_clear(&r->patience);
+    timer_clear(&r->connect_timeout);
     int on = 1;
     setsockopt(r->watch.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     stream_post(r->stream, RESPONSE, NULL, 0, NULL, 0);
-    go_on(r);
+    relay_pump(r);
 }
 
 static void relay_ready(struct watch *w, uint32_t what)
@@ -161,15 +161,15 @@ static void relay_ready(struct watch *w, uint32_t what)
         if (r->peer_eof)
             relay_end(r);
         else
-            go_on(r);
+            relay_pump(r);
         return;
     }
-    go_on(r);
+    relay_pump(r);
 }
 
-static void patience_over(struct timer *t)
+static void connect_timed_out(struct timer *t)
 {
-    relay_fail((struct relay *)((char *)t - offsetof(struct relay, patience)), E_IO, ETIMEDOUT);
+    relay_fail((struct relay *)((char *)t - offsetof(struct relay, connect_timeout)), E_IO, ETIMEDOUT);
 }
 
 static void on_data(void *context, const uint8_t *bytes, size_t length)
@@ -178,19 +178,19 @@ static void on_data(void *context, const uint8_t *bytes, size_t length)
     if (!ring_put(&r->out, bytes, length, 2 * AGENT_WINDOW))
         relay_fail(r, E_LIMIT, ENOMEM);
     else
-        go_on(r);
+        relay_pump(r);
 }
 
 static void on_eof(void *context)
 {
     struct relay *r = context;
     r->server_eof = true;
-    go_on(r);
+    relay_pump(r);
 }
 
 static void on_credit(void *context)
 {
-    go_on(context);
+    relay_pump(context);
 }
 
 static void on_cancel(void *context)
@@ -215,7 +215,7 @@ static struct relay *relay_new(struct stream *s, int fd, uint16_t port)
     r->stream = s;
     r->port = port;
     r->watch = (struct watch){.fd = fd, .ready = relay_ready};
-    r->patience.fire = patience_over;
+    r->connect_timeout.fire = connect_timed_out;
     r->next = relays;
     r->link = &relays;
     if (relays) relays->link = &r->next;
@@ -255,7 +255,7 @@ static bool start_connect(struct relay *r, const char *host)
         return false;
     }
     r->connecting = true;
-    timer_set(&r->patience, now_ns() + CONNECT_SECONDS * 1000000000ull);
+    timer_set(&r->connect_timeout, now_ns() + CONNECT_SECONDS * 1000000000ull);
     loop_watch(&r->watch, EPOLLOUT);
     return true;
 }
@@ -290,7 +290,7 @@ void relays_resume(void)
 {
     for (struct relay *r = relays, *next; r; r = next) {
         next = r->next;
-        go_on(r);
+        relay_pump(r);
     }
 }
 
@@ -317,7 +317,7 @@ static void accept_ready(struct watch *w, uint32_t what)
     build_u64(&b, T_RELAY, l->stream->id);
     stream_post(s, INCOMING, b.data, b.length, NULL, 0);
     builder_free(&b);
-    go_on(r);
+    relay_pump(r);
 }
 
 static void listening_free(struct listening *l)

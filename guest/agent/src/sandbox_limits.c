@@ -74,7 +74,7 @@ static void *watch_disk(void *unused)
     return NULL;
 }
 
-static void look_now(struct timer *t)
+static void start_measurement(struct timer *t)
 {
     (void)t;
     pthread_mutex_lock(&lock);
@@ -83,7 +83,7 @@ static void look_now(struct timer *t)
     pthread_mutex_unlock(&lock);
 }
 
-static struct timer next_look = {.fire = look_now};
+static struct timer next_look = {.fire = start_measurement};
 
 void limits_check_soon(void)
 {

@@ -99,7 +99,7 @@ bool send_queue_send_pipe(struct send_queue *o, enum frame_type type, uint32_t s
     if (n < 0 || !queue(o, header + n, sizeof header - (size_t)n)) return false;
     while (length && !o->length) {
         n = splice(pipe, NULL, o->fd, NULL, length, SPLICE_F_NONBLOCK);
-        if (n <= 0) break; /* full, unsupported, or closed; writing the rest tells which */
+        if (n <= 0) break; /* full, unsupported, or closed; writing the rest shows which */
         length -= (size_t)n;
     }
     return queue_from_pipe(o, pipe, length);

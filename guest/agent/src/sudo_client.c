@@ -185,7 +185,7 @@ static int wait_for_end(int fd)
  * A snapshot may have brought this link into a sandbox where set-user-id programs work and the agent does not listen.
  * Executes the image's own sudo then.
  */
-static void become_own_of_image(char **words)
+static void exec_image_sudo(char **words)
 {
     static const char path[] = "/usr/bin/sudo";
     struct stat own, other;
@@ -197,7 +197,7 @@ static void become_own_of_image(char **words)
 int sudo_main(int count, char **words)
 {
     int fd = connect_to_agent(), error = errno;
-    if (fd < 0) become_own_of_image(words);
+    if (fd < 0) exec_image_sudo(words);
     struct sudo_options w = {0};
     int code = options_read(count, words, &w);
     if (code >= 0) return code;

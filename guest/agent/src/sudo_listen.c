@@ -34,9 +34,9 @@ static struct timespec groups_seen; /* mtime of /etc/group when it was last read
 static pid_t helpers[HELPERS_MAX];
 static int helper_count;
 
-static void client_waits(struct watch *w, uint32_t what);
+static void connection_ready(struct watch *w, uint32_t what);
 static void try_again(struct timer *t);
-static struct watch listener = {.fd = -1, .ready = client_waits};
+static struct watch listener = {.fd = -1, .ready = connection_ready};
 static struct timer retry = {.fire = try_again};
 
 /* Connections beyond the maximum wait in the socket's backlog. */
@@ -69,7 +69,7 @@ static _Noreturn void become_helper(int connection)
     _exit(127);
 }
 
-static void client_waits(struct watch *w, uint32_t what)
+static void connection_ready(struct watch *w, uint32_t what)
 {
     (void)what;
     if (freeze_is_active()) { /* nothing starts while commands are frozen */

@@ -201,7 +201,7 @@ static bool reap(int fd, pid_t command, bool *ended)
 }
 
 /* Forwards a signal. Returns false when the client has closed the connection. */
-static bool pass_on(int fd, pid_t command)
+static bool forward_signal(int fd, pid_t command)
 {
     uint8_t number;
     if (recv(fd, &number, 1, MSG_DONTWAIT) <= 0) return false;
@@ -214,7 +214,7 @@ static bool pass_on(int fd, pid_t command)
  * Runs until no process of the command is left. Kills the whole tree when the client closes the connection before the
  * command has ended.
  */
-static void attend(int fd, pid_t command, int children)
+static void supervise_command(int fd, pid_t command, int children)
 {
     struct pollfd polled[2] = {{.fd = children, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     bool ended = false;
@@ -224,7 +224,7 @@ static void attend(int fd, pid_t command, int children)
         if (poll(polled, ended ? 1 : 2, -1) < 0 && errno != EINTR) break;
         if (polled[0].revents & POLLIN)
             while (read(children, &info, sizeof info) > 0) {}
-        if (!ended && polled[1].revents && !pass_on(fd, command)) break;
+        if (!ended && polled[1].revents && !forward_signal(fd, command)) break;
     }
     if (!ended) tree_kill_own(KILL_MILLISECONDS, NULL);
 }
@@ -261,6 +261,6 @@ int sudo_serve(int fd)
     if (command < 0)
         answer(fd, SUDO_REFUSED, (uint32_t)errno);
     else
-        attend(fd, command, children);
+        supervise_command(fd, command, children);
     return 0;
 }

@@ -86,7 +86,7 @@ void close_from(int first)
 
 static volatile int failed_stage, failed_errno;
 
-static _Noreturn void give_up(enum stage stage)
+static _Noreturn void exit_failed(enum stage stage)
 {
     failed_errno = errno;
     failed_stage = (int)stage;
@@ -110,7 +110,7 @@ static _Noreturn void execute_searching(const struct launch *l)
     const char *name = l->arguments[0];
     if (strchr(name, '/')) {
         execute(l, name);
-        give_up(STAGE_EXEC);
+        exit_failed(STAGE_EXEC);
     }
     int worst = ENOENT;
     char path[4096];
@@ -127,23 +127,23 @@ static _Noreturn void execute_searching(const struct launch *l)
             if (errno == EACCES)
                 worst = EACCES;
             else if (errno != ENOENT && errno != ENOTDIR)
-                give_up(STAGE_EXEC);
+                exit_failed(STAGE_EXEC);
         }
         p = end ? end + 1 : NULL;
     }
     errno = worst;
-    give_up(STAGE_EXEC);
+    exit_failed(STAGE_EXEC);
 }
 
-static void become(const struct user *u)
+static void switch_user(const struct user *u)
 {
     /* Raw system calls: the C library would try to change threads that do not exist in this process. */
-    if (syscall(SYS_setgroups, (size_t)u->group_count, u->groups) != 0 && errno != EPERM) give_up(STAGE_USER);
-    if (syscall(SYS_setresgid, u->gid, u->gid, u->gid) != 0) give_up(STAGE_USER);
-    if (syscall(SYS_setresuid, u->uid, u->uid, u->uid) != 0) give_up(STAGE_USER);
+    if (syscall(SYS_setgroups, (size_t)u->group_count, u->groups) != 0 && errno != EPERM) exit_failed(STAGE_USER);
+    if (syscall(SYS_setresgid, u->gid, u->gid, u->gid) != 0) exit_failed(STAGE_USER);
+    if (syscall(SYS_setresuid, u->uid, u->uid, u->uid) != 0) exit_failed(STAGE_USER);
 }
 
-static void become_expendable(void)
+static void prefer_for_oom(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return; /* no /proc: all processes keep the same score */
@@ -182,7 +182,7 @@ bool command_confine(const struct launch *l)
     for (int i = 0; i < l->limit_count; i++)
         if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) return false;
     if (!take_usual_priority()) return false;
-    if (l->expendable) become_expendable();
+    if (l->expendable) prefer_for_oom();
     if (l->processors) keep_to_processors(l->processors);
     return true;
 }
@@ -190,10 +190,10 @@ bool command_confine(const struct launch *l)
 static _Noreturn void become_command(const struct launch *l)
 {
     setsid();
-    if (l->terminal && ioctl(0, TIOCSCTTY, 0) != 0) give_up(STAGE_SETUP);
-    if (!command_confine(l)) give_up(STAGE_LIMIT);
-    if (l->user) become(l->user);
-    if (chdir(l->cwd) != 0) give_up(STAGE_CWD);
+    if (l->terminal && ioctl(0, TIOCSCTTY, 0) != 0) exit_failed(STAGE_SETUP);
+    if (!command_confine(l)) exit_failed(STAGE_LIMIT);
+    if (l->user) switch_user(l->user);
+    if (chdir(l->cwd) != 0) exit_failed(STAGE_CWD);
 
     /* The only signal the agent ignores; handlers do not survive exec. */
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -206,7 +206,7 @@ static _Noreturn void become_command(const struct launch *l)
 
 /* ---- in the supervisor ---- */
 
-static void tell(const struct report *r)
+static void send_report(const struct report *r)
 {
     ssize_t ignored = send(CONTROL, r, sizeof *r, MSG_NOSIGNAL);
     (void)ignored; /* the agent is gone; the next poll notices */
@@ -216,15 +216,15 @@ static void tell(const struct report *r)
  * Reports the start of a short command together with its end: waking the agent in between would only take the processor
  * away from the command. The start of a longer command is reported after a moment.
  */
-static void tell_started(void)
+static void report_started(void)
 {
     if (told_started) return;
     told_started = true;
     struct report r = {.kind = REPORT_STARTED, .pid = leader};
-    tell(&r);
+    send_report(&r);
 }
 
-static void tell_ended(int status, const struct rusage *usage, bool is_free)
+static void report_ended(int status, const struct rusage *usage, bool is_free)
 {
     if (leader_ended) return;
     leader_ended = true;
@@ -235,7 +235,7 @@ static void tell_ended(int status, const struct rusage *usage, bool is_free)
                    + ((uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec) * 1000u;
         r.memory_peak = (uint64_t)usage->ru_maxrss * 1024;
     }
-    tell(&r);
+    send_report(&r);
 }
 
 static int leader_status;
@@ -251,7 +251,7 @@ static void kill_tree(void)
     leader_status = SIGKILL;
     bool all = tree_kill_own(KILL_MILLISECONDS, reaped_by_kill);
     if (mark) all = tree_kill_marked(mark, KILL_MILLISECONDS) && all;
-    tell_ended(leader_status, NULL, false);
+    report_ended(leader_status, NULL, false);
     if (all) _exit(0);
 }
 
@@ -275,14 +275,14 @@ static bool reap_children(void)
         }
         struct report r = {.kind = REPORT_FREE};
         if (over)
-            tell_ended(leaders, &leaders_usage, none);
+            report_ended(leaders, &leaders_usage, none);
         else if (none)
-            tell(&r);
+            send_report(&r);
         return none;
     }
 }
 
-static void obey(const struct order *o)
+static void execute_order(const struct order *o)
 {
     switch (o->kind) {
     case ORDER_KILL_TREE:
@@ -316,12 +316,12 @@ static void supervise(void)
         struct pollfd control = {.fd = CONTROL, .events = POLLIN};
         static const struct timespec moment = {0, START_TOLD_AFTER_NS};
         int ready = ppoll(&control, 1, told_started ? NULL : &moment, &open_mask);
-        if (ready == 0) tell_started();
+        if (ready == 0) report_started();
         if (ready <= 0) continue;
         struct order order;
         ssize_t n = recv(CONTROL, &order, sizeof order, MSG_DONTWAIT);
         if (n == (ssize_t)sizeof order) {
-            obey(&order);
+            execute_order(&order);
         } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
             tree_kill_own(KILL_MILLISECONDS, NULL); /* the agent is gone */
             _exit(0);
@@ -365,7 +365,7 @@ static void run_command(const struct launch *l)
         struct report r = {.kind = REPORT_FAILED,
                            .stage = pid < 0 ? STAGE_SETUP : (enum stage)failed_stage,
                            .error_number = pid < 0 ? fork_errno : failed_errno};
-        tell(&r);
+        send_report(&r);
         _exit(0);
     }
     leader = pid;
@@ -401,7 +401,7 @@ static pid_t fork_supervisor(const struct launch *launch, int *control_fd)
     return pid;
 }
 
-static void take_out(int i)
+static void remove_idle(int i)
 {
     tree_exclude(idle[i].pid, false);
     idle[i] = idle[--idle_count];
@@ -412,7 +412,7 @@ pid_t supervisor_start(const struct launch *launch, int *control_fd)
     struct idle last = idle_count ? idle[idle_count - 1] : (struct idle){0};
     if (!last.pid || !launch_message_send(last.control, launch)) return fork_supervisor(launch, control_fd);
     kill(last.pid, SIGCONT); /* a process of the sandbox may have stopped it */
-    take_out(idle_count - 1);
+    remove_idle(idle_count - 1);
     *control_fd = last.control;
     return last.pid;
 }
@@ -431,7 +431,7 @@ void supervisors_end_idle(void)
 {
     while (idle_count) {
         close(idle[idle_count - 1].control);
-        take_out(idle_count - 1);
+        remove_idle(idle_count - 1);
     }
 }
 
@@ -440,7 +440,7 @@ void supervisor_reaped(pid_t pid)
     for (int i = 0; i < idle_count; i++)
         if (idle[i].pid == pid) {
             close(idle[i].control);
-            take_out(i);
+            remove_idle(i);
             return;
         }
 }

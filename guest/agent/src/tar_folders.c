@@ -31,7 +31,7 @@ static void folder_set(int top, const char *name, mode_t mode, const struct time
     close(folder);
 }
 
-static bool remember(struct tar_folders *f, const char *name, mode_t mode, const struct timespec *mtime)
+static bool record(struct tar_folders *f, const char *name, mode_t mode, const struct timespec *mtime)
 {
     size_t length = strlen(name) + 1;
     if (f->count == FOLDERS_MAX || f->bytes + length > NAMES_MAX) return false;
@@ -51,7 +51,7 @@ static bool remember(struct tar_folders *f, const char *name, mode_t mode, const
 
 void tar_folders_add(struct tar_folders *f, int top, const char *name, mode_t mode, const struct timespec *mtime)
 {
-    if (!remember(f, name, mode, mtime)) folder_set(top, name, mode | 0700, mtime);
+    if (!record(f, name, mode, mtime)) folder_set(top, name, mode | 0700, mtime);
 }
 
 void tar_folders_apply(struct tar_folders *f, int top)

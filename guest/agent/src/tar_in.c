@@ -29,8 +29,8 @@ struct tar_in {
     bool owners_if_allowed; /* keep a file whose owner cannot be set */
     bool layer;             /* unpack over an image: apply removals, and never write into another mount */
     dev_t device;           /* of the target folder */
-    bool elsewhere;         /* the parent is in another mount */
-    bool foreign;           /* the owner of the current entry could not be set */
+    bool other_mount;       /* the parent is in another mount */
+    bool owner_missing;     /* the owner of the current entry could not be set */
     uint64_t max_bytes, max_entries, bytes, count;
     char *name;   /* of the current entry, normalized: no `.`, no doubled slashes */
     char *parent; /* parent of the last entry, usually also of the next */
@@ -77,7 +77,7 @@ static const char *leaf_of(const char *name)
 }
 
 /* Returns whether the existing part of in->parent leaves the mount of the target. Creates nothing. */
-static bool leads_elsewhere(struct tar_in *in)
+static bool leads_to_other_mount(struct tar_in *in)
 {
     struct stat st;
     for (char *end = in->parent; *end;) {
@@ -106,9 +106,9 @@ static int parent_of(struct tar_in *in)
     memcpy(in->parent, in->name, length);
     in->parent[length] = 0;
     in->kept_mode = NO_MODE;
-    in->elsewhere = in->layer && leads_elsewhere(in);
-    in->parent_fd = path_descend(in->top, in->parent, in->elsewhere ? 0 : 0755);
-    if (in->elsewhere && in->parent_fd < 0)
+    in->other_mount = in->layer && leads_to_other_mount(in);
+    in->parent_fd = path_descend(in->top, in->parent, in->other_mount ? 0 : 0755);
+    if (in->other_mount && in->parent_fd < 0)
         in->parent_fd = path_descend(in->top, "", 0); /* the entry is skipped in any case */
     return in->parent_fd;
 }
@@ -118,7 +118,7 @@ static int parent_of(struct tar_in *in)
 /* Returns the mode bits an archive may set: beyond permissions only when it restores the sandbox's own root. */
 static mode_t mode_allowed(const struct tar_in *in, mode_t mode)
 {
-    return mode & (in->keep_owners && file_view.root_fd < 0 && !in->foreign ? 07777 : 0777);
+    return mode & (in->keep_owners && file_view.root_fd < 0 && !in->owner_missing ? 07777 : 0777);
 }
 
 static bool owner_set(struct tar_in *in, int folder, const char *name, const struct tar_entry *e)
@@ -129,9 +129,9 @@ static bool owner_set(struct tar_in *in, int folder, const char *name, const str
         return false;
     }
     int flags = *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
-    in->foreign = fchownat(folder, name, (uid_t)e->uid, (gid_t)e->gid, flags) < 0;
+    in->owner_missing = fchownat(folder, name, (uid_t)e->uid, (gid_t)e->gid, flags) < 0;
     /* EINVAL: a uid that is not mapped in this user namespace. */
-    return !in->foreign || (in->owners_if_allowed && (errno == EPERM || errno == EINVAL));
+    return !in->owner_missing || (in->owners_if_allowed && (errno == EPERM || errno == EINVAL));
 }
 
 static size_t zeros(const uint8_t *data, size_t length)
@@ -143,7 +143,7 @@ static size_t zeros(const uint8_t *data, size_t length)
 }
 
 /* Writes data at offset, the current position of fd. Leaves a long run of zeros as a hole. */
-static bool write_but_holes(int fd, uint64_t offset, const uint8_t *data, size_t length)
+static bool write_sparse(int fd, uint64_t offset, const uint8_t *data, size_t length)
 {
     size_t written = 0, at = (size_t)(-offset % BLOCK);
     while (at + LEAST_HOLE <= length) {
@@ -165,7 +165,7 @@ static bool file_content(struct tar_in *in, const struct tar_entry *e, int fd)
         size_t n = tar_reader_content(&in->reader, &data, left);
         if (n == 0) return content_failed(in, e->name);
         /* Only a restored file may be written with holes. */
-        if (!(in->keep_owners ? write_but_holes(fd, e->size - left, data, n) : write_all(fd, data, n)))
+        if (!(in->keep_owners ? write_sparse(fd, e->size - left, data, n) : write_all(fd, data, n)))
             return entry_failed(in, e->name);
         left -= n;
     }
@@ -215,18 +215,18 @@ static bool file_attributes(struct tar_in *in, const struct tar_entry *e, int fd
 }
 
 /* Removes an existing entry; a whole folder only when changes of an image are applied. Returns false with errno. */
-static bool make_room(const struct tar_in *in, int parent, const char *leaf)
+static bool remove_existing(const struct tar_in *in, int parent, const char *leaf)
 {
     if (unlinkat(parent, leaf, 0) == 0) return true;
     return in->layer && (errno == EISDIR || errno == EPERM) && tar_remove(parent, leaf, in->device);
 }
 
-static bool take_file(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+static bool unpack_file(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     mode_t mode = mode_allowed(in, e->mode) & 0777;
     int fd = openat(parent, leaf, flags, mode);
-    if (fd < 0 && errno == EEXIST && make_room(in, parent, leaf)) fd = openat(parent, leaf, flags, mode);
+    if (fd < 0 && errno == EEXIST && remove_existing(in, parent, leaf)) fd = openat(parent, leaf, flags, mode);
     if (fd < 0) return entry_failed(in, e->name);
     bool done = file_content(in, e, fd) && file_attributes(in, e, fd);
     close(fd);
@@ -237,14 +237,14 @@ static bool take_file(struct tar_in *in, const struct tar_entry *e, int parent, 
     return tar_reader_skip(&in->reader, tar_padding(e->size)) || content_failed(in, e->name);
 }
 
-static bool take_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+static bool unpack_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     if (!e->target[0]) return refuse(in, "a link has no target", e->name);
     /* Restored links existed in the sandbox already: commands may create any link, and the agent never follows one. */
     if (file_view.root_fd >= 0 && !in->keep_owners && !tar_link_is_inside(in->name, e->target))
         return refuse(in, "a link points outside the target folder", e->name);
     if (symlinkat(e->target, parent, leaf) < 0
-        && (errno != EEXIST || !make_room(in, parent, leaf) || symlinkat(e->target, parent, leaf) < 0))
+        && (errno != EEXIST || !remove_existing(in, parent, leaf) || symlinkat(e->target, parent, leaf) < 0))
         return entry_failed(in, e->name);
     if (!owner_set(in, parent, leaf, e)) return entry_failed(in, e->name);
     const struct timespec times[2] = {e->mtime, e->mtime};
@@ -260,10 +260,10 @@ static bool link_made(const struct tar_in *in, int from, const char *name, int p
         || fstatat(parent, leaf, &b, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
     if (a.st_dev == b.st_dev && a.st_ino == b.st_ino) return true;
-    return make_room(in, parent, leaf) && linkat(from, name, parent, leaf, 0) == 0;
+    return remove_existing(in, parent, leaf) && linkat(from, name, parent, leaf, 0) == 0;
 }
 
-static bool take_hard_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+static bool unpack_hard_link(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     char *target = malloc(strlen(e->target) + 1);
     if (!target) {
@@ -295,7 +295,7 @@ static void folder_unlock(int parent, const char *leaf, mode_t mode)
     close(fd);
 }
 
-static bool take_folder(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+static bool unpack_folder(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     struct stat st;
     if (mkdirat(parent, leaf, 0700) < 0) {
@@ -317,16 +317,16 @@ static bool is_covered(const struct tar_in *in, int parent, const char *leaf)
 {
     struct stat st;
     if (!in->layer) return false;
-    return in->elsewhere
+    return in->other_mount
            || (fstatat(parent, leaf, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_mount_point(parent, leaf, &st, in->device));
 }
 
-static bool pass_over(struct tar_in *in, const struct tar_entry *e)
+static bool skip_entry(struct tar_in *in, const struct tar_entry *e)
 {
     return tar_reader_skip(&in->reader, e->size + tar_padding(e->size)) || content_failed(in, e->name);
 }
 
-static bool take_removal(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
+static bool apply_removal(struct tar_in *in, const struct tar_entry *e, int parent, const char *leaf)
 {
     return tar_remove(parent, leaf, in->device) || entry_failed(in, e->name);
 }
@@ -357,7 +357,7 @@ static const char *type_problem(const struct tar_in *in, const struct tar_entry 
     }
 }
 
-static bool take_entry(struct tar_in *in, const struct tar_entry *e)
+static bool unpack_entry(struct tar_in *in, const struct tar_entry *e)
 {
     const char *why = type_problem(in, e);
     if (!why) why = tar_name_normalize(e->name, in->name);
@@ -384,18 +384,18 @@ static bool take_entry(struct tar_in *in, const struct tar_entry *e)
     int parent = parent_of(in);
     const char *leaf = leaf_of(in->name);
     if (parent < 0) return entry_failed(in, e->name);
-    if (is_covered(in, parent, leaf)) return pass_over(in, e);
+    if (is_covered(in, parent, leaf)) return skip_entry(in, e);
     switch (e->type) {
     case TAR_REMOVED:
-        return take_removal(in, e, parent, leaf);
+        return apply_removal(in, e, parent, leaf);
     case TAR_FOLDER:
-        return take_folder(in, e, parent, leaf);
+        return unpack_folder(in, e, parent, leaf);
     case TAR_LINK:
-        return take_link(in, e, parent, leaf);
+        return unpack_link(in, e, parent, leaf);
     case TAR_HARD_LINK:
-        return take_hard_link(in, e, parent, leaf);
+        return unpack_hard_link(in, e, parent, leaf);
     default:
-        return take_file(in, e, parent, leaf);
+        return unpack_file(in, e, parent, leaf);
     }
 }
 
@@ -406,7 +406,7 @@ static void tar_in_run(struct tar_in *in)
     struct tar_entry *e = malloc(sizeof *e);
     bool going = e != NULL;
     if (!e) answer_no_memory(in->s);
-    while (going && tar_reader_next(&in->reader, e)) going = take_entry(in, e);
+    while (going && tar_reader_next(&in->reader, e)) going = unpack_entry(in, e);
     free(e);
     /* Also after a failure: folders created so far must not stay unreadable. */
     tar_folders_apply(&in->folders, in->top);

@@ -187,7 +187,7 @@ static bool in_folders(const struct tar_out *o, const char *path)
     return false;
 }
 
-static bool left_out(const struct tar_out *o, const char *path)
+static bool is_excluded(const struct tar_out *o, const char *path)
 {
     return is_booted(path) || in_folders(o, path) || match_name(&o->excludes, last_of(path), path);
 }
@@ -196,7 +196,7 @@ static bool left_out(const struct tar_out *o, const char *path)
 static bool is_no_change(const struct tar_out *o, const struct tree *t)
 {
     struct stat st;
-    if (left_out(o, t->path) || fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0) return true;
+    if (is_excluded(o, t->path) || fstatat(t->folder, t->name, &st, AT_SYMLINK_NOFOLLOW) < 0) return true;
     return (!S_ISDIR(st.st_mode) && changed_at(&st) < o->changed) || is_mount_point(t->folder, t->name, &st, o->device);
 }
 
@@ -257,13 +257,13 @@ static void put_removed(void *self, const char *path)
 {
     struct tar_out *o = self;
     struct stat none = {0};
-    if (!left_out(o, path)) tar_put_entry(&o->writer, path, TAR_REMOVED, &none, NULL, -1);
+    if (!is_excluded(o, path)) tar_put_entry(&o->writer, path, TAR_REMOVED, &none, NULL, -1);
 }
 
 static bool put_written_folder(void *self, int folder, const char *name, const char *path, const struct stat *st)
 {
     struct tar_out *o = self;
-    if (left_out(o, path)) return false;
+    if (is_excluded(o, path)) return false;
     char *slashed = path_join(path, "");
     size_t length = strlen(path);
     char *longer = slashed ? realloc(slashed, length + 2) : NULL;
@@ -289,7 +289,7 @@ static void put_written(void *self, int folder, const char *name, const char *pa
 {
     struct tar_out *o = self;
     char target[PATH_MAX];
-    if (left_out(o, path)) return;
+    if (is_excluded(o, path)) return;
     if (S_ISREG(st->st_mode))
         put_file(o, folder, name, path);
     else if (S_ISLNK(st->st_mode) && link_text(folder, name, target, sizeof target))

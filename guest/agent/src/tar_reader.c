@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Maximum number of consecutive headers that describe an entry without an entry following. */
-enum { NOTES_IN_A_ROW_MAX = 16 };
+enum { OVERRIDES_IN_A_ROW_MAX = 16 };
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */
 
@@ -122,7 +122,7 @@ static bool time_text(const char *text, struct timespec *out)
 
 /* ---- pax headers and GNU long names -------------------------------------------------------------------- */
 
-static void notes_clear(struct tar_overrides *n)
+static void overrides_clear(struct tar_overrides *n)
 {
     free(n->body);
     free(n->name);
@@ -131,7 +131,7 @@ static void notes_clear(struct tar_overrides *n)
 }
 
 /* Applies one record. `value` is NUL-terminated; only the value of an attribute may contain NUL itself. */
-static const char *note_take(struct tar_overrides *n, const char *key, char *value, size_t length)
+static const char *override_apply(struct tar_overrides *n, const char *key, char *value, size_t length)
 {
     bool text = strlen(value) == length;
     if (!strncmp(key, TAR_XATTR "user.", sizeof TAR_XATTR + 4)) {
@@ -161,7 +161,7 @@ static const char *note_take(struct tar_overrides *n, const char *key, char *val
 }
 
 /* Records are `LENGTH KEY=VALUE\n`, where LENGTH includes itself. */
-static const char *notes_parse(struct tar_overrides *n, size_t length)
+static const char *overrides_parse(struct tar_overrides *n, size_t length)
 {
     const char *broken = "a pax header is malformed";
     for (size_t at = 0; at < length;) {
@@ -176,7 +176,7 @@ static const char *notes_parse(struct tar_overrides *n, size_t length)
         if (!equals || equals == key || memchr(key, 0, (size_t)(equals - key))) return broken;
         *equals = 0;
         *end = 0;
-        const char *problem = note_take(n, key, equals + 1, (size_t)(end - equals - 1));
+        const char *problem = override_apply(n, key, equals + 1, (size_t)(end - equals - 1));
         if (problem) return problem;
         at += record;
     }
@@ -184,7 +184,7 @@ static const char *notes_parse(struct tar_overrides *n, size_t length)
 }
 
 /* Reads the body of a header into a new NUL-terminated buffer. */
-static char *note_body(struct tar_reader *r, uint64_t size)
+static char *header_body(struct tar_reader *r, uint64_t size)
 {
     if (size > TAR_PAX_MAX) {
         r->problem = "a pax header or long name is larger than 1 MiB";
@@ -203,9 +203,9 @@ static char *note_body(struct tar_reader *r, uint64_t size)
     return body;
 }
 
-static bool note_read(struct tar_reader *r, char type, uint64_t size)
+static bool override_read(struct tar_reader *r, char type, uint64_t size)
 {
-    char *body = note_body(r, size);
+    char *body = header_body(r, size);
     if (!body) return false;
     struct tar_overrides *n = type == TAR_PAX_GLOBAL ? &r->global : &r->next;
     if (type == TAR_GNU_NAME || type == TAR_GNU_LINK) {
@@ -218,7 +218,7 @@ static bool note_read(struct tar_reader *r, char type, uint64_t size)
     free(n->body);
     n->body = body;
     n->attribute_count = 0;
-    r->problem = notes_parse(n, (size_t)size);
+    r->problem = overrides_parse(n, (size_t)size);
     return !r->problem;
 }
 
@@ -312,22 +312,22 @@ static bool entry_set(struct tar_reader *r, const struct tar_header *h, struct t
 bool tar_reader_next(struct tar_reader *r, struct tar_entry *e)
 {
     struct tar_header h;
-    notes_clear(&r->next);
+    overrides_clear(&r->next);
     for (int notes = 0;; notes++) {
         if (!header_read(r, &h, notes == 0)) return false;
         if (h.type != TAR_PAX && h.type != TAR_PAX_GLOBAL && h.type != TAR_GNU_NAME && h.type != TAR_GNU_LINK)
             return entry_set(r, &h, e);
         uint64_t size;
-        if (notes == NOTES_IN_A_ROW_MAX || !number(h.size, sizeof h.size, &size)) {
+        if (notes == OVERRIDES_IN_A_ROW_MAX || !number(h.size, sizeof h.size, &size)) {
             r->problem = "a pax header or long name is malformed";
             return false;
         }
-        if (!note_read(r, h.type, size)) return false;
+        if (!override_read(r, h.type, size)) return false;
     }
 }
 
 void tar_reader_stop(struct tar_reader *r)
 {
-    notes_clear(&r->next);
-    notes_clear(&r->global);
+    overrides_clear(&r->next);
+    overrides_clear(&r->global);
 }

@@ -32,7 +32,7 @@ static void flush(struct tar_writer *w)
     w->used = 0;
 }
 
-static void put_aside(struct tar_writer *w, const void *data, size_t length)
+static void defer(struct tar_writer *w, const void *data, size_t length)
 {
     if (w->deferred_length + length > w->deferred_capacity) {
         size_t capacity = 2 * (w->deferred_length + length);
@@ -65,7 +65,7 @@ static void put(struct tar_writer *w, const void *data, size_t length)
 {
     const uint8_t *p = data;
     if (w->deferring) {
-        put_aside(w, data, length);
+        defer(w, data, length);
         return;
     }
     if (w->deferred_length) {

@@ -235,7 +235,7 @@ static void name_load(const char *path, int parts_wanted, uint32_t id, char *out
 }
 
 /* Caches an entry for two seconds, so that a listing reads the file once and useradd takes effect soon. */
-static void name_look(struct name_cache *cache, const char *path, uint32_t id, char *out, size_t capacity)
+static void name_lookup(struct name_cache *cache, const char *path, uint32_t id, char *out, size_t capacity)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -255,12 +255,12 @@ static void name_look(struct name_cache *cache, const char *path, uint32_t id, c
 
 void user_name(uid_t uid, char *out, size_t capacity)
 {
-    name_look(&user_names, "/etc/passwd", uid, out, capacity);
+    name_lookup(&user_names, "/etc/passwd", uid, out, capacity);
 }
 
 void group_name(gid_t gid, char *out, size_t capacity)
 {
-    name_look(&group_names, "/etc/group", gid, out, capacity);
+    name_lookup(&group_names, "/etc/group", gid, out, capacity);
 }
 
 /* ---- assuming a user ----------------------------------------------------------------------------------- */

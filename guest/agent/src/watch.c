@@ -183,7 +183,7 @@ static void unwatch_tree(struct watching *w, int number)
     free(removed);
 }
 
-static void moving_over(struct watching *w)
+static void move_expired(struct watching *w)
 {
     if (w->moving >= 0) unwatch_tree(w, w->moving);
     w->moving = -1;
@@ -203,7 +203,7 @@ static void folder_moved_to(struct watching *w, const struct inotify_event *e)
     moved->parent = e->wd;
 }
 
-static void on_named(struct watching *w, const struct inotify_event *e)
+static void on_entry_event(struct watching *w, const struct inotify_event *e)
 {
     bool folder = e->mask & IN_ISDIR;
     char *relative = watch_path(&w->table, e->wd, e->name);
@@ -223,7 +223,7 @@ static void on_named(struct watching *w, const struct inotify_event *e)
         report(w, EVENT_MOVED_FROM, relative, folder);
         struct inotify_watch *child = folder ? watch_child(&w->table, e->wd, e->name) : NULL;
         if (child) {
-            moving_over(w);
+            move_expired(w);
             w->moving = child->number;
             w->cookie = e->cookie;
             w->grace = PAIR_WAIT_EVENTS;
@@ -235,7 +235,7 @@ static void on_named(struct watching *w, const struct inotify_event *e)
     free(relative);
 }
 
-static void on_top(struct watching *w, const struct inotify_event *e)
+static void on_top_event(struct watching *w, const struct inotify_event *e)
 {
     if (e->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
         report(w, EVENT_GONE, "", e->mask & IN_ISDIR);
@@ -249,7 +249,7 @@ static void on_top(struct watching *w, const struct inotify_event *e)
 
 static void on_event(struct watching *w, const struct inotify_event *e)
 {
-    if (w->moving >= 0 && w->grace-- == 0) moving_over(w);
+    if (w->moving >= 0 && w->grace-- == 0) move_expired(w);
     if (e->mask & IN_Q_OVERFLOW) {
         report(w, EVENT_OVERFLOW, "", false);
         int top = w->recursive ? top_open(w) : -1;
@@ -258,9 +258,9 @@ static void on_event(struct watching *w, const struct inotify_event *e)
         struct inotify_watch *found = watch_find(&w->table, e->wd);
         if (found && e->wd != w->top) watch_forget(&w->table, found);
     } else if (e->len > 0) {
-        on_named(w, e);
+        on_entry_event(w, e);
     } else if (e->wd == w->top) {
-        on_top(w, e);
+        on_top_event(w, e);
     }
 }
 
@@ -271,7 +271,7 @@ static bool await_events(struct watching *w)
     for (;;) {
         int n = poll(fds, 2, w->moving >= 0 ? PAIR_WAIT_MS : -1);
         if (n < 0 && errno != EINTR) return false;
-        if (n == 0) moving_over(w); /* the second half of the move would have arrived by now */
+        if (n == 0) move_expired(w); /* the second half of the move would have arrived by now */
         if (n > 0 && fds[1].revents) return false;
         if (n > 0 && fds[0].revents) return true;
     }

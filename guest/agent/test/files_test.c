@@ -281,7 +281,7 @@ static void file_owner_is_applied(void)
     owner_is(23456, "locked/a/b/file");
     CHECK_INT(0, write_text("locked/mine", "x", WRITE_PARENTS));
     owner_is(0, "locked/mine");
-    build_text(&b, T_FILE_OWNER, "nobody-of-that-name");
+    build_text(&b, T_FILE_OWNER, "no-such-user");
     CHECK_INT(E_NO_SUCH_USER, write_text("locked/mine", "x", 0));
 }
 
@@ -505,7 +505,7 @@ static void single_entry_changes(void)
         CHECK_INT(E_DENIED, code_of(ask(operate_chown, &b, NULL)));
     }
     build_text(&b, T_PATH, "c");
-    build_text(&b, T_OWNER, "nobody-has-this-name");
+    build_text(&b, T_OWNER, "no-such-user");
     CHECK_INT(E_NO_SUCH_USER, code_of(ask(operate_chown, &b, NULL)));
 }
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../../host/launcher/src/still.h"
+#include "../../../host/launcher/src/quiesce.h"
 #include "check.h"
 #include "freeze.h"
 #include "process_signal.h"
@@ -125,31 +125,31 @@ static void reused_pid_of_a_frozen_process_is_not_continued(void)
 
 static void processes_stopped_by_the_launcher_are_continued(void)
 {
-    static struct still s;
+    static struct stopped_tree s;
     char why[128];
     int status;
     s.proc = proc;
     pid_t pid = start_command();
-    CHECK(still_begin(&s, pid, why, sizeof why));
+    CHECK(quiesce_begin(&s, pid, why, sizeof why));
     CHECK_INT(pid, waitpid(pid, &status, WUNTRACED | WNOHANG));
-    still_end(&s);
+    quiesce_end(&s);
     CHECK(was_continued(pid));
     end(pid);
 }
 
 static void reused_pid_of_a_process_stopped_by_the_launcher_is_not_continued(void)
 {
-    static struct still s;
+    static struct stopped_tree s;
     char why[128];
     s.proc = proc;
     pid_t pid = start_command();
-    CHECK(still_begin(&s, pid, why, sizeof why));
+    CHECK(quiesce_begin(&s, pid, why, sizeof why));
     if (!replace(pid)) {
         NOT_RUN(reused_pid_of_a_process_stopped_by_the_launcher_is_not_continued,
                 "no process can be started under a given pid");
         return;
     }
-    still_end(&s);
+    quiesce_end(&s);
     CHECK(!was_continued(pid));
     end(pid);
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs every test program in both flavours side by side, because they mostly wait, and the agent's once more as an
-# ordinary user. Adds up their counts. usage: run.sh OUT TEST...
+# Runs every test program in both flavours concurrently, because they mostly wait, and the agent's test again as an
+# unprivileged user. Sums up their counts. usage: run.sh OUT TEST...
 set -u
 out=$1
 shift
 
-# Prints "NAME: its last line" and what went wrong; leaves "passed failed" in LOG.count. usage: one NAME LOG COMMAND...
+# Prints "NAME: last line" and the failures; writes "passed failed" to LOG.count. usage: one NAME LOG COMMAND...
 one() {
   name=$1
   log=$2
@@ -36,7 +36,7 @@ all_of() {
   shift
   for test in "$@"; do
     [ "$test" = fuzz_frames ] && words=$FUZZ_SECONDS || words=
-    # shellcheck disable=SC2086 # no word or one
+    # shellcheck disable=SC2086 # zero or one argument
     one "$flavour $test" "$out/$flavour/$test.log" "$out/$flavour/$test" $words
   done
 }
@@ -50,17 +50,17 @@ release() {
 sanitize() {
   AGENT=$out/isola-agent-sanitize
   SANITIZED=1
-  # The agent has no standard error once it is detached: what the sanitizers say goes to files, looked at below.
+  # A detached agent has no standard error: the sanitizers report to files, which are checked below.
   ASAN_OPTIONS=log_path=$out/sanitize/report
   UBSAN_OPTIONS=log_path=$out/sanitize/report:print_stacktrace=1
   export AGENT SANITIZED ASAN_OPTIONS UBSAN_OPTIONS
   all_of sanitize "$@"
 }
 
-# An ordinary user gets its namespaces another way and may not read the agent.
+# An unprivileged user creates its namespaces differently and may not read the agent.
 ordinary_user() {
   if [ "$(id -u)" != 0 ] || ! command -v setpriv >/dev/null; then
-    echo 'NOT RUN agent_test as an ordinary user beside root: not root, or no setpriv'
+    echo 'NOT RUN agent_test as an unprivileged user: not root, or no setpriv'
     return
   fi
   shared=$(mktemp -d)
@@ -68,7 +68,7 @@ ordinary_user() {
   cp "$out/isola-agent" "$out/release/agent_test" "$shared"
   AGENT=$shared/isola-agent
   export AGENT
-  one 'release agent_test as an ordinary user' "$out/release/agent_test-user.log" \
+  one 'release agent_test as an unprivileged user' "$out/release/agent_test-user.log" \
     setpriv --reuid 65534 --regid 65534 --clear-groups "$shared/agent_test"
   rm -rf "$shared"
 }
@@ -88,7 +88,7 @@ for count in "$out"/*/*.log.count; do
 done
 for report in "$out"/sanitize/report.*; do
   [ -e "$report" ] || continue
-  echo "FAILED a sanitizer spoke up: $report"
+  echo "FAILED sanitizer report: $report"
   head -n 30 "$report"
   failed=$((failed + 1))
 done
@@ -96,7 +96,7 @@ size=$(wc -c <"$out/isola-agent")
 if [ "$size" -lt 1048576 ]; then
   passed=$((passed + 1))
 else
-  echo "FAILED the agent has $size bytes; it must stay below 1 MiB"
+  echo "FAILED the agent has $size bytes; the maximum is 1 MiB"
   failed=$((failed + 1))
 fi
 echo "$passed passed, $failed failed" | tee "$out/c-tests.txt"

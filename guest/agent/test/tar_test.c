@@ -336,7 +336,8 @@ static void limits(void)
         struct stream *s = ask(operate_tar_in, &b, &script);
         CHECK_INT(table[i].code, double_code(s));
         if (table[i].code)
-            CHECK(strstr(double_message(s), table[i].tag == T_MAX_BYTES ? "MAX_BYTES (39)" : "MAX_ENTRIES (3)") != NULL);
+            CHECK(strstr(double_message(s), table[i].tag == T_MAX_BYTES ? "MAX_BYTES (39)" : "MAX_ENTRIES (3)")
+                  != NULL);
         double_free(s);
     }
     archive_length = 0;

@@ -104,13 +104,13 @@ static void operations_run_as_the_user(void)
 
 static void *hammer(void *argument)
 {
-    bool nobody = argument != NULL;
+    bool unprivileged = argument != NULL;
     for (int i = 0; i < 300; i++) {
         struct builder f = {0};
         build_text(&f, T_PATH, "secret");
-        if (nobody) build_text(&f, T_USER, "nobody");
+        if (unprivileged) build_text(&f, T_USER, "nobody");
         struct stream *s = ask(operate_read, &f, NULL);
-        bool right = double_code(s) == (nobody ? E_DENIED : 0);
+        bool right = double_code(s) == (unprivileged ? E_DENIED : 0);
         double_free(s);
         if (!right) return "wrong rights";
     }

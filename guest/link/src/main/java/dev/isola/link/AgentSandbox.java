@@ -41,7 +41,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final AgentExecutions executions;
   private final AgentFiles files;
   private final UsageReporting usage;
-  private final Supplier<Optional<ChangeTracking>> written;
+  private final Supplier<Optional<ChangeTracking>> changeTracking;
   private final UnaryOperator<Snapshotting> snapshotting;
   private final Map<Class<? extends Capability>, Capability> capabilities;
 
@@ -52,7 +52,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     executions = new AgentExecutions(client, builder.timeout);
     files = new AgentFiles(client);
     usage = builder.usage.apply(this::usage);
-    written = builder.written;
+    changeTracking = builder.changeTracking;
     snapshotting = builder.snapshotting;
     capabilities = capabilities(builder.declared, builder.providerCapabilities);
   }
@@ -228,7 +228,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     } else if (type == Renewing.class) {
       return (Renewing) this::renew;
     } else if (type == Snapshotting.class) {
-      return snapshotting.apply(new AgentSnapshotting(client, files, written));
+      return snapshotting.apply(new AgentSnapshotting(client, files, changeTracking));
     }
     return null;
   }
@@ -277,7 +277,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private Set<Class<? extends Capability>> declared = Set.of();
     private Map<Class<? extends Capability>, Capability> providerCapabilities = Map.of();
     private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
-    private Supplier<Optional<ChangeTracking>> written = Optional::empty;
+    private Supplier<Optional<ChangeTracking>> changeTracking = Optional::empty;
     private UnaryOperator<Snapshotting> snapshotting = UnaryOperator.identity();
     private Optional<Duration> timeout = Optional.empty();
     private LinkTimeouts timeouts = LinkTimeouts.DEFAULT;
@@ -291,9 +291,9 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
 
     /** Sets the capabilities that the provider declares; no others are available. */
     public Builder capabilities(Set<Class<? extends Capability>> types) {
-      Set<Class<? extends Capability>> ofSandbox = new HashSet<>(types);
-      ofSandbox.remove(Volumes.class); // a capability of the provider, not of a sandbox
-      declared = Set.copyOf(ofSandbox);
+      Set<Class<? extends Capability>> sandboxCapabilities = new HashSet<>(types);
+      sandboxCapabilities.remove(Volumes.class); // a capability of the provider, not of a sandbox
+      declared = Set.copyOf(sandboxCapabilities);
       return this;
     }
 
@@ -311,7 +311,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
 
     /** Sets how the agent finds the files that the sandbox changed; evaluated for each capture. */
     public Builder changeTracking(Supplier<Optional<ChangeTracking>> files) {
-      written = files;
+      changeTracking = files;
       return this;
     }
 

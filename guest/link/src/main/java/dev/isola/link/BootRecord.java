@@ -52,22 +52,23 @@ public final class BootRecord {
   /**
    * Returns a record to restart a sandbox that was booted with {@code encoded}.
    *
-   * @param made when the sandbox was created, by the clock of its machine; files that changed
+   * @param createdAt when the sandbox was created, by the clock of its machine; files that changed
    *     earlier do not count as written
    * @throws IllegalArgumentException when {@code encoded} is not a boot record
    */
-  public static byte[] forRestart(byte[] encoded, Instant made) {
+  public static byte[] forRestart(byte[] encoded, Instant createdAt) {
     int length = encoded.length - 4;
     if (length < 0 || Wire.getInt(encoded, 0) != length) {
       throw new IllegalArgumentException("not a boot record");
     }
     long nanos =
-        Math.addExact(Math.multiplyExact(made.getEpochSecond(), 1_000_000_000L), made.getNano());
-    byte[] more = new WireFieldsBuilder().add(FieldTag.DISK_SINCE_NS, nanos).payload();
-    byte[] all = Arrays.copyOf(encoded, encoded.length + more.length);
-    System.arraycopy(more, 0, all, encoded.length, more.length);
-    Wire.putInt(all, 0, length + more.length);
-    return all;
+        Math.addExact(
+            Math.multiplyExact(createdAt.getEpochSecond(), 1_000_000_000L), createdAt.getNano());
+    byte[] added = new WireFieldsBuilder().add(FieldTag.DISK_SINCE_NS, nanos).payload();
+    byte[] combined = Arrays.copyOf(encoded, encoded.length + added.length);
+    System.arraycopy(added, 0, combined, encoded.length, added.length);
+    Wire.putInt(combined, 0, length + added.length);
+    return combined;
   }
 
   /**

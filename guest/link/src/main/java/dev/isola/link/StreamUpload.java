@@ -79,7 +79,7 @@ final class StreamUpload {
   }
 
   /**
-   * Waits for all regions, since a read error must be detected before EOF tells the agent that the
+   * Waits for all regions, since a read error must be detected before EOF signals to the agent that the
    * content is complete.
    */
   private boolean awaitRegions(Duration timeout) throws IOException, InterruptedException {

@@ -107,8 +107,8 @@ class LinkComponentsTest {
     assertThatThrownBy(() -> new UnixSocketConnector(tooLong))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("108 bytes");
-    AgentConnector nobody = new UnixSocketConnector(folder.resolve("none"));
-    assertThatThrownBy(() -> nobody.open(Duration.ofSeconds(1)))
+    AgentConnector absent = new UnixSocketConnector(folder.resolve("none"));
+    assertThatThrownBy(() -> absent.open(Duration.ofSeconds(1)))
         .isInstanceOf(AgentAbsentException.class);
   }
 

@@ -108,7 +108,7 @@ class RealAgentExecTest {
             e -> assertThat(e.code()).isEqualTo(ErrorCode.COMMAND_NOT_EXECUTABLE));
     assertThatThrownBy(() -> agent.sandbox.run(Command.argv("true").withCwd("not/there")))
         .isInstanceOf(InvalidRequest.class);
-    assertThatThrownBy(() -> agent.sandbox.run(Command.argv("true").withUser("nobody-here")))
+    assertThatThrownBy(() -> agent.sandbox.run(Command.argv("true").withUser("no-such-user")))
         .isInstanceOfSatisfying(
             InvalidRequest.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.USER_NOT_FOUND));
   }

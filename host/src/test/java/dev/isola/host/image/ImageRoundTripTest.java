@@ -123,7 +123,8 @@ class ImageRoundTripTest {
     assertThat(ImageFixture.mode(root.resolve("home/tool"))).isEqualTo(06755);
     assertThat(ImageFixture.uid(root.resolve("home/link"))).isEqualTo(5);
     assertThat(image.notes())
-        .contains("1 files have owners with ids of 65536 or more, which sandboxes do not have: far");
+        .contains(
+            "1 files have owners with ids of 65536 or more, which sandboxes do not have: far");
   }
 
   @Test

@@ -80,8 +80,8 @@ public final class AgentStarter {
       if (!launcher.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         throw startTimedOut(id, timeout);
       }
-      byte[] answer = launcher.getInputStream().readNBytes(MAX_OUTPUT);
-      return parse(new String(answer, StandardCharsets.UTF_8).strip(), id);
+      byte[] line = launcher.getInputStream().readNBytes(MAX_OUTPUT);
+      return parse(new String(line, StandardCharsets.UTF_8).strip(), id);
     } catch (IOException e) {
       throw startFailed(id, "the boot record cannot be sent to the agent: " + e.getMessage(), e);
     } catch (InterruptedException e) {
@@ -130,11 +130,10 @@ public final class AgentStarter {
    *
    * @throws dev.isola.spi.error.ProviderUnavailable when the line reports a failure
    */
-  public static AgentProcess parse(String answer, SandboxId id) {
-    Matcher ready = READY.matcher(answer);
+  public static AgentProcess parse(String line, SandboxId id) {
+    Matcher ready = READY.matcher(line);
     if (!ready.matches()) {
-      String reason =
-          answer.startsWith("error ") ? answer.substring(6) : "unexpected output: " + answer;
+      String reason = line.startsWith("error ") ? line.substring(6) : "unexpected output: " + line;
       throw startFailed(id, "the agent did not start: " + reason, null);
     }
     return new AgentProcess(

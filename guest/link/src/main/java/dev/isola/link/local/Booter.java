@@ -82,7 +82,7 @@ public interface Booter extends AutoCloseable {
    * Boots a sandbox: starts an agent that listens on {@code folder.socket()} and has the record's
    * secret. Returns once it listens. When this throws, {@link #release} is called.
    */
-  AgentProcess boot(BootRequest booting) throws IOException;
+  AgentProcess boot(BootRequest request) throws IOException;
 
   /**
    * Restarts a stopped sandbox with the same files and the same secret. Called only if the booter

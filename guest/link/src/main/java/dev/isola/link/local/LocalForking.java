@@ -21,18 +21,18 @@ import java.util.function.BiFunction;
  */
 record LocalForking(
     Booter booter,
-    SandboxRecordStore folders,
-    SandboxLocks turns,
+    SandboxRecordStore store,
+    SandboxLocks locks,
     BiFunction<SandboxSpec, List<String>, Sandbox> create) {
 
   /** Returns the forking capability of a sandbox. */
   Forking of(SandboxId id) {
-    return () -> turns.withLock(id, () -> freeze(id));
+    return () -> locks.withLock(id, () -> freeze(id));
   }
 
   private Forking.ForkPoint freeze(SandboxId id) {
     StoredSandbox stored =
-        folders
+        store
             .find(id)
             .filter(found -> !found.record().stopped() && found.record().agent().isPresent())
             .orElseThrow(

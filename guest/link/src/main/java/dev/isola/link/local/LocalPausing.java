@@ -24,18 +24,18 @@ import java.util.Set;
  */
 final class LocalPausing {
   private final Booter booter;
-  private final SandboxRecordStore folders;
-  private final SandboxLocks turns;
+  private final SandboxRecordStore store;
+  private final SandboxLocks locks;
   private final Map<SandboxId, AgentSandbox> attached;
 
   LocalPausing(
       Booter booter,
-      SandboxRecordStore folders,
-      SandboxLocks turns,
+      SandboxRecordStore store,
+      SandboxLocks locks,
       Map<SandboxId, AgentSandbox> attached) {
     this.booter = booter;
-    this.folders = folders;
-    this.turns = turns;
+    this.store = store;
+    this.locks = locks;
     this.attached = attached;
   }
 
@@ -56,7 +56,7 @@ final class LocalPausing {
 
     @Override
     public void pause(PauseKind kind) {
-      turns.withLock(
+      locks.withLock(
           id,
           () -> {
             if (kind == PauseKind.MEMORY) {
@@ -70,7 +70,7 @@ final class LocalPausing {
 
     @Override
     public void resume() {
-      turns.withLock(
+      locks.withLock(
           id,
           () -> {
             LocalPausing.this.resume(id, need(id));
@@ -184,7 +184,7 @@ final class LocalPausing {
   }
 
   private StoredSandbox stored(SandboxId id) {
-    return folders
+    return store
         .find(id)
         .orElseThrow(
             () ->

@@ -53,7 +53,7 @@ public final class LocalProvider implements Provider {
 
   private final ProviderContext context;
   private final Booter booter;
-  private final SandboxRecordStore folders;
+  private final SandboxRecordStore store;
   private final SandboxLocks locks = new SandboxLocks();
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private final LocalPausing pausing;
@@ -63,9 +63,9 @@ public final class LocalProvider implements Provider {
   public LocalProvider(ProviderContext context, Booter booter) {
     this.context = context;
     this.booter = booter;
-    this.folders = new SandboxRecordStore(context.dataFolder().resolve("sandboxes"));
-    this.pausing = new LocalPausing(booter, folders, locks, attached);
-    this.forking = new LocalForking(booter, folders, locks, this::create);
+    this.store = new SandboxRecordStore(context.dataFolder().resolve("sandboxes"));
+    this.pausing = new LocalPausing(booter, store, locks, attached);
+    this.forking = new LocalForking(booter, store, locks, this::create);
   }
 
   @Override
@@ -110,7 +110,7 @@ public final class LocalProvider implements Provider {
     if (existing.isPresent()) {
       return existing.get();
     }
-    SandboxFolder folder = folders.of(spec.id());
+    SandboxFolder folder = store.of(spec.id());
     if (folder.exists()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
@@ -153,7 +153,7 @@ public final class LocalProvider implements Provider {
     return Fault.of(
             ErrorCode.SPAWN_FAILED,
             "the sandbox's folder cannot be created: " + e.getMessage(),
-            "check the free space and permissions of " + folders.path())
+            "check the free space and permissions of " + store.path())
         .sandbox(id)
         .exception(e);
   }
@@ -211,7 +211,7 @@ public final class LocalProvider implements Provider {
 
   private Optional<Sandbox> attachLocked(SandboxId id) {
     Optional<StoredSandbox> stored =
-        folders
+        store
             .find(id)
             .filter(
                 found -> isOurs(found) && (found.record().stopped() || found.record().isAlive()));
@@ -288,7 +288,7 @@ public final class LocalProvider implements Provider {
 
   @Override
   public List<InventoryItem> inventory() {
-    return folders.list(context.instance().value()).stream().map(this::inventoryItem).toList();
+    return store.list(context.instance().value()).stream().map(this::inventoryItem).toList();
   }
 
   private InventoryItem inventoryItem(StoredSandbox stored) {
@@ -315,9 +315,9 @@ public final class LocalProvider implements Provider {
   }
 
   private void destroyLocked(SandboxId id, DestroyOptions options) {
-    SandboxFolder folder = folders.of(id);
+    SandboxFolder folder = store.of(id);
     AgentSandbox existing = attached.remove(id);
-    Optional<StoredSandbox> stored = folders.find(id);
+    Optional<StoredSandbox> stored = store.find(id);
     if (!folder.exists() || (stored.isPresent() && !isOurs(stored.get()))) {
       return;
     }
@@ -345,7 +345,7 @@ public final class LocalProvider implements Provider {
    * reading their records would dominate the cost of a create.
    */
   private void removeAbandonedSandboxes() {
-    for (StoredSandbox stored : folders.list(context.instance().value(), attached.keySet())) {
+    for (StoredSandbox stored : store.list(context.instance().value(), attached.keySet())) {
       if (stored.record().isAbandoned(context.clock().instant())) {
         // One that is being destroyed right now looks the same; its lock is held.
         locks.tryWithLock(stored.record().id(), () -> removeAbandoned(stored.record().id()));
@@ -354,7 +354,7 @@ public final class LocalProvider implements Provider {
   }
 
   private void removeAbandoned(SandboxId id) {
-    if (folders
+    if (store
         .find(id)
         .filter(stored -> stored.record().isAbandoned(context.clock().instant()))
         .isPresent()) {

@@ -64,19 +64,19 @@ final class ExampleBooter implements Booter {
   }
 
   @Override
-  public AgentProcess boot(BootRequest booting) throws IOException {
-    SandboxSpec spec = booting.spec();
-    Files.createDirectory(booting.record().workspace());
+  public AgentProcess boot(BootRequest request) throws IOException {
+    SandboxSpec spec = request.spec();
+    Files.createDirectory(request.record().workspace());
     BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), booting.record().secret())
-            .socket(booting.folder().socket())
-            .lock(booting.folder().lock())
-            .confine(booting.record().workspace(), spec.workspaceMount())
+        BootRecord.builder(spec.id(), request.record().secret())
+            .socket(request.folder().socket())
+            .lock(request.folder().lock())
+            .confine(request.record().workspace(), spec.workspaceMount())
             .cwd(spec.workingFolder())
             .env(spec.environment());
     spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
-    return starter.start(spec.id(), boot.build(), booting.timeout());
+    return starter.start(spec.id(), boot.build(), request.timeout());
   }
 
   @Override

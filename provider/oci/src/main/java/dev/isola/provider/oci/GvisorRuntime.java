@@ -51,7 +51,9 @@ final class GvisorRuntime implements OciRuntime {
 
   private final Supplier<Optional<String>> platform;
 
-  /** @param platform the platform of gVisor; empty for its default */
+  /**
+   * @param platform the platform of gVisor; empty for its default
+   */
   GvisorRuntime(Supplier<Optional<String>> platform) {
     this.platform = platform;
   }

@@ -127,15 +127,15 @@ final class ProotBooter implements Booter {
   }
 
   @Override
-  public AgentProcess boot(BootRequest booting) throws IOException {
-    SandboxSpec spec = booting.spec();
-    SandboxFolder folder = booting.folder();
+  public AgentProcess boot(BootRequest request) throws IOException {
+    SandboxSpec spec = request.spec();
+    SandboxFolder folder = request.folder();
     Optional<Image> image = image(spec, folder);
-    ProotRootFs view = new ProotRootFs(spec, folder, image, AgentBinary.install(programs));
+    ProotRootFs rootFs = new ProotRootFs(spec, folder, image, AgentBinary.install(programs));
     Path tempFolder = Files.createDirectory(folder.path().resolve("proot"));
 
     List<String> command = new ArrayList<>(List.of(probe.executable()));
-    command.addAll(view.prepare(booting.timeout()));
+    command.addAll(rootFs.prepare(request.timeout()));
     command.addAll(
         List.of(
             ProotRootFs.AGENT,
@@ -150,14 +150,14 @@ final class ProotBooter implements Booter {
         new LaunchPlan()
             .step("loose")
             .step("listen", folder.socket().toString(), Integer.toString(LISTEN_FD))
-            .boot(record(booting, image).encode())
+            .boot(record(request, image).encode())
             .step("environment", "PATH=/usr/local/bin:/usr/bin:/bin")
             .step("environment", "PROOT_TMP_DIR=" + tempFolder)
             .step("environment", "ISOLA_INSTANCE=" + context.instance().value())
             .step("environment", "ISOLA_SANDBOX=" + spec.id().value())
             .run(command);
     String launcher = LauncherBinary.install(programs).toString();
-    return AgentStarter.start(spec.id(), List.of(launcher), plan.encode(), booting.timeout());
+    return AgentStarter.start(spec.id(), List.of(launcher), plan.encode(), request.timeout());
   }
 
   private Optional<Image> image(SandboxSpec spec, SandboxFolder folder) throws IOException {
@@ -169,8 +169,8 @@ final class ProotBooter implements Booter {
     return Optional.of(images.acquire(name.get(), spec.id(), folder.path()));
   }
 
-  private BootRecord record(BootRequest booting, Optional<Image> image) {
-    SandboxSpec spec = booting.spec();
+  private BootRecord record(BootRequest request, Optional<Image> image) {
+    SandboxSpec spec = request.spec();
     Map<String, String> env = new LinkedHashMap<>();
     env.put("HOME", "/home/user");
     env.put("LANG", "C.UTF-8");
@@ -180,7 +180,7 @@ final class ProotBooter implements Booter {
     env.putAll(spec.environment());
     int descriptors = spec.limits().fileDescriptors();
     BootRecord.Builder boot =
-        BootRecord.builder(spec.id(), booting.record().secret())
+        BootRecord.builder(spec.id(), request.record().secret())
             .cwd(spec.workingFolder())
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)

@@ -75,21 +75,21 @@ public final class SubprocessBooter implements Booter {
   }
 
   @Override
-  public AgentProcess boot(BootRequest booting) throws IOException {
-    SandboxSpec spec = booting.spec();
+  public AgentProcess boot(BootRequest request) throws IOException {
+    SandboxSpec spec = request.spec();
     if (spec.user()
         .isPresent()) { // lets that user traverse to the workspace without listing the folder
       Files.setPosixFilePermissions(
           context.dataFolder(), PosixFilePermissions.fromString("rwx--x--x"));
     }
     Path home =
-        Files.createDirectory(SubprocessBootRecord.home(booting.record(), booting.folder()));
+        Files.createDirectory(SubprocessBootRecord.home(request.record(), request.folder()));
     ProcessUser.chown(home, spec.user());
     return starter.start(
         spec.id(),
         SubprocessBootRecord.create(
-            spec, booting.record(), booting.folder(), context.dataFolder(), namespaces),
-        booting.timeout());
+            spec, request.record(), request.folder(), context.dataFolder(), namespaces),
+        request.timeout());
   }
 
   @Override

@@ -68,7 +68,7 @@ final class SubprocessInfo {
         namespaces
             ? "pid namespace: the kernel kills every process when the agent ends"
             : "subreaper and kill loop: processes are found through /proc, stopped, and killed"
-                  + " until none is left",
+                + " until none is left",
         PROFILE.startup());
   }
 

@@ -145,7 +145,7 @@ final class WorktreeProvider implements Provider {
   public List<InventoryItem> inventory() {
     List<InventoryItem> found = new ArrayList<>(processes.inventory());
     Set<SandboxId> known = new HashSet<>();
-    found.forEach(sighting -> known.add(sighting.id()));
+    found.forEach(item -> known.add(item.id()));
     for (SandboxId id : recordedWorktrees()) {
       if (known.add(id)) {
         found.add(

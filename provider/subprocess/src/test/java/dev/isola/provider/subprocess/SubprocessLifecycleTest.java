@@ -416,7 +416,7 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   @Test
   void dataFolderIsHiddenWithNamespaces() {
     if (provider.info().support().volumeTypes().isEmpty()) {
-      Assumptions.abort("NOT RUN: no mount namespace can be had here");
+      Assumptions.abort("NOT RUN: mount namespaces are not available here");
     }
     Sandbox other = create();
     Sandbox sandbox = create();
