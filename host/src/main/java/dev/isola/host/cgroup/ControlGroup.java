@@ -88,9 +88,7 @@ public final class ControlGroup {
    */
   public void limitIo(IoLimit limit) throws IOException {
     CgroupLocation location =
-        groups
-            .ioLocation()
-            .orElseThrow(() -> new IOException("no control group can limit I/O"));
+        groups.ioLocation().orElseThrow(() -> new IOException("no control group can limit I/O"));
     Path group = location.parent().resolve(name);
     if (!Files.isDirectory(group)) {
       Files.createDirectory(group);
@@ -98,7 +96,8 @@ public final class ControlGroup {
     write(limit.settings(location.hierarchy().unified()), group);
   }
 
-  private static void limit(CgroupLocation location, Path group, LimitKind kind, ResourceLimits limits)
+  private static void limit(
+      CgroupLocation location, Path group, LimitKind kind, ResourceLimits limits)
       throws IOException {
     List<CgroupSetting> settings =
         CgroupSetting.of(kind, limits, location.hierarchy(), location.parent());
@@ -135,7 +134,8 @@ public final class ControlGroup {
    */
   public Map<String, Path> views() {
     Map<String, Path> views = new LinkedHashMap<>();
-    boolean mixed = groups.locations().stream().anyMatch(location -> !location.hierarchy().unified());
+    boolean mixed =
+        groups.locations().stream().anyMatch(location -> !location.hierarchy().unified());
     for (CgroupLocation location : groups.locations()) {
       Path group = location.parent().resolve(name);
       String mount = location.hierarchy().mount().getFileName().toString();

@@ -65,7 +65,9 @@ public final class ControlGroups {
     String mountinfo = KernelFile.read(MOUNTS);
     String membership = KernelFile.read(MEMBERSHIP);
     CachedGroups cached = CACHED.get();
-    if (cached != null && cached.mountinfo.equals(mountinfo) && cached.membership.equals(membership)) {
+    if (cached != null
+        && cached.mountinfo.equals(mountinfo)
+        && cached.membership.equals(membership)) {
       return cached.groups;
     }
     ControlGroups groups = parse(mountinfo, membership, KernelFile::read);

@@ -38,7 +38,8 @@ final class StaleCgroups {
     for (Hierarchy hierarchy : hierarchies) {
       for (Path parent : hierarchy.isUsable() ? hierarchy.candidateParents() : List.<Path>of()) {
         File[] matches =
-            parent.toFile()
+            parent
+                .toFile()
                 .listFiles(file -> names.test(file.getName()) && file.lastModified() <= before);
         for (File file : matches == null ? new File[0] : matches) {
           found.add(file.getName());

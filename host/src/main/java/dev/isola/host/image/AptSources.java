@@ -52,7 +52,9 @@ record AptSources(Path folder) {
             .distinct()
             .toList();
     // Security fixes alone do not make a system.
-    return matching.stream().anyMatch(source -> source.suite().equals(suite)) ? matching : List.of();
+    return matching.stream().anyMatch(source -> source.suite().equals(suite))
+        ? matching
+        : List.of();
   }
 
   /** Returns the apt settings of the host that it needs to reach its mirror. */

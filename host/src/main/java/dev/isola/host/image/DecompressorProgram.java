@@ -21,7 +21,9 @@ final class DecompressorProgram extends FilterInputStream {
   private final Thread feeder;
   private final AtomicReference<@Nullable Exception> broken = new AtomicReference<>();
 
-  /** @param install the Debian package of the program */
+  /**
+   * @param install the Debian package of the program
+   */
   DecompressorProgram(List<String> words, String install, InputStream from) throws IOException {
     this(words.getFirst(), start(words, install), from);
   }
@@ -71,8 +73,7 @@ final class DecompressorProgram extends FilterInputStream {
   private void finish() throws IOException {
     try {
       String errorOutput =
-          new String(
-              process.getErrorStream().readNBytes(MAX_ERROR_LENGTH), StandardCharsets.UTF_8);
+          new String(process.getErrorStream().readNBytes(MAX_ERROR_LENGTH), StandardCharsets.UTF_8);
       int status = process.waitFor();
       feeder.join();
       Exception cause = broken.get();

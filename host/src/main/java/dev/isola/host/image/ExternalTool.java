@@ -80,7 +80,8 @@ record ExternalTool(
     Runtime.getRuntime().addShutdownHook(hook);
     Deque<String> lastLines = new ArrayDeque<>();
     AtomicBoolean timeoutExpired = new AtomicBoolean();
-    Thread listener = Thread.ofVirtual().start(() -> readErrors(process.getErrorStream(), lastLines));
+    Thread listener =
+        Thread.ofVirtual().start(() -> readErrors(process.getErrorStream(), lastLines));
     Thread watchdog = Thread.ofVirtual().start(() -> watch(process, timeoutExpired));
     try {
       output.read(process.getInputStream());

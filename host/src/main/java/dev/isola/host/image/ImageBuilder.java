@@ -32,7 +32,9 @@ record ImageBuilder(Path folder, Instant now) {
     try (RootfsTree tree = new RootfsTree(rootfs);
         Unpacker unpacker = new Unpacker(tree, preserveOwners, budget, warnings)) {
       defaults =
-          source.unpack(new UnpackContext(unpacker, work, budget, warnings, preserveOwners, options.progress()));
+          source.unpack(
+              new UnpackContext(
+                  unpacker, work, budget, warnings, preserveOwners, options.progress()));
       unpacker.finish();
       if (tree.list("").isEmpty()) {
         throw Fault.of(

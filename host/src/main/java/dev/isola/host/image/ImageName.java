@@ -32,9 +32,11 @@ final class ImageName {
     if (isValid(name)) {
       return name;
     }
-    String remedy = name.equals(HOST) ? "the name is reserved for the root of the host; use another name" : RULE;
-    throw Fault.of(
-            ErrorCode.INVALID_REQUEST, "invalid image name '" + shown(name) + "'", remedy)
+    String remedy =
+        name.equals(HOST)
+            ? "the name is reserved for the root of the host; use another name"
+            : RULE;
+    throw Fault.of(ErrorCode.INVALID_REQUEST, "invalid image name '" + shown(name) + "'", remedy)
         .with("image", shown(name))
         .exception();
   }

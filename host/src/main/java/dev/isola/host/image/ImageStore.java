@@ -36,7 +36,9 @@ public final class ImageStore {
   private final InstantSource clock;
   private final boolean durable;
 
-  /** @param shared the folder shared by all providers of an installation */
+  /**
+   * @param shared the folder shared by all providers of an installation
+   */
   public ImageStore(Path shared) {
     this(shared, InstantSource.system());
   }
@@ -243,7 +245,11 @@ public final class ImageStore {
     String more = sandboxes.size() > first.size() ? " and more" : "";
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the image " + target.getFileName() + " is in use by " + String.join(", ", first) + more,
+            "the image "
+                + target.getFileName()
+                + " is in use by "
+                + String.join(", ", first)
+                + more,
             "destroy " + (sandboxes.size() == 1 ? "that sandbox" : "those sandboxes") + " first")
         .with("image", target.getFileName().toString())
         .with("sandboxes", String.join(",", sandboxes))

@@ -25,7 +25,9 @@ final class ImportWarnings {
 
   private final Map<String, Count> counts = new LinkedHashMap<>();
 
-  /** @param what in the plural, such as "devices are left out" */
+  /**
+   * @param what in the plural, such as "devices are left out"
+   */
   void add(String what, String path) {
     String kind = counts.containsKey(what) || counts.size() < MAX_KINDS ? what : "other changes";
     counts.computeIfAbsent(kind, ignored -> new Count(path)).times++;

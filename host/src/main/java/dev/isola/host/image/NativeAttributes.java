@@ -44,7 +44,8 @@ final class NativeAttributes {
         call -> {
           MemorySegment to = call.allocate(MAX_ATTRIBUTE_SIZE);
           long length =
-              (long) FLISTXATTR.invokeExact(call.state(), descriptor, to, (long) MAX_ATTRIBUTE_SIZE);
+              (long)
+                  FLISTXATTR.invokeExact(call.state(), descriptor, to, (long) MAX_ATTRIBUTE_SIZE);
           if (length < 0 && call.errno() == NativeException.ENOTSUP) {
             return List.<String>of();
           }

@@ -60,6 +60,7 @@ record OciBlobs(Path layout) {
   }
 
   private static SandboxException wrong(String what, String expected, String found) {
-    return OciDocument.bad(what + " does not match its digest: expected " + expected + ", found " + found);
+    return OciDocument.bad(
+        what + " does not match its digest: expected " + expected + ", found " + found);
   }
 }

@@ -144,7 +144,8 @@ final class OciSource extends ImageSource {
     List<String> available = new ArrayList<>();
     for (OciDocument entry : listed) {
       entry.object("annotations").flatMap(it -> it.string(TAG)).ifPresent(available::add);
-      entry.object("platform")
+      entry
+          .object("platform")
           .ifPresent(
               platform ->
                   available.add(
@@ -157,14 +158,18 @@ final class OciSource extends ImageSource {
             ErrorCode.INVALID_REQUEST,
             "no image " + tagged + "for linux/" + Architecture.ofHost() + " is in it",
             "available: "
-                + (available.isEmpty() ? "none" : String.join(", ", available.stream().limit(20).toList())))
+                + (available.isEmpty()
+                    ? "none"
+                    : String.join(", ", available.stream().limit(20).toList())))
         .exception();
   }
 
   private static SandboxException ambiguous(List<OciDocument> candidates) {
     List<String> tags =
         candidates.stream()
-            .map(entry -> entry.object("annotations").flatMap(it -> it.string(TAG)).orElse("(no tag)"))
+            .map(
+                entry ->
+                    entry.object("annotations").flatMap(it -> it.string(TAG)).orElse("(no tag)"))
             .limit(20)
             .toList();
     return Fault.of(

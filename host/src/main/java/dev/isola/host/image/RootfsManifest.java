@@ -66,7 +66,8 @@ final class RootfsManifest implements AutoCloseable {
       line("d", stat, "- -", path);
       for (String name : tree.list(path)) {
         String child = ArchivePaths.resolve(path, name);
-        path(child, tree.stat(child).orElseThrow(() -> new IOException(child + " has disappeared")));
+        path(
+            child, tree.stat(child).orElseThrow(() -> new IOException(child + " has disappeared")));
       }
     } else if (stat.isFile()) {
       size += stat.size();

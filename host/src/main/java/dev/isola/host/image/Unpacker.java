@@ -187,7 +187,8 @@ final class Unpacker implements AutoCloseable {
       throw ArchivePaths.badArchive("an owner is out of range", path);
     }
     if (entry.uid() >= FIRST_UNMAPPED || entry.gid() >= FIRST_UNMAPPED) {
-      warnings.add("files have owners with ids of 65536 or more, which sandboxes do not have", path);
+      warnings.add(
+          "files have owners with ids of 65536 or more, which sandboxes do not have", path);
     }
     tree.chown(path, (int) entry.uid(), (int) entry.gid());
   }
@@ -317,7 +318,8 @@ final class Unpacker implements AutoCloseable {
                   "the disk is full at " + ArchivePaths.display(path),
                   "free disk space, or move the data to another disk (--data)")
               .exception(e);
-      case NativeException.ELOOP -> ArchivePaths.badArchive("an entry leads through a symbolic link", path);
+      case NativeException.ELOOP ->
+          ArchivePaths.badArchive("an entry leads through a symbolic link", path);
       case NativeException.ENOSYS ->
           Fault.of(
                   ErrorCode.PROVIDER_UNAVAILABLE,

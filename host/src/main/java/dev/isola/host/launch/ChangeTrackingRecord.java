@@ -30,7 +30,9 @@ final class ChangeTrackingRecord {
     return folder.path().resolve("written");
   }
 
-  /** @param image the image whose changes can be tracked */
+  /**
+   * @param image the image whose changes can be tracked
+   */
   static void write(SandboxFolder folder, SandboxSpec spec, Optional<Image> image)
       throws IOException {
     List<String> lines = new ArrayList<>(List.of(image.map(Image::digest).orElse("")));

@@ -32,7 +32,9 @@ final class DiskImageCache {
   private final Path folder;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** @param folder the folder of the cache */
+  /**
+   * @param folder the folder of the cache
+   */
   DiskImageCache(Path folder) {
     this.folder = folder;
   }

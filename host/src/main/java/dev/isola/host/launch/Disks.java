@@ -38,7 +38,9 @@ final class Disks {
   /** Why disks are not available; empty if they are, null before the first probe. */
   private volatile @Nullable String obstacle;
 
-  /** @param folder the folder of the image cache */
+  /**
+   * @param folder the folder of the image cache
+   */
   Disks(Path folder, Launcher launcher) {
     this.folder = folder;
     this.launcher = launcher;

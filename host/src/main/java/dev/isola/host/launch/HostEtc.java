@@ -112,7 +112,9 @@ final class HostEtc {
 
   private final Path etc;
 
-  /** @param etc the {@code /etc} of the host or of a test */
+  /**
+   * @param etc the {@code /etc} of the host or of a test
+   */
   HostEtc(Path etc) {
     this.etc = etc;
   }

@@ -62,7 +62,8 @@ public record IoSettings(long bytesPerSecond, long operationsPerSecond) {
     }
     String disk =
         IoLimit.disk(folder)
-            .orElseThrow(() -> new IOException("the file system of " + folder + " is not on a disk"));
+            .orElseThrow(
+                () -> new IOException("the file system of " + folder + " is not on a disk"));
     return Optional.of(new IoLimit(disk, bytesPerSecond, operationsPerSecond));
   }
 

@@ -106,12 +106,16 @@ public final class IsolatedBooter implements Booter {
     this(context, isolator, ForkStepListener.NONE, IoSettings.NONE);
   }
 
-  /** @param io the operator's I/O limits */
+  /**
+   * @param io the operator's I/O limits
+   */
   public IsolatedBooter(ProviderContext context, Isolator isolator, IoSettings io) {
     this(context, isolator, ForkStepListener.NONE, io);
   }
 
-  /** @param steps notified of the progress of forks */
+  /**
+   * @param steps notified of the progress of forks
+   */
   public IsolatedBooter(ProviderContext context, Isolator isolator, ForkStepListener steps) {
     this(context, isolator, steps, IoSettings.NONE);
   }
@@ -243,7 +247,8 @@ public final class IsolatedBooter implements Booter {
       launcher.ensureRunning();
     } catch (IOException e) {
       return new Health.Unhealthy(
-          "the launcher does not start: " + e.getMessage(), "check the permissions of the data folder");
+          "the launcher does not start: " + e.getMessage(),
+          "check the permissions of the data folder");
     }
     return health;
   }

@@ -48,7 +48,9 @@ final class Launcher implements AutoCloseable {
   /** A running launcher. */
   private record Instance(Process process, UnixSocketConnector socket) {}
 
-  /** @param folder the folder of its socket */
+  /**
+   * @param folder the folder of its socket
+   */
   Launcher(InstalledProgram program, Path folder) {
     this.program = program;
     this.folder = folder;

@@ -132,7 +132,8 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     stack.addAll(lower);
     String leaseId = layers.lease(stack);
     try {
-      return new FrozenLayers(stack, leaseId, new Commit(id, workspace, mount, agent, stack).run(plan));
+      return new FrozenLayers(
+          stack, leaseId, new Commit(id, workspace, mount, agent, stack).run(plan));
     } catch (IOException | RuntimeException e) {
       layers.release(stack, leaseId);
       throw e;
@@ -183,7 +184,8 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
 
   /** Releases the layers that the sandbox's current list no longer names. */
   private void releaseUnlisted(SandboxId id, PendingCommit pending) throws IOException {
-    Workspace now = new Workspace(new SandboxFolder(pending.folder()), SandboxUserIds.SERVER, layers);
+    Workspace now =
+        new Workspace(new SandboxFolder(pending.folder()), SandboxUserIds.SERVER, layers);
     layers.releaseExcept(id.value(), now.requiredLayers());
     Files.deleteIfExists(pending.intent());
   }
@@ -192,7 +194,9 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     return launcher.execute(plan, TIMEOUT);
   }
 
-  /** A commit after which the workspace lies on all of these layers; the topmost is the new one. */
+  /**
+   * A commit after which the workspace is above all of these layers; the topmost is the new one.
+   */
   private final class Commit {
     private final SandboxId id;
     private final Workspace workspace;
@@ -271,7 +275,8 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
       Files.write(pending.list(), stack);
       IsolatedBooter.save(
           pending.plan(),
-          plan.replaceStep(workspace.step(mount, workspace.upper(), pending.work(), List.of(), stack))
+          plan.replaceStep(
+                  workspace.step(mount, workspace.upper(), pending.work(), List.of(), stack))
               .encode());
     }
 

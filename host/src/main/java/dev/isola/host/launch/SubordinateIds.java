@@ -135,7 +135,9 @@ final class SubordinateIds {
       HostRootfs.plan(plan, List.of());
       plan.step("remove", "/tmp/root/absent");
       String answer = launcher.execute(plan.encode(), TIMEOUT);
-      return answer.equals("done") ? "" : answer.isEmpty() ? "the launcher exited without an answer" : answer;
+      return answer.equals("done")
+          ? ""
+          : answer.isEmpty() ? "the launcher exited without an answer" : answer;
     } catch (IOException e) {
       return "the launcher cannot be reached: " + e.getMessage();
     }

@@ -37,7 +37,8 @@ public final class SystemCalls {
   private static List<String> read() {
     try (InputStream list = SystemCalls.class.getResourceAsStream(LIST)) {
       if (list == null) {
-        throw new IllegalStateException("the list of system calls is missing from this build: " + LIST);
+        throw new IllegalStateException(
+            "the list of system calls is missing from this build: " + LIST);
       }
       String text = new String(list.readAllBytes(), StandardCharsets.UTF_8);
       return CALL.matcher(text).results().map(SystemCalls::name).distinct().toList();

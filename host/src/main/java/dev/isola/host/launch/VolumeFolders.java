@@ -30,7 +30,9 @@ final class VolumeFolders implements Volumes {
   private final Path withDisk;
   private final Disks disks;
 
-  /** @param shared the folder shared by the providers of an instance */
+  /**
+   * @param shared the folder shared by the providers of an instance
+   */
   VolumeFolders(Path shared, Disks disks) {
     this.plain = shared.resolve("volumes");
     this.withDisk = shared.resolve("volume-disks");

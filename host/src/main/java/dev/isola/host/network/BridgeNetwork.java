@@ -31,12 +31,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for concurrent use by threads, processes and installations.
  */
 public final class BridgeNetwork {
-  private static final String REMEDY = "run isola doctor to see what is missing, or use network mode none";
+  private static final String REMEDY =
+      "run isola doctor to see what is missing, or use network mode none";
 
   private final NetworkPath path;
   private volatile @Nullable Prerequisite found;
 
-  /** @param instance the installation, whose id is part of all names */
+  /**
+   * @param instance the installation, whose id is part of all names
+   */
   public BridgeNetwork(InstanceId instance) {
     this.path = NetworkPath.of(instance);
   }

@@ -82,7 +82,8 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
         // The program ended without reading; its output tells why.
       }
       String answer =
-          new String(output.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
+          new String(
+              output.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS), StandardCharsets.UTF_8);
       if (!process.waitFor(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
         throw new TimeoutException();
       }
@@ -123,6 +124,8 @@ record NetworkProgram(List<String> starter, List<String> words, Map<String, Stri
 
   private static String shortened(String answer) {
     String commandLine = answer.strip().replaceAll("\\s+", " ");
-    return commandLine.length() > MAX_ERROR_LENGTH ? commandLine.substring(0, MAX_ERROR_LENGTH) + "…" : commandLine;
+    return commandLine.length() > MAX_ERROR_LENGTH
+        ? commandLine.substring(0, MAX_ERROR_LENGTH) + "…"
+        : commandLine;
   }
 }

@@ -33,7 +33,9 @@ final class OciBuilder {
     return layer(tar.gzip(), tar.bytes());
   }
 
-  /** @param content the content of the layer according to the configuration */
+  /**
+   * @param content the content of the layer according to the configuration
+   */
   OciBuilder layer(byte[] packed, byte[] content) {
     layers.add(descriptor("application/vnd.oci.image.layer.v1.tar+gzip", blob(packed), packed, ""));
     contents.add(Sha256.of(content));

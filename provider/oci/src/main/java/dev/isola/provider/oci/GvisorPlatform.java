@@ -18,7 +18,9 @@ final class GvisorPlatform {
   private final ProviderConfig config;
   private final SandboxProbe probes;
 
-  /** @param config its setting {@code platform} takes precedence over the probe */
+  /**
+   * @param config its setting {@code platform} takes precedence over the probe
+   */
   GvisorPlatform(ProviderConfig config, SandboxProbe probes) {
     this.config = config;
     this.probes = probes;

@@ -57,10 +57,7 @@ final class Namespaces {
     return Fault.of(
             ErrorCode.PROVIDER_UNAVAILABLE,
             "sandbox " + running.sandbox().id() + " is not isolated by " + runtime + ": " + why,
-            "check which program "
-                + runtime
-                + " is on this host, and install "
-                + instead)
+            "check which program " + runtime + " is on this host, and install " + instead)
         .sandbox(running.sandbox().id())
         .exception();
   }

@@ -31,7 +31,9 @@ final class RuntimeProbe {
   private final Optional<String> configured;
   private volatile @Nullable VersionOutput versionOutput;
 
-  /** @param config its setting {@code program} names an executable other than the default */
+  /**
+   * @param config its setting {@code program} names an executable other than the default
+   */
   RuntimeProbe(OciRuntime runtime, ProviderConfig config, SandboxProbe probes) {
     this.runtime = runtime;
     this.probes = probes;
@@ -61,8 +63,7 @@ final class RuntimeProbe {
       return new Health.Unhealthy(missing(), install());
     }
     if (!SandboxUserIds.rangesAvailable()) {
-      return new Health.Unhealthy(
-          runtime.traits().name() + " needs root", rootRemedy());
+      return new Health.Unhealthy(runtime.traits().name() + " needs root", rootRemedy());
     }
     Optional<String> text = versionOutput(program.get());
     Optional<Version> version = text.flatMap(this::parse);
@@ -84,7 +85,10 @@ final class RuntimeProbe {
                 new OciIsolator(runtime, this),
                 TIMEOUT,
                 FAILURE_TTL))
-        .<Health>map(why -> new Health.Unhealthy(why, "check whether " + program.get().path() + " is the expected program"))
+        .<Health>map(
+            why ->
+                new Health.Unhealthy(
+                    why, "check whether " + program.get().path() + " is the expected program"))
         .or(
             () ->
                 runtime
@@ -99,7 +103,8 @@ final class RuntimeProbe {
   }
 
   private String healthy(Version version, List<Vulnerability> flaws) {
-    StringBuilder text = new StringBuilder(runtime.program() + " " + version + " can create sandboxes");
+    StringBuilder text =
+        new StringBuilder(runtime.program() + " " + version + " can create sandboxes");
     runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
     if (!flaws.isEmpty()) {
       text.append("; ").append(note(flaws));
