@@ -115,7 +115,8 @@ class ImageCommandTest {
         "/no/such");
     line(
         125,
-        "there is already an image mine; use another name, remove the image first, or use --replace",
+        "there is already an image mine; use another name, remove the image first, or use"
+            + " --replace",
         "image",
         "import",
         "mine",
