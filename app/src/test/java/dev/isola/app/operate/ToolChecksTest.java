@@ -124,7 +124,8 @@ class ToolChecksTest {
     Files.setAttribute(program, "unix:mode", 0104755);
     assertThat(tools.checks(List.of(tool("bwrap"))))
         .singleElement()
-        .satisfies(fact -> assertThat(fact.value()).contains("0.11.1", " is affected by CVE-2026-41163"));
+        .satisfies(
+            fact -> assertThat(fact.value()).contains("0.11.1", " is affected by CVE-2026-41163"));
   }
 
   @Test

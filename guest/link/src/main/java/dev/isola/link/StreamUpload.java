@@ -79,8 +79,8 @@ final class StreamUpload {
   }
 
   /**
-   * Waits for all regions, since a read error must be detected before EOF signals to the agent that the
-   * content is complete.
+   * Waits for all regions, since a read error must be detected before EOF signals to the agent that
+   * the content is complete.
    */
   private boolean awaitRegions(Duration timeout) throws IOException, InterruptedException {
     if (regions == null) {
