@@ -138,8 +138,7 @@ public final class BackgroundChecks {
     Expect.equal(FLOOD + 5, info.endOffset(), "the end of its output");
     try (Execution again = check.as(Attaching.class).attach(execution.id(), 0)) {
       ExecutionReader reading = ExecutionReader.of(again).toEnd();
-      Expect.that(
-          reading.pieces().getFirst() instanceof Output.Gap, "the first chunk is a gap");
+      Expect.that(reading.pieces().getFirst() instanceof Output.Gap, "the first chunk is a gap");
       Expect.equal(info.firstOffset(), reading.pieces().getFirst().end(), "the end of the gap");
       Expect.equal(FLOOD + 5, reading.position(), "the end of what was read");
       Expect.that(reading.stdout().endsWith("tail\n"), "the end of the output is retained");

@@ -44,7 +44,9 @@ public final class ConcurrencyChecks {
             ExecResult result =
                 sandbox.run(Command.shell("seq 1 200; echo " + mine + "; echo e" + mine + " >&2"));
             Expect.equal(692L + mine.length() + 1, result.stdout().total(), "the count");
-            Expect.that(result.stdout().text().endsWith("\n200\n" + mine + "\n"), "stdout is that of the command");
+            Expect.that(
+                result.stdout().text().endsWith("\n200\n" + mine + "\n"),
+                "stdout is that of the command");
             Expect.equal("e" + mine + "\n", result.stderr().text(), "stderr");
           }
           return thread;

@@ -114,7 +114,9 @@ public final class ErrorsChecks {
     Expect.equal(Optional.of(sandbox.id()), e.sandbox(), "the sandbox");
     Expect.that(!e.fault().remedy().isBlank(), "the error has a remedy");
     SandboxException file = Expect.gone("stat", () -> sandbox.files().stat("file", NOFOLLOW_LINKS));
-    Expect.that(file.code() != ErrorCode.FILE_NOT_FOUND, "the error of a file call is about it as well: " + file);
+    Expect.that(
+        file.code() != ErrorCode.FILE_NOT_FOUND,
+        "the error of a file call is about it as well: " + file);
   }
 
   @Check("E1")

@@ -120,7 +120,8 @@ final class EscapeAttempt {
   }
 
   /** Every attempt needs fresh targets, because it may destroy them. */
-  private void control(UnaryOperator<ProbeContext> extension) throws IOException, InterruptedException {
+  private void control(UnaryOperator<ProbeContext> extension)
+      throws IOException, InterruptedException {
     try (HostTargets targets = HostTargets.create(program)) {
       ProbeResult result = targets.control(probe, extension.apply(targets.context()));
       if (!result.escaped()) {

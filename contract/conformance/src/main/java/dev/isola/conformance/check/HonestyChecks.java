@@ -358,7 +358,9 @@ public final class HonestyChecks {
       Expect.that(after.cpuTime().compareTo(before.cpuTime()) > 0, "CPU time increases: " + after);
       Expect.that(after.uptime().compareTo(before.uptime()) >= 0, "uptime increases: " + after);
       Expect.that(after.memoryBytes() > 0, "memory is used: " + after);
-      Expect.that(after.memoryPeakBytes() >= after.memoryBytes(), "the peak is at least the current use: " + after);
+      Expect.that(
+          after.memoryPeakBytes() >= after.memoryBytes(),
+          "the peak is at least the current use: " + after);
       Expect.that(after.processes() > before.processes(), "the process count increases: " + after);
       long disk = after.diskBytes().orElse(2_000_000);
       Expect.that(disk >= 2_000_000, "what was written is counted: " + after);
@@ -369,7 +371,8 @@ public final class HonestyChecks {
   @Check(value = "P6", needs = Pausing.class)
   public void pauseKeepsWhatItsKindDeclares(CheckContext check) {
     Pausing pausing = check.as(Pausing.class);
-    Expect.that(!pausing.kinds().isEmpty(), "a provider that declares pausing has at least one kind");
+    Expect.that(
+        !pausing.kinds().isEmpty(), "a provider that declares pausing has at least one kind");
     for (PauseKind kind : pausing.kinds()) {
       check.sandbox().files().writeText("kept", lower(kind), UTF_8);
       Execution execution = check.sandbox().start(Command.shell("sleep 1000"));
@@ -384,7 +387,8 @@ public final class HonestyChecks {
       Expect.equal(lower(kind), check.output("cat kept"), "the file after a pause");
       if (kind == PauseKind.MEMORY) {
         Expect.that(
-            execution.await(Duration.ofMillis(200)).isEmpty(), "the process keeps running after it");
+            execution.await(Duration.ofMillis(200)).isEmpty(),
+            "the process keeps running after it");
         execution.kill();
       }
       execution.close();
@@ -429,7 +433,8 @@ public final class HonestyChecks {
           "a file of the host's");
       ExecResult writing = sandbox.run(Command.shell("echo there > shared/from-inside"));
       Expect.that(writing.succeeded(), "a bound folder can be written to: " + writing);
-      Expect.equal("there\n", Files.readString(host.resolve("from-inside")), "the file on the host");
+      Expect.equal(
+          "there\n", Files.readString(host.resolve("from-inside")), "the file on the host");
     } finally {
       removeTree(host);
     }

@@ -86,7 +86,8 @@ public final class LimitsChecks {
       expectUsable(other);
       hogs.await(Duration.ofSeconds(60));
       expectUsable(other);
-      Expect.that(idle.await(Duration.ofMillis(50)).isEmpty(), "the command of the other sandbox goes on");
+      Expect.that(
+          idle.await(Duration.ofMillis(50)).isEmpty(), "the command of the other sandbox goes on");
       idle.kill();
       hogs.kill();
     }
@@ -174,7 +175,8 @@ public final class LimitsChecks {
     Expect.that(
         used <= elapsed * 0.25 * 1.5 + 0.1,
         "a quarter of a processor is used, not " + used + " s in " + elapsed + " s");
-    Expect.that(used >= elapsed * 0.05, "something is used, not " + used + " s in " + elapsed + " s");
+    Expect.that(
+        used >= elapsed * 0.05, "something is used, not " + used + " s in " + elapsed + " s");
   }
 
   @Check("S2")

@@ -54,7 +54,8 @@ public final class PausingChecks {
           "there is a gap of the length of the pause",
           () -> longestGap(ticks(check)) >= 3);
       Expect.that(
-          ticking.await(Duration.ofMillis(50)).isEmpty(), "the command keeps running after the pause");
+          ticking.await(Duration.ofMillis(50)).isEmpty(),
+          "the command keeps running after the pause");
       ticking.kill();
     }
   }

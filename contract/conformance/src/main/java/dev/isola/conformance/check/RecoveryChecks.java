@@ -182,8 +182,11 @@ public final class RecoveryChecks {
     SandboxId id = check.sandbox().id();
     check.provider().destroy(id, DestroyOptions.NORMAL);
     Expect.that(other.attach(id).isEmpty(), "another process cannot attach to a destroyed sandbox");
-    Expect.that(inventoryItem(other, id).isEmpty(), "its inventory does not list the destroyed sandbox");
-    Expect.that(other.attach(check.spec().build().id()).isEmpty(), "it cannot attach to an unknown sandbox");
+    Expect.that(
+        inventoryItem(other, id).isEmpty(), "its inventory does not list the destroyed sandbox");
+    Expect.that(
+        other.attach(check.spec().build().id()).isEmpty(),
+        "it cannot attach to an unknown sandbox");
   }
 
   @Check("P5")
@@ -207,12 +210,18 @@ public final class RecoveryChecks {
         new ProviderUnderTest(
             ours.factory(), ours.config(), new InstanceId("somebodyelse"), ours.data());
     try (Provider otherInstance = theirs.open()) {
-      Expect.that(inventoryItem(otherInstance, id).isEmpty(), "the inventory of the other instance does not list the sandbox");
-      Expect.that(otherInstance.attach(id).isEmpty(), "the other instance cannot attach to the sandbox");
+      Expect.that(
+          inventoryItem(otherInstance, id).isEmpty(),
+          "the inventory of the other instance does not list the sandbox");
+      Expect.that(
+          otherInstance.attach(id).isEmpty(), "the other instance cannot attach to the sandbox");
       otherInstance.destroy(id, DestroyOptions.FORCE);
     }
-    Expect.equal("fine\n", check.output("echo fine"), "the sandbox after a destroy by the other instance");
-    Expect.that(inventoryItem(check.provider(), id).isPresent(), "the inventory of this instance lists the sandbox");
+    Expect.equal(
+        "fine\n", check.output("echo fine"), "the sandbox after a destroy by the other instance");
+    Expect.that(
+        inventoryItem(check.provider(), id).isPresent(),
+        "the inventory of this instance lists the sandbox");
   }
 
   private static ExecutionId startAndLeave(Sandbox sandbox) {

@@ -30,7 +30,8 @@ public final class SecretEnvChecks {
     Sandbox sandbox = check.create(spec -> spec.secretEnv("KIT_KEY", Secret.of(VALUE)));
     Expect.that(!sandbox.toString().contains(VALUE), "a sandbox does not print them");
     Expect.that(
-        !check.provider().inventory().toString().contains(VALUE), "the inventory does not print them");
+        !check.provider().inventory().toString().contains(VALUE),
+        "the inventory does not print them");
     Expect.that(!check.provider().toString().contains(VALUE), "the provider does not print them");
   }
 }

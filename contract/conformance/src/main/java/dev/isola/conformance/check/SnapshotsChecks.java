@@ -260,7 +260,9 @@ public final class SnapshotsChecks {
             captured.result().frozenFor().isPositive(), "it tells how long commands were frozen");
         String then = FileContents.text(files, "tree/z");
         Expect.eventually(
-            TIMEOUT, "the command keeps running", () -> !FileContents.text(files, "tree/z").equals(then));
+            TIMEOUT,
+            "the command keeps running",
+            () -> !FileContents.text(files, "tree/z").equals(then));
       }
       writer.kill();
     }
@@ -278,7 +280,9 @@ public final class SnapshotsChecks {
       }
       String then = FileContents.text(files, "tree/z");
       Expect.eventually(
-          TIMEOUT, "the command keeps running", () -> !FileContents.text(files, "tree/z").equals(then));
+          TIMEOUT,
+          "the command keeps running",
+          () -> !FileContents.text(files, "tree/z").equals(then));
       writer.kill();
     }
   }
@@ -394,6 +398,8 @@ public final class SnapshotsChecks {
     Expect.gone("a capture", () -> snapshotting.capture(CaptureRequest.of(".")).close());
     Expect.gone(
         "a restore",
-        () -> snapshotting.restore("in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
+        () ->
+            snapshotting.restore(
+                "in", FileContents.of(new TestArchive().end()), TreeLimits.DEFAULT));
   }
 }

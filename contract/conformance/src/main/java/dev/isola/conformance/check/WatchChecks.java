@@ -71,7 +71,8 @@ public final class WatchChecks {
       check.output("rm watched/file");
       await(watch, Kind.REMOVED, "file");
       files.makeFolder("watched/folder", 0755);
-      Expect.that(await(watch, Kind.CREATED, "folder").folder(), "a folder is reported as a folder");
+      Expect.that(
+          await(watch, Kind.CREATED, "folder").folder(), "a folder is reported as a folder");
     }
   }
 
@@ -100,7 +101,10 @@ public final class WatchChecks {
               is(change, Kind.MOVED_TO, "file")
                   || is(change, Kind.CREATED, "file")
                   || is(change, Kind.MODIFIED, "file"));
-      Expect.equal("content", FileContents.text(files, "watched/file"), "the file once its change is reported");
+      Expect.equal(
+          "content",
+          FileContents.text(files, "watched/file"),
+          "the file once its change is reported");
     }
   }
 
@@ -126,7 +130,8 @@ public final class WatchChecks {
           until(watch, "the last file", change -> is(change, Kind.CREATED, "last"));
       for (FileChange change : seen) {
         String name = FileContents.below("watched", change.path());
-        Expect.that(name.equals("last") || name.equals("sub"), "nothing else is reported: " + change);
+        Expect.that(
+            name.equals("last") || name.equals("sub"), "nothing else is reported: " + change);
       }
     }
   }
@@ -150,7 +155,8 @@ public final class WatchChecks {
     Watch watch = watch(check, false);
     watch.close();
     Expect.that(watch.ended(), "a closed watch has ended");
-    Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after close");
+    Expect.equal(
+        Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after close");
     watch.close();
     try (Watch again = watch(check, false)) {
       check.output("touch watched/file");
@@ -165,7 +171,8 @@ public final class WatchChecks {
       files.remove("watched", true);
       until(watch, "its root being gone", change -> change.kind() == Kind.ROOT_GONE);
       Expect.that(watch.ended(), "the watch has ended with its folder");
-      Expect.equal(Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after the end");
+      Expect.equal(
+          Optional.empty(), watch.next(Duration.ofSeconds(5)), "the next change after the end");
     }
   }
 

@@ -96,7 +96,9 @@ record MarkedProcess(long pid, long startTime, String why, String commandLine) {
 
   private static Optional<MarkedProcess> alive(Path process, String why, String commandLine) {
     String shown =
-        commandLine.length() > MAX_COMMAND_LINE ? commandLine.substring(0, MAX_COMMAND_LINE) + "…" : commandLine;
+        commandLine.length() > MAX_COMMAND_LINE
+            ? commandLine.substring(0, MAX_COMMAND_LINE) + "…"
+            : commandLine;
     return ProcessStat.read(process)
         .filter(stat -> !stat.isZombie())
         .map(

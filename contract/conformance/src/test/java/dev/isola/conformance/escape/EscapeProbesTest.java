@@ -150,7 +150,8 @@ class EscapeProbesTest {
               .start();
       String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       process.waitFor();
-      return ProbeResult.parse(printed).orElseThrow(() -> new AssertionError("it said: " + printed));
+      return ProbeResult.parse(printed)
+          .orElseThrow(() -> new AssertionError("it said: " + printed));
     } catch (IOException e) {
       Assumptions.abort("NOT RUN: there is no setpriv: " + e.getMessage());
       throw e;

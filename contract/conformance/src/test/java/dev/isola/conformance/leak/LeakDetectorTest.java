@@ -172,7 +172,8 @@ class LeakDetectorTest {
   @Test
   void folderOfAProviderInAnInstallation() throws IOException, InterruptedException {
     Path folder = data.resolve("provider/sandboxes/planted");
-    expectFound("folder " + folder, () -> Files.createDirectories(folder), () -> Files.delete(folder));
+    expectFound(
+        "folder " + folder, () -> Files.createDirectories(folder), () -> Files.delete(folder));
   }
 
   @Test

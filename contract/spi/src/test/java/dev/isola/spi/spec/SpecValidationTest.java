@@ -257,14 +257,21 @@ class SpecValidationTest {
         invalid("network.exposePorts", "must be 1 to 65535: 0", b -> b.network(ports(0))),
         invalid("network.exposePorts", "must be 1 to 65535: 65536", b -> b.network(ports(65_536))),
         invalid(
-            "network.allowDomains", "is not a domain: 'https://x'", b -> b.network(allow("https://x"))),
+            "network.allowDomains",
+            "is not a domain: 'https://x'",
+            b -> b.network(allow("https://x"))),
         invalid("network.allowDomains", "is not a domain: ''", b -> b.network(allow(""))),
         invalid("network.allowDomains", "is not a domain: '*'", b -> b.network(allow("*"))),
         invalid("network.allowDomains", "is not a domain: 'a.*.b'", b -> b.network(allow("a.*.b"))),
         invalid("network.allowDomains", "is not a domain: '-a.b'", b -> b.network(allow("-a.b"))),
         invalid(
-            "network.allowDomains", "is not a domain", b -> b.network(allow("x".repeat(64) + ".org"))),
-        invalid("network.allowDomains", "is not a domain", b -> b.network(allow("a.".repeat(127) + "b"))),
+            "network.allowDomains",
+            "is not a domain",
+            b -> b.network(allow("x".repeat(64) + ".org"))),
+        invalid(
+            "network.allowDomains",
+            "is not a domain",
+            b -> b.network(allow("a.".repeat(127) + "b"))),
         invalid(
             "network.blockDomains",
             "is not a domain: 'a b'",
