@@ -321,6 +321,6 @@ class JsonTest {
     assertThat(value.at("l").isList()).isTrue();
     assertThatThrownBy(() -> JsonValue.parse("<html>".getBytes(UTF_8)))
         .isInstanceOf(IOException.class)
-        .hasMessage("it is not JSON: syntax error at line 1, column 1");
+        .hasMessage("not JSON: syntax error at line 1, column 1");
   }
 }

@@ -48,10 +48,10 @@ class HostileArchiveTest {
     String steps = "../".repeat(8);
     byte[] whole = good().bytes();
     return Stream.of(
-        refused("a name with ..", good().file(steps + "x", "bad"), "leads out"),
-        refused("a name with .. inside", good().file("etc/../../x", "bad"), "leads out"),
-        refused("a folder named ..", good().folder(".."), "leads out"),
-        refused("a link named ..", good().link("..", "/etc"), "leads out"),
+        refused("a name with ..", good().file(steps + "x", "bad"), "contains '..'"),
+        refused("a name with .. inside", good().file("etc/../../x", "bad"), "contains '..'"),
+        refused("a folder named ..", good().folder(".."), "contains '..'"),
+        refused("a link named ..", good().link("..", "/etc"), "contains '..'"),
         refused(
             "through a link of its own",
             good().link("out", "../../../../outside").file("out/x", "bad"),
@@ -72,13 +72,13 @@ class HostileArchiveTest {
             "a hard link through a link",
             good().link("out", "../../../../outside").hardLink("mine", "out/kept"),
             "leads through a symbolic link"),
-        refused("a hard link out", good().hardLink("x", steps + "etc/passwd"), "leads out"),
+        refused("a hard link out", good().hardLink("x", steps + "etc/passwd"), "contains '..'"),
         refused("a hard link to nothing", good().hardLink("x", "nothing"), "missing target"),
         refused("a hard link to a folder", good().hardLink("x", "etc"), "to a folder"),
         refused("below a file", good().file("etc/hostname/x", "bad"), "not a folder"),
         refused("a root that is a file", good().link(".", "/etc"), "must be a folder"),
         refused("a link without a target", good().link("x", ""), "target"),
-        refused("a zero byte", good().pax("path=a\0b").file("x", "bad"), "zero byte"),
+        refused("a zero byte", good().pax("path=a\0b").file("x", "bad"), "NUL byte"),
         refused("a long name", good().pax("path=" + "n".repeat(256)).file("x", ""), "longer than"),
         refused(
             "a long path", good().pax("path=" + "a/".repeat(2100)).file("x", ""), "longer than"),
@@ -91,10 +91,10 @@ class HostileArchiveTest {
         refused(
             "a header that is nonsense",
             good().entry("p", 'x', "", 3, "3 x".getBytes(StandardCharsets.UTF_8)),
-            "cannot be read"),
-        refused("an unknown entry type", good().special("x", 'Q'), "kind"),
+            "malformed extended header"),
+        refused("an unknown entry type", good().special("x", 'Q'), "unknown type"),
         refused("a sparse file", good().pax("GNU.sparse.major=1").file("x", ""), "sparse"),
-        refused("content of a folder", good().entry("d", '5', "", 4, new byte[4]), "no file"),
+        refused("content of a folder", good().entry("d", '5', "", 4, new byte[4]), "not a file"),
         refused(
             "a damaged header",
             good().raw("x".repeat(512).getBytes(StandardCharsets.UTF_8)),

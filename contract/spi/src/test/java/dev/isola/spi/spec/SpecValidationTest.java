@@ -219,7 +219,7 @@ class SpecValidationTest {
             b -> b.volume(volume(VolumeMount.Type.VOLUME, "", "/d"))),
         invalid(
             "volumes",
-            "has a name that is not one",
+            "has an invalid name",
             b -> b.volume(volume(VolumeMount.Type.VOLUME, "x".repeat(129), "/d"))),
         invalid(
             "volumes",
@@ -257,17 +257,24 @@ class SpecValidationTest {
         invalid("network.exposePorts", "must be 1 to 65535: 0", b -> b.network(ports(0))),
         invalid("network.exposePorts", "must be 1 to 65535: 65536", b -> b.network(ports(65_536))),
         invalid(
-            "network.allowDomains", "no domain: 'https://x'", b -> b.network(allow("https://x"))),
-        invalid("network.allowDomains", "no domain: ''", b -> b.network(allow(""))),
-        invalid("network.allowDomains", "no domain: '*'", b -> b.network(allow("*"))),
-        invalid("network.allowDomains", "no domain: 'a.*.b'", b -> b.network(allow("a.*.b"))),
-        invalid("network.allowDomains", "no domain: '-a.b'", b -> b.network(allow("-a.b"))),
+            "network.allowDomains",
+            "is not a domain: 'https://x'",
+            b -> b.network(allow("https://x"))),
+        invalid("network.allowDomains", "is not a domain: ''", b -> b.network(allow(""))),
+        invalid("network.allowDomains", "is not a domain: '*'", b -> b.network(allow("*"))),
+        invalid("network.allowDomains", "is not a domain: 'a.*.b'", b -> b.network(allow("a.*.b"))),
+        invalid("network.allowDomains", "is not a domain: '-a.b'", b -> b.network(allow("-a.b"))),
         invalid(
-            "network.allowDomains", "no domain", b -> b.network(allow("x".repeat(64) + ".org"))),
-        invalid("network.allowDomains", "no domain", b -> b.network(allow("a.".repeat(127) + "b"))),
+            "network.allowDomains",
+            "is not a domain",
+            b -> b.network(allow("x".repeat(64) + ".org"))),
+        invalid(
+            "network.allowDomains",
+            "is not a domain",
+            b -> b.network(allow("a.".repeat(127) + "b"))),
         invalid(
             "network.blockDomains",
-            "no domain: 'a b'",
+            "is not a domain: 'a b'",
             b -> b.network(block(NetworkMode.BRIDGE, "a b"))),
         invalid(
             "network.allowDomains",
