@@ -181,10 +181,10 @@ static void remove_cgroup(const char *path, int depth)
     struct dirent *entry;
     if (!folder) return;
     while ((entry = readdir(folder))) {
-        char beneath[PATH_MAX];
+        char child[PATH_MAX];
         if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (snprintf(beneath, sizeof beneath, "%s/%s", path, entry->d_name) < (int)sizeof beneath)
-            remove_cgroup(beneath, depth + 1);
+        if (snprintf(child, sizeof child, "%s/%s", path, entry->d_name) < (int)sizeof child)
+            remove_cgroup(child, depth + 1);
     }
     closedir(folder);
     rmdir(path);

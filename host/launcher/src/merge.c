@@ -286,15 +286,15 @@ static bool find_renames(int folder, const char *from)
             ok = fail("cannot open %s", e->d_name);
             break;
         }
-        char *beneath = NULL;
+        char *lower_path = NULL;
         if (overlay_attribute(child, "redirect", redirect, sizeof redirect) > 0) {
-            beneath = redirect[0] == '/' ? strdup(redirect + 1) : from ? join_path(from, redirect) : NULL;
-            if (beneath) ok = add_renamed(child, strdup(beneath));
+            lower_path = redirect[0] == '/' ? strdup(redirect + 1) : from ? join_path(from, redirect) : NULL;
+            if (lower_path) ok = add_renamed(child, strdup(lower_path));
         } else if (from && !is_opaque(child)) {
-            beneath = join_path(from, e->d_name);
+            lower_path = join_path(from, e->d_name);
         }
-        ok = ok && find_renames(child, beneath); /* closes it */
-        free(beneath);
+        ok = ok && find_renames(child, lower_path); /* closes it */
+        free(lower_path);
     }
     closedir(entries);
     return ok;
@@ -353,7 +353,7 @@ static void free_renamed(void)
 
 static bool merge_folder(int layer, int into);
 
-/* Creates the target of a layer's folder. `hides` tells that nothing below shows through it. */
+/* Creates the target of a layer's folder. `hides` is set if nothing below shows through it. */
 static bool make_folder(int layer, int into, const char *name, bool *hides)
 {
     struct stat above, now;

@@ -5,7 +5,7 @@
  *    merge OUT SPARE FIRST KEEP [FILE FROM]...
  *                                      merge into the empty folder OUT, with SPARE for temporary files; owners start at
  *                                      FIRST. The layers follow from the lowest up, each with the first of its owners.
- *                                      KEEP is "keep" if the lowest layer lies on something of which it hides parts,
+ *                                      KEEP is "keep" if there is a layer below the lowest of which it hides parts,
  *                                      otherwise "all"
  *
  * Prints one line: "done files=N copied=N" or "error WHY". Exits when the process that started it exits.

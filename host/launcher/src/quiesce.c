@@ -255,8 +255,8 @@ static bool has_socket(const struct mount_search *l, int proc, const char *path)
     return found;
 }
 
-bool quiesce_find_user(const struct stopped_tree *s, uint64_t mount, uint64_t device, const char *path, char *who,
-                       size_t room)
+bool quiesce_find_user(const struct stopped_tree *s, uint64_t mount, uint64_t device, const char *path,
+                       char *description, size_t room)
 {
     struct mount_search l = {.mount = mount, .device = device, .path = path};
     char at[64];
@@ -275,7 +275,7 @@ bool quiesce_find_user(const struct stopped_tree *s, uint64_t mount, uint64_t de
         if (!l.found[0] && i == 0 && has_socket(&l, s->proc, at))
             snprintf(l.found, sizeof l.found, "or another process has a socket in it");
         if (l.found[0]) {
-            snprintf(who, room, "process %d %s", pid, l.found);
+            snprintf(description, room, "process %d %s", pid, l.found);
             return true;
         }
     }

@@ -28,10 +28,10 @@ void quiesce_end(struct stopped_tree *s);
 void quiesce_recover(struct stopped_tree *s, pid_t first);
 
 /*
- * Describes in `who` a process that has its working directory or an open file in a mount; returns false if there is
+ * Describes a process that has its working directory or an open file in a mount; returns false if there is
  * none.
  */
-bool quiesce_find_user(const struct stopped_tree *s, uint64_t mount, uint64_t device, const char *path, char *who,
-                       size_t room);
+bool quiesce_find_user(const struct stopped_tree *s, uint64_t mount, uint64_t device, const char *path,
+                       char *description, size_t room);
 
 #endif

@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * P7, O12: a sandbox that ends at its deadline leaves no control group, also when the process that
- * made it was killed long before and no other one of Isola runs. One that is stopped keeps its own.
+ * P7, O12: a sandbox that reaches its deadline leaves no cgroup, even if the process that created
+ * it was killed long before and no other Isola process runs. A stopped sandbox keeps its cgroup.
  */
 @Timeout(180)
 class CgroupCleanupTest {
@@ -65,7 +65,7 @@ class CgroupCleanupTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun", "runc"})
-  void aDeadlineWithoutAServerLeavesNoGroups(String name) throws Exception {
+  void expiryWithoutAServerLeavesNoCgroups(String name) throws Exception {
     Path data = Files.createDirectories(folder.resolve(name));
     try (Provider provider = open(name, instance.value(), data)) {
       if (provider.health() instanceof Health.Unhealthy unhealthy) {
@@ -92,7 +92,7 @@ class CgroupCleanupTest {
       }
       assertThat(hasGroups(ENDED)).as("groups of the sandbox that ended").isFalse();
       assertThat(hasGroups(STOPPED)).as("groups of the sandbox that is stopped").isTrue();
-      goOn(name, data);
+      recover(name, data);
     } finally {
       try (Provider provider = open(name, instance.value(), data)) {
         provider.inventory().forEach(one -> provider.destroy(one.id(), DestroyOptions.FORCE));
@@ -100,7 +100,7 @@ class CgroupCleanupTest {
     }
   }
 
-  private void goOn(String name, Path data) {
+  private void recover(String name, Path data) {
     try (Provider provider = open(name, instance.value(), data)) {
       Sandbox stopped = provider.attach(STOPPED).orElseThrow();
       stopped.as(Pausing.class).orElseThrow().resume();
@@ -124,7 +124,7 @@ class CgroupCleanupTest {
         .start();
   }
 
-  /** What is killed: makes two sandboxes, of which it stops one, and waits. */
+  /** Process to be killed: creates two sandboxes, stops one of them, and waits. */
   static final class SandboxCreation {
     private SandboxCreation() {}
 

@@ -13,9 +13,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Calls the command as a shell would, without a process: arguments in, code and output out. */
+/**
+ * Calls the command like a shell, but without a process: takes arguments, returns exit code and
+ * output.
+ */
 public final class CommandLineFixture {
-  /** What one call left. */
+  /** Result of one call. */
   public record CommandResult(int code, Bytes rawOut, String err) {
     public String out() {
       return rawOut.utf8();

@@ -18,21 +18,21 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * B8: the kit on the provider {@code e2b}, whose other side is an Isola server with bubblewrap in
- * this JVM. {@code ./check --long} runs all classes.
+ * B8: runs the conformance kit on the provider {@code e2b}, whose backend is an Isola server with
+ * bubblewrap in this JVM. {@code ./check --long} runs all classes.
  */
 final class E2bConformanceTest extends ConformanceTest {
   private static final Path SMALL_ROOT = Path.of("../testing/e2b/small-root.sh").toAbsolutePath();
 
   private @Nullable LiveServer server;
-  private @Nullable Path house;
+  private @Nullable Path folder;
 
   @Override
   protected ProviderUnderTest underTest() throws IOException, InterruptedException {
     boolean root = Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
     Assumptions.assumeTrue(root, "NOT RUN: only root gives a sandbox users of its own here");
     Path all = Files.createTempDirectory("isola");
-    house = all;
+    folder = all;
     Path image = all.resolve("root");
     int made =
         new ProcessBuilder(SMALL_ROOT.toString(), image.toString())
@@ -58,8 +58,8 @@ final class E2bConformanceTest extends ConformanceTest {
     if (server != null) {
       server.close();
     }
-    if (house != null) {
-      TemporaryFolder.remove(house);
+    if (folder != null) {
+      TemporaryFolder.remove(folder);
     }
   }
 

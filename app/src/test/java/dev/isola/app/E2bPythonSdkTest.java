@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A1: the same for E2B's SDK for Python. NOT RUN where Python, pip, the SDK or bubblewrap cannot be
- * had.
+ * A1: runs programs that use E2B's published Python SDK against this server. NOT RUN if Python,
+ * pip, the SDK or bubblewrap is not available.
  */
 @Timeout(180)
 class E2bPythonSdkTest {
@@ -29,22 +29,22 @@ class E2bPythonSdkTest {
   private static final Path PYTHON = INSTALLED.resolve("bin/python");
 
   @TempDir static Path data;
-  private static @Nullable E2bSdkFixture house;
+  private static @Nullable E2bSdkFixture fixture;
 
   @BeforeAll
   static void start() throws IOException, InterruptedException {
     install();
-    house = E2bSdkFixture.open(data);
+    fixture = E2bSdkFixture.open(data);
   }
 
   @AfterAll
   static void end() {
-    if (house != null) {
-      house.close();
+    if (fixture != null) {
+      fixture.close();
     }
   }
 
-  /** Fetches the SDK once, as the list of its versions says. */
+  /** Downloads the SDK once, in the pinned version. */
   private static void install() throws IOException, InterruptedException {
     Path wanted = PROGRAMS.resolve("requirements.txt");
     Path done = INSTALLED.resolve("requirements.txt");
@@ -53,15 +53,15 @@ class E2bPythonSdkTest {
     }
     Files.createDirectories(INSTALLED);
     try {
-      need("Python", "python3", "-m", "venv", "--clear", INSTALLED.toString());
+      require("Python", "python3", "-m", "venv", "--clear", INSTALLED.toString());
     } catch (IOException e) {
       abort("NOT RUN: there is no python3: " + e.getMessage());
     }
-    need("the SDK", PYTHON.toString(), "-m", "pip", "install", "-q", "-r", wanted.toString());
+    require("the SDK", PYTHON.toString(), "-m", "pip", "install", "-q", "-r", wanted.toString());
     Files.copy(wanted, done, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  private static void need(String what, String... command)
+  private static void require(String what, String... command)
       throws IOException, InterruptedException {
     ProgramResult ended = E2bSdkFixture.run(data, Map.of(), command);
     if (ended.code() != 0) {
@@ -69,7 +69,7 @@ class E2bPythonSdkTest {
     }
   }
 
-  /** The numbers are of tests in each: one that vanished would not be missed otherwise. */
+  /** The number of tests per area is asserted, so that a missing test is noticed. */
   @ParameterizedTest
   @CsvSource({
     "commands, 17",
@@ -81,9 +81,9 @@ class E2bPythonSdkTest {
     "volumes, 5",
     "async, 6"
   })
-  void theSdkWorks(String area, int tests) throws IOException, InterruptedException {
+  void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
     ProgramResult ended =
-        Objects.requireNonNull(house)
+        Objects.requireNonNull(fixture)
             .program(PROGRAMS, PYTHON.toString(), "-B", "-m", "unittest", "test_" + area);
     assertThat(ended.code()).as(ended.output()).isZero();
     assertThat(ended.output()).contains("Ran " + tests + " tests").endsWith("\nOK\n");

@@ -27,14 +27,14 @@ final class E2bSdkFixture implements AutoCloseable {
 
   private final LiveServer server;
 
-  /** How a program ended, and all that it wrote. */
+  /** Exit code and output of a program. */
   record ProgramResult(int code, String output) {}
 
   private E2bSdkFixture(LiveServer server) {
     this.server = server;
   }
 
-  /** Opens one, or says that it is NOT RUN where bubblewrap does not work. */
+  /** Opens the fixture. The test is NOT RUN if bubblewrap does not work. */
   static E2bSdkFixture open(Path data) throws IOException, InterruptedException {
     refuseWithoutBubblewrap(data);
     Path root = data.resolve("root");
@@ -60,7 +60,7 @@ final class E2bSdkFixture implements AutoCloseable {
     }
   }
 
-  /** Runs a program that finds this server by what E2B's SDKs read. */
+  /** Runs a program with the environment variables that point E2B's SDKs to this server. */
   ProgramResult program(Path folder, String... command) throws IOException, InterruptedException {
     Map<String, String> env = new HashMap<>();
     env.put("E2B_API_URL", server.url);
@@ -96,7 +96,7 @@ final class E2bSdkFixture implements AutoCloseable {
     return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
   }
 
-  /** The image has Python where this machine has one of its own. */
+  /** The image contains Python only if this machine has it. */
   static void refuseWithoutPythonInTheImage() {
     if (!Files.isExecutable(Path.of("/usr/bin/python3"))) {
       abort("NOT RUN: this machine has no Python of its own for the image");

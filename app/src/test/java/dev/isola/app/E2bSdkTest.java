@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A1: programs that were written against E2B's own SDK, as it is published, run here with two URLs
- * changed. NOT RUN where Node.js, the SDK or bubblewrap cannot be had.
+ * A1: runs programs written for E2B's published JavaScript SDK against this server, with only two
+ * URLs changed. NOT RUN if Node.js, the SDK or bubblewrap is not available.
  */
 @Timeout(180)
 class E2bSdkTest {
@@ -32,22 +32,22 @@ class E2bSdkTest {
   private static final Pattern COUNT = Pattern.compile("(?m)^# (pass|fail) ([0-9]+)$");
 
   @TempDir static Path data;
-  private static @Nullable E2bSdkFixture house;
+  private static @Nullable E2bSdkFixture fixture;
 
   @BeforeAll
   static void start() throws IOException, InterruptedException {
     install();
-    house = E2bSdkFixture.open(data);
+    fixture = E2bSdkFixture.open(data);
   }
 
   @AfterAll
   static void end() {
-    if (house != null) {
-      house.close();
+    if (fixture != null) {
+      fixture.close();
     }
   }
 
-  /** Fetches the SDK once, as its lock says. */
+  /** Downloads the SDK once, in the locked version. */
   private static void install() throws IOException, InterruptedException {
     Files.createDirectories(INSTALLED);
     Path lock = INSTALLED.resolve("package-lock.json");
@@ -78,7 +78,7 @@ class E2bSdkTest {
     }
   }
 
-  /** The numbers are of tests in each: one that vanished would not be missed otherwise. */
+  /** The number of tests per area is asserted, so that a missing test is noticed. */
   @ParameterizedTest
   @CsvSource({
     "commands, 21",
@@ -93,12 +93,12 @@ class E2bSdkTest {
     "volumes, 7",
     "interpreter, 7"
   })
-  void theSdkWorks(String area, int tests) throws IOException, InterruptedException {
+  void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
     if (List.of("lifecycle", "interpreter").contains(area)) {
       E2bSdkFixture.refuseWithoutPythonInTheImage();
     }
     ProgramResult ended =
-        Objects.requireNonNull(house)
+        Objects.requireNonNull(fixture)
             .program(
                 INSTALLED, "node", "--test", "--test-reporter=tap", "test/" + area + ".test.mjs");
     assertThat(ended.code()).as(ended.output()).isZero();

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A container engine that is killed under running sandboxes, as Isola's own engine sees it. */
+/** A container engine is killed under running sandboxes; Isola's engine recovers. */
 @Timeout(600)
 class EngineRestartTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -55,7 +55,7 @@ class EngineRestartTest {
   private static final int SANDBOXES = Boolean.getBoolean("isola.long") ? 20 : 2;
 
   @BeforeEach
-  void needsAnEngine() {
+  void requireContainerEngine() {
     TestContainerEngine.Kind.DOCKER
         .missing()
         .ifPresent(why -> Assumptions.abort("NOT RUN: " + why));
@@ -131,28 +131,28 @@ class EngineRestartTest {
     }
   }
 
-  private static void works(EngineFixture house, SandboxId id) {
-    assertThat(house.engine().sandbox(id).run(Command.shell("cat mine")).stdout().text())
+  private static void assertCommandRuns(EngineFixture fixture, SandboxId id) {
+    assertThat(fixture.engine().sandbox(id).run(Command.shell("cat mine")).stdout().text())
         .isEqualTo(id + "\n");
   }
 
   @Test
-  void withLiveRestoreAllAreReattachedWhenADeadEngineIsBack() throws IOException {
+  void liveRestoreReattachesAllSandboxesAfterAnEngineRestart() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         TestContainerEngine containers = TestContainerEngine.docker(false, "--live-restore")) {
       List<SandboxId> all;
-      try (EngineFixture house = EngineFixture.open(data, containers)) {
-        all = house.create();
+      try (EngineFixture fixture = EngineFixture.open(data, containers)) {
+        all = fixture.create();
         List<Execution> running = new ArrayList<>();
         for (SandboxId id : all) {
-          running.add(house.engine().sandbox(id).start(Command.shell("sleep 1000")));
+          running.add(fixture.engine().sandbox(id).start(Command.shell("sleep 1000")));
         }
         containers.killDaemon();
-        all.forEach(id -> works(house, id)); // their sockets do not lead through it
+        all.forEach(id -> assertCommandRuns(fixture, id)); // their sockets do not depend on the container engine
         containers.restartDaemon();
         for (int i = 0; i < all.size(); i++) {
-          works(house, all.get(i));
-          assertThat(house.state(all.get(i))).isEqualTo(SandboxState.RUNNING);
+          assertCommandRuns(fixture, all.get(i));
+          assertThat(fixture.state(all.get(i))).isEqualTo(SandboxState.RUNNING);
           try (Execution waiting = running.get(i)) {
             assertThat(waiting.await(Duration.ofMillis(10))).isEmpty();
             waiting.kill();
@@ -161,29 +161,29 @@ class EngineRestartTest {
         containers.killDaemon();
       }
       containers.restartDaemon();
-      // And by the next server, which knows of them only by the ledger.
-      try (EngineFixture house = EngineFixture.open(data, containers)) {
+      // The next server also finds them, from the ledger alone.
+      try (EngineFixture fixture = EngineFixture.open(data, containers)) {
         for (SandboxId id : all) {
-          works(house, id);
-          house.engine().destroy(id, DestroyOptions.FORCE);
-          assertThat(house.state(id)).isEqualTo(SandboxState.DESTROYED);
+          assertCommandRuns(fixture, id);
+          fixture.engine().destroy(id, DestroyOptions.FORCE);
+          assertThat(fixture.state(id)).isEqualTo(SandboxState.DESTROYED);
         }
-        assertThat(house.registry().get("docker").inventory()).isEmpty();
+        assertThat(fixture.registry().get("docker").inventory()).isEmpty();
       }
     }
   }
 
   @Test
-  void withoutItAllAreLostWithTheCauseAndNothingIsLeft() throws IOException {
+  void withoutLiveRestoreAllSandboxesAreLostWithACauseAndCleanedUp() throws IOException {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         TestContainerEngine containers = TestContainerEngine.docker(false);
-        EngineFixture house = EngineFixture.open(data, containers)) {
-      List<SandboxId> all = house.create();
-      List<Sandbox> held = all.stream().map(house.engine()::sandbox).toList();
+        EngineFixture fixture = EngineFixture.open(data, containers)) {
+      List<SandboxId> all = fixture.create();
+      List<Sandbox> held = all.stream().map(fixture.engine()::sandbox).toList();
       Execution waiting = held.getFirst().start(Command.shell("sleep 1000"));
       containers.killDaemon();
-      assertThat(house.state(all.getFirst()))
-          .as("nothing is said of them while nobody can be asked")
+      assertThat(fixture.state(all.getFirst()))
+          .as("the state is unchanged while the container engine is down")
           .isEqualTo(SandboxState.RUNNING);
       containers.restartDaemon();
       Awaitility.await("all are known to be lost, though the next look is an hour away")
@@ -192,16 +192,16 @@ class EngineRestartTest {
               () ->
                   assertThat(all)
                       .allSatisfy(
-                          id -> assertThat(house.state(id)).isEqualTo(SandboxState.DESTROYED)));
+                          id -> assertThat(fixture.state(id)).isEqualTo(SandboxState.DESTROYED)));
       for (SandboxId id : all) {
-        assertThat(house.engine().view(id).cause().orElse("")).startsWith("lost: its processes");
+        assertThat(fixture.engine().view(id).cause().orElse("")).startsWith("lost: its processes");
       }
       assertThat(waiting.await()).isInstanceOf(Exit.Lost.class);
       assertThatThrownBy(() -> held.getFirst().run(Command.argv("true"))).isInstanceOf(Gone.class);
       Awaitility.await("nothing is left")
           .atMost(PATIENCE)
-          .until(() -> house.registry().get("docker").inventory().isEmpty());
-      assertThat(house.engine().reserved().reserved().memoryMb()).isZero();
+          .until(() -> fixture.registry().get("docker").inventory().isEmpty());
+      assertThat(fixture.engine().reserved().reserved().memoryMb()).isZero();
     }
   }
 }

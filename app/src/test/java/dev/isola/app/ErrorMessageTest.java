@@ -15,12 +15,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every error is one line that names the thing and the next step, and has its exit code. */
+/** Every error is one line that names what failed and the next step, with its exit code. */
 class ErrorMessageTest {
   @TempDir Path folder;
   private final FakeProvider fake = new FakeProvider("subprocess");
 
-  static Stream<Arguments> wrong() {
+  static Stream<Arguments> invalidCommands() {
     return Stream.of(
         Arguments.of("runn", 2, "unknown command 'runn'; did you mean run? See isola --help"),
         Arguments.of(
@@ -86,12 +86,12 @@ class ErrorMessageTest {
             "run boom",
             125,
             "internal error: java.lang.IllegalStateException: a bug in two lines; this is a bug;"
-                + " set ISOLA_DEBUG=1 to see where it happened"));
+                + " set ISOLA_DEBUG=1 to print the stack trace"));
   }
 
   @ParameterizedTest(name = "isola {0}")
   @MethodSource("wrong")
-  void areOneLine(String words, int code, String line) {
+  void errorIsOneLine(String words, int code, String line) {
     CommandResult called = isola().call(words.split(" "));
     assertThat(called.err()).isEqualTo("isola: " + line + "\n");
     assertThat(called.out()).isEmpty();
@@ -101,7 +101,7 @@ class ErrorMessageTest {
 
   @ParameterizedTest(name = "isola --json {0}")
   @MethodSource("wrong")
-  void areJsonWhereThatIsWanted(String words, int code, String line) {
+  void errorIsJsonWithJsonOption(String words, int code, String line) {
     CommandResult called = isola().call(("--json " + words).split(" "));
     assertThat(called.err()).isEmpty();
     assertThat(called.out()).startsWith("{\"error\":{\"code\":\"").endsWith("}}\n").hasLineCount(1);
@@ -109,7 +109,7 @@ class ErrorMessageTest {
   }
 
   @Test
-  void sayWhatIsMissing() {
+  void unhealthyProviderIsReportedWithItsFix() {
     fake.health = new Health.Unhealthy("no agent", "build it");
     assertThat(isola().call("run", "true").err())
         .isEqualTo(
@@ -120,7 +120,7 @@ class ErrorMessageTest {
   }
 
   @Test
-  void nameADataFolderThatCannotBeUsed() throws IOException {
+  void unusableDataFolderIsNamed() throws IOException {
     Path file = Files.createFile(folder.resolve("file"));
     CommandResult called = isola().call("run", "--data", file.toString(), "true");
     assertThat(called.code()).isEqualTo(125);
@@ -134,13 +134,13 @@ class ErrorMessageTest {
   }
 
   @Test
-  void hintAtTheShell() {
+  void commandWithSpacesSuggestsAShell() {
     assertThat(isola().call("run", "ls -l").err())
         .contains("commands run without a shell: pass arguments separately, or use sh -c 'ls -l'");
   }
 
   @Test
-  void showTheStackOnDemandOnly() {
+  void stackTraceIsPrintedOnlyInDebugMode() {
     CommandLineFixture isola = isola();
     isola.env.put("ISOLA_DEBUG", "1");
     assertThat(isola.call("run", "boom").err())
@@ -148,7 +148,7 @@ class ErrorMessageTest {
   }
 
   @Test
-  void haveTheDocumentedShape() {
+  void jsonErrorHasTheDocumentedShape() {
     assertThat(isola().call("run", "--json", "--provider", "x", "true").out())
         .isEqualTo(
             "{\"error\":{\"code\":\"PROVIDER_NOT_FOUND\",\"category\":\"CALLER\","

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** S3: a sandbox on the network of the host finds names as the host does, on any root. */
+/** S3: a sandbox on the host's network resolves names like the host, with any root file system. */
 @Timeout(120)
 class HostResolversTest {
   private static final Path RESOLV_CONF = Path.of("/etc/resolv.conf");
@@ -37,7 +37,7 @@ class HostResolversTest {
   @TempDir Path folder;
 
   @BeforeEach
-  void needsResolvers() throws IOException {
+  void requireResolvers() throws IOException {
     if (!Files.isReadable(RESOLV_CONF) || Files.readString(RESOLV_CONF).isBlank()) {
       Assumptions.abort("NOT RUN: this machine has no resolvers");
     }
@@ -67,7 +67,7 @@ class HostResolversTest {
 
   @ParameterizedTest
   @CsvSource({"bubblewrap, host", "bubblewrap, small", "crun, host", "crun, small", "runc, small"})
-  void theHostsNetworkComesWithTheHostsResolvers(String name, String image) throws IOException {
+  void hostNetworkUsesTheHostsResolvers(String name, String image) throws IOException {
     SmallImage.addTo(folder, folder);
     SandboxId id = new SandboxId("resolving");
     SandboxSpec.Builder spec =

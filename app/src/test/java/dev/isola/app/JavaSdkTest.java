@@ -87,7 +87,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void makesFindsAndDestroysASandbox() {
+  void createsListsAndDestroysASandbox() {
     SandboxInfo info = sandbox.info();
     assertThat(info.state()).isEqualTo("running");
     assertThat(info.provider()).isEqualTo("subprocess");
@@ -99,7 +99,7 @@ class JavaSdkTest {
     assertThat(isola.list(SandboxFilter.ALL.tag("test", "other"))).isEmpty();
     assertThat(sandbox.renew(Duration.ofHours(1)).expiresAt()).isPresent();
     sandbox.destroy();
-    sandbox.destroy(); // once more does no harm
+    sandbox.destroy(); // idempotent
     assertThat(isola.list(SandboxFilter.ALL.state("destroyed")))
         .extracting(SandboxInfo::id)
         .contains(sandbox.id());
@@ -122,7 +122,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void followsOutputAndFeedsInput() throws IOException {
+  void streamsOutputAndWritesInput() throws IOException {
     try (Execution execution = sandbox.start(Command.shell("cat; echo done >&2"), true)) {
       try (OutputStream stdin = execution.stdin()) {
         stdin.write("one\n".getBytes(StandardCharsets.UTF_8));
@@ -137,7 +137,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void findsAnExecutionAgainAndGoesOnInTheMidstOfIt() {
+  void resumesAnExecutionAtAnOffset() {
     String id;
     try (Execution execution = sandbox.start(Command.shell("printf 0123456789").withTag("mine"))) {
       execution.await();
@@ -157,7 +157,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void signalsACommand() {
+  void sendsSignals() {
     try (Execution execution = sandbox.start(Command.argv("sleep", "300"))) {
       execution.signal("TERM");
       assertThat(execution.await()).isEqualTo(new Exit.Signaled("SIGTERM", 15));
@@ -165,7 +165,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void doesEverythingWithFiles() throws IOException {
+  void managesFiles() throws IOException {
     dev.isola.client.Files files = sandbox.files();
     byte[] large = new byte[3_000_000];
     new Random(1).nextBytes(large);
@@ -204,7 +204,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void copiesTreesBothWays() throws IOException {
+  void uploadsAndDownloadsTrees() throws IOException {
     Path tree = folder.resolve("tree");
     String deep = "a-long-name-".repeat(12);
     Files.createDirectories(tree.resolve(deep).resolve("sub"));
@@ -232,7 +232,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void isATerminal() throws IOException {
+  void runsACommandOnATerminal() throws IOException {
     try (Terminal terminal =
         sandbox.terminal(Command.shell("stty size; read x; stty size; exit 5"), 33, 99)) {
       StringBuilder screen = new StringBuilder();
@@ -257,7 +257,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void leavesATerminalAndComesBack() throws IOException {
+  void detachesAndReattachesATerminal() throws IOException {
     String id;
     long offset;
     try (Terminal terminal =
@@ -285,7 +285,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void followsEvents() {
+  void streamsEvents() {
     try (EventStream events = isola.events(Optional.empty(), Optional.empty())) {
       Sandbox other = isola.create(SandboxSpec.DEFAULT);
       EventStream.Event first = events.next();
@@ -316,7 +316,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void throwsWhatTheServerSays() {
+  void throwsTheExceptionOfTheProblem() {
     assertThat(catchThrowableOfType(NotFound.class, () -> isola.sandbox("nothere").info()).code())
         .isEqualTo("SANDBOX_NOT_FOUND");
     NotFound missing = catchThrowableOfType(NotFound.class, () -> sandbox.files().stat("nothing"));
@@ -339,17 +339,17 @@ class JavaSdkTest {
       assertThatThrownBy(() -> stranger.list(SandboxFilter.ALL))
           .isInstanceOf(Unauthenticated.class);
     }
-    try (Isola nobody = Isola.connect("http://127.0.0.1:1", "isk_wrong")) {
+    try (Isola unreachable = Isola.connect("http://127.0.0.1:1", "isk_wrong")) {
       assertThat(
               catchThrowableOfType(
-                      ProviderUnavailable.class, () -> nobody.sandbox("x").exec("true"))
+                      ProviderUnavailable.class, () -> unreachable.sandbox("x").exec("true"))
                   .code())
           .isEqualTo("SERVER_UNREACHABLE");
     }
   }
 
   @Test
-  void forksFilesAndThrowsWhenAskedForMemory() {
+  void forksFilesAndRejectsMemory() {
     sandbox.exec("printf here > kept");
     Fork fork = sandbox.fork(1).getFirst();
     assertThat(fork.kind()).isEqualTo("filesystem");
@@ -364,7 +364,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void refusesWhatCannotBeAServerOrAKey() {
+  void rejectsInvalidUrlsAndKeys() {
     for (String url :
         Arrays.asList("", "nonsense", "ftp://x", "http://", "http://a:b@c", "http://x?y")) {
       assertThatThrownBy(() -> IsolaOptions.of(url, "key"))
@@ -377,7 +377,7 @@ class JavaSdkTest {
   }
 
   @Test
-  void theExamplesDoWhatTheySay() throws IOException {
+  void examplesRun() throws IOException {
     assertThat(RunCode.run(isola, "echo $((6 * 7))")).isEqualTo("42\n");
     assertThat(RunCode.run(isola, "echo why >&2; exit 4")).contains("code=4", "why");
     Path source = Files.createDirectory(folder.resolve("source"));

@@ -32,7 +32,7 @@ public final class LiveServer implements AutoCloseable {
     this.server = server;
   }
 
-  /** Starts one with the subprocess provider. */
+  /** Starts a server with the subprocess provider. */
   public static LiveServer start(Path data) {
     return start(data, new SubprocessProviderFactory(), "floor=process");
   }

@@ -8,12 +8,12 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The operator's name of a provider is the one in answers. */
+/** Responses name a provider as the operator configured it. */
 class MicrovmNameTest {
   @TempDir Path folder;
 
   @Test
-  void aMissingProviderIsNamedAsTheVariableNamesIt() {
+  void missingProviderIsReportedUnderItsConfiguredName() {
     CommandLineFixture isola =
         new CommandLineFixture(folder.resolve("data"), new FakeProvider("bubblewrap"));
     isola.env.put("SANDBOX_PROVIDER", "local_microvm");

@@ -31,10 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * O12: a data folder of an older server goes on. {@code old-data.tgz} was made by the server of
- * commit 8227171 as root with bubblewrap: one sandbox suspended as a snapshot since it was idle,
- * one since its time was up, one destroyed; a volume of E2B's API with a file; a template of E2B's
- * API with a start command, whose image is not in the archive; one key.
+ * O12: a server continues with the data folder of an older version. {@code old-data.tgz} was
+ * written by the server of commit 8227171 as root with bubblewrap. It contains one sandbox
+ * suspended as a snapshot when idle, one when expired, one destroyed sandbox; an E2B volume with
+ * a file; an E2B template with a start command, whose image is not in the archive; one key.
  */
 class OldDataFolderTest {
   private static final String OLD_KEY =
@@ -83,7 +83,7 @@ class OldDataFolderTest {
     }
   }
 
-  /** The sandbox had a year to live when the archive was made. */
+  /** The sandbox had a TTL of one year when the archive was made. */
   private static void moveExpiry(Path ledger, String sandbox) throws SQLException {
     try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + ledger);
         PreparedStatement update =
@@ -120,7 +120,7 @@ class OldDataFolderTest {
   }
 
   @Test
-  void suspendedSandboxesAreResumedWithTheirFiles() throws Exception {
+  void suspendedSandboxesResumeWithTheirFiles() throws Exception {
     assertThat(get("/api/v1/sandboxes/suspended1", "Authorization", "Bearer " + OLD_KEY))
         .contains("\"team\":\"blue\"", "\"stopped\"");
     assertThat(output("suspended1", "cat file")).isEqualTo("kept\n");
@@ -128,7 +128,7 @@ class OldDataFolderTest {
   }
 
   @Test
-  void volumesHaveTheirFiles() throws Exception {
+  void volumesKeepTheirFiles() throws Exception {
     assertThat(get("/volumes", "X-API-Key", OLD_KEY)).contains(VOLUME, "\"shared\"");
     String token = text(get("/volumes/" + VOLUME, "X-API-Key", OLD_KEY), "token");
     assertThat(
@@ -140,7 +140,7 @@ class OldDataFolderTest {
   }
 
   @Test
-  void templatesMakeSandboxesAndRunTheirStartCommand() throws Exception {
+  void templatesCreateSandboxesAndRunTheirStartCommand() throws Exception {
     assertThat(get("/templates", "X-API-Key", OLD_KEY)).contains("\"greeter\"", "\"ready\"");
     String made =
         answer(

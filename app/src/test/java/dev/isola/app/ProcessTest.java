@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What only a process of its own can show: signals and terminals. */
+/** Tests that need a separate process: signals and terminals. */
 class ProcessTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -32,8 +32,8 @@ class ProcessTest {
 
   @ParameterizedTest
   @CsvSource({"INT, 130", "TERM, 143", "HUP, 129", "KILL, 137"})
-  void takesTheWholeTreeAlongWhenItIsEnded(String signal, int code) throws Exception {
-    // Found by what they sleep: inside, they may have process ids of their own.
+  void terminationKillsTheWholeProcessTree(String signal, int code) throws Exception {
+    // Identified by their sleep argument: in the sandbox they may have other process ids.
     String nap = "300." + System.nanoTime();
     Process isola =
         start("run", "--", "sh", "-c", "sleep " + nap + " & setsid sleep " + nap + " & wait");
@@ -48,7 +48,7 @@ class ProcessTest {
   }
 
   @Test
-  void givesTheCommandATerminal() throws Exception {
+  void ttyOptionAllocatesATerminal() throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script is not installed");
     String run =
         String.join(
@@ -74,7 +74,7 @@ class ProcessTest {
     return process;
   }
 
-  /** Who runs tests in the background ignores INT, and with nohup HUP; a command must not. */
+  /** Background jobs ignore SIGINT, and under nohup SIGHUP; the command must not inherit that. */
   private static List<String> words(String... args) {
     List<String> java =
         List.of(

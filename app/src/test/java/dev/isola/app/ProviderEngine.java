@@ -39,13 +39,13 @@ import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * An engine on some real providers, with its own data folder. Closing it destroys its sandboxes. A
- * provider that is not healthy here makes the test NOT RUN.
+ * An engine with real providers and its own data folder. Closing it destroys its sandboxes. If a
+ * provider is not healthy here, the test is NOT RUN.
  */
 final class ProviderEngine implements AutoCloseable {
   private static final InstantSource CLOCK = InstantSource.system();
 
-  /** Two runs of these tests on one machine do not end each other's sandboxes. */
+  /** Concurrent runs of these tests on one machine must not destroy each other's sandboxes. */
   private static final InstanceId INSTANCE =
       new InstanceId(SandboxId.random(new SecureRandom()).value());
 
@@ -72,7 +72,9 @@ final class ProviderEngine implements AutoCloseable {
   }
 
   /**
-   * @param docker the address of the container engine
+   * Opens an engine.
+   *
+   * @param docker address of the container engine
    */
   static ProviderEngine open(Path folder, String docker, List<String> names) throws IOException {
     List<ProviderFactory> factories =
@@ -120,7 +122,7 @@ final class ProviderEngine implements AutoCloseable {
     return engine;
   }
 
-  /** Tells whether a provider has a sandbox. */
+  /** Returns whether a provider has the sandbox. */
   boolean atProvider(String provider, SandboxId id) {
     return registry.get(provider).inventory().stream().anyMatch(one -> one.id().equals(id));
   }
@@ -136,7 +138,7 @@ final class ProviderEngine implements AutoCloseable {
         .sandbox();
   }
 
-  /** Returns what a script prints that root runs. */
+  /** Runs a script as root and returns its output. */
   static String output(Sandbox sandbox, String script) {
     ExecResult result = sandbox.run(Command.shell(script).withUser("root"));
     if (!result.succeeded()) {

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The README's minute over HTTP, pasted into a shell as one block. */
+/** Runs the HTTP example of the README, pasted into a shell as one block. */
 class ReadmeTest {
   private static final long PATIENCE_SECONDS = 180;
 
@@ -35,7 +35,7 @@ class ReadmeTest {
     }
   }
 
-  /** The command in place of the launcher, which would build first. */
+  /** Creates the command in place of the launcher, which would build first. */
   private void command() throws IOException {
     Path script = folder.resolve("isola");
     Files.writeString(
@@ -52,7 +52,7 @@ class ReadmeTest {
   }
 
   @Test
-  void theBlockWorksOnTheFirstTry() throws Exception {
+  void httpExampleRuns() throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/curl")), "curl is not installed");
     command();
     int port = freePort();

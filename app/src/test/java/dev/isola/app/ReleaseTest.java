@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command line of a release, which has no commands but its own. */
+/** The command line of a release, without additional commands. */
 class ReleaseTest {
   @TempDir Path folder;
 
@@ -16,7 +16,7 @@ class ReleaseTest {
   }
 
   @Test
-  void benchSaysInOneLineThatItNeedsAClone() {
+  void benchReportsThatItNeedsAClone() {
     String line =
         "isola: benchmarks are not included in releases; run ./isola bench in a clone of the"
             + " repository\n";
@@ -34,7 +34,7 @@ class ReleaseTest {
   }
 
   @Test
-  void helpAndCompletionDoNotOfferBench() {
+  void helpAndCompletionOmitBench() {
     assertThat(call("help").out()).contains("  conformance ").doesNotContain("bench");
     assertThat(call("completion").out()).contains("conformance").doesNotContain("bench");
     assertThat(call("help", "bench").out()).contains("run ./isola bench in a clone");

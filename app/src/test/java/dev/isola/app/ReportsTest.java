@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands that tell something: doctor, providers, version, help, completion. */
+/** Commands that print reports: doctor, providers, version, help, completion. */
 class ReportsTest {
   @TempDir Path folder;
   private final FakeProvider good = new FakeProvider("subprocess");
@@ -35,7 +35,7 @@ class ReportsTest {
   }
 
   @Test
-  void doctorTellsWhatWorksAndHowToFixTheRest() {
+  void doctorReportsProvidersAndFixes() {
     CommandResult called = isola().call("doctor");
     assertThat(called.code()).isZero();
     assertThat(called.out())
@@ -60,7 +60,7 @@ class ReportsTest {
   }
 
   @Test
-  void theResourcesOfAProvidersMachineAreTold() {
+  void doctorReportsTheResourcesOfAProvidersMachine() {
     good.resources =
         Optional.of(
             new HostResources(
@@ -77,7 +77,7 @@ class ReportsTest {
   }
 
   @Test
-  void doctorFailsWhenNothingWorks() {
+  void doctorFailsWithoutAHealthyProvider() {
     good.health = new Health.Unhealthy("ill", "rest");
     CommandResult called = isola().call("doctor");
     assertThat(called.code()).isEqualTo(1);
@@ -85,7 +85,7 @@ class ReportsTest {
   }
 
   @Test
-  void doctorSurvivesADataFolderThatCannotBeUsed() throws IOException {
+  void doctorReportsAnUnusableDataFolder() throws IOException {
     Path file = Files.createFile(folder.resolve("file"));
     CommandResult called = isola().call("--data", file.toString(), "doctor");
     assertThat(called.code()).isEqualTo(1);
@@ -95,7 +95,7 @@ class ReportsTest {
   }
 
   @Test
-  void doctorAnswersInJson() {
+  void doctorPrintsJson() {
     assertThat(isola().call("doctor", "--json").out())
         .startsWith(
             "{\"works\":true,\"healthy\":1,\"machine\":[{\"name\":\"kernel\",\"good\":true,")
@@ -103,9 +103,9 @@ class ReportsTest {
         .hasLineCount(1);
   }
 
-  /** Programs read it: names may be added, none may go or change. */
+  /** Programs read this output: names may be added, but not removed or changed. */
   @Test
-  void doctorsFactsHaveNamesThatStay() {
+  void doctorCheckNamesAreStable() {
     String json = isola().call("doctor", "--json").out();
     assertThat(json)
         .containsSubsequence(
@@ -154,22 +154,22 @@ class ReportsTest {
   }
 
   @Test
-  void doctorFitsTheTerminal() {
+  void doctorWrapsToTheTerminalWidth() {
     CommandLineFixture isola = isola();
-    bad.health = new Health.Unhealthy("no bwrap", "ask whoever looks after it to install it");
+    bad.health = new Health.Unhealthy("no bwrap", "ask the administrator to install it");
     isola.interactive = new CliEnvironment.TtyStatus(false, true, false);
     isola.env.put("COLUMNS", "45");
     assertThat(isola.call("--color", "never", "doctor").out())
         .contains(
             """
             ✗  unhealthy  no bwrap
-                          fix: ask whoever looks after it
-                          to install it
+                          fix: ask the administrator to
+                          install it
             """);
   }
 
   @Test
-  void whatMendsSeveralThingsIsSaidOnce() {
+  void doctorPrintsASharedFixOnce() {
     CliEnvironment host =
         new CliEnvironment(
             InputStream.nullInputStream(),
@@ -198,7 +198,7 @@ class ReportsTest {
   }
 
   @Test
-  void usesColorsWhereTheyAreWanted() {
+  void colorFollowsTheOptionAndTheEnvironment() {
     CommandLineFixture isola = isola();
     assertThat(isola.call("doctor", "--color", "always").out()).contains("\u001b[32m✓\u001b[0m");
     isola.interactive = new CliEnvironment.TtyStatus(true, true, true);
@@ -211,7 +211,7 @@ class ReportsTest {
   }
 
   @Test
-  void providersAreATable() {
+  void providersPrintsATable() {
     assertThat(isola().call("providers").out())
         .isEqualTo(
             """
@@ -222,7 +222,7 @@ class ReportsTest {
   }
 
   @Test
-  void providersAreToldInFullInJson() {
+  void providersPrintsAllDetailsAsJson() {
     assertThat(isola().call("providers", "--json").out())
         .startsWith("{\"providers\":[{\"name\":\"bubblewrap\"")
         .contains(
@@ -236,13 +236,13 @@ class ReportsTest {
   }
 
   @Test
-  void eachProviderIsMadeOnce() {
+  void eachProviderIsCreatedOnce() {
     isola().call("doctor");
     assertThat(good.made).isEqualTo(1);
   }
 
   @Test
-  void helpIsOnStdout() {
+  void helpIsPrintedOnStdout() {
     for (String words : new String[] {"", "--help", "help", "-h"}) {
       CommandResult called = words.isEmpty() ? isola().call() : isola().call(words);
       assertThat(called.code()).isZero();
@@ -257,7 +257,7 @@ class ReportsTest {
   }
 
   @Test
-  void versionIsToldInEveryWay() {
+  void versionCommandAndOptionsPrintTheSame() {
     String version = isola().call("version").out();
     assertThat(version).startsWith("isola ").contains("Java 25").hasLineCount(1);
     assertThat(isola().call("--version").out()).isEqualTo(version);
@@ -266,7 +266,7 @@ class ReportsTest {
   }
 
   @Test
-  void completionKnowsCommandsAndOptions() {
+  void completionContainsCommandsAndOptions() {
     assertThat(isola().call("completion").out())
         .startsWith("#!/usr/bin/env bash")
         .contains("bashcompinit", "--workspace", "doctor", "none", "bridge")
@@ -274,7 +274,7 @@ class ReportsTest {
   }
 
   @Test
-  void trainingIsSilentAndLeavesNoState() {
+  void trainingRunIsSilentAndLeavesNoState() {
     CommandResult called = isola().call("train");
     assertThat(called.code()).isZero();
     assertThat(called.out() + called.err()).isEmpty();

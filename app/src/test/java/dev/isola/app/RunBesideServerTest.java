@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code isola run} and {@code isola serve} as processes of their own on one data folder. */
+/** {@code isola run} and {@code isola serve} as separate processes on one data folder. */
 @Timeout(300)
 class RunBesideServerTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
@@ -63,8 +63,8 @@ class RunBesideServerTest {
   }
 
   /**
-   * A server that is killed while it probes a runtime leaves the control groups of that probe to
-   * the next one with the same data folder. There is none after this test.
+   * Removes the cgroups of a runtime probe. A server that is killed during the probe leaves them
+   * to the next server with the same data folder, and after this test there is none.
    */
   private void removeControlGroups() {
     InstanceId instance = new DataFolder(data()).instance();
@@ -144,13 +144,13 @@ class RunBesideServerTest {
     return server;
   }
 
-  private void need(Provider provider) {
+  private void requireHealthy(Provider provider) {
     if (provider.health() instanceof Health.Unhealthy(String reason, String _)) {
       Assumptions.abort("NOT RUN: " + reason);
     }
   }
 
-  /** Returns when the server has looked at all sandboxes: it has removed one without a lease. */
+  /** Returns once the server has reconciled all sandboxes: it has removed one without a lease. */
   private void awaitReconciliation(String name, Provider provider) {
     SandboxId unknown = SandboxId.random(new SecureRandom());
     try (SandboxLease _ = new SandboxLeases(data()).acquire(unknown, name)) {
@@ -168,7 +168,7 @@ class RunBesideServerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"subprocess", "bubblewrap"})
-  void runsOutliveReconciliationAndADeathOfTheServer(String name) throws Exception {
+  void runsSurviveReconciliationAndAServerCrash(String name) throws Exception {
     Process server = serve(name);
     ProviderContext context =
         new ProviderContext(
@@ -178,7 +178,7 @@ class RunBesideServerTest {
             InstantSource.system());
     ProviderFactory factory = Objects.requireNonNull(PROVIDERS.get(name));
     try (Provider provider = factory.create(ProviderConfig.EMPTY, context)) {
-      need(provider);
+      requireHealthy(provider);
       Path workspace = Files.createDirectory(scratch.path().resolve("shared"));
       List<Process> runs = new ArrayList<>();
       for (int i = 0; i < RUNS; i++) {
@@ -204,7 +204,7 @@ class RunBesideServerTest {
       Process second = serve(name);
       awaitReconciliation(name, provider);
 
-      // One that is killed is removed, with its lease; the others go on.
+      // The sandbox of a killed run is removed with its lease; the others keep running.
       Process killed = runs.removeLast();
       killed.destroyForcibly().waitFor();
       await().atMost(PATIENCE).until(() -> provider.inventory().size() == RUNS - 1);

@@ -25,7 +25,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** A1: {@code @Sandboxed}, run by JUnit's own launcher against a real server. */
+/** A1: {@code @Sandboxed}, run by JUnit's launcher against a real server. */
 @Timeout(120)
 class SandboxedTest {
   private static final List<String> SEEN = new CopyOnWriteArrayList<>();
@@ -62,12 +62,12 @@ class SandboxedTest {
     @Test
     void second(Sandbox sandbox, Isola isola) {
       SEEN.add(sandbox.exec("cat note; echo $COLOUR").stdout());
-      assertThat(isola.list(SandboxFilter.ALL.tag("test", "Good"))).hasSize(1);
-      sandbox.destroy(); // its own business
+      assertThat(isola.list(SandboxFilter.ALL.tag("test", "PassingTests"))).hasSize(1);
+      sandbox.destroy(); // a test may destroy its sandbox
     }
 
     @Test
-    void withoutOne() {}
+    void withoutSandbox() {}
 
     @AfterEach
     void after(Isola isola) {
@@ -85,7 +85,7 @@ class SandboxedTest {
     }
   }
 
-  /** What a run of a class left. */
+  /** Result of running a test class. */
   private static final class Outcome implements TestExecutionListener {
     final List<TestExecutionResult> results = new ArrayList<>();
     final List<String> reports = new ArrayList<>();
@@ -112,14 +112,14 @@ class SandboxedTest {
     }
   }
 
-  private static void nothingIsLeft() {
+  private static void assertNothingIsLeft() {
     try (Isola isola = server.client()) {
       assertThat(isola.list(SandboxFilter.ALL)).isEmpty();
     }
   }
 
   @Test
-  void givesEachTestAFreshSandboxAndLeavesNone() {
+  void eachTestGetsAFreshSandboxThatIsDestroyed() {
     SEEN.clear();
     Outcome outcome = Outcome.of(PassingTests.class);
     assertThat(outcome.results)
@@ -127,17 +127,17 @@ class SandboxedTest {
         .allMatch(one -> one.getStatus() == TestExecutionResult.Status.SUCCESSFUL);
     assertThat(SEEN).hasSize(2).doesNotHaveDuplicates().allMatch(text -> text.endsWith("red\n"));
     assertThat(outcome.reports).isEmpty();
-    nothingIsLeft();
+    assertNothingIsLeft();
   }
 
   @Test
-  void showsWhatTheCommandsWroteWhenATestFails() {
+  void failedTestPrintsCommandOutput() {
     SEEN.clear();
     Outcome outcome = Outcome.of(FailingTests.class);
     assertThat(outcome.results)
         .singleElement()
         .matches(one -> one.getStatus() == TestExecutionResult.Status.FAILED);
     assertThat(outcome.reports).singleElement().asString().contains(SEEN.getFirst(), "a clue\n");
-    nothingIsLeft();
+    assertNothingIsLeft();
   }
 }

@@ -25,7 +25,7 @@ class SecretEnvOptionTest {
   }
 
   @Test
-  void runTakesTheValueFromTheCallersEnvironment() {
+  void runReadsTheValueFromItsEnvironment() {
     CommandResult run =
         isola().call("run", "--json", "-v", "--secret-env", "TOKEN", "-e", "A=1", "true");
     assertThat(run.code()).as(run.err()).isZero();
@@ -35,7 +35,7 @@ class SecretEnvOptionTest {
   }
 
   @Test
-  void aVariableThatIsNotSetIsRefused() {
+  void unsetVariableIsRejected() {
     CommandResult run = isola().call("run", "--secret-env", "NO_SUCH", "true");
     assertThat(run.code()).isNotZero();
     assertThat(run.err())
@@ -46,7 +46,7 @@ class SecretEnvOptionTest {
   }
 
   @Test
-  void aValueOnTheCommandLineIsRefusedAndNotRepeated() {
+  void valueOnTheCommandLineIsRejectedAndNotPrinted() {
     CommandResult run = isola().call("run", "--secret-env", "TOKEN=" + VALUE, "true");
     assertThat(run.code()).isNotZero();
     assertThat(run.err()).contains("takes the name of a variable, without a value").doesNotContain(VALUE);
@@ -54,14 +54,14 @@ class SecretEnvOptionTest {
   }
 
   @Test
-  void aVariableThatIsInEnvTooIsRefused() {
+  void variableAlsoSetWithEnvIsRejected() {
     CommandResult run = isola().call("run", "-e", "TOKEN=x", "--secret-env", "TOKEN", "true");
     assertThat(run.code()).isNotZero();
     assertThat(run.err()).contains("--secret-env TOKEN is also set with --env");
   }
 
   @Test
-  void createGivesItToTheSandboxAndNoAnswerShowsIt() {
+  void createPassesItToTheSandboxAndNoResponseContainsIt() {
     try (LiveServer server = LiveServer.start(folder.resolve("server"))) {
       CommandLineFixture isola = isola();
       isola.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString());

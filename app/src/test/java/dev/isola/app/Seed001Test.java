@@ -30,7 +30,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The scenario of seed 001 that needs all providers; the others are in the engine. */
+/** The scenario of seed 001 that needs all providers; the other scenarios are in the engine. */
 final class Seed001Test {
   static Stream<String> names() {
     return ServiceLoader.load(ProviderFactory.class).stream().map(each -> each.get().name());
@@ -73,7 +73,7 @@ final class Seed001Test {
                   .deadline(Duration.ofMinutes(5))
                   .build());
     } catch (SandboxException e) {
-      // A worktree needs a repository; it refuses by name.
+      // The worktree provider needs a repository and rejects a spec without one.
       assertThat(e.fault().code()).isEqualTo(ErrorCode.INVALID_SPEC);
       return;
     }

@@ -16,7 +16,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * An image of busybox that, like {@code base}, names a user and a working folder that is not the
+ * A busybox image that, like {@code base}, sets a user and a working folder other than the
  * workspace.
  */
 public final class SmallImage {
@@ -70,7 +70,7 @@ public final class SmallImage {
     add(shared, scratch, name, version, "root:x:0:\nuser:x:1000:\n");
   }
 
-  /** Adds the image under another name, with {@code groups} besides those of its users. */
+  /** Adds the image under another name, with {@code groups} in addition to those of its users. */
   static void addWithGroups(Path shared, Path scratch, String name, String groups)
       throws IOException {
     add(shared, scratch, name, "first\n", "root:x:0:\n" + groups + "user:x:1000:\n");

@@ -52,15 +52,20 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** N2: what was taken on one provider is the same on another, by the sandbox's own programs. */
+/**
+ * N2: a snapshot restored on another provider has the same tree, as seen by programs in the
+ * sandbox.
+ */
 @Timeout(180)
 class SnapshotAcrossProvidersTest {
-  /** Names, types, modes, owners, times, targets, number of names; and a sum of every file. */
+  /**
+   * Names, types, modes, owners, times, link targets, link counts, and a checksum of every file.
+   */
   private static final String DESCRIBE =
       "cd /workspace && find . -printf '%p %y %m %U %G %T@ %l %n\\n' | sort"
           + " && find . -type f -print0 | sort -z | xargs -0 -r sha256sum";
 
-  /** Every attribute of every file and folder, by a program that is not ours. */
+  /** Extended attributes of every file and folder, printed by an independent program. */
   private static final String ATTRIBUTES =
       """
       import os
@@ -75,7 +80,7 @@ class SnapshotAcrossProvidersTest {
 
   private static final InstantSource CLOCK = InstantSource.system();
 
-  /** Two runs of these tests on one machine do not end each other's sandboxes. */
+  /** Concurrent runs of these tests on one machine must not destroy each other's sandboxes. */
   private static final InstanceId INSTANCE =
       new InstanceId(SandboxId.random(new SecureRandom()).value());
 
@@ -107,7 +112,7 @@ class SnapshotAcrossProvidersTest {
     }
   }
 
-  /** An engine that there cannot be is not healthy, and the test NOT RUN. */
+  /** If no container engine can be started, the provider is unhealthy and the test NOT RUN. */
   private static String host() {
     TestContainerEngine started = containers;
     return started == null ? "unix:///nowhere/docker.sock" : started.host();
@@ -121,13 +126,13 @@ class SnapshotAcrossProvidersTest {
     "bubblewrap, docker",
     "docker, bubblewrap"
   })
-  void theTreeIsTheSame(String from, String to) throws IOException {
+  void restoredTreeIsIdentical(String from, String to) throws IOException {
     compareAt(from, to);
   }
 
   @Test
   @EnabledIfSystemProperty(named = "isola.long", matches = "true")
-  void theTreeIsTheSameFromDockerToGvisor() throws IOException {
+  void restoredTreeIsIdenticalFromDockerToGvisor() throws IOException {
     compareAt("docker", "gvisor");
   }
 
@@ -209,7 +214,7 @@ class SnapshotAcrossProvidersTest {
       assertThat(output(restored, DESCRIBE)).isEqualTo(before);
       if (attributes) {
         String after = attributes(restored);
-        if (plantAttributes(restored)) { // gVisor may have none
+        if (plantAttributes(restored)) { // gVisor may not support them
           assertThat(after).isEqualTo(attributesBefore).contains("user.mark", "user.of.folder");
         }
       }
@@ -222,7 +227,7 @@ class SnapshotAcrossProvidersTest {
     }
   }
 
-  /** Tells whether there are attributes there; then they are part of what is compared. */
+  /** Returns whether extended attributes are supported; if so, they are compared. */
   private static boolean plantAttributes(Sandbox sandbox) {
     try {
       sandbox.files().setAttribute("a/one", "mark", Bytes.of(new byte[] {0, -1, 10, 'x'}));
@@ -239,13 +244,13 @@ class SnapshotAcrossProvidersTest {
     return found.stdout().text();
   }
 
-  /** Tells whether a hole shows there; gVisor says of every file that it is full. */
+  /** Returns whether sparse files are visible; gVisor reports every file as fully allocated. */
   private static boolean tellsOfHoles(Sandbox sandbox) {
     output(sandbox, "truncate -s " + SPARSE_BYTES + " /workspace/hole");
     return blocks(sandbox, "hole") < SPARSE_BYTES / 8;
   }
 
-  /** Returns how many bytes a file takes. */
+  /** Returns the number of bytes allocated for a file. */
   private static long blocks(Sandbox sandbox, String file) {
     return Long.parseLong(output(sandbox, "find /workspace/" + file + " -printf %b")) * 512;
   }

@@ -28,9 +28,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * S1, A1: {@code sudo} makes a user root whom the image entitles to it, in every sandbox of that
- * image, however it is made (E2bSdkTest has those of E2B's clients), and never more than the
- * sandbox's root.
+ * S1, A1: {@code sudo} works for users that the image permits to use it, in every sandbox of that
+ * image however it is created (E2bSdkTest covers sandboxes of E2B clients), and grants no more
+ * than root in the sandbox.
  */
 @Timeout(240)
 class SudoTest {
@@ -38,7 +38,7 @@ class SudoTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final String SUDO = "/usr/local/bin/sudo ";
 
-  /** How many requests are served at once. */
+  /** Number of requests served concurrently. */
   private static final int MOST = 64;
 
   private static final String RIGHTS =
@@ -50,7 +50,8 @@ class SudoTest {
   @TempDir Path folder;
 
   /**
-   * Counts processes by their words, joined by underscores; brackets keep it from finding itself.
+   * Counts processes by their command line, joined by underscores. Brackets keep the pattern from
+   * matching itself.
    */
   private static String count(String pattern) {
     return "cat /proc/[0-9]*/cmdline | busybox tr '\\000' _ | grep -o -e '" + pattern + "' | wc -l";
@@ -79,7 +80,7 @@ class SudoTest {
     return result.stdout().text();
   }
 
-  /** Waits until a script that root runs prints this. */
+  /** Waits until a script, run as root, prints the expected output. */
   private static void await(Sandbox sandbox, String script, String expected) {
     long end = System.nanoTime() + PATIENCE.toNanos();
     String last = ProviderEngine.output(sandbox, script);
@@ -92,7 +93,7 @@ class SudoTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun", "runc"})
-  void aMemberOfTheGroupBecomesTheSandboxesRootAndNoMore(String provider) throws IOException {
+  void groupMemberBecomesRootOfTheSandboxOnly(String provider) throws IOException {
     try (ProviderEngine made = open(provider)) {
       Sandbox sandbox = made.make(spec("plain"), provider);
       assertThat(output(sandbox, "id -u; " + SUDO + "id -u")).isEqualTo("1000\n0\n");
@@ -109,7 +110,7 @@ class SudoTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun", "runc"})
-  void itIsServedAfterAPauseAndInAFork(String provider) throws IOException {
+  void sudoWorksAfterAPauseAndInAFork(String provider) throws IOException {
     try (ProviderEngine made = open(provider)) {
       Sandbox source = made.make(spec("source"), provider);
       made.engine().pause(source.id(), PauseKind.FILESYSTEM);
@@ -126,7 +127,7 @@ class SudoTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun", "runc"})
-  void otherUsersAreRefused(String provider) throws IOException {
+  void otherUsersAreRejected(String provider) throws IOException {
     try (ProviderEngine made = open(provider)) {
       Sandbox sandbox = made.make(spec("other"), provider);
       ExecResult other = sandbox.run(Command.shell(SUDO + "id -u").withUser("1001"));
@@ -140,7 +141,7 @@ class SudoTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun"})
-  void itIsThereOnlyOnceAUserIsEntitled(String provider) throws IOException {
+  void sudoIsAvailableOnlyIfAUserIsPermitted(String provider) throws IOException {
     try (ProviderEngine made = open(provider, "sudo:x:27:\n")) {
       Sandbox sandbox = made.make(spec("later"), provider);
       assertThat(
@@ -154,7 +155,7 @@ class SudoTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun"})
-  void whatItRunsEndsWithTheCommandThatAsked(String provider) throws IOException {
+  void processesStartedBySudoEndWithTheCallingCommand(String provider) throws IOException {
     try (ProviderEngine made = open(provider)) {
       Sandbox sandbox = made.make(spec("ends"), provider);
       String script = SUDO + "sh -c 'busybox setsid sleep 4711 & sleep 4712'";
@@ -169,7 +170,7 @@ class SudoTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun"})
-  void whatItRunsIsInTheLimitOfProcesses(String provider) throws IOException {
+  void processesStartedBySudoCountTowardsTheProcessLimit(String provider) throws IOException {
     try (ProviderEngine made = open(provider)) {
       Sandbox sandbox =
           made.make(spec("many").limits(ResourceLimits.DEFAULT.withProcesses(24)), provider);
@@ -183,7 +184,7 @@ class SudoTest {
   }
 
   @Test
-  void requestsBeyondTheMostWait() throws IOException {
+  void requestsBeyondTheConcurrencyLimitWait() throws IOException {
     try (ProviderEngine made = open("bubblewrap")) {
       Sandbox sandbox =
           made.make(
@@ -200,7 +201,7 @@ class SudoTest {
   }
 
   @Test
-  void itIsTheSameInAContainerOfAnEngine() throws IOException {
+  void sudoWorksInContainers() throws IOException {
     TestContainerEngine.Kind.DOCKER
         .missing()
         .ifPresent(what -> Assumptions.abort("NOT RUN: " + what + " is missing"));

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Templates of the native API and of the SDK, with builds in real sandboxes. */
+/** Templates of the native API and the SDK, with builds in real sandboxes. */
 @Timeout(300)
 class TemplateApiTest {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -139,7 +139,7 @@ class TemplateApiTest {
   }
 
   @Test
-  void sdkBuildsATemplateAndMakesASandboxFromIt() throws IOException {
+  void sdkBuildsATemplateAndCreatesASandboxFromIt() throws IOException {
     Files.createDirectories(folder.resolve("src"));
     Files.writeString(folder.resolve("src/note"), "copied\n");
     TemplateBuildInfo end =
@@ -172,7 +172,7 @@ class TemplateApiTest {
   }
 
   @Test
-  void repeatedCreateIsTheSameSandboxAfterTheTemplateWasBuiltAgain() throws IOException {
+  void repeatedCreateReturnsTheSameSandboxAfterARebuild() throws IOException {
     assertThat(build("again", small().run("true")).isReady()).isTrue();
     HttpResponse<String> first =
         send(
@@ -199,7 +199,7 @@ class TemplateApiTest {
   }
 
   @Test
-  void logIsFollowedFromAnyLineAndEndsWithTheResult() throws IOException {
+  void logStreamStartsAtAnyLineAndEndsWithTheResult() throws IOException {
     TemplateBuildInfo end = build("logged", small().run("echo one; echo two").run("exit 7"));
     assertThat(end.state()).isEqualTo("failed");
     assertThat(end.failedStep()).contains(2L);
@@ -219,7 +219,7 @@ class TemplateApiTest {
   }
 
   @Test
-  void lesserKeysNeitherBuildNorUploadNorReadLogs() throws IOException {
+  void keysWithoutTheScopeCannotBuildUploadOrReadLogs() throws IOException {
     TemplateBuildInfo end =
         build("guarded", small().env("TOKEN", "planted-value").run("echo planted-output; exit 1"));
     String one = TEMPLATES + "/guarded/builds/" + end.id();
@@ -259,7 +259,7 @@ class TemplateApiTest {
   }
 
   @Test
-  void uploadWithAnotherHashLeavesNothing() throws IOException {
+  void uploadWithAWrongHashLeavesNothing() throws IOException {
     byte[] content = "what was sent".getBytes(UTF_8);
     String other = sha256("something else".getBytes(UTF_8));
     assertThat(upload(LiveServer.KEY, other, content).statusCode()).isEqualTo(400);
@@ -275,7 +275,7 @@ class TemplateApiTest {
   }
 
   @Test
-  void uploadThatIsCutOffLeavesNothing() throws IOException {
+  void truncatedUploadLeavesNothing() throws IOException {
     byte[] content = new byte[1 << 20];
     String digest = sha256(content);
     List<Path> before = uploads();
@@ -299,7 +299,7 @@ class TemplateApiTest {
       out.flush();
       await()
           .atMost(Duration.ofSeconds(30))
-          .until(() -> uploads().size() > before.size()); // the server has begun to keep it
+          .until(() -> uploads().size() > before.size()); // the server has started to store it
     }
     await().atMost(Duration.ofSeconds(60)).until(() -> uploads().equals(before));
     assertThat(get(LiveServer.KEY, TEMPLATES + "/uploads/" + digest).body())
@@ -307,7 +307,7 @@ class TemplateApiTest {
   }
 
   @Test
-  void hostileRecipesAreRefusedBeforeAnythingIsBuilt() throws IOException {
+  void hostileRecipesAreRejectedBeforeTheBuild() throws IOException {
     String archive = sha256("x".getBytes(UTF_8));
     List<String> hostile = new ArrayList<>();
     hostile.add("{\"recipe\":" + "[".repeat(100_000));
@@ -336,7 +336,7 @@ class TemplateApiTest {
   }
 
   @Test
-  void archiveThatWasNotUploadedIsRefusedAndOneThatLeadsOutFailsItsStep() throws IOException {
+  void missingArchiveIsRejectedAndPathTraversalFailsTheStep() throws IOException {
     HttpResponse<String> missing =
         post(
             TEMPLATES + "/missing/builds",
@@ -358,7 +358,7 @@ class TemplateApiTest {
     assertThat(end.failedStep()).contains(1L);
   }
 
-  /** Returns a tar archive with one empty file that leads out of where it is unpacked. */
+  /** Returns a tar archive with one empty file whose path leads outside of the target folder. */
   private static byte[] escaping() {
     byte[] block = new byte[512 * 3];
     put(block, 0, "../../escaped");

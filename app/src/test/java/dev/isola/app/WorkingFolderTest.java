@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Commands start, relative file paths go and snapshots look in one folder, whatever working folder
- * an image names.
+ * Commands, relative file paths and snapshots use the same folder, whatever working folder the
+ * image sets.
  */
 @Timeout(180)
 class WorkingFolderTest {
@@ -29,12 +29,12 @@ class WorkingFolderTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun", "runc"})
-  void commandsFilesAndSnapshotsHaveOneFolder(String provider) throws IOException {
-    oneFolder(provider, "unix:///nowhere/docker.sock");
+  void commandsFilesAndSnapshotsShareOneFolder(String provider) throws IOException {
+    assertOneFolder(provider, "unix:///nowhere/docker.sock");
   }
 
   @Test
-  void commandsAndFilesHaveOneFolderInProot() throws IOException {
+  void commandsAndFilesShareOneFolderInProot() throws IOException {
     SmallImage.addTo(folder, folder);
     try (ProviderEngine made =
         ProviderEngine.open(folder, "unix:///nowhere/docker.sock", List.of("proot"))) {
@@ -43,12 +43,12 @@ class WorkingFolderTest {
   }
 
   @Test
-  void commandsFilesAndSnapshotsHaveOneFolderInDocker() throws IOException {
+  void commandsFilesAndSnapshotsShareOneFolderInDocker() throws IOException {
     TestContainerEngine.Kind.DOCKER
         .missing()
         .ifPresent(what -> Assumptions.abort("NOT RUN: " + what + " is missing"));
     try (TestContainerEngine containers = TestContainerEngine.docker(false)) {
-      oneFolder("docker", containers.host());
+      assertOneFolder("docker", containers.host());
     }
   }
 
@@ -63,7 +63,7 @@ class WorkingFolderTest {
     return source;
   }
 
-  private void oneFolder(String provider, String docker) throws IOException {
+  private void assertOneFolder(String provider, String docker) throws IOException {
     SmallImage.addTo(folder, folder);
     try (ProviderEngine made = ProviderEngine.open(folder, docker, List.of(provider))) {
       Sandbox source = workspace(made, provider);

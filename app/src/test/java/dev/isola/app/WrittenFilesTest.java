@@ -38,15 +38,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * N2, N4: everything that a sandbox wrote over its image, and removed from it, is there after a
- * fork and after a snapshot and a restore, on the same provider and on another.
+ * N2, N4: all changes of a sandbox to its image, including removals, survive a fork, and a
+ * snapshot with restore, on the same and on another provider.
  */
 @Timeout(240)
 class WrittenFilesTest {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final String NO_DOCKER = "unix:///nowhere/docker.sock";
 
-  /** Like what a package manager does: new files, changed ones, removed ones, replaced folders. */
+  /** Imitates a package manager: adds, changes and removes files, and replaces folders. */
   private static final String CHANGES =
       """
       echo plain > plain
@@ -61,7 +61,7 @@ class WrittenFilesTest {
       echo home > /home/user/.profile && echo root > /root/note && echo tmp > /tmp/left
       """;
 
-  /** What is a file or a link, apart from what every boot makes anew. */
+  /** Lists files and links, except those that every boot recreates. */
   private static final String FILES =
       """
       cd / && find . -xdev \\( -path ./proc -o -path ./dev -o -path ./sys -o -path ./run \
@@ -72,7 +72,7 @@ class WrittenFilesTest {
       cat /workspace/plain
       """;
 
-  /** Everything that can be told of the root apart from what every boot makes anew. */
+  /** Describes the whole root file system, except what every boot recreates. */
   private static final String DESCRIBE =
       """
       cd / && find . -xdev \\( -path ./proc -o -path ./dev -o -path ./sys -o -path ./run \
@@ -107,7 +107,7 @@ class WrittenFilesTest {
 
   @ParameterizedTest
   @CsvSource({"bubblewrap, bubblewrap", "bubblewrap, crun", "crun, bubblewrap", "runc, crun"})
-  void aSnapshotOfEverythingHasChangesOfTheImage(String from, String to) throws IOException {
+  void snapshotOfEverythingContainsChangesToTheImage(String from, String to) throws IOException {
     try (ProviderEngine made =
         open(from.equals(to) ? new String[] {from} : new String[] {from, to})) {
       Sandbox source = made.make(spec("source"), from);
@@ -134,7 +134,7 @@ class WrittenFilesTest {
   }
 
   @Test
-  void aSnapshotGoesFromDockerAndToDocker() throws IOException {
+  void snapshotIsPortableFromAndToDocker() throws IOException {
     TestContainerEngine.Kind.DOCKER
         .missing()
         .ifPresent(what -> Assumptions.abort("NOT RUN: " + what + " is missing"));
@@ -156,7 +156,7 @@ class WrittenFilesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bubblewrap", "crun"})
-  void aForkHasChangesOfTheImage(String provider) throws IOException {
+  void forkContainsChangesToTheImage(String provider) throws IOException {
     try (ProviderEngine made = open(provider)) {
       Sandbox source = made.make(spec("source"), provider);
       ProviderEngine.output(source, CHANGES);
@@ -183,7 +183,7 @@ class WrittenFilesTest {
   }
 
   @Test
-  void aForkOfABusySandboxHasChangesOfTheImage() throws IOException {
+  void forkOfABusySandboxContainsChangesToTheImage() throws IOException {
     try (ProviderEngine made = open("bubblewrap")) {
       Sandbox source = made.make(spec("source"), "bubblewrap");
       ProviderEngine.output(source, CHANGES);
@@ -198,7 +198,7 @@ class WrittenFilesTest {
   }
 
   @Test
-  void aSandboxThatIsSuspendedAsASnapshotHasChangesOfTheImage() throws Exception {
+  void suspensionAsSnapshotKeepsChangesToTheImage() throws Exception {
     try (ProviderEngine made = open("bubblewrap")) {
       Sandbox source =
           made.engine()
@@ -226,7 +226,7 @@ class WrittenFilesTest {
   }
 
   @Test
-  void withoutAnImageHomesAndTemporaryFoldersAreKept() throws IOException {
+  void withoutAnImageHomeAndTemporaryFoldersAreCaptured() throws IOException {
     try (ProviderEngine made = ProviderEngine.open(folder, NO_DOCKER, List.of("bubblewrap"))) {
       Sandbox source = made.make(SandboxSpec.builder(new SandboxId("source")), "bubblewrap");
       String show = "cd /; cat home/user/.h root/r tmp/t var/tmp/v workspace/w";
@@ -245,9 +245,9 @@ class WrittenFilesTest {
     }
   }
 
-  /** What a client put into a volume is in no snapshot, and no snapshot changes it. */
+  /** Files in a volume are neither captured nor changed by snapshots. */
   @Test
-  void volumesAreNeitherTakenNorChanged() throws IOException {
+  void volumesAreNeitherCapturedNorChanged() throws IOException {
     try (ProviderEngine made = open("bubblewrap")) {
       Sandbox other = made.make(spec("other"), "bubblewrap");
       ProviderEngine.output(
@@ -275,7 +275,7 @@ class WrittenFilesTest {
   }
 
   @Test
-  void changesOfAnotherImageAreRefusedUnlessForced() throws IOException {
+  void changesToAnotherImageAreRejectedUnlessForced() throws IOException {
     try (ProviderEngine made = open("bubblewrap")) {
       Sandbox source = made.make(spec("source"), "bubblewrap");
       ProviderEngine.output(source, "echo mine > /etc/mine");
@@ -302,7 +302,7 @@ class WrittenFilesTest {
   }
 
   @Test
-  void aSnapshotOfTheWorkspaceHasTheWorkspaceAlone() throws IOException {
+  void snapshotOfTheWorkspaceContainsOnlyTheWorkspace() throws IOException {
     try (ProviderEngine made = open("bubblewrap")) {
       Sandbox source = made.make(spec("source"), "bubblewrap");
       ProviderEngine.output(source, CHANGES);

@@ -148,9 +148,9 @@ final class BenchEnvironment implements AutoCloseable {
 
   /** Returns a server for that engine; if there is none, records why it was skipped. */
   Optional<BenchServer> server(BenchProvider benchProvider) {
-    Optional<BenchEngine> house = engine(benchProvider);
+    Optional<BenchEngine> opened = engine(benchProvider);
     try {
-      return house.map(
+      return opened.map(
           one ->
               benchServer.computeIfAbsent(
                   benchProvider.name(), name -> BenchServer.open(name, one)));

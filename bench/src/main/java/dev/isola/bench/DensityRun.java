@@ -38,9 +38,9 @@ final class DensityRun {
    */
   Density run() throws IOException {
     warmUp();
-    LeakDetector census =
+    LeakDetector leakDetector =
         new LeakDetector(benchProvider.trial().instance(), benchProvider.trial().data());
-    ResourceScan before = census.scan();
+    ResourceScan before = leakDetector.scan();
     Own own = own();
     Samples created = Samples.NONE;
     Samples destroyed = Samples.NONE;
@@ -73,7 +73,7 @@ final class DensityRun {
         (grown.heapBytes() - own.heapBytes()) / count,
         created.medianMs(),
         destroyed.medianMs(),
-        census.leakedSince(before));
+        leakDetector.leakedSince(before));
   }
 
   /** The first sandbox loads and compiles the code that the others use. */

@@ -151,8 +151,8 @@ final class SnapshotPeers {
       String printed = restic("--json", "backup", tree.folder().toString());
       Matcher packed = PACKED.matcher(printed);
       Matcher added = ADDED.matcher(printed);
-      boolean told = packed.find() || added.find();
-      String bytes = !told ? "0" : packed.reset().find() ? packed.group(1) : added.group(1);
+      boolean reported = packed.find() || added.find();
+      String bytes = !reported ? "0" : packed.reset().find() ? packed.group(1) : added.group(1);
       return new BytesMoved(Long.parseLong(bytes), OptionalLong.empty());
     }
 

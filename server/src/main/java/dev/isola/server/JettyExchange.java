@@ -139,7 +139,7 @@ record JettyExchange(
   }
 
   @Override
-  public void webSocket(String protocol, WebSocket.Session conversation) {
+  public void webSocket(String protocol, WebSocket.Session session) {
     List<String> offered =
         Credentials.protocols(request.getHeaders().getValuesList("Sec-WebSocket-Protocol"));
     if (!offered.contains(protocol)) {
@@ -152,10 +152,11 @@ record JettyExchange(
       }
       boolean upgraded =
           SOCKETS.upgrade(
-              (asked, answer, done) -> {
-                answer.setAcceptedSubProtocol(protocol);
-                answer.setExtensions(List.of()); // compression would cost memory per connection
-                return new JettyWebSocket(lifetime, conversation);
+              (upgradeRequest, upgradeResponse, done) -> {
+                upgradeResponse.setAcceptedSubProtocol(protocol);
+                upgradeResponse.setExtensions(
+                    List.of()); // compression would cost memory per connection
+                return new JettyWebSocket(lifetime, session);
               },
               request,
               response,

@@ -35,7 +35,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
   private final RequestLifetime lifetime;
-  private final Session conversation;
+  private final Session handler;
   private final BlockingQueue<Message> arrived = new LinkedBlockingQueue<>();
   private final StringBuilder text = new StringBuilder();
   private volatile @Nullable CoreSession session;
@@ -44,9 +44,9 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
   private volatile boolean closed;
   private boolean inText;
 
-  JettyWebSocket(RequestLifetime lifetime, Session conversation) {
+  JettyWebSocket(RequestLifetime lifetime, Session handler) {
     this.lifetime = lifetime;
-    this.conversation = conversation;
+    this.handler = handler;
   }
 
   static void configure(Configuration configuration) {
@@ -66,7 +66,7 @@ final class JettyWebSocket implements FrameHandler, WebSocket {
 
   private void runSession() {
     try {
-      conversation.run(this);
+      handler.run(this);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the server is shutting down
     } finally {

@@ -16,8 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every Host with every Origin with every key on every route of the served document. Who comes in
- * is told that the query is wrong, so that nothing is done; everybody else is not told even that.
+ * Combines every Host, Origin and key on every route of the OpenAPI document. An accepted request
+ * fails because of its invalid query, so that it has no effect; a rejected request does not get
+ * that far.
  */
 class AccessMatrixTest {
   private static final Map<String, Boolean> HOSTS = new LinkedHashMap<>();
@@ -42,11 +43,11 @@ class AccessMatrixTest {
 
   private record Row(String method, String path, Optional<Scope> needed) {
     /**
-     * What the right one is answered: the query is wrong, or belongs to a sandbox, and there is
-     * none.
+     * Returns the status of an accepted request: the query is invalid or, for a preview, the
+     * sandbox does not exist.
      */
-    int inside() {
-      return path.endsWith("/ports/8000/nobody") ? 404 : 400;
+    int acceptedStatus() {
+      return path.endsWith("/ports/8000/missing") ? 404 : 400;
     }
   }
 
@@ -63,57 +64,58 @@ class AccessMatrixTest {
                                     String.valueOf(method).toUpperCase(Locale.ROOT),
                                     String.valueOf(template)
                                         .replace("{port}", "8000")
-                                        .replaceAll("\\{[a-z]+}", "nobody"),
+                                        .replaceAll("\\{[a-z]+}", "missing"),
                                     Optional.ofNullable(RequestFuzzer.map(operation).get("x-scope"))
                                         .flatMap(word -> Scope.of(String.valueOf(word)))))));
     return rows;
   }
 
   @Test
-  void onlyTheRightHostOriginAndKeyTogetherComeIn() throws IOException {
-    try (TestServer house = new TestServer(folder)) {
+  void requestNeedsValidHostOriginAndKey() throws IOException {
+    try (TestServer testServer = new TestServer(folder)) {
       Map<String, Optional<Scope>> keys = new LinkedHashMap<>();
       keys.put("", Optional.empty());
       keys.put("isk_" + "0".repeat(64), Optional.empty());
-      keys.put(house.read, Optional.of(Scope.READ));
-      keys.put(house.use, Optional.of(Scope.USE));
-      keys.put(house.admin, Optional.of(Scope.ADMIN));
-      List<Row> rows = rows(house.client("").get("/api/v1/openapi.json").json());
-      assertThat(rows).hasSameSizeAs(house.routes.nativeRoutes());
+      keys.put(testServer.read, Optional.of(Scope.READ));
+      keys.put(testServer.use, Optional.of(Scope.USE));
+      keys.put(testServer.admin, Optional.of(Scope.ADMIN));
+      List<Row> rows = rows(testServer.client("").get("/api/v1/openapi.json").json());
+      assertThat(rows).hasSameSizeAs(testServer.routes.nativeRoutes());
       int in = 0;
-      int out = 0;
+      int rejected = 0;
       for (Row row : rows) {
         for (Map.Entry<String, Boolean> host : HOSTS.entrySet()) {
           for (Map.Entry<String, Boolean> origin : ORIGINS.entrySet()) {
             for (Map.Entry<String, Optional<Scope>> key : keys.entrySet()) {
               boolean known = host.getValue() && origin.getValue();
-              int wanted = !known ? 403 : byKey(row, key.getValue());
-              int status = send(house.client(), row, host.getKey(), origin.getKey(), key.getKey());
-              // Two Hosts, or none, are no HTTP at all, which is said before we are asked.
+              int expected = !known ? 403 : expectedStatus(row, key.getValue());
+              int status =
+                  send(testServer.client(), row, host.getKey(), origin.getKey(), key.getKey());
+              // Several Host headers, or none, are invalid HTTP and are rejected by Jetty.
               boolean refusedEarlier = !host.getValue() && status == 400;
               if (!refusedEarlier) {
                 assertThat(status)
                     .as("%s, host %s, origin %s, key %s", row, host, origin, key.getValue())
-                    .isEqualTo(wanted);
+                    .isEqualTo(expected);
               } else {
                 assertThat(host.getKey()).isNotEqualTo("evil.example");
               }
-              if (wanted == row.inside()) {
+              if (expected == row.inside()) {
                 in++;
               } else {
-                out++;
+                rejected++;
               }
             }
           }
         }
       }
       assertThat(in).isPositive();
-      assertThat(out).isGreaterThan(in);
-      assertThat(house.warnings).isEmpty();
+      assertThat(rejected).isGreaterThan(in);
+      assertThat(testServer.warnings).isEmpty();
     }
   }
 
-  private static int byKey(Row row, Optional<Scope> has) {
+  private static int expectedStatus(Row row, Optional<Scope> has) {
     if (row.needed().isEmpty()) {
       return row.inside();
     }

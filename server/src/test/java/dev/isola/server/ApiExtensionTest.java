@@ -26,13 +26,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Another API plugs into the server by its interface, and the server keeps its promises for it. */
+/** An API extension plugs into the server and gets the same guards as the native API. */
 class ApiExtensionTest {
   private static final String KEY = "X-Sample-Key";
   private static final String SANDBOX = "X-Sample-Sandbox";
   private static final int PORT = 4000;
 
-  /** Keys in a header of its own; errors are the code alone. */
+  /** Uses a header of its own for keys; errors contain only the code. */
   private record SampleDialect() implements ApiDialect {
     @Override
     public boolean isNative() {
@@ -104,66 +104,66 @@ class ApiExtensionTest {
   }
 
   @TempDir Path folder;
-  private TestServer house;
+  private TestServer testServer;
 
   @BeforeEach
   void open() {
-    house =
+    testServer =
         new TestServer(
             folder,
             Duration.ofSeconds(30),
             new TestProviderFactory(),
-            serving -> HttpServerOptions.NONE,
+            context -> HttpServerOptions.NONE,
             Map.of(),
-            (serving, keys, stored) -> List.of(new SampleApi()));
+            (context, keys, stored) -> List.of(new SampleApi()));
   }
 
   @AfterEach
   void close() {
-    house.close();
+    testServer.close();
   }
 
   private TestClient.Response get(String path, Map<String, String> headers) throws IOException {
-    return house.client("").send("GET", path, headers, new byte[0]);
+    return testServer.client("").send("GET", path, headers, new byte[0]);
   }
 
   @Test
-  void routeOfAnExtensionTakesKeysAndWritesErrorsInItsDialect() throws IOException {
-    assertThat(get("/sample", Map.of(KEY, house.use)).field("key")).isEqualTo("use");
+  void extensionRouteUsesItsDialectForKeysAndErrors() throws IOException {
+    assertThat(get("/sample", Map.of(KEY, testServer.use)).field("key")).isEqualTo("use");
     TestClient.Response none = get("/sample", Map.of());
     assertThat(none.status()).isEqualTo(401);
     assertThat(none.type()).isEqualTo("application/sample+json");
     assertThat(none.json()).isEqualTo(Map.of("sample", "UNAUTHENTICATED"));
-    assertThat(get("/sample", Map.of(KEY, house.read)).json())
+    assertThat(get("/sample", Map.of(KEY, testServer.read)).json())
         .isEqualTo(Map.of("sample", "FORBIDDEN"));
-    assertThat(house.client(house.use).get("/sample").status())
-        .as("a bearer is no credential of this dialect")
+    assertThat(testServer.client(testServer.use).get("/sample").status())
+        .as("this dialect does not accept bearer tokens")
         .isEqualTo(401);
   }
 
   @Test
-  void errorBeforeARouteIsFoundIsInTheDialectOfTheRequest() throws IOException {
-    assertThat(get("/nowhere", Map.of(KEY, house.use)).json())
+  void errorBeforeRoutingUsesTheDialectOfTheRequest() throws IOException {
+    assertThat(get("/nowhere", Map.of(KEY, testServer.use)).json())
         .isEqualTo(Map.of("sample", "ROUTE_NOT_FOUND"));
     assertThat(get("/nowhere", Map.of()).field("code")).isEqualTo("ROUTE_NOT_FOUND");
   }
 
   @Test
-  void portThatTheExtensionAnswersLeadsToItsRouteWithItsGuards() throws IOException {
-    String host = PORT + "-abc.localhost:" + house.server.port();
+  void portHandledByAnExtensionUsesItsRouteAndGuards() throws IOException {
+    String host = PORT + "-abc.localhost:" + testServer.server.port();
     for (Map<String, String> named : List.of(Map.of("Host", host), Map.of(SANDBOX, "abc"))) {
       Map<String, String> headers = new HashMap<>(named);
       assertThat(get("/hello", headers).status()).isEqualTo(401);
-      headers.put(KEY, house.use);
+      headers.put(KEY, testServer.use);
       assertThat(get("/hello", headers).json()).isEqualTo(Map.of("id", "abc", "what", "hello"));
       headers.put("Origin", "http://evil.example");
-      assertThat(get("/hello", headers).status()).as("a foreign page").isEqualTo(403);
+      assertThat(get("/hello", headers).status()).as("cross-origin").isEqualTo(403);
     }
   }
 
   @Test
   void openApiDocumentDescribesTheNativeApiOnly() throws IOException {
-    assertThat(house.client("").get("/api/v1/openapi.json").text())
+    assertThat(testServer.client("").get("/api/v1/openapi.json").text())
         .contains("/api/v1/sandboxes")
         .doesNotContain("/sample", "/inside");
   }

@@ -17,22 +17,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A1, O8: what the native API does, over a socket, with a real engine. */
+/** A1, O8: the native API over a socket, with a real engine. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ApiTest {
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private TestClient client;
 
   @BeforeAll
   void open() {
-    house = new TestServer(folder);
-    client = house.client();
+    testServer = new TestServer(folder);
+    client = testServer.client();
   }
 
   @AfterAll
   void close() {
-    house.close();
+    testServer.close();
   }
 
   private String sandbox() throws IOException {
@@ -42,7 +42,7 @@ class ApiTest {
   }
 
   @Test
-  void makesASandboxAndSaysWhoMadeIt() throws IOException {
+  void createReturnsTheProviderOfTheSandbox() throws IOException {
     TestClient.Response made =
         client.post(
             "/api/v1/sandboxes",
@@ -62,7 +62,7 @@ class ApiTest {
   }
 
   @Test
-  void anOrderWithTheSameKeyMakesNoSecondSandbox() throws IOException {
+  void repeatedIdempotencyKeyCreatesNoSecondSandbox() throws IOException {
     Map<String, String> key = Map.of("Idempotency-Key", "order-1");
     byte[] body = "{\"tags\":{\"n\":\"1\"}}".getBytes(UTF_8);
     TestClient.Response first = client.send("POST", "/api/v1/sandboxes", key, body);
@@ -77,7 +77,7 @@ class ApiTest {
   }
 
   @Test
-  void createNamesTheLimitsThatAreNotEnforced() throws IOException {
+  void createReportsUnenforcedLimits() throws IOException {
     TestClient.Response made = client.post("/api/v1/sandboxes", "{\"resources\":{\"memory\":64}}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     assertThat(String.valueOf(made.json().get("unenforcedLimits")))
@@ -86,7 +86,7 @@ class ApiTest {
   }
 
   @Test
-  void gpusThatNoProviderHasAreNotImplemented() throws IOException {
+  void unsupportedGpusAreNotImplemented() throws IOException {
     for (String provider : List.of("auto", "test")) {
       TestClient.Response refused =
           client.post("/api/v1/sandboxes", "{\"gpus\":1,\"provider\":\"" + provider + "\"}");
@@ -98,7 +98,7 @@ class ApiTest {
   }
 
   @Test
-  void listsByTagAndPages() throws IOException {
+  void sandboxesAreListedByTagInPages() throws IOException {
     for (int i = 0; i < 3; i++) {
       client.post("/api/v1/sandboxes", "{\"tags\":{\"list\":\"yes\"}}");
     }
@@ -117,7 +117,7 @@ class ApiTest {
   }
 
   @Test
-  void forksFilesAndRefusesMemoryByName() throws IOException {
+  void forkCopiesFilesAndRejectsMemory() throws IOException {
     String fork = "/api/v1/sandboxes/" + sandbox() + "/fork";
     for (String body : List.of("{}", "{\"kind\":\"filesystem\"}")) {
       TestClient.Response forked = client.post(fork, body);
@@ -131,7 +131,7 @@ class ApiTest {
     assertThat(refused.field("code")).isEqualTo("NOT_IMPLEMENTED");
     assertThat(refused.field("detail")).contains("cannot be forked: provider test");
     assertThat(refused.field("remedy")).contains("kind filesystem");
-    assertThat(before).as("none was made").containsAll(ids());
+    assertThat(before).as("no sandbox was created").containsAll(ids());
     assertThat(client.post(fork, "{\"kind\":\"soul\"}").status()).isEqualTo(400);
   }
 
@@ -142,14 +142,14 @@ class ApiTest {
   }
 
   @Test
-  void saysWhichForksAProviderCan() throws IOException {
+  void providerReportsSupportedForkKinds() throws IOException {
     assertThat(client.get("/api/v1/providers").list("providers"))
         .singleElement()
         .satisfies(one -> assertThat(one.get("forks")).isEqualTo(List.of("filesystem")));
   }
 
   @Test
-  void refusesARegionThatNoProviderHas() throws IOException {
+  void unknownRegionIsRejected() throws IOException {
     assertThat(client.get("/api/v1/providers").list("providers"))
         .singleElement()
         .satisfies(one -> assertThat(one.get("type")).isEqualTo(one.get("name")));
@@ -159,7 +159,7 @@ class ApiTest {
   }
 
   @Test
-  void runsAShellAndAProgram() throws IOException {
+  void execRunsShellCommandsAndPrograms() throws IOException {
     String id = sandbox();
     Map<String, Object> shell =
         client
@@ -186,7 +186,7 @@ class ApiTest {
   }
 
   @Test
-  void boundsTimeAndOutput() throws IOException {
+  void execEnforcesTimeoutAndOutputLimit() throws IOException {
     String id = sandbox();
     Map<String, Object> slow =
         client
@@ -206,7 +206,7 @@ class ApiTest {
   }
 
   @Test
-  void writesReadsAndRangesFiles() throws IOException {
+  void filesAreWrittenReadAndReadByRange() throws IOException {
     String files = "/api/v1/sandboxes/" + sandbox() + "/files";
     byte[] content = "0123456789".getBytes(UTF_8);
     TestClient.Response written = client.put(files + "/content?path=a/b.txt&mode=0600", content);
@@ -237,7 +237,7 @@ class ApiTest {
   }
 
   @Test
-  void listsMovesAndRemoves() throws IOException {
+  void filesAreListedMovedAndRemoved() throws IOException {
     String files = "/api/v1/sandboxes/" + sandbox() + "/files";
     assertThat(client.post(files + "/folder", "{\"path\":\"d/e\"}").status()).isEqualTo(204);
     client.put(files + "/content?path=d/one.txt", new byte[] {1});
@@ -259,7 +259,7 @@ class ApiTest {
   }
 
   @Test
-  void packsAndUnpacksFolders() throws IOException {
+  void directoryTreesAreExportedAndImported() throws IOException {
     String from = "/api/v1/sandboxes/" + sandbox() + "/files";
     String to = "/api/v1/sandboxes/" + sandbox() + "/files";
     client.put(from + "/content?path=tree/x/y.txt", "deep".getBytes(UTF_8));
@@ -276,11 +276,11 @@ class ApiTest {
   }
 
   @Test
-  void renewsPausesAndDestroys() throws IOException {
+  void sandboxIsRenewedPausedAndDestroyed() throws IOException {
     String one = "/api/v1/sandboxes/" + sandbox();
     assertThat(client.post(one + "/renew", "{\"ttlSeconds\":60}").json()).containsKey("expiresAt");
     TestClient.Response paused = client.post(one + "/pause", "");
-    // Either it does, or it says by name that it does not.
+    // Pausing either succeeds or is reported as not implemented.
     if (paused.status() == 200) {
       assertThat(paused.json()).containsEntry("state", "paused");
       assertThat(client.post(one + "/resume", "").json()).containsEntry("state", "running");
@@ -296,7 +296,7 @@ class ApiTest {
   }
 
   @Test
-  void tellsHowProvidersStand() throws IOException {
+  void providersReportHealthAndCapacity() throws IOException {
     sandbox();
     Map<?, ?> provider =
         client.get("/api/v1/agent/workspaces/providers").list("providers").getFirst();
@@ -317,7 +317,7 @@ class ApiTest {
   }
 
   @Test
-  void guidesThroughTheSetUpWithWhatIsLeftToDoFirst() throws IOException {
+  void setupReportsUnfinishedItemsFirst() throws IOException {
     TestClient.Response setup = client.get("/api/sandbox/setup");
     assertThat(setup.json())
         .containsEntry("ready", true)
@@ -330,14 +330,14 @@ class ApiTest {
         .filter(step -> Boolean.TRUE.equals(step.get("done")))
         .forEach(step -> done.add(String.valueOf(step.get("name"))));
     assertThat(done).contains("kernel", "test");
-    int looked = house.setupChecks.get();
+    int looked = testServer.setupChecks.get();
     client.get("/api/sandbox/setup");
-    assertThat(house.setupChecks.get()).as("looking starts programs").isEqualTo(looked);
+    assertThat(testServer.setupChecks.get()).as("the result is cached").isEqualTo(looked);
   }
 
   @Test
-  void showsTheDocumentOnAPageThatLoadsNothingElse() throws Exception {
-    TestClient.Response page = house.client("").get("/api/v1/docs");
+  void docsPageLoadsNoExternalResources() throws Exception {
+    TestClient.Response page = testServer.client("").get("/api/v1/docs");
     assertThat(page.type()).isEqualTo("text/html; charset=utf-8");
     String policy = page.headers().get("content-security-policy");
     assertThat(policy).startsWith("default-src 'none'").doesNotContain("unsafe", "http", "*");
@@ -352,7 +352,7 @@ class ApiTest {
   }
 
   @Test
-  void measuresUse() throws IOException {
+  void usageIsReported() throws IOException {
     TestClient.Response usage = client.get("/api/v1/sandboxes/" + sandbox() + "/usage");
     assertThat(usage.status()).as(usage.text()).isEqualTo(200);
     assertThat(usage.json()).containsKeys("cpuMs", "memoryBytes", "processes", "uptimeMs");
@@ -360,40 +360,41 @@ class ApiTest {
   }
 
   @Test
-  void isReadyWhenTheEngineIs() throws IOException {
-    TestClient nobody = house.client("");
-    assertThat(nobody.get("/healthz").status()).isEqualTo(200);
-    await().until(() -> house.engine.readiness().isReady());
-    assertThat(nobody.get("/readyz").status()).isEqualTo(200);
-    house.context.stop();
+  void readinessFollowsTheEngine() throws IOException {
+    TestClient anonymous = testServer.client("");
+    assertThat(anonymous.get("/healthz").status()).isEqualTo(200);
+    await().until(() -> testServer.engine.readiness().isReady());
+    assertThat(anonymous.get("/readyz").status()).isEqualTo(200);
+    testServer.context.stop();
     try {
-      assertThat(nobody.get("/healthz").status()).isEqualTo(200);
-      assertThat(nobody.get("/readyz").status()).isEqualTo(503);
+      assertThat(anonymous.get("/healthz").status()).isEqualTo(200);
+      assertThat(anonymous.get("/readyz").status()).isEqualTo(503);
       assertThat(client.get("/api/v1/sandboxes").status()).isEqualTo(503);
     } finally {
-      house.context.start(new ServerContext.Components(house.engine, house.registry, house.health));
+      testServer.context.start(
+          new ServerContext.Components(testServer.engine, testServer.registry, testServer.health));
     }
   }
 
   @Test
-  void makesAndRevokesKeys() throws IOException {
+  void keysAreCreatedAndRevoked() throws IOException {
     String secret =
         client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").field("key");
     assertThat(secret).matches("isk_[0-9a-f]{64}");
-    assertThat(house.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(200);
+    assertThat(testServer.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(200);
     assertThat(client.get("/api/v1/keys").text()).contains("\"ci\"").doesNotContain(secret);
-    assertThat(house.ledger.settings().all("api-key").toString()).doesNotContain(secret);
+    assertThat(testServer.ledger.settings().all("api-key").toString()).doesNotContain(secret);
     assertThat(client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").status())
         .isEqualTo(409);
     assertThat(client.delete("/api/v1/keys/ci").status()).isEqualTo(204);
-    assertThat(house.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(401);
+    assertThat(testServer.client(secret).get("/api/v1/sandboxes").status()).isEqualTo(401);
     TestClient.Response unknown = client.delete("/api/v1/keys/ci");
     assertThat(unknown.status()).isEqualTo(404);
     assertThat(unknown.field("code")).isEqualTo("KEY_NOT_FOUND");
   }
 
   @Test
-  void keepsAConnectionForTheNextRequest() throws IOException {
+  void connectionIsReusedForTheNextRequest() throws IOException {
     byte[] request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(UTF_8);
     try (TestClient.OpenResponse first = client.raw(request)) {
       assertThat(first.body().readAllBytes()).isNotEmpty();

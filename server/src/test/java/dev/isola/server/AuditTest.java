@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Who did what is written down: every change, by name, and nothing that a caller wrote. */
+/** Every change is audited with its actor, and nothing that the client sent is logged. */
 class AuditTest {
   private static final Log QUIET =
       new Log() {
@@ -39,16 +39,16 @@ class AuditTest {
 
   @TempDir Path folder;
   private AuditLog audit;
-  private TestServer house;
+  private TestServer testServer;
 
   @BeforeEach
   void open() throws IOException {
     audit = AuditLog.open(file(), 1 << 20, true, InstantSource.system(), QUIET);
-    house =
+    testServer =
         new TestServer(
             folder,
             Duration.ofSeconds(30),
-            serving ->
+            context ->
                 new HttpServerOptions(
                     Optional.empty(), RequestLimits.NONE, List.of(audit), Optional::empty),
             Map.of());
@@ -56,7 +56,7 @@ class AuditTest {
 
   @AfterEach
   void close() {
-    house.close();
+    testServer.close();
     audit.close();
   }
 
@@ -73,7 +73,7 @@ class AuditTest {
     }
   }
 
-  /** A line is written when the answer has gone out. */
+  /** Waits for lines, which are written after the response is sent. */
   private List<Map<String, Object>> lines(int count) {
     await().atMost(Duration.ofSeconds(10)).until(() -> lines().size() >= count);
     try {
@@ -84,14 +84,14 @@ class AuditTest {
   }
 
   @Test
-  void everyChangeIsALineWithWhoAndWhatAndHowItEnded() throws IOException {
-    TestClient use = house.client(house.use);
+  void everyChangeIsLoggedWithActorActionAndOutcome() throws IOException {
+    TestClient use = testServer.client(testServer.use);
     String id = use.post("/api/v1/sandboxes", "{}").field("id");
     use.get("/api/v1/sandboxes/" + id);
     TestClient.Response exec =
         use.post("/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"true\"}");
-    house.client(house.read).delete("/api/v1/sandboxes/" + id);
-    use.delete("/api/v1/sandboxes/nobody");
+    testServer.client(testServer.read).delete("/api/v1/sandboxes/" + id);
+    use.delete("/api/v1/sandboxes/missing");
     use.delete("/api/v1/sandboxes/" + id);
 
     List<Map<String, Object>> lines = lines(5);
@@ -104,7 +104,7 @@ class AuditTest {
             "read destroySandbox FORBIDDEN",
             "use destroySandbox SANDBOX_NOT_FOUND",
             "use destroySandbox ok");
-    // A line is written when the answer is sent: the next one may be quicker.
+    // Lines are written after the response is sent, so their order may differ.
     assertThat(of(lines, "createSandbox"))
         .containsEntry("sandbox", id)
         .containsEntry("status", 201);
@@ -122,8 +122,8 @@ class AuditTest {
   }
 
   @Test
-  void nothingThatACallerWroteIsInIt() throws IOException {
-    TestClient client = house.client();
+  void clientInputIsNotLogged() throws IOException {
+    TestClient client = testServer.client();
     String id = client.post("/api/v1/sandboxes", "{\"env\":{\"TOKEN\":\"hunter1\"}}").field("id");
     client.post("/api/v1/sandboxes/" + id + "/exec", "{\"command\":\"echo hunter2\"}");
     client.put(
@@ -131,18 +131,20 @@ class AuditTest {
     String made = client.post("/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"read\"}").field("key");
     client.delete("/api/v1/keys/" + made);
     client.delete("/api/v1/sandboxes/hunter-5");
-    house.client("isk_hunter6").delete("/api/v1/sandboxes/" + id);
+    testServer.client("isk_hunter6").delete("/api/v1/sandboxes/" + id);
 
     assertThat(lines(6)).hasSize(6);
     assertThat(Files.readString(file()))
         .contains("writeFile", "makeKey", "revokeKey")
-        .doesNotContain("hunter", "isk_", house.admin, made);
-    assertThat(house.requests.toString()).doesNotContain("hunter", "isk_", house.admin, made);
-    assertThat(house.warnings.toString()).doesNotContain("hunter", "isk_", house.admin, made);
+        .doesNotContain("hunter", "isk_", testServer.admin, made);
+    assertThat(testServer.requests.toString())
+        .doesNotContain("hunter", "isk_", testServer.admin, made);
+    assertThat(testServer.warnings.toString())
+        .doesNotContain("hunter", "isk_", testServer.admin, made);
   }
 
   @Test
-  void previewsAreInItByChoiceOnly() throws IOException {
+  void previewsAreLoggedOnlyIfConfigured() throws IOException {
     Path other = folder.resolve("without.jsonl");
     try (AuditLog without = AuditLog.open(other, 1 << 20, false, InstantSource.system(), QUIET)) {
       without.requestCompleted(
@@ -163,15 +165,15 @@ class AuditTest {
   }
 
   @Test
-  void onlyItsOwnerMayReadIt() throws IOException {
+  void logIsReadableByItsOwnerOnly() throws IOException {
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
         .isEqualTo("rw-------");
   }
 
   @Test
-  void aFileThatHasGrownIsPutAsideAndTheOldestGoes() throws IOException {
+  void logIsRotatedAndTheOldestFileIsDeleted() throws IOException {
     Path other = folder.resolve("small.jsonl");
-    RequestListener.CompletedRequest visited =
+    RequestListener.CompletedRequest completed =
         new RequestListener.CompletedRequest(
             "1",
             "POST",
@@ -186,7 +188,7 @@ class AuditTest {
             false);
     try (AuditLog small = AuditLog.open(other, 300, false, InstantSource.system(), QUIET)) {
       for (int i = 0; i < 100; i++) {
-        small.requestCompleted(visited);
+        small.requestCompleted(completed);
       }
     }
     try (Stream<Path> files = Files.list(folder)) {

@@ -20,25 +20,25 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** F1, F3: many file operations in one request, and trees that tell how far they are. */
+/** F1, F3: batches of file operations, and tree imports with progress. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BatchTest {
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private TestClient client;
   private String files;
 
   @BeforeAll
   void open() throws IOException {
-    house = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
-    client = house.client();
+    testServer = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+    client = testServer.client();
     files = "/api/v1/sandboxes/" + client.post("/api/v1/sandboxes", "{}").field("id") + "/files";
   }
 
   @AfterAll
   void close() throws IOException {
     client.delete(files.replace("/files", "?force=true"));
-    house.close();
+    testServer.close();
   }
 
   private TestClient.Response batch(String operations) throws IOException {
@@ -50,7 +50,7 @@ class BatchTest {
   }
 
   @Test
-  void everyVerbInOneRequest() throws IOException {
+  void batchSupportsEveryOperation() throws IOException {
     TestClient.Response answer =
         batch(
             """
@@ -76,7 +76,7 @@ class BatchTest {
   }
 
   @Test
-  void stopsAtTheFirstFailureUnlessToldToGoOn() throws IOException {
+  void batchStopsAtTheFirstFailureUnlessKeepGoingIsSet() throws IOException {
     String operations =
         """
         {"op":"write","path":"s/one","content":"1"},
@@ -96,7 +96,7 @@ class BatchTest {
   }
 
   @Test
-  void nothingIsDoneWhenOneMakesNoSense() throws IOException {
+  void invalidOperationRejectsTheWholeBatch() throws IOException {
     String good = "{\"op\":\"write\",\"path\":\"n/one\",\"content\":\"1\"},";
     for (String bad :
         List.of(
@@ -114,7 +114,7 @@ class BatchTest {
   }
 
   @Test
-  void whatIsReadIsBounded() throws IOException {
+  void contentReadByABatchIsLimited() throws IOException {
     byte[] half = new byte[5 << 20];
     assertThat(client.put(files + "/content?path=r/large", half).status()).isEqualTo(200);
     TestClient.Response answer =
@@ -124,7 +124,7 @@ class BatchTest {
   }
 
   @Test
-  void aTreeIsMeasuredAndItsUnpackingTold() throws IOException {
+  void treeExportReportsSizeAndImportReportsProgress() throws IOException {
     batch(
         "{\"op\":\"write\",\"path\":\"t/a/one\",\"content\":\"12345\"},"
             + "{\"op\":\"write\",\"path\":\"t/two\",\"content\":\"678\"}");
@@ -148,7 +148,7 @@ class BatchTest {
       OutputStream out = open.socket().getOutputStream();
       int sent = 0;
       String line = "";
-      // Byte by byte until it speaks: however slow this is, it has to tell.
+      // Send single bytes until the first progress event arrives.
       for (; !line.equals("event: progress"); line = lines.ready() ? lines.readLine() : "") {
         assertThat(sent).isLessThan(archive.length);
         out.write(archive, sent++, 1);
@@ -174,7 +174,7 @@ class BatchTest {
   }
 
   @Test
-  void aBrokenArchiveIsToldAtTheEnd() throws IOException {
+  void brokenArchiveIsReportedAsAnEvent() throws IOException {
     byte[] junk = new byte[4096];
     Arrays.fill(junk, (byte) 'x');
     TestClient.Response answer = client.send("POST", files + "/tree?path=junk", Map.of(), junk);

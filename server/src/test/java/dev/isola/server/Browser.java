@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Chromium without a window, steered by its own protocol. */
+/** A headless Chromium, controlled by the DevTools protocol. */
 final class Browser implements WebSocket.Listener, AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
   private static final Duration SOON = Duration.ofSeconds(60);
@@ -36,7 +36,7 @@ final class Browser implements WebSocket.Listener, AutoCloseable {
   private final StringBuilder text = new StringBuilder();
   private final WebSocket page;
 
-  /** Returns where it is installed. */
+  /** Returns the path of an installed browser. */
   static Optional<Path> installed() {
     return Stream.of("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
         .map(Path::of)
@@ -95,7 +95,7 @@ final class Browser implements WebSocket.Listener, AutoCloseable {
     call("Page.navigate", Map.of("url", url));
   }
 
-  /** Returns what a script says of the page. */
+  /** Returns the result of a script in the page. */
   String evaluate(String script) throws Exception {
     return call("Runtime.evaluate", Map.of("expression", script))
         .path("result")
@@ -104,7 +104,7 @@ final class Browser implements WebSocket.Listener, AutoCloseable {
         .asString("");
   }
 
-  /** Waits until the page shows all of these words; returns all of its text. */
+  /** Waits until the page contains all of these texts; returns the text of the page. */
   String shows(String... words) {
     return await()
         .atMost(SOON)

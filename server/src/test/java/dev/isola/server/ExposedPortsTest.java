@@ -9,14 +9,14 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ports that a spec exposes are listed and can be previewed, and no others. */
+/** Only the ports that a spec exposes are listed and can be previewed. */
 class ExposedPortsTest {
   @TempDir Path folder;
 
   @Test
-  void onlyExposedPortsAreReachedOrOpened() throws IOException {
-    try (TestServer house = new TestServer(folder)) {
-      TestClient client = house.client();
+  void onlyExposedPortsAreForwardedOrPublished() throws IOException {
+    try (TestServer testServer = new TestServer(folder)) {
+      TestClient client = testServer.client();
       TestClient.Response made =
           client.post("/api/v1/sandboxes", "{\"network\":{\"exposePorts\":[8001,8000]}}");
       assertThat(made.status()).as(made.text()).isEqualTo(201);
@@ -29,23 +29,23 @@ class ExposedPortsTest {
       assertThat(open(client, ports + "/9000")).isEqualTo(403);
       assertThat(client.post(ports + "/9000/link", "{\"ttlSeconds\":9}").status()).isEqualTo(403);
 
-      assertThat(client.get(ports + "/8000/").status()).as("nothing listens").isNotEqualTo(403);
+      assertThat(client.get(ports + "/8000/").status()).as("closed port").isNotEqualTo(403);
       assertThat(open(client, ports + "/8000")).isEqualTo(200);
       assertThat(client.post(ports + "/8000/link", "{\"ttlSeconds\":9}").status()).isEqualTo(201);
       assertThat(client.get(ports).text()).contains("{\"port\":8000,\"public\":true}");
-      assertThat(house.client("").get(ports + "/9000/").status())
-          .as("a client without a key is not told")
+      assertThat(testServer.client("").get(ports + "/9000/").status())
+          .as("not disclosed to a client without a key")
           .isEqualTo(401);
     }
   }
 
   @Test
-  void aSandboxThatExposesNoneIsReachedAtEveryPort() throws IOException {
-    try (TestServer house = new TestServer(folder)) {
-      String id = house.client().post("/api/v1/sandboxes", "{}").field("id");
+  void everyPortIsAccessibleIfTheSpecExposesNone() throws IOException {
+    try (TestServer testServer = new TestServer(folder)) {
+      String id = testServer.client().post("/api/v1/sandboxes", "{}").field("id");
       String ports = "/api/v1/sandboxes/" + id + "/ports";
-      assertThat(house.client().get(ports).text()).isEqualTo("{\"ports\":[]}");
-      assertThat(house.client().get(ports + "/9000/").status()).isNotEqualTo(403);
+      assertThat(testServer.client().get(ports).text()).isEqualTo("{\"ports\":[]}");
+      assertThat(testServer.client().get(ports + "/9000/").status()).isNotEqualTo(403);
     }
   }
 

@@ -11,23 +11,23 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A key that may only look reads files, but not the environment of processes. */
+/** A key with scope read can read files, but not the environment of processes. */
 class FileReadTest {
   @TempDir Path folder;
 
   @Test
-  void aReadKeySeesNoFilesOfTheKernel() throws IOException {
-    try (TestServer house =
+  void readKeyCannotAccessKernelFileSystems() throws IOException {
+    try (TestServer testServer =
         new TestServer(
             folder,
             Duration.ofSeconds(30),
             new SubprocessProviderFactory(),
-            serving -> HttpServerOptions.NONE,
+            context -> HttpServerOptions.NONE,
             Map.of())) {
-      String id = house.client().post("/api/v1/sandboxes", "{}").field("id");
+      String id = testServer.client().post("/api/v1/sandboxes", "{}").field("id");
       String files = "/api/v1/sandboxes/" + id + "/files";
-      house.client().put(files + "/content?path=note", new byte[] {'x'});
-      TestClient read = house.client(house.read);
+      testServer.client().put(files + "/content?path=note", new byte[] {'x'});
+      TestClient read = testServer.client(testServer.read);
       assertThat(read.get(files + "/content?path=note").text()).isEqualTo("x");
       for (String path :
           List.of(
@@ -37,11 +37,11 @@ class FileReadTest {
               "/dev/fd/../../1/environ",
               "../../proc/1/environ")) {
         assertThat(read.get(files + "/content?path=" + path).status()).as(path).isEqualTo(403);
-        assertThat(house.client(house.use).get(files + "/content?path=" + path).text())
-            .as("a key that could run a command is not stopped here: " + path)
+        assertThat(testServer.client(testServer.use).get(files + "/content?path=" + path).text())
+            .as("a key with scope use is not restricted here: " + path)
             .doesNotContain("scope read");
       }
-      house.client().delete("/api/v1/sandboxes/" + id + "?force=true");
+      testServer.client().delete("/api/v1/sandboxes/" + id + "?force=true");
     }
   }
 }

@@ -22,49 +22,49 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * E2, P7: ten thousand requests made out of the OpenAPI document. None is our fault, nothing is
- * lost that was there before, and nothing is left that nobody knows of.
+ * E2, P7: ten thousand requests generated from the OpenAPI document. They cause no internal error,
+ * destroy nothing they are not allowed to, and leave no unknown sandbox behind.
  */
 class FuzzTest {
   private static final int REQUESTS = 10_000;
   private static final int CALLERS = 4;
 
-  /** Given to see the same requests again. */
+  /** Set the property to repeat the same requests. */
   private static final long SEED = Long.getLong("isola.fuzz.seed", new Random().nextLong());
 
   @TempDir Path folder;
 
-  /** A server, a sandbox that has to stand through all of it, and some that need not. */
+  /** A server with one sandbox that must survive and some that may be destroyed. */
   private static final class FuzzFixture implements AutoCloseable {
-    final TestServer house;
-    final String standing;
-    final List<String> playground = new ArrayList<>();
-    final Set<String> made = ConcurrentHashMap.newKeySet();
+    final TestServer testServer;
+    final String protectedSandbox;
+    final List<String> expendable = new ArrayList<>();
+    final Set<String> created = ConcurrentHashMap.newKeySet();
     final AtomicIntegerArray answers = new AtomicIntegerArray(6);
 
     FuzzFixture(Path folder) throws IOException {
-      house = new TestServer(folder);
-      standing = make();
+      testServer = new TestServer(folder);
+      protectedSandbox = make();
       TestClient.Response written =
-          house.client().put(file(), "what has to be there at the end".getBytes(UTF_8));
+          testServer.client().put(file(), "content that must survive".getBytes(UTF_8));
       assertThat(written.status()).isEqualTo(200);
       for (int i = 0; i < 12; i++) {
-        playground.add(make());
+        expendable.add(make());
       }
     }
 
     private String make() throws IOException {
-      return house.client().post("/api/v1/sandboxes", "{}").field("id");
+      return testServer.client().post("/api/v1/sandboxes", "{}").field("id");
     }
 
     String file() {
-      return "/api/v1/sandboxes/" + standing + "/files/content?path=kept/file.txt";
+      return "/api/v1/sandboxes/" + protectedSandbox + "/files/content?path=kept/file.txt";
     }
 
-    /** Sends one and says what is wrong with the answer; empty when nothing is. */
+    /** Sends a request and returns what is wrong with the response; empty if it is correct. */
     String send(RequestFuzzer.FuzzedRequest sent, String key) {
       try (TestClient.OpenResponse open =
-          house
+          testServer
               .client(key)
               .open(sent.method(), sent.path(), sent.headers(), sent.body().toArray())) {
         answers.incrementAndGet(Math.min(5, open.status() / 100));
@@ -75,22 +75,22 @@ class FuzzTest {
         TestClient.Response answer =
             new TestClient.Response(open.status(), open.headers(), dev.isola.spi.Bytes.of(body));
         if (sent.operation().equals("createSandbox") && answer.status() < 300) {
-          made.add(answer.field("id"));
+          created.add(answer.field("id"));
         }
         if (sent.operation().equals("forkSandbox") && answer.status() < 300) {
           answer.list("forks").stream()
               .flatMap(fork -> Stream.ofNullable((Map<?, ?>) fork.get("sandbox")))
-              .forEach(sandbox -> made.add(String.valueOf(sandbox.get("id"))));
+              .forEach(sandbox -> created.add(String.valueOf(sandbox.get("id"))));
         }
-        return wrong(answer);
+        return defect(answer);
       } catch (IOException | RuntimeException e) {
         return e.toString();
       }
     }
 
-    private static String wrong(TestClient.Response answer) {
+    private static String defect(TestClient.Response answer) {
       if (answer.status() == 500) {
-        return "our fault: " + answer.text();
+        return "internal error: " + answer.text();
       }
       if (answer.status() < 400) {
         return "";
@@ -100,21 +100,21 @@ class FuzzTest {
               && answer.json().containsKey("code")
               && !answer.field("remedy").isBlank()
               && !answer.field("category").equals("BUG");
-      return problem ? "" : "no problem answer: " + answer.type() + " " + answer.text();
+      return problem ? "" : "not a problem document: " + answer.type() + " " + answer.text();
     }
 
     @Override
     public void close() {
-      house.close();
+      testServer.close();
     }
   }
 
   @Test
-  void tenThousandRequestsAreNeverOurFaultAndLoseNothing() throws Exception {
-    System.out.println("seed of the requests: -Disola.fuzz.seed=" + SEED);
+  void fuzzedRequestsCauseNoInternalErrorAndLoseNothing() throws Exception {
+    System.out.println("fuzz seed: -Disola.fuzz.seed=" + SEED);
     try (FuzzFixture field = new FuzzFixture(folder)) {
       Map<String, Object> document = field.house.client("").get("/api/v1/openapi.json").json();
-      List<String> wrong = new ArrayList<>();
+      List<String> defect = new ArrayList<>();
       try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
         List<Future<List<String>>> all = new ArrayList<>();
         for (int i = 0; i < CALLERS; i++) {
@@ -122,64 +122,66 @@ class FuzzTest {
           all.add(callers.submit(() -> call(field, document, random)));
         }
         for (Future<List<String>> one : all) {
-          wrong.addAll(one.get());
+          defect.addAll(one.get());
         }
       }
       String seed = "seed " + SEED + ", answers by hundreds " + field.answers;
-      assertThat(wrong).as(seed).isEmpty();
-      // A provider that cannot do what was asked is warned of, too.
+      assertThat(defect).as(seed).isEmpty();
+      // Providers that cannot fulfill a request also cause warnings.
       assertThat(field.house.warnings).as(seed).noneMatch(one -> one.startsWith("request "));
-      // Requests that all fail, or all work, show little.
+      // The test is meaningful only if some requests succeed and some fail.
       assertThat(field.answers.get(2)).as(seed).isGreaterThan(REQUESTS / 20);
       assertThat(field.answers.get(4)).as(seed).isGreaterThan(REQUESTS / 20);
-      nothingIsLost(field);
-      nothingIsLeft(field);
+      checkProtectedSandbox(field);
+      checkNoUnknownSandbox(field);
     }
   }
 
   private static List<String> call(FuzzFixture field, Map<String, Object> document, Random random) {
-    List<String> wrong = new ArrayList<>();
-    RequestFuzzer mine = new RequestFuzzer(document, random, field.playground);
-    RequestFuzzer attack = new RequestFuzzer(document, random, List.of(field.standing));
+    List<String> defect = new ArrayList<>();
+    RequestFuzzer mine = new RequestFuzzer(document, random, field.expendable);
+    RequestFuzzer attack = new RequestFuzzer(document, random, List.of(field.protectedSandbox));
     for (int i = 0; i < REQUESTS / CALLERS; i++) {
       boolean attacks = random.nextInt(4) == 0;
       RequestFuzzer.FuzzedRequest sent = attacks ? attack.next() : mine.next();
-      // Nobody who may change the sandbox that has to stand is told its name.
+      // Only credentials that cannot change the surviving sandbox get its id.
       String key = attacks ? (random.nextBoolean() ? "" : field.house.read) : field.house.use;
       String found = field.send(sent, key);
       if (!found.isEmpty()) {
-        wrong.add(sent + " -> " + found);
+        defect.add(sent + " -> " + found);
       }
     }
-    return wrong;
+    return defect;
   }
 
-  private static void nothingIsLost(FuzzFixture field) throws IOException {
+  private static void checkProtectedSandbox(FuzzFixture field) throws IOException {
     TestClient client = field.house.client();
-    assertThat(client.get("/api/v1/sandboxes/" + field.standing).json())
+    assertThat(client.get("/api/v1/sandboxes/" + field.protectedSandbox).json())
         .containsEntry("state", "running");
-    assertThat(client.get(field.file()).text()).isEqualTo("what has to be there at the end");
+    assertThat(client.get(field.file()).text()).isEqualTo("content that must survive");
     assertThat(
             client
                 .post(
-                    "/api/v1/sandboxes/" + field.standing + "/exec",
+                    "/api/v1/sandboxes/" + field.protectedSandbox + "/exec",
                     "{\"command\":\"cat kept/file.txt\"}")
                 .field("stdout"))
-        .isEqualTo("what has to be there at the end");
+        .isEqualTo("content that must survive");
   }
 
-  /** Whoever lives was made by an answer that said so; and once they are destroyed nobody lives. */
-  private static void nothingIsLeft(FuzzFixture field) throws IOException {
+  /**
+   * Every remaining sandbox was reported by a response, and destroying all of them leaves only one.
+   */
+  private static void checkNoUnknownSandbox(FuzzFixture field) throws IOException {
     TestClient client = field.house.client();
     Map<String, Object> known = new HashMap<>();
-    field.playground.forEach(id -> known.put(id, id));
-    field.made.forEach(id -> known.put(id, id));
+    field.expendable.forEach(id -> known.put(id, id));
+    field.created.forEach(id -> known.put(id, id));
     for (Map<?, ?> one : client.get("/api/v1/sandboxes?limit=1000").list("sandboxes")) {
       String id = String.valueOf(one.get("id"));
-      if (!id.equals(field.standing) && !"error".equals(one.get("state"))) {
-        assertThat(known).as("a sandbox that nobody was told of").containsKey(id);
+      if (!id.equals(field.protectedSandbox) && !"error".equals(one.get("state"))) {
+        assertThat(known).as("a sandbox that no response reported").containsKey(id);
       }
-      if (!id.equals(field.standing)) {
+      if (!id.equals(field.protectedSandbox)) {
         assertThat(client.delete("/api/v1/sandboxes/" + id + "?force=true").status())
             .isEqualTo(204);
       }
@@ -189,11 +191,11 @@ class FuzzTest {
             .map(InventoryItem::id)
             .map(id -> id.value())
             .toList();
-    assertThat(left).containsExactly(field.standing);
+    assertThat(left).containsExactly(field.protectedSandbox);
   }
 
   @Test
-  void anAnswerThatIsOurFaultIsNoticed() {
+  void internalErrorResponseIsDetected() {
     Map<String, String> type = Map.of("content-type", "application/problem+json");
     String body = "{\"code\":\"INTERNAL\",\"remedy\":\"x\",\"category\":\"BUG\"}";
     assertThat(

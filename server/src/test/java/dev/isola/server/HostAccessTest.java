@@ -19,20 +19,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The network and folders of the host are for administrators, where the operator allows them, and
- * no lesser key gets them through a sandbox that an administrator made.
+ * Access to the host's network and directories requires scope admin and the operator's permission,
+ * and a key below scope admin cannot get it through a sandbox that an administrator created.
  */
 class HostAccessTest {
   private static final String HOST = "{\"network\":{\"mode\":\"host\"}}";
 
   @TempDir Path folder;
 
-  private TestServer house(Map<String, String> settings) {
+  private TestServer startServer(Map<String, String> settings) {
     return new TestServer(
-        folder.resolve("house"),
+        folder.resolve("server"),
         Duration.ofSeconds(30),
         new SubprocessProviderFactory(),
-        serving -> HttpServerOptions.NONE,
+        context -> HttpServerOptions.NONE,
         settings);
   }
 
@@ -40,11 +40,11 @@ class HostAccessTest {
     Map<String, String> settings = new HashMap<>();
     settings.put("allow_host_network", "true");
     settings.put("allow_host_folders", "true");
-    settings.put("shutdown", "drain"); // nothing is left running when the test ends
+    settings.put("shutdown", "drain"); // nothing keeps running after the test
     return settings;
   }
 
-  private List<String> wide() throws IOException {
+  private List<String> specsWithHostAccess() throws IOException {
     Path shared = Files.createDirectories(folder.resolve("shared"));
     return List.of(
         HOST,
@@ -53,27 +53,28 @@ class HostAccessTest {
   }
 
   @Test
-  void noKeyOpensTheHostUnlessTheOperatorAllowsIt() throws IOException {
-    try (TestServer house = house(Map.of())) {
-      for (String spec : wide()) {
-        for (String key : List.of(house.use, house.admin)) {
-          TestClient.Response refused = house.client(key).post("/api/v1/sandboxes", spec);
+  void hostAccessIsForbiddenUnlessTheOperatorAllowsIt() throws IOException {
+    try (TestServer testServer = startServer(Map.of())) {
+      for (String spec : specsWithHostAccess()) {
+        for (String key : List.of(testServer.use, testServer.admin)) {
+          TestClient.Response refused = testServer.client(key).post("/api/v1/sandboxes", spec);
           assertThat(refused.status()).as(spec + refused.text()).isEqualTo(403);
         }
-        assertThat(house.client().post("/api/v1/sandboxes", spec).text())
+        assertThat(testServer.client().post("/api/v1/sandboxes", spec).text())
             .contains(spec.equals(HOST) ? "allow_host_network" : "allow_host_folders");
       }
     }
   }
 
   @Test
-  void whereTheOperatorAllowsItTheHostIsForAdministratorsOnly() throws IOException {
-    try (TestServer house = house(allowed())) {
-      for (String spec : wide()) {
-        TestClient.Response refused = house.client(house.use).post("/api/v1/sandboxes", spec);
+  void allowedHostAccessRequiresScopeAdmin() throws IOException {
+    try (TestServer testServer = startServer(allowed())) {
+      for (String spec : specsWithHostAccess()) {
+        TestClient.Response refused =
+            testServer.client(testServer.use).post("/api/v1/sandboxes", spec);
         assertThat(refused.status()).as(spec + refused.text()).isEqualTo(403);
         assertThat(refused.text()).contains("scope admin");
-        assertThat(house.client().post("/api/v1/sandboxes", spec).status())
+        assertThat(testServer.client().post("/api/v1/sandboxes", spec).status())
             .as(spec)
             .isNotEqualTo(403);
       }
@@ -81,16 +82,16 @@ class HostAccessTest {
   }
 
   @Test
-  void aSandboxOnTheHostsNetworkIsUsedByAdministratorsAndTheirTokensOnly() throws Exception {
-    try (TestServer house = house(allowed());
+  void sandboxOnTheHostNetworkRequiresScopeAdminOrAnAdminToken() throws Exception {
+    try (TestServer testServer = startServer(allowed());
         ServerSocket service = new ServerSocket(0, 16, InetAddress.getLoopbackAddress())) {
       Thread.ofVirtual().start(() -> serve(service));
-      TestClient admin = house.client();
+      TestClient admin = testServer.client();
       TestClient.Response made = admin.post("/api/v1/sandboxes", HOST);
       assertThat(made.status()).as(made.text()).isEqualTo(201);
       String sandbox = "/api/v1/sandboxes/" + made.field("id");
       String port = sandbox + "/ports/" + service.getLocalPort();
-      TestClient use = house.client(house.use);
+      TestClient use = testServer.client(testServer.use);
       String exec = "{\"command\":\"true\"}";
 
       assertThat(use.get(port + "/").status()).isEqualTo(403);
@@ -101,12 +102,13 @@ class HostAccessTest {
       assertThat(use.post(port + "/link", "{\"ttlSeconds\":60}").status()).isEqualTo(403);
       assertThat(use.send("PUT", port, Map.of(), "{\"public\":true}".getBytes(UTF_8)).status())
           .isEqualTo(403);
-      assertThat(use.get(sandbox).status()).as("it is described").isEqualTo(200);
+      assertThat(use.get(sandbox).status()).as("describing it is allowed").isEqualTo(200);
 
       assertThat(admin.get(port + "/").text()).isEqualTo("the host's");
-      String made2 = admin.post(sandbox + "/tokens", token("use")).field("token");
-      assertThat(house.client(made2).post(sandbox + "/exec", exec).status()).isEqualTo(200);
-      assertThat(house.client(made2).get(port + "/").status()).isEqualTo(200);
+      String adminToken = admin.post(sandbox + "/tokens", token("use")).field("token");
+      assertThat(testServer.client(adminToken).post(sandbox + "/exec", exec).status())
+          .isEqualTo(200);
+      assertThat(testServer.client(adminToken).get(port + "/").status()).isEqualTo(200);
       admin.delete(sandbox + "?force=true");
     }
   }
@@ -115,7 +117,7 @@ class HostAccessTest {
     return "{\"scope\":\"" + scope + "\",\"ttlSeconds\":60}";
   }
 
-  /** A service of the host that listens on loopback. */
+  /** Serves a port of the host's loopback interface. */
   private static void serve(ServerSocket service) {
     while (!service.isClosed()) {
       try (Socket socket = service.accept();
@@ -125,7 +127,7 @@ class HostAccessTest {
             "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nthe host's"
                 .getBytes(UTF_8));
       } catch (IOException closed) {
-        // The test is over, or its client is.
+        // The test has ended, or the client disconnected.
       }
     }
   }

@@ -33,29 +33,30 @@ class ListingFailureTest {
   @TempDir Path folder;
 
   @Test
-  void failureBeforeTheFirstBytesWereSentIsAProblem() throws IOException {
-    try (TestServer house = house(3)) {
-      TestClient.Response answer = list(house);
+  void failureBeforeTheResponseBeginsIsAProblem() throws IOException {
+    try (TestServer testServer = startServer(3)) {
+      TestClient.Response answer = list(testServer);
       assertThat(answer.status()).as(answer.text()).isEqualTo(503);
       assertThat(answer.field("code")).isEqualTo("PROVIDER_UNAVAILABLE");
     }
   }
 
   @Test
-  void laterFailureCutsTheAnswerOff() {
-    try (TestServer house = house(5_000)) {
-      assertThatThrownBy(() -> fail("complete: " + list(house))).isInstanceOf(EOFException.class);
+  void laterFailureTruncatesTheResponse() {
+    try (TestServer testServer = startServer(5_000)) {
+      assertThatThrownBy(() -> fail("complete: " + list(testServer)))
+          .isInstanceOf(EOFException.class);
     }
   }
 
-  private static TestClient.Response list(TestServer house) throws IOException {
-    String sandbox = house.client().post("/api/v1/sandboxes", "{}").field("id");
+  private static TestClient.Response list(TestServer testServer) throws IOException {
+    String sandbox = testServer.client().post("/api/v1/sandboxes", "{}").field("id");
     String path = "/api/v1/sandboxes/" + sandbox + "/files?path=.&limit=10000";
-    // A kept connection: its answers say where they end.
-    return house.client().send("GET", path, Map.of("Connection", "keep-alive"), new byte[0]);
+    // Responses on a persistent connection have explicit framing.
+    return testServer.client().send("GET", path, Map.of("Connection", "keep-alive"), new byte[0]);
   }
 
-  private TestServer house(int entries) {
+  private TestServer startServer(int entries) {
     return new TestServer(folder, Duration.ofSeconds(30), new FailingListing(entries));
   }
 
@@ -97,7 +98,7 @@ class ListingFailureTest {
               });
     }
 
-    /** Replaces what one method returns; every other call goes through. */
+    /** Replaces the result of one method; all other calls are forwarded. */
     private static <T, R> T replace(
         Class<T> type, T target, String method, Class<R> result, UnaryOperator<R> by) {
       return type.cast(

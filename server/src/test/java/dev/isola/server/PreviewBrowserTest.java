@@ -20,21 +20,21 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A1, A3: a web server in a sandbox without a network, seen from outside. */
+/** A1, A3: a web server in a sandbox without network, accessed by a browser. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PreviewBrowserTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final int PORT = 8123;
 
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private TestClient client;
   private String id = "";
 
   @BeforeAll
   void open() throws IOException {
-    house = new TestServer(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
-    client = house.client();
+    testServer = new TestServer(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
+    client = testServer.client();
     String script;
     try (InputStream in =
         Objects.requireNonNull(getClass().getResourceAsStream("/preview/site.py"))) {
@@ -63,7 +63,7 @@ class PreviewBrowserTest {
     if (!id.isEmpty()) {
       client.delete(sandbox() + "?force=true");
     }
-    house.close();
+    testServer.close();
   }
 
   private String sandbox() {
@@ -75,18 +75,20 @@ class PreviewBrowserTest {
   }
 
   @Test
-  void aPausedSandboxIsWokenByTraffic() throws IOException {
+  void authenticatedTrafficResumesAPausedSandbox() throws IOException {
     TestClient.Response paused = client.post(sandbox() + "/pause", "");
     Assumptions.assumeTrue(
         paused.status() == 200, () -> "sandboxes cannot be paused here: " + paused.text());
-    assertThat(house.client("").get(prefix() + "/").status()).isEqualTo(401);
-    assertThat(client.get(sandbox()).json()).as("by nobody").containsEntry("state", "paused");
+    assertThat(testServer.client("").get(prefix() + "/").status()).isEqualTo(401);
+    assertThat(client.get(sandbox()).json())
+        .as("not resumed by an unauthenticated request")
+        .containsEntry("state", "paused");
     assertThat(client.get(prefix() + "/part.js").text()).contains("part");
     assertThat(client.get(sandbox()).json()).containsEntry("state", "running");
   }
 
   @Test
-  void oneThatDoesNotWantToBeWokenSleepsOn() throws IOException {
+  void trafficDoesNotResumeASandboxWithoutAutoResume() throws IOException {
     String other = client.post("/api/v1/sandboxes", "{}").field("id");
     try {
       TestClient.Response paused = client.post("/api/v1/sandboxes/" + other + "/pause", "");
@@ -102,7 +104,7 @@ class PreviewBrowserTest {
   }
 
   @Test
-  void aBrowserSeesItsPagesStreamsAndSockets() throws Exception {
+  void browserLoadsPagesStreamsAndWebSockets() throws Exception {
     Path program =
         Browser.installed()
             .orElseGet(() -> Assumptions.abort("chromium is not installed (apt: chromium)"));
@@ -115,13 +117,13 @@ class PreviewBrowserTest {
           .contains("socket:ping pong", "events:3", "origin:own", "cookie:false", "api:refused");
       assertThat(browser.evaluate("location.href")).doesNotContain("isola_token");
 
-      // Without the link there is nothing to see: the cookie is for that host only.
+      // Another host requires its own link, because the cookie is limited to one host.
       browser.open("http://" + PORT + "-" + id + ".localhost:" + client.port() + "/again");
       browser.shows("part");
       browser.open("http://8124-" + id + ".localhost:" + client.port() + "/");
       browser.shows("UNAUTHENTICATED");
 
-      // By path it runs as if it came from nowhere, and can do nothing to whose address it has.
+      // In path form the page has an opaque origin and cannot access the server's API.
       client.send("PUT", prefix(), Map.of(), "{\"public\":true}".getBytes(UTF_8));
       browser.open("http://localhost:" + client.port() + prefix() + "/?api=/api/v1/openapi.json");
       assertThat(browser.shows("part", "socket:", "events:", "api:"))

@@ -23,18 +23,21 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A1, A3: strangers at public ports take nothing from keys, and wrong keys are counted there. */
+/**
+ * A1, A3: anonymous requests to public ports do not affect authenticated ones, and failed keys are
+ * counted.
+ */
 class PreviewLimitsTest {
   private static final String HELLO = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
   private static final Duration SOON = Duration.ofSeconds(30);
 
   @TempDir Path folder;
-  private final CountDownLatch letGo = new CountDownLatch(1);
-  private final List<TestClient.OpenResponse> hanging = new ArrayList<>();
+  private final CountDownLatch release = new CountDownLatch(1);
+  private final List<TestClient.OpenResponse> slowRequests = new ArrayList<>();
   private TestSite site;
 
   @SuppressWarnings("NullAway.Init") // each test opens its own
-  private TestServer house;
+  private TestServer testServer;
 
   @SuppressWarnings("NullAway.Init")
   private String id;
@@ -47,33 +50,33 @@ class PreviewLimitsTest {
 
   @AfterEach
   void close() throws IOException {
-    letGo.countDown();
-    for (TestClient.OpenResponse one : hanging) {
+    release.countDown();
+    for (TestClient.OpenResponse one : slowRequests) {
       one.close();
     }
-    house.engine.destroy(new SandboxId(id), DestroyOptions.FORCE);
-    house.close();
+    testServer.engine.destroy(new SandboxId(id), DestroyOptions.FORCE);
+    testServer.close();
     site.close();
   }
 
-  private void house(RequestLimits limits) throws IOException {
-    house =
+  private void startServer(RequestLimits limits) throws IOException {
+    testServer =
         new TestServer(
             folder,
             Duration.ofSeconds(30),
             new SubprocessProviderFactory(),
-            serving -> new HttpServerOptions(Optional.empty(), limits, List.of(), Optional::empty),
+            context -> new HttpServerOptions(Optional.empty(), limits, List.of(), Optional::empty),
             Map.of());
-    id = house.client().post("/api/v1/sandboxes", "{}").field("id");
+    id = testServer.client().post("/api/v1/sandboxes", "{}").field("id");
   }
 
   private String ports() {
     return "/api/v1/sandboxes/" + id + "/ports/" + site.port();
   }
 
-  private void publish() throws IOException {
+  private void publishPort() throws IOException {
     assertThat(
-            house
+            testServer
                 .client()
                 .send("PUT", ports(), Map.of(), "{\"public\":true}".getBytes(UTF_8))
                 .status())
@@ -83,27 +86,27 @@ class PreviewLimitsTest {
   private TestClient.Response preview(TestClient client, Map<String, String> more)
       throws IOException {
     Map<String, String> headers = new HashMap<>();
-    headers.put("Host", site.port() + "-" + id + ".localhost:" + house.server.port());
+    headers.put("Host", site.port() + "-" + id + ".localhost:" + testServer.server.port());
     headers.putAll(more);
     return client.send("GET", "/", headers, new byte[0]);
   }
 
-  private TestClient.OpenResponse hang(TestClient client) throws IOException {
+  private TestClient.OpenResponse openSlowRequest(TestClient client) throws IOException {
     int before = site.heads().size();
     TestClient.OpenResponse open = client.open("GET", ports() + "/slow", Map.of(), new byte[0]);
-    hanging.add(open);
+    slowRequests.add(open);
     await().atMost(SOON).until(() -> site.heads().size() > before);
     return open;
   }
 
-  /** Answers the head at once, so that the client has it, and the body when it is let go. */
-  private void siteHangs() {
+  /** Sends the response head at once and the body only when released. */
+  private void serveSlowly() {
     site.handleWith(
         (head, in, out) -> {
           if (head.startsWith("GET /slow")) {
             out.write("HTTP/1.1 200 OK\r\n\r\nfirst".getBytes(ISO_8859_1));
             out.flush();
-            letGo.await();
+            release.await();
           } else {
             out.write(HELLO.getBytes(ISO_8859_1));
           }
@@ -111,43 +114,43 @@ class PreviewLimitsTest {
   }
 
   @Test
-  void strangersAtPublicPortsTakeNoPlaceFromTheApiNorFromKeys() throws IOException {
-    house(new RequestLimits(0, 1, 0, 2, 0, 4, 0));
-    publish();
-    siteHangs();
-    TestClient stranger = house.client("");
+  void anonymousPreviewRequestsDoNotBlockTheApiOrAuthenticatedRequests() throws IOException {
+    startServer(new RequestLimits(0, 1, 0, 2, 0, 4, 0));
+    publishPort();
+    serveSlowly();
+    TestClient anonymous = testServer.client("");
     for (int i = 0; i < 3; i++) {
-      assertThat(hang(stranger).status()).isEqualTo(200);
+      assertThat(openSlowRequest(anonymous).status()).isEqualTo(200);
     }
-    TestClient.Response refused = preview(stranger, Map.of());
+    TestClient.Response refused = preview(anonymous, Map.of());
     assertThat(refused.status()).as(refused.text()).isEqualTo(429);
     assertThat(refused.headers()).containsKey("retry-after");
-    assertThat(house.client().get("/api/v1/sandboxes").status()).as("the API").isEqualTo(200);
-    assertThat(preview(house.client(), Map.of()).status()).as("a key").isEqualTo(200);
+    assertThat(testServer.client().get("/api/v1/sandboxes").status()).as("the API").isEqualTo(200);
+    assertThat(preview(testServer.client(), Map.of()).status()).as("a key").isEqualTo(200);
 
-    letGo.countDown();
-    await().atMost(SOON).until(() -> preview(stranger, Map.of()).status() == 200);
+    release.countDown();
+    await().atMost(SOON).until(() -> preview(anonymous, Map.of()).status() == 200);
   }
 
   @Test
-  void oneSandboxHasAPartOfThePreviews() throws IOException {
-    house(new RequestLimits(0, 1, 0, 0, 0, 100, 2));
-    publish();
-    siteHangs();
-    TestClient stranger = house.client("");
-    assertThat(hang(stranger).status()).isEqualTo(200);
-    assertThat(hang(stranger).status()).isEqualTo(200);
-    assertThat(preview(stranger, Map.of()).status()).isEqualTo(429);
-    String other = house.client().post("/api/v1/sandboxes", "{}").field("id");
+  void previewRequestsPerSandboxAreLimited() throws IOException {
+    startServer(new RequestLimits(0, 1, 0, 0, 0, 100, 2));
+    publishPort();
+    serveSlowly();
+    TestClient anonymous = testServer.client("");
+    assertThat(openSlowRequest(anonymous).status()).isEqualTo(200);
+    assertThat(openSlowRequest(anonymous).status()).isEqualTo(200);
+    assertThat(preview(anonymous, Map.of()).status()).isEqualTo(429);
+    String other = testServer.client().post("/api/v1/sandboxes", "{}").field("id");
     String path = "/api/v1/sandboxes/" + other + "/ports/" + site.port();
-    assertThat(house.client().get(path + "/").status()).as("another sandbox").isEqualTo(200);
-    house.client().delete("/api/v1/sandboxes/" + other + "?force=true");
+    assertThat(testServer.client().get(path + "/").status()).as("another sandbox").isEqualTo(200);
+    testServer.client().delete("/api/v1/sandboxes/" + other + "?force=true");
   }
 
   @Test
-  void aTunnelHoldsItsPlaceUntilItEnds() throws IOException {
-    house(new RequestLimits(0, 1, 0, 0, 0, 100, 1));
-    publish();
+  void tunnelHoldsItsPermitUntilItEnds() throws IOException {
+    startServer(new RequestLimits(0, 1, 0, 0, 0, 100, 1));
+    publishPort();
     site.handleWith(
         (head, in, out) -> {
           if (head.contains("Upgrade: shout")) {
@@ -160,66 +163,67 @@ class PreviewLimitsTest {
             out.write(HELLO.getBytes(ISO_8859_1));
           }
         });
-    TestClient stranger = house.client("");
+    TestClient anonymous = testServer.client("");
     Map<String, String> upgrade = Map.of("Connection", "Upgrade", "Upgrade", "shout");
     try (TestClient.OpenResponse tunnel =
-        stranger.open("GET", ports() + "/", upgrade, new byte[0])) {
+        anonymous.open("GET", ports() + "/", upgrade, new byte[0])) {
       assertThat(tunnel.status()).isEqualTo(101);
-      assertThat(preview(stranger, Map.of()).status()).isEqualTo(429);
+      assertThat(preview(anonymous, Map.of()).status()).isEqualTo(429);
     }
-    await().atMost(SOON).until(() -> preview(stranger, Map.of()).status() == 200);
+    await().atMost(SOON).until(() -> preview(anonymous, Map.of()).status() == 200);
   }
 
   @Test
-  void wrongKeysAtAPrivatePortAreCountedAndThenARightOneIsNotLookedAt() throws IOException {
-    house(new RequestLimits(0, 1, 3, 0, 0));
+  void failedKeysAtAPrivatePortBlockTheAddress() throws IOException {
+    startServer(new RequestLimits(0, 1, 3, 0, 0));
     String path = ports() + "/";
-    TestClient guesser = house.client("isk_" + "0".repeat(64));
+    TestClient invalidClient = testServer.client("isk_" + "0".repeat(64));
     for (int i = 0; i < 3; i++) {
-      assertThat(guesser.get(path).status()).isEqualTo(401);
+      assertThat(invalidClient.get(path).status()).isEqualTo(401);
     }
-    assertThat(guesser.get(path).status()).isEqualTo(429);
-    assertThat(house.client().get(path).status()).as("a right key").isEqualTo(429);
-    assertThat(house.client("").get(path).status()).as("no key").isEqualTo(401);
+    assertThat(invalidClient.get(path).status()).isEqualTo(429);
+    assertThat(testServer.client().get(path).status()).as("a valid key").isEqualTo(429);
+    assertThat(testServer.client("").get(path).status()).as("no key").isEqualTo(401);
   }
 
   @Test
-  void wrongTokensOfEveryKindAreCounted() throws IOException {
-    house(new RequestLimits(0, 1, 2, 0, 0));
-    TestClient stranger = house.client("");
+  void failedTokensOfEveryKindAreCounted() throws IOException {
+    startServer(new RequestLimits(0, 1, 2, 0, 0));
+    TestClient anonymous = testServer.client("");
     String path = ports() + "/";
     Map<String, String> wrong = Map.of("X-Isola-Token", "wrong");
-    assertThat(stranger.send("GET", path, wrong, new byte[0]).status()).isEqualTo(401);
-    assertThat(stranger.get(path + "?isola_token=ist_wrong.wrong").status()).isEqualTo(401);
-    assertThat(stranger.get(path + "?isola_token=ist_wrong.wrong").status()).isEqualTo(429);
-    assertThat(house.client().get(path).status()).isEqualTo(429);
+    assertThat(anonymous.send("GET", path, wrong, new byte[0]).status()).isEqualTo(401);
+    assertThat(anonymous.get(path + "?isola_token=ist_wrong.wrong").status()).isEqualTo(401);
+    assertThat(anonymous.get(path + "?isola_token=ist_wrong.wrong").status()).isEqualTo(429);
+    assertThat(testServer.client().get(path).status()).isEqualTo(429);
   }
 
   @Test
-  void aPublicPortDoesNotTellWhichKeysAreGood() throws IOException {
-    house(new RequestLimits(0, 1, 3, 0, 0));
-    publish();
-    String good = house.admin;
+  void publicPortDoesNotDiscloseWhichKeysAreValid() throws IOException {
+    startServer(new RequestLimits(0, 1, 3, 0, 0));
+    publishPort();
+    String good = testServer.admin;
     for (String key : List.of(good, "isk_" + "0".repeat(64))) {
-      assertThat(preview(house.client(key), Map.of()).status()).isEqualTo(200);
+      assertThat(preview(testServer.client(key), Map.of()).status()).isEqualTo(200);
       assertThat(site.lastHead()).doesNotContain("Authorization", key);
     }
-    // A token of the site's own is no key of ours and reaches it, however often.
+    // A token of the site is not a server key and is always forwarded.
     for (int i = 0; i < 10; i++) {
-      assertThat(preview(house.client("the-site's-own-" + i), Map.of()).status()).isEqualTo(200);
+      assertThat(preview(testServer.client("the-site's-own-" + i), Map.of()).status())
+          .isEqualTo(200);
       assertThat(site.lastHead()).contains("Authorization: Bearer the-site's-own-" + i);
     }
     for (int i = 0; i < 5; i++) {
-      assertThat(preview(house.client("isk_" + i), Map.of()).status()).isEqualTo(200);
+      assertThat(preview(testServer.client("isk_" + i), Map.of()).status()).isEqualTo(200);
     }
-    assertThat(house.client().get("/api/v1/sandboxes/x").status())
-        .as("guesses were counted")
+    assertThat(testServer.client().get("/api/v1/sandboxes/x").status())
+        .as("failures were counted")
         .isEqualTo(429);
   }
 
   @Test
-  void whatCommandsAReverseProxyDoesNotLeaveASandbox() throws IOException {
-    house(RequestLimits.NONE);
+  void reverseProxyHeadersOfASandboxAreDropped() throws IOException {
+    startServer(RequestLimits.NONE);
     site.respondWith(
         String.join(
             "\r\n",
@@ -239,7 +243,7 @@ class PreviewLimitsTest {
             "",
             "hello"));
     for (TestClient.Response answer :
-        List.of(preview(house.client(), Map.of()), house.client().get(ports() + "/"))) {
+        List.of(preview(testServer.client(), Map.of()), testServer.client().get(ports() + "/"))) {
       assertThat(answer.text()).isEqualTo("hello");
       assertThat(answer.headers()).containsEntry("x-own", "yes");
       assertThat(answer.headers().keySet())

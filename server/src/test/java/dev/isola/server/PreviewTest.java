@@ -28,8 +28,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A1, A3: ports of sandboxes as web sites. The subprocess provider shares the host's loopback, so
- * that a site of the test can be as odd as it likes behind a real agent.
+ * A1, A3: ports of sandboxes as web sites. The subprocess provider shares the host's loopback
+ * interface, so the test can serve arbitrary responses behind a real agent.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PreviewTest {
@@ -38,17 +38,17 @@ class PreviewTest {
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: text/html\r\n\r\nhello";
 
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private TestClient client;
-  private TestClient nobody;
+  private TestClient anonymous;
   private TestSite site;
   private String id;
 
   @BeforeAll
   void open() throws IOException {
-    house = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
-    client = house.client();
-    nobody = house.client("");
+    testServer = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+    client = testServer.client();
+    anonymous = testServer.client("");
     id = client.post("/api/v1/sandboxes", "{}").field("id");
     site = new TestSite();
   }
@@ -57,13 +57,13 @@ class PreviewTest {
   void close() throws IOException {
     site.close();
     client.delete("/api/v1/sandboxes/" + id + "?force=true");
-    house.close();
+    testServer.close();
   }
 
   @BeforeEach
-  void quiet() {
+  void reset() {
     site.respondWith(HELLO);
-    house.warnings.clear();
+    testServer.warnings.clear();
   }
 
   private static String head(String status, String... headers) {
@@ -90,7 +90,7 @@ class PreviewTest {
   }
 
   @Test
-  void isSeenByHostAndByPathWithAKey() throws IOException {
+  void previewIsAccessibleByHostAndByPathWithAKey() throws IOException {
     TestClient.Response host = byHost(client, "/a/b%20c?d=e&f", Map.of());
     assertThat(host.status()).as(host.text()).isEqualTo(200);
     assertThat(host.text()).isEqualTo("hello");
@@ -115,31 +115,31 @@ class PreviewTest {
   }
 
   @Test
-  void isPrivateUntilSomebodyOpensIt() throws IOException {
-    assertThat(byHost(nobody, "/", Map.of()).status()).isEqualTo(401);
-    assertThat(nobody.get(prefix() + "/").status()).isEqualTo(401);
-    assertThat(byHost(house.client(house.read), "/", Map.of()).status()).isEqualTo(403);
+  void portIsPrivateUntilItIsPublished() throws IOException {
+    assertThat(byHost(anonymous, "/", Map.of()).status()).isEqualTo(401);
+    assertThat(anonymous.get(prefix() + "/").status()).isEqualTo(401);
+    assertThat(byHost(testServer.client(testServer.read), "/", Map.of()).status()).isEqualTo(403);
     assertThat(site.heads()).isEmpty();
 
     TestClient.Response opened =
         client.send("PUT", prefix(), Map.of(), "{\"public\":true}".getBytes(UTF_8));
     assertThat(opened.json()).containsEntry("public", true).containsEntry("port", site.port());
     assertThat(client.get(ports()).list("ports")).hasSize(1);
-    assertThat(byHost(nobody, "/", Map.of()).text()).isEqualTo("hello");
-    assertThat(nobody.get(prefix() + "/").text()).isEqualTo("hello");
-    assertThat(byHost(nobody, "/", Map.of("Origin", "http://elsewhere.example")).status())
+    assertThat(byHost(anonymous, "/", Map.of()).text()).isEqualTo("hello");
+    assertThat(anonymous.get(prefix() + "/").text()).isEqualTo("hello");
+    assertThat(byHost(anonymous, "/", Map.of("Origin", "http://elsewhere.example")).status())
         .isEqualTo(200);
-    assertThat(nobody.send("GET", ports() + "/1/", Map.of(), new byte[0]).status())
+    assertThat(anonymous.send("GET", ports() + "/1/", Map.of(), new byte[0]).status())
         .as("another port")
         .isEqualTo(401);
 
     client.send("PUT", prefix(), Map.of(), "{\"public\":false}".getBytes(UTF_8));
-    assertThat(byHost(nobody, "/", Map.of()).status()).isEqualTo(401);
+    assertThat(byHost(anonymous, "/", Map.of()).status()).isEqualTo(401);
     assertThat(client.get(ports()).list("ports")).isEmpty();
   }
 
   @Test
-  void aPreviewsHostIsNeverTheApi() throws IOException {
+  void previewHostNeverServesTheApi() throws IOException {
     assertThat(byHost(client, "/api/v1/sandboxes", Map.of()).text()).isEqualTo("hello");
     assertThat(site.lastHead()).startsWith("GET /api/v1/sandboxes HTTP/1.1\r\n");
     TestClient.Response link =
@@ -169,7 +169,7 @@ class PreviewTest {
                     Map.of("Host", site.port() + "-" + id + ".isola.example"),
                     new byte[0])
                 .text())
-        .as("a domain of ours")
+        .as("a domain of the server")
         .isEqualTo("hello");
     assertThat(byHost(client, "/", Map.of("Origin", page)).status()).isEqualTo(200);
     assertThat(byHost(client, "/", Map.of("Origin", "http://1-other.localhost")).status())
@@ -177,32 +177,32 @@ class PreviewTest {
   }
 
   @Test
-  void noSecretOfOursReachesASandbox() throws IOException {
+  void serverCredentialsAreNotForwardedToASandbox() throws IOException {
     String token = token("preview");
-    byHost(nobody, "/", Map.of("Authorization", "Bearer " + client.key()));
+    byHost(anonymous, "/", Map.of("Authorization", "Bearer " + client.key()));
     assertThat(site.lastHead()).doesNotContainIgnoringCase("authorization");
-    byHost(nobody, "/", Map.of("X-Isola-Token", token));
+    byHost(anonymous, "/", Map.of("X-Isola-Token", token));
     assertThat(site.lastHead()).doesNotContainIgnoringCase("isola-token");
     byHost(
-        nobody,
+        anonymous,
         "/",
         Map.of(
             "Cookie",
             "a=1; isola_preview=" + token + "; b=2",
             "Authorization",
-            "Bearer " + house.read,
+            "Bearer " + testServer.read,
             "Sec-WebSocket-Protocol",
-            "chat, isola.bearer." + house.use));
+            "chat, isola.bearer." + testServer.use));
     assertThat(site.lastHead())
         .contains("Cookie: a=1; b=2\r\n", "Sec-WebSocket-Protocol: chat\r\n")
         .doesNotContainIgnoringCase("authorization");
     for (String head : site.heads()) {
-      assertThat(head).doesNotContain(client.key(), house.use, house.read, token);
+      assertThat(head).doesNotContain(client.key(), testServer.use, testServer.read, token);
     }
-    // What is the sandbox's own goes through.
-    byHost(nobody, "/", Map.of("X-Isola-Token", token, "Authorization", "Bearer theirs"));
+    // Credentials of the site itself are forwarded.
+    byHost(anonymous, "/", Map.of("X-Isola-Token", token, "Authorization", "Bearer theirs"));
     assertThat(site.lastHead()).contains("Authorization: Bearer theirs\r\n");
-    byHost(nobody, "/?isola_token=" + token, Map.of());
+    byHost(anonymous, "/?isola_token=" + token, Map.of());
     assertThat(site.lastHead()).doesNotContain("isola_token");
   }
 
@@ -215,7 +215,7 @@ class PreviewTest {
   }
 
   @Test
-  void aLinkBecomesACookie() throws IOException {
+  void previewLinkIsExchangedForACookie() throws IOException {
     TestClient.Response made = client.post(prefix() + "/link", "{\"ttlSeconds\":60}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     String url = made.field("url");
@@ -223,7 +223,7 @@ class PreviewTest {
         .startsWith(
             "http://" + site.port() + "-" + id + ".localhost:" + client.port() + "/?isola_token=");
     String query = url.substring(url.indexOf('?'));
-    TestClient.Response first = byHost(nobody, "/page" + query + "&x=1", Map.of());
+    TestClient.Response first = byHost(anonymous, "/page" + query + "&x=1", Map.of());
     assertThat(first.status()).isEqualTo(303);
     assertThat(first.headers())
         .containsEntry("location", "/page?x=1")
@@ -232,41 +232,44 @@ class PreviewTest {
     assertThat(cookie).contains("HttpOnly", "SameSite=Lax", "Path=/;", "Max-Age=");
     assertThat(site.heads()).isEmpty();
     String shown = cookie.substring(0, cookie.indexOf(';'));
-    assertThat(byHost(nobody, "/page?x=1", Map.of("Cookie", shown)).text()).isEqualTo("hello");
-    assertThat(byHost(nobody, "/", Map.of("Cookie", "isola_preview=planted; " + shown)).text())
+    assertThat(byHost(anonymous, "/page?x=1", Map.of("Cookie", shown)).text()).isEqualTo("hello");
+    assertThat(byHost(anonymous, "/", Map.of("Cookie", "isola_preview=planted; " + shown)).text())
         .isEqualTo("hello");
-    assertThat(byHost(nobody, "//evil.example/" + query, Map.of()).headers().get("location"))
+    assertThat(byHost(anonymous, "//evil.example/" + query, Map.of()).headers().get("location"))
         .isNotEqualTo("//evil.example/");
 
-    // For this port only.
+    // The cookie is limited to this port.
     String other = "1-" + id + ".localhost";
-    assertThat(byHost(nobody, "/", Map.of("Host", other, "Cookie", shown)).status()).isEqualTo(401);
-    assertThat(byHost(nobody, "/" + query, Map.of("Host", other)).status()).isEqualTo(401);
-    assertThat(
-            nobody.send("GET", "/api/v1/sandboxes", Map.of("Cookie", shown), new byte[0]).status())
+    assertThat(byHost(anonymous, "/", Map.of("Host", other, "Cookie", shown)).status())
         .isEqualTo(401);
-    assertThat(byHost(nobody, "/" + query + "x", Map.of()).status()).isEqualTo(401);
+    assertThat(byHost(anonymous, "/" + query, Map.of("Host", other)).status()).isEqualTo(401);
+    assertThat(
+            anonymous
+                .send("GET", "/api/v1/sandboxes", Map.of("Cookie", shown), new byte[0])
+                .status())
+        .isEqualTo(401);
+    assertThat(byHost(anonymous, "/" + query + "x", Map.of()).status()).isEqualTo(401);
 
     String path =
         client.post(prefix() + "/link", "{\"ttlSeconds\":60,\"form\":\"path\"}").field("url");
-    TestClient.Response byPath = nobody.get(path.substring(path.indexOf("/api/")));
+    TestClient.Response byPath = anonymous.get(path.substring(path.indexOf("/api/")));
     assertThat(byPath.status()).isEqualTo(303);
     assertThat(byPath.headers()).containsEntry("location", prefix() + "/");
     assertThat(byPath.headers().get("set-cookie")).contains("Path=" + prefix() + "/;");
   }
 
   @Test
-  void aTokenWorksForItsSandboxAndForWhatItIsFor() throws IOException {
+  void tokenIsLimitedToItsSandboxAndScope() throws IOException {
     String use = token("use");
     String preview = token("preview");
-    TestClient user = house.client(use);
+    TestClient user = testServer.client(use);
     String other = client.post("/api/v1/sandboxes", "{}").field("id");
     try {
-      String mine = "/api/v1/sandboxes/" + id;
-      assertThat(user.get(mine).status()).isEqualTo(200);
-      assertThat(user.post(mine + "/exec", "{\"command\":\"echo hi\"}").text()).contains("hi\\n");
+      String own = "/api/v1/sandboxes/" + id;
+      assertThat(user.get(own).status()).isEqualTo(200);
+      assertThat(user.post(own + "/exec", "{\"command\":\"echo hi\"}").text()).contains("hi\\n");
       assertThat(byHost(user, "/", Map.of()).status()).isEqualTo(200);
-      assertThat(nobody.send("GET", mine, Map.of("X-Isola-Token", use), new byte[0]).status())
+      assertThat(anonymous.send("GET", own, Map.of("X-Isola-Token", use), new byte[0]).status())
           .isEqualTo(200);
       for (String path :
           List.of(
@@ -278,27 +281,27 @@ class PreviewTest {
       }
       assertThat(user.get("/api/v1/sandboxes/" + other + "/ports/" + site.port() + "/").status())
           .isEqualTo(401);
-      // What would outlive it needs a key.
-      assertThat(user.post(mine + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":9}").status())
+      // Operations that outlive the token require a key.
+      assertThat(user.post(own + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":9}").status())
           .isEqualTo(403);
       assertThat(user.post(prefix() + "/link", "{\"ttlSeconds\":9}").status()).isEqualTo(403);
       assertThat(user.send("PUT", prefix(), Map.of(), "{\"public\":true}".getBytes(UTF_8)).status())
           .isEqualTo(403);
 
-      assertThat(house.client(preview).get(mine).status()).isEqualTo(403);
-      assertThat(byHost(house.client(preview), "/", Map.of()).status()).isEqualTo(200);
+      assertThat(testServer.client(preview).get(own).status()).isEqualTo(403);
+      assertThat(byHost(testServer.client(preview), "/", Map.of()).status()).isEqualTo(200);
       for (int i = 0; i < preview.length(); i++) {
         char wrong = preview.charAt(i) == 'A' ? 'B' : 'A';
         String bad = preview.substring(0, i) + wrong + preview.substring(i + 1);
-        assertThat(byHost(nobody, "/", Map.of("X-Isola-Token", bad)).status())
+        assertThat(byHost(anonymous, "/", Map.of("X-Isola-Token", bad)).status())
             .as(i + " of " + preview)
             .isEqualTo(401);
       }
     } finally {
       client.delete("/api/v1/sandboxes/" + other + "?force=true");
     }
-    String late =
-        house
+    String expired =
+        testServer
             .keys
             .tokens()
             .sign(
@@ -306,13 +309,13 @@ class PreviewTest {
                     dev.isola.server.auth.SandboxToken.Kind.USE,
                     new dev.isola.spi.SandboxId(id),
                     0,
-                    house.keys.tokens().expiryAfter(-1)))
+                    testServer.keys.tokens().expiryAfter(-1)))
             .reveal();
-    assertThat(house.client(late).get("/api/v1/sandboxes/" + id).status()).isEqualTo(401);
+    assertThat(testServer.client(expired).get("/api/v1/sandboxes/" + id).status()).isEqualTo(401);
   }
 
   @Test
-  void bodiesPassBothWaysAtOnce() throws Exception {
+  void bodiesAreStreamedInBothDirectionsConcurrently() throws Exception {
     AtomicLong came = new AtomicLong();
     site.handleWith(
         (head, in, out) -> {
@@ -340,7 +343,7 @@ class PreviewTest {
                       + client.key()
                       + "\r\nContent-Length: 5000000\r\n\r\n")
                   .getBytes(UTF_8));
-      // By a thread of its own: the echo begins before all of it is sent.
+      // On a separate thread, because the echo begins before the request is complete.
       Thread sender =
           Thread.ofVirtual()
               .start(
@@ -348,7 +351,7 @@ class PreviewTest {
                     try {
                       socket.getOutputStream().write(body);
                     } catch (IOException e) {
-                      // What comes back tells.
+                      // The response is checked below.
                     }
                   });
       TestClient.OpenResponse open = TestClient.read(socket);
@@ -376,7 +379,7 @@ class PreviewTest {
             prefix() + "/",
             Map.of("Transfer-Encoding", "chunked", "Content-Length", ""),
             new byte[0]);
-    assertThat(chunked.status()).isEqualTo(400); // both is neither
+    assertThat(chunked.status()).isEqualTo(400); // contradictory framing
     try (TestClient.OpenResponse open =
         client.raw(
             ("POST "
@@ -394,7 +397,7 @@ class PreviewTest {
   }
 
   @Test
-  void aStreamArrivesPieceByPieceAndEndsWithItsReader() throws Exception {
+  void streamedResponseArrivesIncrementallyAndEndsWithTheClient() throws Exception {
     CountDownLatch first = new CountDownLatch(1);
     CountDownLatch next = new CountDownLatch(1);
     AtomicBoolean noticed = new AtomicBoolean();
@@ -407,23 +410,23 @@ class PreviewTest {
           out.write("5\r\none\n\n\r\n".getBytes(UTF_8));
           next.await(30, TimeUnit.SECONDS);
           out.write("5\r\ntwo\n\n\r\n".getBytes(UTF_8));
-          noticed.set(in.read() < 0); // silent from now on
+          noticed.set(in.read() < 0); // sends nothing further
         });
     try (TestClient.OpenResponse open = client.open("GET", prefix() + "/", Map.of(), new byte[0])) {
       assertThat(open.headers()).containsEntry("content-type", "text/event-stream");
       first.countDown();
       InputStream body = open.body();
-      // But for the last byte of each: what ends a chunk comes with the next.
+      // The last byte of an event arrives with the end of its chunk.
       assertThat(new String(body.readNBytes(4), UTF_8)).isEqualTo("one\n");
       next.countDown();
       assertThat(new String(body.readNBytes(5), UTF_8)).isEqualTo("\ntwo\n");
     }
     await().atMost(SOON).untilTrue(noticed);
-    assertThat(house.warnings).isEmpty();
+    assertThat(testServer.warnings).isEmpty();
   }
 
   @Test
-  void anUpgradeBecomesATunnel() throws Exception {
+  void upgradedConnectionIsTunnelled() throws Exception {
     site.handleWith(
         (head, in, out) -> {
           out.write(
@@ -449,12 +452,12 @@ class PreviewTest {
       open.socket().shutdownOutput();
       assertThat(new String(open.body().readAllBytes(), UTF_8)).isEqualTo(" last");
     }
-    // One that is refused is an answer like any other.
+    // A refused upgrade is an ordinary response.
     site.respondWith("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno");
     try (TestClient.OpenResponse open = client.open("GET", "/chat", upgrade, new byte[0])) {
       assertThat(open.status()).isEqualTo(403);
     }
-    // h2c is between two ends of one connection.
+    // h2c is a hop-by-hop upgrade.
     site.respondWith(HELLO);
     client
         .open(
@@ -468,7 +471,7 @@ class PreviewTest {
   }
 
   @Test
-  void oddAnswersAreAProblemAndNothingElse() throws IOException {
+  void malformedResponsesAreReportedAsAProblem() throws IOException {
     for (String odd :
         List.of(
             "",
@@ -499,11 +502,11 @@ class PreviewTest {
       assertThat(answer.field("code")).isEqualTo("OUTCOME_UNKNOWN");
       assertThat(answer.field("detail")).contains("port " + site.port());
     }
-    assertThat(house.warnings).isEmpty();
+    assertThat(testServer.warnings).isEmpty();
   }
 
   @Test
-  void bodiesThatAreCutOffAreSeenToBe() {
+  void truncatedBodiesAreDetectable() {
     for (String cut :
         List.of(
             "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
@@ -521,7 +524,7 @@ class PreviewTest {
   }
 
   @Test
-  void answersOfEveryFramingPass() throws IOException {
+  void responsesOfEveryFramingAreForwarded() throws IOException {
     Map<String, String> good =
         Map.of(
             "HTTP/1.0 200 OK\r\n\r\nuntil the end", "until the end",
@@ -544,11 +547,11 @@ class PreviewTest {
         client.open("HEAD", prefix() + "/", Map.of(), new byte[0])) {
       assertThat(open.headers()).containsEntry("content-length", "1234");
     }
-    assertThat(house.warnings).isEmpty();
+    assertThat(testServer.warnings).isEmpty();
   }
 
   @Test
-  void aPageByPathCannotSpeakForOurs() throws IOException {
+  void pathFormStripsHeadersThatAffectTheServerOrigin() throws IOException {
     site.respondWith(
         head(
             "302 Found",
@@ -582,7 +585,7 @@ class PreviewTest {
   }
 
   @Test
-  void saysWhenNothingListensOrNobodyIsThere() throws IOException {
+  void closedPortAndMissingSandboxAreReported() throws IOException {
     TestClient.Response closed = client.get(ports() + "/1/");
     assertThat(closed.status()).isEqualTo(404);
     assertThat(closed.field("code")).isEqualTo("PORT_NOT_OPEN");
@@ -596,12 +599,12 @@ class PreviewTest {
   }
 
   @Test
-  void theLogNamesTheRouteAndNothingElse() throws IOException {
-    house.requests.clear();
+  void accessLogContainsOnlyTheRoute() throws IOException {
+    testServer.requests.clear();
     byHost(client, "/hunter2?hunter3", Map.of());
-    await().atMost(SOON).until(() -> !house.requests.isEmpty());
-    assertThat(house.requests.getFirst().route())
+    await().atMost(SOON).until(() -> !testServer.requests.isEmpty());
+    assertThat(testServer.requests.getFirst().route())
         .isEqualTo("/api/v1/sandboxes/{id}/ports/{port}/{rest}");
-    assertThat(house.requests.toString()).doesNotContain("hunter", id);
+    assertThat(testServer.requests.toString()).doesNotContain("hunter", id);
   }
 }

@@ -14,12 +14,9 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/**
- * Makes requests out of the OpenAPI document that a server hands out: mostly what the document
- * allows, with something wrong in most of them.
- */
+/** Generates requests from the OpenAPI document of a server: mostly valid ones with a defect. */
 final class RequestFuzzer {
-  /** A request; {@code streams} when its answer need not end. */
+  /** A request; {@code streams} if the response may be endless. */
   record FuzzedRequest(
       String operation,
       String method,
@@ -103,7 +100,7 @@ final class RequestFuzzer {
   private final List<String> ids;
 
   /**
-   * @param ids of sandboxes that may come to harm
+   * @param ids sandboxes that may be destroyed
    */
   RequestFuzzer(Map<String, Object> document, Random random, List<String> ids) {
     this.random = random;
@@ -165,7 +162,7 @@ final class RequestFuzzer {
     }
     return rarely(3)
         ? pick(List.of("%00", "%ff", "%2e%2e", "a%2fb", "..", "%", "x".repeat(400), "~", "a b"))
-        : pick(List.of("box", "nobody", "1", "first", "0"));
+        : pick(List.of("box", "missing", "1", "first", "0"));
   }
 
   private void add(StringBuilder query, String name, Map<?, ?> schema) {
@@ -216,7 +213,7 @@ final class RequestFuzzer {
     return other;
   }
 
-  /** Returns a value of the schema, or now and then of none. */
+  /** Returns a value that matches the schema, or sometimes one that does not. */
   private Object value(String name, Map<?, ?> schema, int depth) {
     if (rarely(8) || depth > 4) {
       return pick(ODD);
@@ -256,7 +253,7 @@ final class RequestFuzzer {
     map(schema.get("properties"))
         .forEach(
             (name, each) -> {
-              // Few of a great many, or an order would never be a good one.
+              // Include only a few fields, otherwise a create request would never be valid.
               if (required.contains(name) ? !rarely(20) : rarely(6)) {
                 values.put(String.valueOf(name), value(String.valueOf(name), map(each), depth + 1));
               }
@@ -280,7 +277,7 @@ final class RequestFuzzer {
     };
   }
 
-  /** Is true once in so many times. */
+  /** Returns true with a probability of one in {@code times}. */
   private boolean rarely(int times) {
     return random.nextInt(times) == 0;
   }

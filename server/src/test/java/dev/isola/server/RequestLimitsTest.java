@@ -14,79 +14,81 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What one caller may have of a server, and that others still get theirs. */
+/** Limits per key and address do not affect other clients. */
 class RequestLimitsTest {
-  private static final String FREE = "/api/v1/sandboxes";
+  private static final String SANDBOXES = "/api/v1/sandboxes";
 
   @TempDir Path folder;
 
-  private TestServer house(RequestLimits limits) {
+  private TestServer startServer(RequestLimits limits) {
     return new TestServer(
         folder,
         Duration.ofSeconds(30),
-        serving -> new HttpServerOptions(Optional.empty(), limits, List.of(), Optional::empty),
+        context -> new HttpServerOptions(Optional.empty(), limits, List.of(), Optional::empty),
         Map.of());
   }
 
-  private static void isRefused(TestClient.Response answer) {
+  private static void assertRateLimited(TestClient.Response answer) {
     assertThat(answer.status()).as(answer.text()).isEqualTo(429);
     assertThat(answer.json()).containsEntry("code", "RATE_LIMITED");
     assertThat(Long.parseLong(answer.headers().get("retry-after"))).isPositive();
   }
 
   @Test
-  void aKeyThatAsksTooOftenIsToldWhenToComeBack() throws IOException {
-    // So slow that no second token can come while the test runs.
-    try (TestServer house = house(new RequestLimits(1, 5, 0, 0, 0))) {
-      TestClient eager = house.client(house.read);
+  void keyOverItsRateGetsRetryAfter() throws IOException {
+    // The rate is too low for a second token during the test.
+    try (TestServer testServer = startServer(new RequestLimits(1, 5, 0, 0, 0))) {
+      TestClient client = testServer.client(testServer.read);
       List<Integer> answers = new ArrayList<>();
       for (int i = 0; i < 50 && !answers.contains(429); i++) {
-        answers.add(eager.get(FREE).status());
+        answers.add(client.get(SANDBOXES).status());
       }
       assertThat(answers.subList(0, 5)).containsOnly(200);
       assertThat(answers).contains(429);
-      assertThat(house.client(house.use).get(FREE).status()).as("another key").isEqualTo(200);
-      assertThat(house.client("").get("/healthz").status()).as("no key needed").isEqualTo(200);
+      assertThat(testServer.client(testServer.use).get(SANDBOXES).status())
+          .as("another key")
+          .isEqualTo(200);
+      assertThat(testServer.client("").get("/healthz").status()).as("no key needed").isEqualTo(200);
     }
   }
 
   @Test
-  void wrongKeysFromOneAddressAreNoLongerHeard() throws IOException {
-    try (TestServer house = house(new RequestLimits(0, 1, 3, 0, 0))) {
-      TestClient guesser = house.client("isk_" + "0".repeat(64));
+  void addressWithFailedKeysIsBlocked() throws IOException {
+    try (TestServer testServer = startServer(new RequestLimits(0, 1, 3, 0, 0))) {
+      TestClient invalidClient = testServer.client("isk_" + "0".repeat(64));
       for (int i = 0; i < 3; i++) {
-        assertThat(guesser.get(FREE).status()).isEqualTo(401);
+        assertThat(invalidClient.get(SANDBOXES).status()).isEqualTo(401);
       }
-      isRefused(guesser.get(FREE));
-      // Or else the right key among many would still be told from the wrong ones.
-      isRefused(house.client().get(FREE));
-      assertThat(house.client("").get(FREE).status()).as("without a key").isEqualTo(401);
+      assertRateLimited(invalidClient.get(SANDBOXES));
+      // A valid key is rejected too, otherwise guessing could succeed.
+      assertRateLimited(testServer.client().get(SANDBOXES));
+      assertThat(testServer.client("").get(SANDBOXES).status()).as("without a key").isEqualTo(401);
     }
   }
 
   @Test
-  void noKeyAtAllIsNoWrongKey() throws IOException {
-    try (TestServer house = house(new RequestLimits(0, 1, 3, 0, 0))) {
+  void requestWithoutKeyIsNotCountedAsFailure() throws IOException {
+    try (TestServer testServer = startServer(new RequestLimits(0, 1, 3, 0, 0))) {
       for (int i = 0; i < 10; i++) {
-        assertThat(house.client("").get(FREE).status()).isEqualTo(401);
+        assertThat(testServer.client("").get(SANDBOXES).status()).isEqualTo(401);
       }
-      assertThat(house.client().get(FREE).status()).isEqualTo(200);
+      assertThat(testServer.client().get(SANDBOXES).status()).isEqualTo(200);
     }
   }
 
   @Test
-  void streamsOfAKeyAreLimitedAndAnEndedOneMakesRoom() throws IOException {
-    try (TestServer house = house(new RequestLimits(0, 1, 0, 0, 2))) {
-      TestClient client = house.client();
+  void streamsPerKeyAreLimitedUntilOneEnds() throws IOException {
+    try (TestServer testServer = startServer(new RequestLimits(0, 1, 0, 0, 2))) {
+      TestClient client = testServer.client();
       try (TestClient.OpenResponse first =
               client.open("GET", "/api/v1/events", Map.of(), new byte[0]);
           TestClient.OpenResponse second =
               client.open("GET", "/api/v1/events", Map.of(), new byte[0])) {
         assertThat(List.of(first.status(), second.status())).containsOnly(200);
-        isRefused(client.get("/api/v1/events"));
-        assertThat(client.get(FREE).status()).as("no stream").isEqualTo(200);
+        assertRateLimited(client.get("/api/v1/events"));
+        assertThat(client.get(SANDBOXES).status()).as("no stream").isEqualTo(200);
       }
-      // Something has to happen before the server notices that nobody reads.
+      // The server detects the disconnect only when it sends an event.
       await()
           .atMost(Duration.ofSeconds(20))
           .until(
@@ -101,14 +103,14 @@ class RequestLimitsTest {
   }
 
   @Test
-  void requestsAtOnceAreLimitedForAllTogether() throws IOException {
-    try (TestServer house = house(new RequestLimits(0, 1, 0, 1, 0))) {
-      TestClient client = house.client();
-      await().until(() -> house.engine.readiness().isReady());
+  void concurrentRequestsAreLimited() throws IOException {
+    try (TestServer testServer = startServer(new RequestLimits(0, 1, 0, 1, 0))) {
+      TestClient client = testServer.client();
+      await().until(() -> testServer.engine.readiness().isReady());
       try (TestClient.OpenResponse stream =
           client.open("GET", "/api/v1/events", Map.of(), new byte[0])) {
         assertThat(stream.status()).isEqualTo(200);
-        isRefused(house.client(house.read).get(FREE));
+        assertRateLimited(testServer.client(testServer.read).get(SANDBOXES));
         assertThat(client.get("/readyz").status()).as("a probe").isEqualTo(200);
       }
     }

@@ -30,32 +30,32 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * E2: what holds for every route of the table: who may not come in gets no further, and bad input
- * is a problem that is the caller's, never ours.
+ * E2: properties of every route: unauthorized requests are rejected, and invalid input causes a
+ * client error and never an internal error.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RouteTableTest {
   private static final JsonMapper JSON = new JsonMapper();
 
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
 
   @BeforeAll
   void open() {
-    house = new TestServer(folder);
+    testServer = new TestServer(folder);
   }
 
   @AfterAll
   void close() {
-    house.close();
+    testServer.close();
   }
 
   List<Route> routes() {
-    return house.routes.nativeRoutes();
+    return testServer.routes.nativeRoutes();
   }
 
   private String sandbox() throws IOException {
-    return house.client().post("/api/v1/sandboxes", "{}").field("id");
+    return testServer.client().post("/api/v1/sandboxes", "{}").field("id");
   }
 
   /** Returns the path with its parameters filled in. */
@@ -70,7 +70,7 @@ class RouteTableTest {
         .replace("{volume}", "nothere")
         .replace("{build}", "nothere")
         .replace("{digest}", "nothere")
-        .replace("{name}", "nobody");
+        .replace("{name}", "missing");
   }
 
   private static TestClient.Response send(
@@ -79,7 +79,7 @@ class RouteTableTest {
     return client.send(route.method(), path, headers, body);
   }
 
-  private void isAProblem(TestClient.Response answer, String what) {
+  private void assertProblem(TestClient.Response answer, String what) {
     assertThat(answer.type()).as(what + ": " + answer.text()).isEqualTo("application/problem+json");
     assertThat(answer.json())
         .as(what)
@@ -95,8 +95,8 @@ class RouteTableTest {
   }
 
   @Test
-  void everyRouteIsInTheDocument() throws IOException {
-    Map<String, Object> document = house.client("").get("/api/v1/openapi.json").json();
+  void everyRouteIsInTheOpenApiDocument() throws IOException {
+    Map<String, Object> document = testServer.client("").get("/api/v1/openapi.json").json();
     assertThat(document).containsEntry("openapi", "3.1.0");
     Map<?, ?> paths = map(document.get("paths"));
     int described = 0;
@@ -112,7 +112,7 @@ class RouteTableTest {
       assertThat(operation.get("summary")).isEqualTo(route.summary());
       assertThat(operation.get("security") != null).isEqualTo(route.scope().isPresent());
       names.add(operation.get("operationId"));
-      // What a template names is a parameter, and the other way round.
+      // Path parameters and template placeholders correspond.
       List<String> templated =
           java.util.regex.Pattern.compile("\\{([a-z]+)}")
               .matcher(route.template())
@@ -131,7 +131,7 @@ class RouteTableTest {
   }
 
   @Test
-  void aRouteThatIsLeftOutOfTheDocumentIsNoticed() {
+  void missingRouteInTheDocumentIsDetected() {
     List<Route> fewer = routes().subList(1, routes().size());
     Map<?, ?> paths = map(OpenApi.describe(fewer, "test").get("paths"));
     assertThat(paths.containsKey(routes().getFirst().template())).isFalse();
@@ -139,8 +139,8 @@ class RouteTableTest {
 
   @ParameterizedTest
   @MethodSource("routes")
-  void nobodyComesInByAnotherNameOrFromAnotherPage(Route route) throws IOException {
-    TestClient client = house.client();
+  void foreignHostOrOriginIsRejected(Route route) throws IOException {
+    TestClient client = testServer.client();
     String path = path(route, "box1");
     for (String host :
         List.of(
@@ -152,21 +152,21 @@ class RouteTableTest {
             "isola.example.evil")) {
       TestClient.Response answer = send(client, route, path, Map.of("Host", host), new byte[0]);
       assertThat(answer.status()).as(host).isEqualTo(403);
-      isAProblem(answer, host);
+      assertProblem(answer, host);
     }
     for (String origin :
         List.of("http://evil.example", "null", "file://", "http://localhost.evil.example", "")) {
       TestClient.Response answer = send(client, route, path, Map.of("Origin", origin), new byte[0]);
       assertThat(answer.status()).as(origin).isEqualTo(403);
-      isAProblem(answer, origin);
+      assertProblem(answer, origin);
     }
   }
 
   @ParameterizedTest
   @MethodSource("routes")
-  void nobodyComesInWithoutTheKeyThatIsNeeded(Route route) throws IOException {
+  void missingOrInsufficientKeyIsRejected(Route route) throws IOException {
     if (route.scope().isEmpty()) {
-      assertThat(house.client("").get(route.template()).status()).isEqualTo(200);
+      assertThat(testServer.client("").get(route.template()).status()).isEqualTo(200);
       return;
     }
     String path = path(route, "box1");
@@ -174,32 +174,33 @@ class RouteTableTest {
     bad.put("no key", "");
     bad.put("another key", "Bearer isk_" + "0".repeat(64));
     bad.put("an empty key", "Bearer ");
-    bad.put("another scheme", "Basic " + house.admin);
-    bad.put("a key cut off", "Bearer " + house.admin.substring(0, house.admin.length() - 1));
-    bad.put("a hash", "Bearer " + house.keys.all().getFirst().hash());
+    bad.put("another scheme", "Basic " + testServer.admin);
+    bad.put(
+        "a key cut off", "Bearer " + testServer.admin.substring(0, testServer.admin.length() - 1));
+    bad.put("a hash", "Bearer " + testServer.keys.all().getFirst().hash());
     for (Map.Entry<String, String> each : bad.entrySet()) {
       Map<String, String> headers =
           each.getValue().isEmpty() ? Map.of() : Map.of("Authorization", each.getValue());
-      TestClient.Response answer = send(house.client(""), route, path, headers, new byte[0]);
+      TestClient.Response answer = send(testServer.client(""), route, path, headers, new byte[0]);
       assertThat(answer.status()).as(each.getKey()).isEqualTo(401);
       assertThat(answer.headers()).containsEntry("www-authenticate", "Bearer");
-      isAProblem(answer, each.getKey());
+      assertProblem(answer, each.getKey());
     }
     Scope needed = route.scope().get();
     for (Map.Entry<Scope, String> each :
-        Map.of(Scope.READ, house.read, Scope.USE, house.use).entrySet()) {
+        Map.of(Scope.READ, testServer.read, Scope.USE, testServer.use).entrySet()) {
       if (!each.getKey().allows(needed)) {
         TestClient.Response answer =
-            send(house.client(each.getValue()), route, path, Map.of(), new byte[0]);
+            send(testServer.client(each.getValue()), route, path, Map.of(), new byte[0]);
         assertThat(answer.status()).as(each.getKey().word()).isEqualTo(403);
-        isAProblem(answer, each.getKey().word());
+        assertProblem(answer, each.getKey().word());
       }
     }
   }
 
   @Test
-  void whoMayComesIn() throws IOException {
-    TestClient client = house.client(house.read);
+  void validHostAndOriginAreAccepted() throws IOException {
+    TestClient client = testServer.client(testServer.read);
     for (String host :
         List.of("localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:80", "isola.example:443")) {
       assertThat(
@@ -219,12 +220,12 @@ class RouteTableTest {
 
   @ParameterizedTest
   @MethodSource("routes")
-  void badParametersAreAProblem(Route route) throws IOException {
+  void invalidParametersAreRejected(Route route) throws IOException {
     if (route.body() instanceof Route.Body.Forwarded) {
-      return; // whose parameters are nobody's business here
+      return; // forwarded requests are not validated
     }
     String id = sandbox();
-    TestClient client = house.client();
+    TestClient client = testServer.client();
     List<String> paths = new ArrayList<>();
     String good = path(route, id);
     paths.add(good + "?nosuch=1");
@@ -251,7 +252,7 @@ class RouteTableTest {
     for (String path : paths) {
       TestClient.Response answer = send(client, route, path, Map.of(), new byte[0]);
       assertThat(answer.status()).as(path).isBetween(400, 404);
-      isAProblem(answer, path);
+      assertProblem(answer, path);
     }
     for (Parameter parameter : route.parameters()) {
       if (parameter.where() == Parameter.Where.HEADER
@@ -260,11 +261,11 @@ class RouteTableTest {
           TestClient.Response answer =
               send(client, route, good, Map.of(parameter.name(), value), new byte[0]);
           assertThat(answer.status()).as(value).isEqualTo(400);
-          isAProblem(answer, value);
+          assertProblem(answer, value);
         }
       }
     }
-    nothingFailed();
+    assertNoInternalError();
   }
 
   private static String required(Route route) {
@@ -278,7 +279,7 @@ class RouteTableTest {
 
   @ParameterizedTest
   @MethodSource("routes")
-  void badBodiesAreAProblem(Route route) throws IOException {
+  void invalidBodiesAreRejected(Route route) throws IOException {
     if (!(route.body() instanceof Route.Body.Json json)) {
       return;
     }
@@ -300,7 +301,7 @@ class RouteTableTest {
     if (json.shape() instanceof Shape.Obj shape) {
       for (Shape.Field field : shape.fields()) {
         for (String value : List.of("[[1]]", "{\"q\":{}}", "1.5", "-1", "\"\\u0000\"", "1e400")) {
-          // Bytes may well be zero.
+          // Content may contain NUL bytes.
           if (!(field.shape() instanceof Shape.Content) || !value.contains("u0000")) {
             bad.put(field.name() + " " + value, mutated(shape, field, value));
           }
@@ -330,18 +331,24 @@ class RouteTableTest {
       }
     }
     for (Map.Entry<String, byte[]> each : bad.entrySet()) {
-      TestClient.Response answer = send(house.client(), route, path, Map.of(), each.getValue());
+      TestClient.Response answer =
+          send(testServer.client(), route, path, Map.of(), each.getValue());
       assertThat(answer.status()).as(each.getKey() + ": " + answer.text()).isEqualTo(400);
-      isAProblem(answer, each.getKey());
+      assertProblem(answer, each.getKey());
     }
     TestClient.Response other =
-        send(house.client(), route, path, Map.of("Content-Type", "text/plain"), new byte[] {'{'});
+        send(
+            testServer.client(),
+            route,
+            path,
+            Map.of("Content-Type", "text/plain"),
+            new byte[] {'{'});
     assertThat(other.status()).isEqualTo(400);
-    nothingFailed();
+    assertNoInternalError();
   }
 
   @Test
-  void hostileJsonIsRefusedWithItsReason() throws IOException {
+  void malformedJsonIsRejectedWithAReason() throws IOException {
     Map<String, String> bodies = new LinkedHashMap<>();
     bodies.put("{\"tags\":", "syntax error at line 1, column 9");
     bodies.put(
@@ -353,24 +360,24 @@ class RouteTableTest {
     bodies.put("{\"tags\":{\"a\":\"\\ud800\"}}", "a string has an unpaired surrogate at line 1");
     bodies.put("{} {}", "text after the end of the value at line 1, column 4");
     for (Map.Entry<String, String> each : bodies.entrySet()) {
-      TestClient.Response answer = house.client().post("/api/v1/sandboxes", each.getKey());
+      TestClient.Response answer = testServer.client().post("/api/v1/sandboxes", each.getKey());
       assertThat(answer.status()).as(each.getValue()).isEqualTo(400);
       assertThat(answer.field("detail")).startsWith("the body is not JSON: " + each.getValue());
-      isAProblem(answer, each.getValue());
+      assertProblem(answer, each.getValue());
     }
     byte[] latin1 = "{\"tags\":{\"a\":\"é\"}}".getBytes(ISO_8859_1);
     TestClient.Response encoded =
-        house.client().send("POST", "/api/v1/sandboxes", Map.of(), latin1);
+        testServer.client().send("POST", "/api/v1/sandboxes", Map.of(), latin1);
     assertThat(encoded.field("detail")).isEqualTo("the body is not JSON: not UTF-8");
     TestClient.Response huge =
-        house.client().post("/api/v1/sandboxes", "\"" + "x".repeat(4 << 20) + "\"");
+        testServer.client().post("/api/v1/sandboxes", "\"" + "x".repeat(4 << 20) + "\"");
     assertThat(huge.field("detail")).isEqualTo("the body is larger than 1048576 bytes");
-    nothingFailed();
+    assertNoInternalError();
   }
 
   @ParameterizedTest
   @MethodSource("routes")
-  void oddBodiesAreNeverOurFault(Route route) throws IOException {
+  void unusualBodiesCauseNoInternalError(Route route) throws IOException {
     if (!(route.body() instanceof Route.Body.Json json)
         || !(json.shape() instanceof Shape.Obj shape)) {
       return;
@@ -395,16 +402,16 @@ class RouteTableTest {
               "{\"base64\":\"!\"}")) {
         String path = path(route, sandbox());
         TestClient.Response answer =
-            send(house.client(), route, path, Map.of(), mutated(shape, field, value));
+            send(testServer.client(), route, path, Map.of(), mutated(shape, field, value));
         assertThat(answer.status())
             .as(field.name() + " " + value + answer.text())
             .isNotEqualTo(500);
         if (answer.status() >= 400) {
-          isAProblem(answer, field.name() + " " + value);
+          assertProblem(answer, field.name() + " " + value);
         }
       }
     }
-    nothingFailed();
+    assertNoInternalError();
   }
 
   private static byte[] mutated(Shape.Obj shape, Shape.Field odd, String value) {
@@ -421,7 +428,7 @@ class RouteTableTest {
     return ("{" + String.join(",", parts) + "}").getBytes(UTF_8);
   }
 
-  /** Returns a good value for what is needed. */
+  /** Returns a valid value for a required field. */
   private static Optional<String> sample(Shape.Field field) {
     if (field.name().equals("command")) {
       return Optional.of("\"true\"");
@@ -439,9 +446,9 @@ class RouteTableTest {
   }
 
   @Test
-  void namesEverythingThatIsWrongAtOnce() throws IOException {
+  void errorListsAllViolations() throws IOException {
     TestClient.Response answer =
-        house
+        testServer
             .client()
             .post(
                 "/api/v1/sandboxes/box1/exec?x=1", "{\"comand\":\"ls\",\"cwd\":7,\"timeoutMs\":0}");
@@ -451,21 +458,21 @@ class RouteTableTest {
   }
 
   @Test
-  void pathsThatAreNotThereAreAProblem() throws IOException {
+  void unknownPathsAreAProblem() throws IOException {
     for (String path :
         List.of("/", "/api", "/api/v1/sandboxes/", "/api/v2/sandboxes", "//", "/x")) {
-      TestClient.Response answer = house.client().get(path);
+      TestClient.Response answer = testServer.client().get(path);
       assertThat(answer.status()).as(path).isIn(400, 404);
-      isAProblem(answer, path);
+      assertProblem(answer, path);
     }
     TestClient.Response method =
-        house.client().send("PATCH", "/api/v1/sandboxes", Map.of(), new byte[0]);
+        testServer.client().send("PATCH", "/api/v1/sandboxes", Map.of(), new byte[0]);
     assertThat(method.status()).isEqualTo(404);
     assertThat(method.json()).containsEntry("remedy", "use GET, POST");
   }
 
   @Test
-  void whatIsNotHttpIsAProblem() throws IOException {
+  void malformedHttpIsRejected() throws IOException {
     for (String request :
         List.of(
             "nonsense\r\n\r\n",
@@ -475,36 +482,38 @@ class RouteTableTest {
             "POST /api/v1/sandboxes HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
             "GET /api/v1/../../etc HTTP/1.1\r\nHost: localhost\r\n\r\n",
             "GET /" + "x".repeat(20_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n")) {
-      try (TestClient.OpenResponse open = house.client().raw(request.getBytes(UTF_8))) {
+      try (TestClient.OpenResponse open = testServer.client().raw(request.getBytes(UTF_8))) {
         assertThat(open.status()).as(request.substring(0, 10)).isBetween(400, 499);
       }
     }
   }
 
   @Test
-  void theLogSaysWhoAskedWhatAndNothingMore() throws IOException {
-    house.requests.clear();
-    house.client().post("/api/v1/sandboxes/box1/exec?secret=hunter2", "{\"command\":\"hunter3\"}");
-    house.client().get("/hunter4");
-    // A line is written when the answer has gone out.
-    await().atMost(Duration.ofSeconds(10)).until(() -> house.requests.size() == 2);
-    // The answers are out; which line is written first is not said.
+  void accessLogContainsKeyAndRouteOnly() throws IOException {
+    testServer.requests.clear();
+    testServer
+        .client()
+        .post("/api/v1/sandboxes/box1/exec?secret=hunter2", "{\"command\":\"hunter3\"}");
+    testServer.client().get("/hunter4");
+    // Lines are written after the response is sent.
+    await().atMost(Duration.ofSeconds(10)).until(() -> testServer.requests.size() == 2);
+    // The order of the two lines is undefined.
     AccessLog.Line line =
-        house.requests.stream()
+        testServer.requests.stream()
             .filter(one -> one.method().equals("POST"))
             .findFirst()
             .orElseThrow();
     assertThat(line.route()).isEqualTo("/api/v1/sandboxes/{id}/exec");
     assertThat(line.status()).isEqualTo(400);
     assertThat(line.key()).isEqualTo("admin");
-    assertThat(house.requests.toString())
+    assertThat(testServer.requests.toString())
         .doesNotContain("hunter")
-        .doesNotContain(house.admin)
+        .doesNotContain(testServer.admin)
         .doesNotContain("box1");
   }
 
-  /** What is nobody's fault but ours is in the log; nothing may be. */
-  private void nothingFailed() {
-    assertThat(house.warnings).isEmpty();
+  /** Internal errors are logged as warnings; there must be none. */
+  private void assertNoInternalError() {
+    assertThat(testServer.warnings).isEmpty();
   }
 }

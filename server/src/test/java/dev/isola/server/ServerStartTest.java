@@ -19,47 +19,48 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** O12: the port is open before the engine is. */
+/** O12: the port is open before the engine has started. */
 class ServerStartTest {
   private static final Duration SOON = Duration.ofSeconds(30);
 
   @TempDir Path folder;
 
   @SuppressWarnings("NullAway.Init") // each test opens its own
-  private TestServer house;
+  private TestServer testServer;
 
   @AfterEach
   void close() {
-    house.close();
+    testServer.close();
   }
 
-  /** Opens a second port of the house, whose engine comes when the test says so. */
-  private IsolaServer starting(ServerContext serving) {
+  /** Opens a second port whose engine is started by the test. */
+  private IsolaServer serverStartingWith(ServerContext context) {
     return IsolaServer.open(
         IsolaServer.Address.of("127.0.0.1", 0),
-        Api.routes(serving, house.keys, "test", "test"),
+        Api.routes(context, testServer.keys, "test", "test"),
         new HostOriginFilter(List.of()),
-        house.keys,
+        testServer.keys,
         line -> {},
-        house.log);
+        testServer.log);
   }
 
   @Test
-  void aRequestWaitsForAServerThatStarts() throws Exception {
-    house = new TestServer(folder);
-    ServerContext serving = new ServerContext();
-    try (IsolaServer server = starting(serving)) {
-      TestClient client = new TestClient(server.port(), house.admin);
-      CompletableFuture<TestClient.Response> made =
+  void requestWaitsForTheEngineToStart() throws Exception {
+    testServer = new TestServer(folder);
+    ServerContext context = new ServerContext();
+    try (IsolaServer server = serverStartingWith(context)) {
+      TestClient client = new TestClient(server.port(), testServer.admin);
+      CompletableFuture<TestClient.Response> response =
           CompletableFuture.supplyAsync(() -> created(client), Thread::startVirtualThread);
       TestClient.Response early = client.get("/readyz");
-      assertThat(early.status()).as("a probe does not wait").isEqualTo(503);
+      assertThat(early.status()).as("readiness does not wait").isEqualTo(503);
       assertThat(early.headers()).containsKey("retry-after");
       await().atMost(SOON).until(() -> server.activeRequests() == 1);
-      assertThat(made).isNotDone();
+      assertThat(response).isNotDone();
 
-      serving.start(new ServerContext.Components(house.engine, house.registry, house.health));
-      assertThat(made.get(SOON.toSeconds(), TimeUnit.SECONDS).status()).isEqualTo(201);
+      context.start(
+          new ServerContext.Components(testServer.engine, testServer.registry, testServer.health));
+      assertThat(response.get(SOON.toSeconds(), TimeUnit.SECONDS).status()).isEqualTo(201);
     }
   }
 
@@ -72,11 +73,11 @@ class ServerStartTest {
   }
 
   @Test
-  void aRequestIsToldToComeBackWhenTheStartTakesTooLong() throws IOException {
-    house = new TestServer(folder);
-    try (IsolaServer server = starting(new ServerContext(Duration.ofMillis(50)))) {
+  void requestFailsWithRetryAfterIfTheStartTakesTooLong() throws IOException {
+    testServer = new TestServer(folder);
+    try (IsolaServer server = serverStartingWith(new ServerContext(Duration.ofMillis(50)))) {
       TestClient.Response refused =
-          new TestClient(server.port(), house.admin).post("/api/v1/sandboxes", "{}");
+          new TestClient(server.port(), testServer.admin).post("/api/v1/sandboxes", "{}");
       assertThat(refused.status()).isEqualTo(503);
       assertThat(Long.parseLong(refused.headers().get("retry-after"))).isPositive();
     }
@@ -84,44 +85,45 @@ class ServerStartTest {
 
   @Test
   void isNotReadyWhileNoAllowedProviderIsHealthy() throws IOException {
-    house =
+    testServer =
         new TestServer(
             folder,
             SOON,
             new TestProviderFactory(),
-            serving -> HttpServerOptions.NONE,
+            context -> HttpServerOptions.NONE,
             Map.of("floor", "vm"));
-    TestClient.Response ready = house.client("").get("/readyz");
+    TestClient.Response ready = testServer.client("").get("/readyz");
     assertThat(ready.status()).as(ready.text()).isEqualTo(503);
     assertThat(ready.headers()).containsKey("retry-after");
-    assertThat(house.client("").get("/healthz").status()).isEqualTo(200);
-    assertThat(house.client().post("/api/v1/sandboxes", "{}").status()).isGreaterThan(400);
+    assertThat(testServer.client("").get("/healthz").status()).isEqualTo(200);
+    assertThat(testServer.client().post("/api/v1/sandboxes", "{}").status()).isGreaterThan(400);
   }
 
   @Test
-  void aSandboxWhoseClientNamesNoTimeEndsAndTheAnswerSaysWhen() throws IOException {
-    house = new TestServer(folder);
-    Map<String, Object> made = house.client().post("/api/v1/sandboxes", "{}").json();
-    assertThat(lifetime(made)).isEqualTo(Duration.ofHours(24));
+  void sandboxWithoutTtlGetsTheDefaultTtl() throws IOException {
+    testServer = new TestServer(folder);
+    Map<String, Object> response = testServer.client().post("/api/v1/sandboxes", "{}").json();
+    assertThat(lifetime(response)).isEqualTo(Duration.ofHours(24));
     Map<String, Object> own =
-        house.client().post("/api/v1/sandboxes", "{\"ttlSeconds\":60}").json();
+        testServer.client().post("/api/v1/sandboxes", "{\"ttlSeconds\":60}").json();
     assertThat(lifetime(own)).isEqualTo(Duration.ofSeconds(60));
-    Map<String, Object> same = house.client().get("/api/v1/sandboxes/" + made.get("id")).json();
-    assertThat(same).containsEntry("expiresAt", made.get("expiresAt"));
+    Map<String, Object> same =
+        testServer.client().get("/api/v1/sandboxes/" + response.get("id")).json();
+    assertThat(same).containsEntry("expiresAt", response.get("expiresAt"));
   }
 
   @Test
-  void theConfigurationSaysHowLongOrForEver() throws IOException {
-    house =
+  void defaultTtlIsConfigurable() throws IOException {
+    testServer =
         new TestServer(
-            folder, SOON, serving -> HttpServerOptions.NONE, Map.of("sandbox.ttl", "0s"));
-    assertThat(house.client().post("/api/v1/sandboxes", "{}").json())
+            folder, SOON, context -> HttpServerOptions.NONE, Map.of("sandbox.ttl", "0s"));
+    assertThat(testServer.client().post("/api/v1/sandboxes", "{}").json())
         .doesNotContainKey("expiresAt");
-    house.close();
-    house =
+    testServer.close();
+    testServer =
         new TestServer(
-            folder, SOON, serving -> HttpServerOptions.NONE, Map.of("sandbox.ttl", "90m"));
-    assertThat(lifetime(house.client().post("/api/v1/sandboxes", "{}").json()))
+            folder, SOON, context -> HttpServerOptions.NONE, Map.of("sandbox.ttl", "90m"));
+    assertThat(lifetime(testServer.client().post("/api/v1/sandboxes", "{}").json()))
         .isEqualTo(Duration.ofMinutes(90));
   }
 

@@ -24,16 +24,16 @@ import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** TLS by config, with a certificate that was made here. */
+/** TLS with a generated certificate. */
 class ServerTlsTest {
   private static final char[] PASSWORD = "changeit".toCharArray();
 
   @TempDir Path folder;
 
-  /** A certificate and its key as PEM, and who trusts it. */
+  /** A PEM certificate with its key, and a context that trusts it. */
   private record TestCertificate(Path certificate, Path key, SSLContext trusting) {}
 
-  private TestCertificate make(String algorithm) throws Exception {
+  private TestCertificate generate(String algorithm) throws Exception {
     Path file = folder.resolve(algorithm + ".p12");
     Process keytool =
         new ProcessBuilder(
@@ -58,8 +58,8 @@ class ServerTlsTest {
                 new String(PASSWORD))
             .redirectErrorStream(true)
             .start();
-    String said = new String(keytool.getInputStream().readAllBytes(), UTF_8);
-    assertThat(keytool.waitFor()).as(said).isZero();
+    String output = new String(keytool.getInputStream().readAllBytes(), UTF_8);
+    assertThat(keytool.waitFor()).as(output).isZero();
     KeyStore store = KeyStore.getInstance(file.toFile(), PASSWORD);
     Path certificate =
         pem(algorithm + ".crt", "CERTIFICATE", store.getCertificate("isola").getEncoded());
@@ -82,18 +82,18 @@ class ServerTlsTest {
     return Files.writeString(folder.resolve(name), text);
   }
 
-  private TestServer house(TestCertificate made) {
-    return house(made, false);
+  private TestServer startServer(TestCertificate certificate) {
+    return startServer(certificate, false);
   }
 
-  private TestServer house(TestCertificate made, boolean orPlain) {
+  private TestServer startServer(TestCertificate certificate, boolean allowPlaintext) {
     Optional<Tls> tls =
-        Tls.of(Optional.of(made.certificate()), Optional.of(made.key()))
-            .map(one -> one.allowPlaintext(orPlain));
+        Tls.of(Optional.of(certificate.certificate()), Optional.of(certificate.key()))
+            .map(one -> one.allowPlaintext(allowPlaintext));
     return new TestServer(
-        folder.resolve("house"),
+        folder.resolve("server"),
         Duration.ofSeconds(30),
-        serving -> new HttpServerOptions(tls, RequestLimits.NONE, List.of(), Optional::empty),
+        context -> new HttpServerOptions(tls, RequestLimits.NONE, List.of(), Optional::empty),
         Map.of());
   }
 
@@ -104,12 +104,12 @@ class ServerTlsTest {
     return socket;
   }
 
-  private static String request(TestServer house, String method, String path, String body) {
+  private static String request(TestServer testServer, String method, String path, String body) {
     return "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s"
-        .formatted(method, path, house.admin, body.length(), body);
+        .formatted(method, path, testServer.admin, body.length(), body);
   }
 
-  private static TestClient.OpenResponse ask(SSLSocket socket, String request) throws IOException {
+  private static TestClient.OpenResponse send(SSLSocket socket, String request) throws IOException {
     socket.getOutputStream().write(request.getBytes(UTF_8));
     return TestClient.read(socket);
   }
@@ -119,86 +119,92 @@ class ServerTlsTest {
   }
 
   @Test
-  void servesOverTlsAndNothingElse() throws Exception {
+  void serverWithTlsRejectsPlaintext() throws Exception {
     for (String algorithm : List.of("EC", "RSA")) {
-      TestCertificate made = make(algorithm);
-      try (TestServer house = house(made)) {
-        assertThat(house.server.url()).startsWith("https://127.0.0.1:");
-        try (SSLSocket socket = connect(made.trusting(), house.server.port())) {
+      TestCertificate certificate = generate(algorithm);
+      try (TestServer testServer = startServer(certificate)) {
+        assertThat(testServer.server.url()).startsWith("https://127.0.0.1:");
+        try (SSLSocket socket = connect(certificate.trusting(), testServer.server.port())) {
           TestClient.OpenResponse sandbox =
-              ask(socket, request(house, "POST", "/api/v1/sandboxes", "{}"));
+              send(socket, request(testServer, "POST", "/api/v1/sandboxes", "{}"));
           assertThat(sandbox.status()).as(algorithm).isEqualTo(201);
           String id = text(sandbox).split("\"id\":\"")[1].split("\"")[0];
           String exec = "/api/v1/sandboxes/" + id + "/exec";
           TestClient.OpenResponse ran =
-              ask(socket, request(house, "POST", exec, "{\"command\":\"echo hi\"}"));
+              send(socket, request(testServer, "POST", exec, "{\"command\":\"echo hi\"}"));
           assertThat(ran.status()).isEqualTo(200);
           assertThat(text(ran)).contains("\"stdout\":\"hi\\n\"");
         }
-        assertThatThrownBy(() -> house.client().get("/healthz")).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> testServer.client().get("/healthz"))
+            .isInstanceOf(IOException.class);
         assertThatThrownBy(
-                () -> connect(SSLContext.getDefault(), house.server.port()).startHandshake())
+                () -> connect(SSLContext.getDefault(), testServer.server.port()).startHandshake())
             .isInstanceOf(SSLHandshakeException.class);
       }
-      try (var files = Files.walk(folder.resolve("house"))) {
+      try (var files = Files.walk(folder.resolve("server"))) {
         files.sorted((a, b) -> b.compareTo(a)).forEach(path -> path.toFile().delete());
       }
     }
   }
 
   @Test
-  void plainHttpComesInByTheSamePortWhereThatIsAllowed() throws Exception {
-    TestCertificate made = make("EC");
-    try (TestServer house = house(made, true);
-        SSLSocket socket = connect(made.trusting(), house.server.port())) {
-      assertThat(ask(socket, request(house, "GET", "/healthz", "")).status()).isEqualTo(200);
-      assertThat(house.client().get("/healthz").status()).isEqualTo(200);
+  void plaintextIsAcceptedOnTheSamePortIfAllowed() throws Exception {
+    TestCertificate certificate = generate("EC");
+    try (TestServer testServer = startServer(certificate, true);
+        SSLSocket socket = connect(certificate.trusting(), testServer.server.port())) {
+      assertThat(send(socket, request(testServer, "GET", "/healthz", "")).status()).isEqualTo(200);
+      assertThat(testServer.client().get("/healthz").status()).isEqualTo(200);
     }
   }
 
   @Test
-  void aCommandEndsWithTheClientThatWantedItOverTlsToo() throws Exception {
-    TestCertificate made = make("EC");
-    try (TestServer house = house(made)) {
+  void commandIsKilledWhenItsTlsClientDisconnects() throws Exception {
+    TestCertificate certificate = generate("EC");
+    try (TestServer testServer = startServer(certificate)) {
       String id;
-      try (SSLSocket socket = connect(made.trusting(), house.server.port())) {
+      try (SSLSocket socket = connect(certificate.trusting(), testServer.server.port())) {
         id =
-            text(ask(socket, request(house, "POST", "/api/v1/sandboxes", "{}")))
+            text(send(socket, request(testServer, "POST", "/api/v1/sandboxes", "{}")))
                 .split("\"id\":\"")[1]
                 .split("\"")[0];
       }
-      SSLSocket leaving = connect(made.trusting(), house.server.port());
-      leaving
+      SSLSocket client = connect(certificate.trusting(), testServer.server.port());
+      client
           .getOutputStream()
           .write(
               request(
-                      house,
+                      testServer,
                       "POST",
                       "/api/v1/sandboxes/" + id + "/exec",
                       "{\"command\":\"sleep 600\"}")
                   .getBytes(UTF_8));
       String list = "/api/v1/sandboxes/" + id + "/executions";
-      await().atMost(Duration.ofSeconds(20)).until(() -> listed(house, made, list, true));
-      leaving.close();
-      await().atMost(Duration.ofSeconds(20)).until(() -> listed(house, made, list, false));
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> listed(testServer, certificate, list, true));
+      client.close();
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> listed(testServer, certificate, list, false));
     }
   }
 
   private static boolean listed(
-      TestServer house, TestCertificate made, String list, boolean running) throws IOException {
-    try (SSLSocket socket = connect(made.trusting(), house.server.port())) {
-      String text = text(ask(socket, request(house, "GET", list, "")));
+      TestServer testServer, TestCertificate certificate, String list, boolean running)
+      throws IOException {
+    try (SSLSocket socket = connect(certificate.trusting(), testServer.server.port())) {
+      String text = text(send(socket, request(testServer, "GET", list, "")));
       return text.contains("\"running\":" + running) && !text.contains("\"running\":" + !running);
     }
   }
 
   @Test
-  void saysWhatIsWrongWithTheFiles() throws Exception {
-    TestCertificate made = make("EC");
-    TestCertificate other = make("RSA");
-    Path stranger = Files.move(made.key(), folder.resolve("stranger.key"));
+  void invalidCertificateFilesAreRejected() throws Exception {
+    TestCertificate certificate = generate("EC");
+    TestCertificate other = generate("RSA");
+    Path otherKey = Files.move(certificate.key(), folder.resolve("other.key"));
     Files.delete(folder.resolve("EC.p12"));
-    made = make("EC");
+    certificate = generate("EC");
     Path nothing = folder.resolve("nothing.pem");
     Path empty = Files.writeString(folder.resolve("empty.pem"), "");
     Path old =
@@ -208,20 +214,20 @@ class ServerTlsTest {
     assertThat(Tls.of(Optional.empty(), Optional.empty())).isEmpty();
     for (Path[] files :
         new Path[][] {
-          {made.certificate(), nothing},
-          {nothing, made.key()},
-          {empty, made.key()},
-          {made.certificate(), empty},
-          {made.certificate(), old},
-          {made.certificate(), other.key()},
-          {made.certificate(), stranger},
-          {made.key(), made.certificate()},
+          {certificate.certificate(), nothing},
+          {nothing, certificate.key()},
+          {empty, certificate.key()},
+          {certificate.certificate(), empty},
+          {certificate.certificate(), old},
+          {certificate.certificate(), other.key()},
+          {certificate.certificate(), otherKey},
+          {certificate.key(), certificate.certificate()},
         }) {
       assertThatThrownBy(() -> Tls.of(Optional.of(files[0]), Optional.of(files[1])))
           .as(files[0] + " " + files[1])
           .isInstanceOf(InvalidRequest.class);
     }
-    Path alone = made.certificate();
+    Path alone = certificate.certificate();
     assertThatThrownBy(() -> Tls.of(Optional.of(alone), Optional.empty()))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("set together");

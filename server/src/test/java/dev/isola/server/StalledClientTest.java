@@ -19,19 +19,19 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** E2: who stops reading costs little, and only himself. */
+/** E2: a client that stops reading uses little memory and does not affect other clients. */
 class StalledClientTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final int CLIENTS = 50;
-  private static final long MOST = 1 << 20;
+  private static final long MAX_BYTES = 1 << 20;
 
   @TempDir Path folder;
 
   @Test
-  void fiftyWhoStopReadingCostAMebibyteEachAndSlowNobody() throws Exception {
-    try (TestServer house =
+  void fiftyStalledClientsUseLessThanOneMebibyteEachAndDelayNoOthers() throws Exception {
+    try (TestServer testServer =
         new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory())) {
-      TestClient client = house.client();
+      TestClient client = testServer.client();
       String sandbox =
           "/api/v1/sandboxes/"
               + client
@@ -39,23 +39,23 @@ class StalledClientTest {
                   .field("id");
       List<Socket> stalled = new ArrayList<>();
       try {
-        warmUp(client, sandbox);
-        final long before = used();
+        runTerminal(client, sandbox);
+        final long before = usedMemory();
         for (int i = 0; i < CLIENTS; i++) {
           stalled.add(attach(client, start(client, sandbox, "exec yes 0123456789")));
         }
-        heldBack(client, sandbox);
-        long each = (used() - before) / CLIENTS;
-        assertThat(each).as("bytes for each of them").isLessThan(MOST);
+        awaitBlocked(client, sandbox);
+        long each = (usedMemory() - before) / CLIENTS;
+        assertThat(each).as("bytes per client").isLessThan(MAX_BYTES);
 
-        // The meter would have noticed.
+        // Control: the measurement detects this amount of memory.
         List<byte[]> planted = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
-          planted.add(new byte[(int) MOST]);
+          planted.add(new byte[(int) MAX_BYTES]);
         }
-        assertThat((used() - before) / planted.size()).isGreaterThan(MOST);
+        assertThat((usedMemory() - before) / planted.size()).isGreaterThan(MAX_BYTES);
 
-        warmUp(client, sandbox);
+        runTerminal(client, sandbox);
       } finally {
         for (Socket one : stalled) {
           one.close();
@@ -65,12 +65,12 @@ class StalledClientTest {
     }
   }
 
-  /** A terminal that is read comes to its end, whoever else is there. */
-  private static void warmUp(TestClient client, String sandbox) throws Exception {
+  /** Runs a terminal to completion, to show that other clients are not affected. */
+  private static void runTerminal(TestClient client, String sandbox) throws Exception {
     String execution = start(client, sandbox, "head -c 4000000 /dev/zero; exit 3");
-    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
-      assertThat(talk.closed()).isEqualTo(1000);
-      assertThat(talk.offset()).isGreaterThanOrEqualTo(4_000_000); // and what was echoed
+    try (TerminalClient terminal = TerminalClient.open(client, execution + "/terminal")) {
+      assertThat(terminal.closed()).isEqualTo(1000);
+      assertThat(terminal.offset()).isGreaterThanOrEqualTo(4_000_000); // plus the echoed input
     }
     assertThat(client.post(sandbox + "/exec", "{\"command\":\"echo hi\"}").text()).contains("hi");
   }
@@ -84,15 +84,15 @@ class StalledClientTest {
                 + command
                 + "\"],\"terminal\":{\"rows\":24,\"cols\":80}}");
     assertThat(started.status()).as(started.text()).isEqualTo(201);
-    return go(client, sandbox + "/executions/" + started.field("id"));
+    return sendNewline(client, sandbox + "/executions/" + started.field("id"));
   }
 
-  private static String go(TestClient client, String execution) throws IOException {
+  private static String sendNewline(TestClient client, String execution) throws IOException {
     client.send("POST", execution + "/stdin", Map.of(), "\n".getBytes(ISO_8859_1));
     return execution;
   }
 
-  /** Attaches, and never reads. */
+  /** Attaches and never reads. */
   private static Socket attach(TestClient client, String execution) throws IOException {
     Socket socket = new Socket();
     socket.setReceiveBufferSize(4096);
@@ -114,8 +114,8 @@ class StalledClientTest {
     return socket;
   }
 
-  /** Waits until nothing is written any more, because nobody who is attached reads. */
-  private static void heldBack(TestClient client, String sandbox) {
+  /** Waits until the commands are blocked because no attached client reads. */
+  private static void awaitBlocked(TestClient client, String sandbox) {
     long[] last = {-1, 0};
     await()
         .atMost(SOON)
@@ -129,15 +129,15 @@ class StalledClientTest {
               last[0] = written;
               return last[1] >= 5;
             });
-    assertThat(last[0]).as("bytes that were written").isGreaterThan(CLIENTS * 100_000L);
+    assertThat(last[0]).as("bytes written").isGreaterThan(CLIENTS * 100_000L);
   }
 
-  /** What is held once everything that can go has gone. */
-  private static long used() throws InterruptedException {
+  /** Returns the memory in use after garbage collection. */
+  private static long usedMemory() throws InterruptedException {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 5; i++) {
       System.gc();
-      Thread.sleep(50); // direct buffers go after those who held them
+      Thread.sleep(50); // direct buffers are freed after their owners
       long direct =
           ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
               .mapToLong(BufferPoolMXBean::getMemoryUsed)

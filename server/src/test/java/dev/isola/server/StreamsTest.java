@@ -24,26 +24,26 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A1, O10, F2: streams that go on where they were, and end with who wanted them. */
+/** A1, O10, F2: streams resume from an offset and end with their client. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class StreamsTest {
   private static final JsonMapper JSON = new JsonMapper();
   private static final Duration SOON = Duration.ofSeconds(20);
 
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private TestClient client;
 
   @BeforeAll
   void open() {
-    // Much less than the commands below are silent for.
-    house = new TestServer(folder, Duration.ofSeconds(1));
-    client = house.client();
+    // Much shorter than the idle time of the commands below.
+    testServer = new TestServer(folder, Duration.ofSeconds(1));
+    client = testServer.client();
   }
 
   @AfterAll
   void close() {
-    house.close();
+    testServer.close();
   }
 
   /** One event of a stream. */
@@ -95,7 +95,7 @@ class StreamsTest {
   }
 
   @Test
-  void followsOutputAndGoesOnFromAnOffset() throws IOException {
+  void outputStreamResumesFromAnOffset() throws IOException {
     String execution =
         start(
             sandbox(), "{\"command\":\"echo one; read x; echo $x\",\"stdin\":true,\"tag\":\"t\"}");
@@ -134,7 +134,7 @@ class StreamsTest {
   }
 
   @Test
-  void listsAndSignalsExecutions() throws IOException {
+  void executionsAreListedAndSignalled() throws IOException {
     String sandbox = sandbox();
     String execution = start(sandbox, "{\"argv\":[\"sleep\",\"60\"]}");
     Map<String, Object> list = client.get("/api/v1/sandboxes/" + sandbox + "/executions").json();
@@ -151,8 +151,8 @@ class StreamsTest {
   }
 
   @Test
-  void followsEventsAndMissesNothing() throws IOException {
-    long before = house.engine.events().lastNumber();
+  void eventStreamResumesWithoutLoss() throws IOException {
+    long before = testServer.engine.events().lastNumber();
     String sandbox = sandbox();
     List<String> types = new ArrayList<>();
     String id;
@@ -176,7 +176,7 @@ class StreamsTest {
   }
 
   @Test
-  void aStreamMayBeSilentForLongerThanAConnectionMayBeIdle() throws IOException {
+  void streamMayBeIdleLongerThanTheConnectionTimeout() throws IOException {
     String execution = start(sandbox(), "{\"command\":\"sleep 3; echo up\"}");
     try (TestClient.OpenResponse open = follow(execution + "/output", Map.of())) {
       BufferedReader lines = lines(open);
@@ -186,7 +186,7 @@ class StreamsTest {
   }
 
   @Test
-  void aCommandMayBeSilentForLongerThanAConnectionMayBeIdle() throws IOException {
+  void commandMayBeIdleLongerThanTheConnectionTimeout() throws IOException {
     String sandbox = sandbox();
     TestClient.Response slept =
         client.post("/api/v1/sandboxes/" + sandbox + "/exec", "{\"command\":\"sleep 3; echo up\"}");
@@ -195,7 +195,7 @@ class StreamsTest {
   }
 
   @Test
-  void aCommandEndsWithTheClientThatWantedIt() throws IOException {
+  void commandIsKilledWhenItsClientDisconnects() throws IOException {
     String sandbox = sandbox();
     byte[] body = "{\"command\":\"sleep 300\"}".getBytes(UTF_8);
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), client.port());
@@ -219,7 +219,7 @@ class StreamsTest {
   }
 
   @Test
-  void twoCommandsGoOverOneConnection() throws IOException {
+  void connectionIsReusedForCommands() throws IOException {
     String path = "/api/v1/sandboxes/" + sandbox() + "/exec";
     byte[] body = "{\"command\":\"echo hi\"}".getBytes(UTF_8);
     byte[] request =
@@ -243,7 +243,7 @@ class StreamsTest {
   }
 
   @Test
-  void anUploadThatIsCutOffLeavesNothing() throws IOException {
+  void interruptedUploadLeavesNoFile() throws IOException {
     String files = "/api/v1/sandboxes/" + sandbox() + "/files";
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), client.port())) {
       socket
@@ -260,7 +260,7 @@ class StreamsTest {
         .atMost(SOON)
         .until(
             () ->
-                house.requests.stream()
+                testServer.requests.stream()
                     .anyMatch(
                         line ->
                             line.method().equals("PUT")
@@ -269,7 +269,7 @@ class StreamsTest {
   }
 
   @Test
-  void aBodyThatDoesNotComeIsNotWaitedForForever() throws IOException {
+  void incompleteBodyTimesOut() throws IOException {
     byte[] request =
         ("POST /api/v1/sandboxes HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
                 + client.key()
@@ -281,7 +281,7 @@ class StreamsTest {
   }
 
   @Test
-  void aStreamEndsWhenTheServerDoes() throws IOException {
+  void streamEndsWhenTheServerShutsDown() throws IOException {
     TestServer other = new TestServer(folder.resolve("other"));
     try (TestClient.OpenResponse open =
         other.client().open("GET", "/api/v1/events", Map.of(), new byte[0])) {

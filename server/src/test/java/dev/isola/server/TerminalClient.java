@@ -18,15 +18,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A client at a terminal: it counts what it has seen, as one that comes back has to. */
+/** A terminal client that tracks its offset, as a client that reconnects must. */
 final class TerminalClient implements WebSocket.Listener, AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
   private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
 
-  /** In place of a code: the connection broke. */
+  /** Returned in place of a close code when the connection was lost. */
   static final int CUT_OFF = 0;
 
-  /** Nothing more comes. */
+  /** The end of the connection. */
   private record Ended(int code) {}
 
   private final HttpClient http = HttpClient.newHttpClient();
@@ -65,7 +65,7 @@ final class TerminalClient implements WebSocket.Listener, AutoCloseable {
     return offset;
   }
 
-  /** Returns everything that came as output, from the first byte on. */
+  /** Returns all output received so far. */
   String output() {
     return seen.toString(UTF_8);
   }
@@ -88,7 +88,7 @@ final class TerminalClient implements WebSocket.Listener, AutoCloseable {
     return socket;
   }
 
-  /** Waits until the output contains these words. */
+  /** Waits until the output contains this text. */
   void until(String words) throws InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!output().contains(words)) {
@@ -99,7 +99,7 @@ final class TerminalClient implements WebSocket.Listener, AutoCloseable {
     }
   }
 
-  /** Waits for the next text; output that comes before it is kept. */
+  /** Waits for the next text message; output before it is recorded. */
   Map<String, Object> text() throws InterruptedException {
     while (true) {
       Object next = arrived.poll(60, TimeUnit.SECONDS);
@@ -110,7 +110,7 @@ final class TerminalClient implements WebSocket.Listener, AutoCloseable {
     }
   }
 
-  /** Waits for the end; returns the code. */
+  /** Waits for the close of the socket; returns the close code. */
   int closed() throws InterruptedException {
     while (true) {
       Object next = arrived.poll(60, TimeUnit.SECONDS);

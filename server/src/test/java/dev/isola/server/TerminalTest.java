@@ -22,32 +22,32 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A1, E2: terminals over WebSockets, with real ones behind them. */
+/** A1, E2: terminals over WebSockets, with real terminals. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TerminalTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final String SIZE = "\"terminal\":{\"rows\":24,\"cols\":80}";
 
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private TestClient client;
   private String sandbox;
 
   @BeforeAll
   void open() throws IOException {
-    house = house();
-    client = house.client();
+    testServer = startServer();
+    client = testServer.client();
     sandbox = client.post("/api/v1/sandboxes", "{}").field("id");
   }
 
-  private static TestServer house() {
+  private static TestServer startServer() {
     return new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
   }
 
   @AfterAll
   void close() throws IOException {
     client.delete("/api/v1/sandboxes/" + sandbox + "?force=true");
-    house.close();
+    testServer.close();
   }
 
   private String start(String command) throws IOException {
@@ -60,101 +60,103 @@ class TerminalTest {
   }
 
   @Test
-  void typesReadsResizesAndSeesTheEnd() throws Exception {
+  void terminalAcceptsInputAndResizeAndReportsExit() throws Exception {
     String execution =
         start("stty -echo; stty size; echo ready; read a; echo got $a; stty size; exit 7");
     assertThat(client.get(execution).json())
         .containsEntry("terminal", Map.of("rows", 24, "cols", 80));
-    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
-      assertThat(talk.protocol()).isEqualTo("isola.terminal.v1");
-      assertThat(talk.text()).containsEntry("type", "attached").containsEntry("offset", 0);
-      talk.until("ready");
-      assertThat(talk.output()).contains("24 80");
-      talk.sendText("{\"type\":\"resize\",\"rows\":50,\"cols\":132}");
+    try (TerminalClient terminal = TerminalClient.open(client, execution + "/terminal")) {
+      assertThat(terminal.protocol()).isEqualTo("isola.terminal.v1");
+      assertThat(terminal.text()).containsEntry("type", "attached").containsEntry("offset", 0);
+      terminal.until("ready");
+      assertThat(terminal.output()).contains("24 80");
+      terminal.sendText("{\"type\":\"resize\",\"rows\":50,\"cols\":132}");
       await().atMost(SOON).until(() -> client.get(execution).text().contains("\"rows\":50"));
       assertThat(client.post(execution + "/resize", "{\"rows\":40,\"cols\":100}").status())
           .isEqualTo(204);
-      talk.type("hello\n");
-      talk.until("40 100");
-      assertThat(talk.output()).contains("got hello");
-      assertThat(talk.text())
+      terminal.type("hello\n");
+      terminal.until("40 100");
+      assertThat(terminal.output()).contains("got hello");
+      assertThat(terminal.text())
           .containsEntry("type", "exit")
           .containsEntry("kind", "exited")
           .containsEntry("exitCode", 7);
-      assertThat(talk.closed()).isEqualTo(1000);
+      assertThat(terminal.closed()).isEqualTo(1000);
     }
-    // Who comes later sees the same.
-    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
-      talk.until("got hello");
-      assertThat(talk.closed()).isEqualTo(1000);
+    // A later client receives the same output.
+    try (TerminalClient terminal = TerminalClient.open(client, execution + "/terminal")) {
+      terminal.until("got hello");
+      assertThat(terminal.closed()).isEqualTo(1000);
     }
   }
 
   @Test
-  void detachesAndGoesOnWhereItWas() throws Exception {
+  void clientResumesFromItsOffsetAfterDetaching() throws Exception {
     String execution = start("stty -echo; echo one; read a; echo two; read a; echo three; read a");
     StringBuilder all = new StringBuilder();
     long offset;
-    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
-      talk.until("one\r\n");
-      all.append(talk.output());
-      offset = talk.offset();
+    try (TerminalClient terminal = TerminalClient.open(client, execution + "/terminal")) {
+      terminal.until("one\r\n");
+      all.append(terminal.output());
+      offset = terminal.offset();
     }
     assertThat(client.get(execution).json()).containsEntry("running", true);
     client.send("POST", execution + "/stdin", Map.of(), "\n".getBytes(UTF_8));
-    try (TerminalClient talk =
+    try (TerminalClient terminal =
         TerminalClient.open(client, execution + "/terminal?offset=" + offset)) {
-      assertThat(talk.text()).containsEntry("offset", (int) offset);
-      talk.until("two\r\n");
-      talk.type("\n");
-      talk.until("three\r\n");
-      all.append(talk.output());
-      talk.sendText("{\"type\":\"signal\",\"signal\":\"KILL\"}");
-      assertThat(talk.text()).containsEntry("signal", "SIGKILL").containsEntry("exitCode", 137);
+      assertThat(terminal.text()).containsEntry("offset", (int) offset);
+      terminal.until("two\r\n");
+      terminal.type("\n");
+      terminal.until("three\r\n");
+      all.append(terminal.output());
+      terminal.sendText("{\"type\":\"signal\",\"signal\":\"KILL\"}");
+      assertThat(terminal.text()).containsEntry("signal", "SIGKILL").containsEntry("exitCode", 137);
     }
     assertThat(all.toString()).isEqualTo("one\r\ntwo\r\nthree\r\n");
     assertThat(client.get(execution + "/terminal?offset=999999").status()).isEqualTo(400);
   }
 
   @Test
-  void tellsWhatIsKeptNoLonger() throws Exception {
+  void gapReportsDiscardedOutput() throws Exception {
     String execution =
         start("stty -echo raw; head -c 3000000 /dev/zero | tr '\\\\\\\\0' x; read a");
     await()
         .atMost(SOON)
         .until(() -> Long.parseLong(client.get(execution).field("endOffset")) >= 3_000_000);
-    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal?offset=10")) {
-      assertThat(talk.text()).containsEntry("type", "attached").containsEntry("offset", 10);
-      Map<String, Object> gap = talk.text();
+    try (TerminalClient terminal = TerminalClient.open(client, execution + "/terminal?offset=10")) {
+      assertThat(terminal.text()).containsEntry("type", "attached").containsEntry("offset", 10);
+      Map<String, Object> gap = terminal.text();
       assertThat(gap).containsEntry("type", "gap");
       long lost = Long.parseLong(String.valueOf(gap.get("lost")));
       assertThat(gap.get("offset")).isEqualTo((int) (10 + lost));
-      talk.sendText("{\"type\":\"signal\",\"signal\":\"KILL\"}");
-      assertThat(talk.text()).containsEntry("type", "exit");
-      assertThat(10 + lost + talk.bytes().length).isEqualTo(talk.offset()).isEqualTo(3_000_000);
+      terminal.sendText("{\"type\":\"signal\",\"signal\":\"KILL\"}");
+      assertThat(terminal.text()).containsEntry("type", "exit");
+      assertThat(10 + lost + terminal.bytes().length)
+          .isEqualTo(terminal.offset())
+          .isEqualTo(3_000_000);
     }
   }
 
   @Test
-  void aPageShowsItsKeyAmongTheProtocolsAndNeverGetsItBack() throws Exception {
+  void keyAmongSubprotocolsIsAcceptedAndNeverSelected() throws Exception {
     String execution = start("echo hi; read a");
     String token =
         client
             .post(
                 "/api/v1/sandboxes/" + sandbox + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":60}")
             .field("token");
-    for (String secret : List.of(house.use, token)) {
-      try (TerminalClient talk =
+    for (String secret : List.of(testServer.use, token)) {
+      try (TerminalClient terminal =
           TerminalClient.open(
               client.port(),
               execution + "/terminal",
               Map.of(),
               List.of("isola.terminal.v1", "isola.bearer." + secret))) {
-        assertThat(talk.protocol()).isEqualTo("isola.terminal.v1");
-        talk.until("hi");
+        assertThat(terminal.protocol()).isEqualTo("isola.terminal.v1");
+        terminal.until("hi");
       }
     }
-    for (String secret : List.of(house.read, "isk_wrong", token + "x")) {
+    for (String secret : List.of(testServer.read, "isk_wrong", token + "x")) {
       assertThatThrownBy(
               () ->
                   TerminalClient.open(
@@ -164,12 +166,12 @@ class TerminalTest {
                       List.of("isola.terminal.v1", "isola.bearer." + secret)))
           .hasCauseInstanceOf(WebSocketHandshakeException.class);
     }
-    assertThat(house.requests.toString()).doesNotContain(house.use).doesNotContain(token);
-    assertThat(house.warnings).isEmpty();
+    assertThat(testServer.requests.toString()).doesNotContain(testServer.use).doesNotContain(token);
+    assertThat(testServer.warnings).isEmpty();
   }
 
   @Test
-  void whatIsNoWebSocketIsAProblem() throws Exception {
+  void requestWithoutWebSocketHandshakeIsRejected() throws Exception {
     String execution = start("read a");
     assertThat(client.get(execution + "/terminal").status()).isEqualTo(400);
     assertThat(client.get(execution + "/terminal").field("remedy")).contains("isola.terminal.v1");
@@ -203,11 +205,11 @@ class TerminalTest {
                         + plain.field("id")
                         + "/terminal"))
         .hasCauseInstanceOf(WebSocketHandshakeException.class);
-    assertThat(house.warnings).isEmpty();
+    assertThat(testServer.warnings).isEmpty();
   }
 
   @Test
-  void whatIsNotUnderstoodIsSaidAndEndsTheSocketOnly() throws Exception {
+  void invalidControlMessageClosesOnlyTheSocket() throws Exception {
     String execution = start("read a");
     for (String words :
         List.of(
@@ -220,35 +222,35 @@ class TerminalTest {
             "{\"type\":\"signal\",\"signal\":\"NOSUCH\"}",
             "{\"type\":\"exit\"}",
             "[".repeat(4000))) {
-      try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
-        assertThat(talk.text()).containsEntry("type", "attached");
-        talk.sendText(words);
-        assertThat(talk.text())
+      try (TerminalClient terminal = TerminalClient.open(client, execution + "/terminal")) {
+        assertThat(terminal.text()).containsEntry("type", "attached");
+        terminal.sendText(words);
+        assertThat(terminal.text())
             .as(words)
             .containsEntry("type", "error")
             .containsEntry("code", "INVALID_REQUEST")
             .containsKeys("detail", "remedy");
-        assertThat(talk.closed()).isEqualTo(4400);
+        assertThat(terminal.closed()).isEqualTo(4400);
       }
     }
-    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
-      talk.text();
-      var _ = talk.socket().sendBinary(ByteBuffer.allocate(70_000), true);
-      // Nobody reads the rest of such a frame: one who still sends it may be cut off unheard.
-      assertThat(talk.closed()).isIn(1009, TerminalClient.CUT_OFF);
+    try (TerminalClient terminal = TerminalClient.open(client, execution + "/terminal")) {
+      terminal.text();
+      var _ = terminal.socket().sendBinary(ByteBuffer.allocate(70_000), true);
+      // The rest of an oversized frame is not read, so the close frame may not arrive.
+      assertThat(terminal.closed()).isIn(1009, TerminalClient.CUT_OFF);
     }
-    try (TerminalClient talk = TerminalClient.open(client, execution + "/terminal")) {
-      talk.text();
-      var _ = talk.socket().sendText("x".repeat(5000), true);
-      assertThat(talk.closed()).isEqualTo(1009);
+    try (TerminalClient terminal = TerminalClient.open(client, execution + "/terminal")) {
+      terminal.text();
+      var _ = terminal.socket().sendText("x".repeat(5000), true);
+      assertThat(terminal.closed()).isEqualTo(1009);
     }
     assertThat(client.get(execution).json()).containsEntry("running", true);
-    assertThat(house.warnings).isEmpty();
+    assertThat(testServer.warnings).isEmpty();
   }
 
   @Test
-  void aTerminalAndAStreamLoseNothingWhenTheServerIsStartedAgain() throws Exception {
-    // A third before, a third meanwhile, a third afterwards: it goes on when it is told to.
+  void terminalAndStreamLoseNoOutputAcrossAServerRestart() throws Exception {
+    // One third of the output is written before, during and after the restart.
     String command =
         "stty -echo raw; i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i of many;"
             + " [ $((i%1000)) -gt 0 ] || read a; done";
@@ -259,12 +261,12 @@ class TerminalTest {
     long at = followed(events, execution, 0, 1);
 
     client.send("POST", execution + "/stdin", Map.of(), "\n".getBytes(UTF_8));
-    house.server.close(Duration.ofSeconds(10));
+    testServer.server.close(Duration.ofSeconds(10));
     assertThat(first.closed()).isEqualTo(1001);
     first.close();
-    house.stop();
-    house = house();
-    client = house.client();
+    testServer.stop();
+    testServer = startServer();
+    client = testServer.client();
 
     StringBuilder whole = new StringBuilder(first.output());
     try (TerminalClient again =
@@ -282,7 +284,9 @@ class TerminalTest {
     assertThat(events.toString()).isEqualTo(String.join("", lines));
   }
 
-  /** Follows output by SSE for so many pieces, or until the last line; returns where to go on. */
+  /**
+   * Follows output by SSE for a number of events or until the last line; returns the next offset.
+   */
   private long followed(StringBuilder text, String execution, long from, int pieces)
       throws IOException {
     long offset = from;

@@ -19,11 +19,11 @@ import java.util.Map;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A client on plain sockets, because it has to send what a well-behaved one refuses to. */
+/** A client on plain sockets, which can send invalid requests. */
 public record TestClient(int port, String key) {
   private static final JsonMapper JSON = new JsonMapper();
 
-  /** An answer. */
+  /** A complete response. */
   public record Response(int status, Map<String, String> headers, Bytes content) {
     public byte[] body() {
       return content.toArray();
@@ -37,12 +37,12 @@ public record TestClient(int port, String key) {
       return JSON.readValue(body(), new TypeReference<Map<String, Object>>() {});
     }
 
-    /** Returns a text of the JSON. */
+    /** Returns a field of the JSON as text. */
     public String field(String name) {
       return String.valueOf(json().get(name));
     }
 
-    /** Returns a list of objects of the JSON. */
+    /** Returns a list of objects in the JSON. */
     public List<Map<?, ?>> list(String name) {
       List<Map<?, ?>> list = new ArrayList<>();
       if (json().get(name) instanceof List<?> found) {
@@ -56,7 +56,7 @@ public record TestClient(int port, String key) {
     }
   }
 
-  /** An answer whose head is there and whose body is still coming. */
+  /** A response whose head has been read and whose body is still arriving. */
   public record OpenResponse(
       Socket socket, int status, Map<String, String> headers, InputStream body)
       implements AutoCloseable {
@@ -89,7 +89,7 @@ public record TestClient(int port, String key) {
     }
   }
 
-  /** Sends a request and reads the head of its answer. Headers replace the usual ones. */
+  /** Sends a request and reads the response head. The headers replace the defaults. */
   public OpenResponse open(String method, String path, Map<String, String> headers, byte[] body)
       throws IOException {
     Map<String, String> all = new LinkedHashMap<>();
@@ -116,7 +116,7 @@ public record TestClient(int port, String key) {
     try {
       socket.getOutputStream().write(request);
     } catch (IOException e) {
-      // Refused before all of it was read; the answer says why.
+      // The request was rejected before it was read completely; the response says why.
     }
     return read(socket);
   }
@@ -144,7 +144,7 @@ public record TestClient(int port, String key) {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
     for (int c = in.read(); c != '\n'; c = in.read()) {
       if (c < 0) {
-        throw new EOFException("the server hung up");
+        throw new EOFException("the server closed the connection");
       }
       if (c != '\r') {
         line.write(c);
@@ -153,7 +153,7 @@ public record TestClient(int port, String key) {
     return line.toString(ISO_8859_1);
   }
 
-  /** A body of a known length; one that ends early is an error. */
+  /** A body of known length. A truncated body is an error. */
   private static final class Exactly extends InputStream {
     private final InputStream in;
     private long left;
@@ -170,7 +170,7 @@ public record TestClient(int port, String key) {
       }
       int c = in.read();
       if (c < 0) {
-        throw new EOFException("cut off");
+        throw new EOFException("truncated");
       }
       left--;
       return c;
@@ -182,7 +182,7 @@ public record TestClient(int port, String key) {
     }
   }
 
-  /** Reads no more than is there: the next event may be long in coming. */
+  /** Reads a single byte, so that it does not wait for the next event. */
   private static int one(InputStream in, byte[] buffer, int from, int length) throws IOException {
     int c = length == 0 ? -1 : in.read();
     if (c < 0) {
@@ -192,7 +192,7 @@ public record TestClient(int port, String key) {
     return 1;
   }
 
-  /** A body in chunks; one that ends early is an error. */
+  /** A chunked body. A truncated body is an error. */
   private static final class Chunks extends InputStream {
     private final InputStream in;
     private long left;
@@ -217,7 +217,7 @@ public record TestClient(int port, String key) {
       }
       int c = in.read();
       if (c < 0) {
-        throw new EOFException("cut off");
+        throw new EOFException("truncated");
       }
       if (--left == 0) {
         line(in);

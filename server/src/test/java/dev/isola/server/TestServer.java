@@ -75,7 +75,7 @@ public final class TestServer implements AutoCloseable {
   }
 
   public TestServer(Path folder, Duration idle, ProviderFactory factory) {
-    this(folder, idle, factory, serving -> HttpServerOptions.NONE, Map.of());
+    this(folder, idle, factory, context -> HttpServerOptions.NONE, Map.of());
   }
 
   public TestServer(
@@ -87,7 +87,7 @@ public final class TestServer implements AutoCloseable {
   }
 
   /**
-   * @param settings of the engine, besides the usual
+   * @param settings settings of the engine in addition to the defaults
    */
   public TestServer(
       Path folder,
@@ -95,16 +95,16 @@ public final class TestServer implements AutoCloseable {
       ProviderFactory factory,
       Function<ServerContext, HttpServerOptions> options,
       Map<String, String> settings) {
-    this(folder, idle, factory, options, settings, (serving, keys, stored) -> List.of());
+    this(folder, idle, factory, options, settings, (context, keys, stored) -> List.of());
   }
 
-  /** Makes the APIs that a house answers besides the native one. */
+  /** Creates the API extensions of a server. */
   public interface ExtensionFactory {
-    List<ApiExtension> extensions(ServerContext serving, ApiKeys keys, SettingsStore stored);
+    List<ApiExtension> extensions(ServerContext context, ApiKeys keys, SettingsStore stored);
   }
 
   /**
-   * @param settings of the engine, besides the usual
+   * @param settings settings of the engine in addition to the defaults
    */
   public TestServer(
       Path folder,
@@ -180,7 +180,7 @@ public final class TestServer implements AutoCloseable {
     context.start(new ServerContext.Components(engine, registry, health));
   }
 
-  /** Returns an instance that no other house on this machine has, also after a restart. */
+  /** Returns an instance id that is unique to the directory and stable across restarts. */
   private static InstanceId instance(Path folder) {
     return new InstanceId("h" + Integer.toHexString(folder.toAbsolutePath().hashCode()));
   }
@@ -193,13 +193,15 @@ public final class TestServer implements AutoCloseable {
     }
   }
 
-  /** A house that is opened again has keys of these names. */
+  /** Creates a key, replacing the one of an earlier server on the same ledger. */
   private String key(String name, Scope scope) {
     keys.revoke(name);
     return keys.create(name, scope).secret();
   }
 
-  /** Writes down a volume that no provider has, and returns its id, which is its name as well. */
+  /**
+   * Inserts a volume that no provider has into the ledger; returns its id, which is also its name.
+   */
   public String plantVolume() {
     String name = "planted";
     Instant now = Instant.now();
@@ -220,7 +222,7 @@ public final class TestServer implements AutoCloseable {
     return new TestClient(server.port(), key);
   }
 
-  /** Stops the server; its sandboxes keep running for the next one. */
+  /** Stops the server. Its sandboxes keep running for the next server. */
   void stop() {
     server.close();
     engine.close();
@@ -239,13 +241,13 @@ public final class TestServer implements AutoCloseable {
     ledger.close();
   }
 
-  /** Real processes would outlive the test. */
+  /** Destroys all sandboxes, whose processes would outlive the test. */
   private void destroySandboxes() {
     for (Provider provider : registry.providers().values()) {
       try {
         provider.inventory().forEach(one -> provider.destroy(one.id(), DestroyOptions.FORCE));
       } catch (SandboxException e) {
-        System.err.println("a fake that fails as its test says, or a leak: " + e.getMessage());
+        System.err.println("cannot destroy a sandbox of the test: " + e.getMessage());
       }
     }
   }

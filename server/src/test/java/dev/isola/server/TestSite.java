@@ -13,9 +13,9 @@ import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A web site of few words: it reads a head, keeps it, and does as it is told with the rest. */
+/** A web server that records request heads and lets the test handle the rest. */
 public final class TestSite implements AutoCloseable {
-  /** What is done with a connection once its head is read. */
+  /** Handles a connection after its request head has been read. */
   public interface ConnectionHandler {
     void serve(String head, InputStream in, OutputStream out) throws Exception;
   }
@@ -33,7 +33,7 @@ public final class TestSite implements AutoCloseable {
     return server.getLocalPort();
   }
 
-  /** Returns the heads of all requests so far. */
+  /** Returns the request heads received so far. */
   public List<String> heads() {
     return heads;
   }
@@ -76,7 +76,7 @@ public final class TestSite implements AutoCloseable {
       heads.add(head.toString(ISO_8859_1));
       conduct.serve(head.toString(ISO_8859_1), in, socket.getOutputStream());
     } catch (Exception e) {
-      // The other side left.
+      // The peer disconnected.
     }
   }
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Traces by config: what a collector of spans gets, over a socket. */
+/** Spans as a collector receives them over a socket. */
 class TracesTest {
   private static final String TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
   private static final String PARENT = "00f067aa0ba902b7";
@@ -80,16 +80,16 @@ class TracesTest {
     return found;
   }
 
-  private TestServer house(String path) {
+  private TestServer startServer(String path) {
     return new TestServer(
         folder,
         Duration.ofSeconds(30),
-        serving ->
+        context ->
             new HttpServerOptions(
                 Optional.empty(),
                 RequestLimits.NONE,
                 List.of(),
-                () -> serving.current().map(parts -> parts.engine().tracer())),
+                () -> context.current().map(parts -> parts.engine().tracer())),
         Map.of("traces.otlp.url", "http://127.0.0.1:" + collector.getAddress().getPort() + path));
   }
 
@@ -98,9 +98,9 @@ class TracesTest {
   }
 
   @Test
-  void aRequestGoesOnWithTheCallersTraceAndWhatTheEngineDoesIsWithinIt() throws IOException {
-    try (TestServer house = house("/v1/traces")) {
-      TestClient client = house.client();
+  void requestContinuesTheClientTraceAndEngineSpansAreChildren() throws IOException {
+    try (TestServer testServer = startServer("/v1/traces")) {
+      TestClient client = testServer.client();
       Map<String, String> headers =
           Map.of(
               "traceparent",
@@ -131,18 +131,18 @@ class TracesTest {
       assertThat(request.get("kind")).isEqualTo(2);
       assertThat(String.valueOf(spawn.get("attributes"))).contains("provider", "test");
       assertThat(types).containsOnly("application/json");
-      assertThat(spans.toString()).doesNotContain("hunter", house.admin, id);
+      assertThat(spans.toString()).doesNotContain("hunter", testServer.admin, id);
       assertThat(client.get("/metrics").text())
           .contains("isola_spans_sent_total", "isola_spans_dropped_total 0.0");
     }
   }
 
   @Test
-  void aRequestWithoutATraceBeginsOneAndAnUnwantedOneIsNotSent() throws IOException {
-    try (TestServer house = house("/v1/traces")) {
-      TestClient client = house.client();
-      String unwanted = "00-" + TRACE + "-" + PARENT + "-00";
-      client.send("GET", "/api/v1/keys", Map.of("traceparent", unwanted), new byte[0]);
+  void requestWithoutTraceStartsOneAndUnsampledTraceIsNotSent() throws IOException {
+    try (TestServer testServer = startServer("/v1/traces")) {
+      TestClient client = testServer.client();
+      String unsampled = "00-" + TRACE + "-" + PARENT + "-00";
+      client.send("GET", "/api/v1/keys", Map.of("traceparent", unsampled), new byte[0]);
       for (String bad : List.of("x", "00-" + "0".repeat(32) + "-" + PARENT + "-01", "ff")) {
         client.send("GET", "/api/v1/sandboxes", Map.of("traceparent", bad), new byte[0]);
       }
@@ -159,14 +159,14 @@ class TracesTest {
   }
 
   @Test
-  void aCollectorThatHangsCostsSpansAndNothingElse() throws IOException {
-    try (TestServer house = house("/stuck")) {
+  void hangingCollectorDropsSpansOnly() throws IOException {
+    try (TestServer testServer = startServer("/stuck")) {
       for (int i = 0; i < 6000; i++) {
-        assertThat(house.client("").get("/healthz").status()).isEqualTo(200);
+        assertThat(testServer.client("").get("/healthz").status()).isEqualTo(200);
       }
       await()
           .atMost(Duration.ofSeconds(20))
-          .until(() -> dropped(house.client().get("/metrics").text()) > 0);
+          .until(() -> dropped(testServer.client().get("/metrics").text()) > 0);
     }
   }
 

@@ -17,26 +17,26 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Volumes of the native API, at a provider that has some. */
+/** The volume API on a provider that supports volumes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class VolumeApiTest {
   private static final String VOLUMES = "/api/v1/volumes";
 
-  private TestServer house;
+  private TestServer testServer;
   private TestClient client;
 
   @BeforeAll
   void open(@TempDir Path folder) {
-    house = new TestServer(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
-    client = house.client(house.use);
+    testServer = new TestServer(folder, Duration.ofSeconds(30), new BubblewrapProviderFactory());
+    client = testServer.client(testServer.use);
     assumeTrue(
-        house.registry.get("bubblewrap").health() instanceof Health.Healthy,
+        testServer.registry.get("bubblewrap").health() instanceof Health.Healthy,
         "NOT RUN: bubblewrap is not healthy here");
   }
 
   @AfterAll
   void close() {
-    house.close();
+    testServer.close();
   }
 
   private static TestClient.Response with(int status, TestClient.Response answer) {
@@ -48,7 +48,7 @@ class VolumeApiTest {
     with(201, client.post(VOLUMES, "{\"name\":\"" + name + "\"}"));
   }
 
-  private String mounting(String volume) throws IOException {
+  private String sandboxWith(String volume) throws IOException {
     return with(
             201,
             client.post(
@@ -89,13 +89,13 @@ class VolumeApiTest {
   }
 
   @Test
-  void filesOfAVolumeAreThoseOfTheSandboxesThatMountIt() throws IOException {
+  void volumeFilesAreVisibleInSandboxesThatMountTheVolume() throws IOException {
     create("shared");
     String content = VOLUMES + "/shared/files/content?path=";
     assertThat(with(200, client.put(content + "in/note", "hello".getBytes(UTF_8))).json())
         .containsEntry("path", "/in/note")
         .containsEntry("size", 5);
-    String sandbox = mounting("shared");
+    String sandbox = sandboxWith("shared");
     exec(sandbox, "grep -q hello /data/in/note && echo from inside > /data/out");
     assertThat(with(200, client.get(content + "out")).text()).isEqualTo("from inside\n");
     assertThat(with(200, client.get(VOLUMES + "/shared/files?path=.")).list("entries"))
@@ -106,12 +106,12 @@ class VolumeApiTest {
     with(404, client.get(content + "in/note"));
     with(204, client.delete("/api/v1/sandboxes/" + sandbox + "?force=true"));
     with(204, client.delete(VOLUMES + "/shared"));
-    assertThat(house.registry.get("bubblewrap").volumes().orElseThrow().list())
+    assertThat(testServer.registry.get("bubblewrap").volumes().orElseThrow().list())
         .doesNotContain("shared");
   }
 
   @Test
-  void treesGoInAndComeOut() throws IOException {
+  void directoryTreesAreImportedAndExported() throws IOException {
     create("trees");
     with(200, client.put(VOLUMES + "/trees/files/content?path=a/b", "x".getBytes(UTF_8)));
     byte[] archive = with(200, client.get(VOLUMES + "/trees/files/tree?path=a")).body();
@@ -130,9 +130,9 @@ class VolumeApiTest {
   }
 
   @Test
-  void nothingOutsideOfAVolumeIsReachedThroughIt() throws IOException {
+  void pathsOutsideAVolumeAreRejected() throws IOException {
     create("links");
-    String sandbox = mounting("links");
+    String sandbox = sandboxWith("links");
     exec(sandbox, "ln -s /etc /data/etc && ln -s /etc/hostname /data/name && ln -s ../.. /data/up");
     String files = VOLUMES + "/links/files";
     for (String path : List.of("name", "etc/hostname", "up/etc/hostname")) {
@@ -153,10 +153,10 @@ class VolumeApiTest {
   }
 
   @Test
-  void keyThatOnlyReadsChangesNothing() throws IOException {
+  void keyWithScopeReadCannotChangeVolumes() throws IOException {
     create("readable");
     with(200, client.put(VOLUMES + "/readable/files/content?path=a", "x".getBytes(UTF_8)));
-    TestClient reader = house.client(house.read);
+    TestClient reader = testServer.client(testServer.read);
     assertThat(with(200, reader.get(VOLUMES + "/readable/files/content?path=a")).text())
         .isEqualTo("x");
     with(403, reader.put(VOLUMES + "/readable/files/content?path=a", "y".getBytes(UTF_8)));

@@ -16,25 +16,25 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A1, F5: changes of files as events, with a real agent. */
+/** A1, F5: file changes as events, with a real agent. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WatchTest {
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private TestClient client;
   private String sandbox;
 
   @BeforeAll
   void open() throws IOException {
-    house = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
-    client = house.client();
+    testServer = new TestServer(folder, Duration.ofSeconds(30), new SubprocessProviderFactory());
+    client = testServer.client();
     sandbox = "/api/v1/sandboxes/" + client.post("/api/v1/sandboxes", "{}").field("id");
   }
 
   @AfterAll
   void close() throws IOException {
     client.delete(sandbox + "?force=true");
-    house.close();
+    testServer.close();
   }
 
   private TestClient.OpenResponse watch(String query) throws IOException {
@@ -45,7 +45,7 @@ class WatchTest {
     return open;
   }
 
-  /** Reads until a line has these words. */
+  /** Reads until a line contains this text. */
   private static String until(BufferedReader lines, String words) throws IOException {
     StringBuilder seen = new StringBuilder();
     while (seen.indexOf(words) < 0) {
@@ -62,7 +62,7 @@ class WatchTest {
   }
 
   @Test
-  void everyChangeAfterWatchingIsTold() throws IOException {
+  void changesAfterTheWatchIsEstablishedAreReported() throws IOException {
     exec("mkdir -p w/deep");
     try (TestClient.OpenResponse open = watch("path=w&recursive=true")) {
       BufferedReader lines = new BufferedReader(new InputStreamReader(open.body(), UTF_8));
@@ -79,15 +79,15 @@ class WatchTest {
   }
 
   @Test
-  void whatCannotBeWatchedIsAProblem() throws IOException {
+  void invalidWatchIsRejected() throws IOException {
     assertThat(client.get(sandbox + "/watch").status()).isEqualTo(400);
     assertThat(client.get(sandbox + "/watch?path=nosuch").status()).isEqualTo(404);
     assertThat(client.get(sandbox + "/watch?path=w&recursive=yes").status()).isEqualTo(400);
-    assertThat(house.warnings).isEmpty();
+    assertThat(testServer.warnings).isEmpty();
   }
 
   @Test
-  void aWatchEndsWhenTheServerDoes() throws IOException {
+  void watchEndsWhenTheServerShutsDown() throws IOException {
     TestServer other = new TestServer(folder.resolve("other"));
     try {
       String path =

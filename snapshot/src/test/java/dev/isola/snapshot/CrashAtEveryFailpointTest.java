@@ -62,7 +62,7 @@ class CrashAtEveryFailpointTest {
   void crashAtAnyFailpointLosesNothing(SnapshotFailpoint step, int time) throws Exception {
     Run run = run(step, time, "plain");
     assertThat(run.status())
-        .as("it came to %s: %s", step, run.lines())
+        .as("the process reached %s: %s", step, run.lines())
         .isIn(time == 1 ? List.of(STATUS) : List.of(STATUS, 0));
     look(run.lines(), step + ", time " + time);
   }
@@ -73,7 +73,7 @@ class CrashAtEveryFailpointTest {
     assertThat(run.lines())
         .containsExactly("took new", "restored small", "removing large", "removed", "collected");
     assertThat(run.status()).isZero();
-    look(run.lines(), "nobody");
+    look(run.lines(), "no crash");
   }
 
   /** The control: a store that writes packs after the manifest that needs them is detected. */
@@ -152,7 +152,7 @@ class CrashAtEveryFailpointTest {
             case "small" -> List.of(1);
             case "lone" -> List.of(5);
             case "new" -> List.of(2, 6, 7);
-            default -> throw new AssertionError("nobody took " + id);
+            default -> throw new AssertionError("no such snapshot: " + id);
           };
       seeds.forEach(seed -> files.put("f" + seed, SnapshotFixtures.noise(20_000, seed)));
       return files;

@@ -80,7 +80,7 @@ class DiskFullTest {
             .hasMessageContaining("No space left");
         store.remove("four");
         assertThat(store.collectGarbage().bytes())
-            .as("without a byte to spare")
+            .as("on a completely full disk")
             .isGreaterThan(7_900_000);
         SnapshotFixtures.take(store, "five", Map.of("e", SnapshotFixtures.noise(9_000, 5)));
         assertThat(store.verify()).isEmpty();

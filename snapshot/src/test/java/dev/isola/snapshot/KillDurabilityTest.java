@@ -39,7 +39,7 @@ class KillDurabilityTest {
       List<String> lines = run(random.nextInt(400), Long.toString(random.nextLong()));
       taken += believe(lines, acknowledged, "seed " + seed + ", cycle " + i);
     }
-    assertThat(taken).as("it was at work").isGreaterThan(CYCLES);
+    assertThat(taken).as("the process was working").isGreaterThan(CYCLES);
   }
 
   /** The control: a snapshot that was acknowledged but does not exist is detected. */

@@ -108,7 +108,7 @@ class SnapshotStoreTest {
     System.arraycopy(large, 7_000_000, shifted, 7_000_010, large.length - 7_000_000);
     Snapshot second = take("two", Map.of("a", large, "b", shifted));
     assertThat(second.newBytes())
-        .as("ten bytes in the middle move the cuts near them and no others")
+        .as("an insertion of ten bytes changes only the chunks near it")
         .isPositive()
         .isLessThan(4_500_000);
     assertThat(take("three", Map.of("c", shifted)).newBytes()).isZero();
@@ -130,7 +130,7 @@ class SnapshotStoreTest {
     assertThat(store.list()).extracting(Snapshot::id).containsExactly("one");
     assertThat(staging()).isEmpty();
     long before = size();
-    assertThat(before).as("full packs of it are there").isGreaterThan(16_000_000);
+    assertThat(before).as("full packs exist").isGreaterThan(16_000_000);
     assertThat(store.collectGarbage().bytes()).isGreaterThan(16_000_000);
     assertThat(size()).isLessThan(10_000);
     store.open("one").close();

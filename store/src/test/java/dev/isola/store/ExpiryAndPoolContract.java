@@ -72,7 +72,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
         running("t", b -> b.idleTimeout(Duration.ofSeconds(5)).expiresAt(NOW.plusSeconds(8))).id();
     SandboxEntry decided = ledger.sandboxes().findExpired(NOW.plusSeconds(5), 1).getFirst();
 
-    assertThat(ledger.sandboxes().touch(Map.of(id, NOW.plusSeconds(1), id("nobody"), NOW)))
+    assertThat(ledger.sandboxes().touch(Map.of(id, NOW.plusSeconds(1), id("unknown"), NOW)))
         .isEqualTo(1);
     assertThat(ledger.sandboxes().touch(Map.of(id, NOW))).isZero();
 

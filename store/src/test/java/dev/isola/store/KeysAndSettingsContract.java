@@ -130,7 +130,7 @@ abstract class KeysAndSettingsContract extends LedgerContract {
     assertThat(settings.all("user:a"))
         .containsExactly(
             java.util.Map.entry("b", ""), java.util.Map.entry("strict_no_fallback", "false"));
-    assertThat(settings.all("nobody")).isEmpty();
+    assertThat(settings.all("unknown")).isEmpty();
     assertThat(settings.remove("user:a", "b")).isTrue();
     assertThat(settings.remove("user:a", "b")).isFalse();
     assertThat(settings.get("user:a", "b")).isEmpty();

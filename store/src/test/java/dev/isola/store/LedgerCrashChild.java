@@ -101,7 +101,7 @@ final class LedgerCrashChild {
         parts -> {
           if (parts.sandboxes().update(intent.withState(SandboxState.RUNNING, now))
               instanceof UpdateResult.Stale) {
-            throw new IllegalStateException("nobody else writes this one");
+            throw new IllegalStateException("another process wrote this entry");
           }
           return parts.events().append(NewEvent.of(id, "running", "{}", now)).number();
         });

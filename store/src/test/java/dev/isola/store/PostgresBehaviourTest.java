@@ -108,7 +108,7 @@ class PostgresBehaviourTest {
         .isThrownBy(() -> open(url.replaceFirst("postgres$", "nothere"), "postgres", "x"))
         .withMessageContaining("rejected the login");
     assertThatExceptionOfType(ProviderUnavailable.class)
-        .isThrownBy(() -> open(url, "nobody", "hunter2"))
+        .isThrownBy(() -> open(url, "unknown", "hunter2"))
         .withMessageNotContaining("hunter2");
     assertThatExceptionOfType(ProviderUnavailable.class)
         .isThrownBy(

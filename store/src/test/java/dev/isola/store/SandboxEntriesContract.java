@@ -73,7 +73,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
     assertThat(found.cause()).isEmpty();
     assertThat(found.attempts()).isEmpty();
     assertThat(found.labels()).isEmpty();
-    assertThat(ledger.sandboxes().find(id("nobody"))).isEmpty();
+    assertThat(ledger.sandboxes().find(id("unknown"))).isEmpty();
   }
 
   @Test
@@ -182,7 +182,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
   @Test
   void updateOfAnUnknownSandboxIsNotFound() {
     assertThatExceptionOfType(NotFound.class)
-        .isThrownBy(() -> ledger.sandboxes().update(intent("nobody").build()));
+        .isThrownBy(() -> ledger.sandboxes().update(intent("unknown").build()));
   }
 
   @Test
@@ -205,7 +205,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
                 SandboxState.ERROR,
                 NOW.plusSeconds(9),
                 Optional.of("the agent is gone")));
-    assertThat(ledger.sandboxes().transitions(id("nobody"))).isEmpty();
+    assertThat(ledger.sandboxes().transitions(id("unknown"))).isEmpty();
   }
 
   @Test

@@ -24,7 +24,7 @@ class ArgumentsTest {
     "1d, PT24H",
     "1m500ms, PT1M0.5S"
   })
-  void readsDurations(String text, Duration duration) {
+  void parsesDurations(String text, Duration duration) {
     assertThat(Arguments.duration("--timeout", text)).isEqualTo(duration);
   }
 
@@ -44,14 +44,14 @@ class ArgumentsTest {
         "9223372036854775807h",
         "99999999999999999999"
       })
-  void refusesWhatIsNoDuration(String text) {
+  void rejectsInvalidDurations(String text) {
     assertThatExceptionOfType(UsageException.class)
         .isThrownBy(() -> Arguments.duration("--timeout", text))
         .withMessage("--timeout '" + text + "' is not a duration");
   }
 
   @Test
-  void readsMounts() {
+  void parsesMounts() {
     assertThat(Arguments.mount("--mount", "/a:/b")).isEqualTo(VolumeMount.bind("/a", "/b", false));
     assertThat(Arguments.mount("--mount", "/a:/b:ro"))
         .isEqualTo(VolumeMount.bind("/a", "/b", true));
@@ -65,20 +65,20 @@ class ArgumentsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "/a", ":/b", "/a:", "/a:ro", ":"})
-  void refusesWhatIsNoMount(String text) {
+  void rejectsInvalidMounts(String text) {
     assertThatExceptionOfType(UsageException.class)
         .isThrownBy(() -> Arguments.mount("--mount", text));
   }
 
   @Test
-  void readsVariables() {
+  void parsesVariables() {
     assertThat(Arguments.variables("--env", List.of("A=1", "B=", "C=x=y", "A=2")))
         .isEqualTo(Map.of("A", "2", "B", "", "C", "x=y"));
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "A", "=1"})
-  void refusesWhatIsNoVariable(String text) {
+  void rejectsInvalidVariables(String text) {
     assertThatExceptionOfType(UsageException.class)
         .isThrownBy(() -> Arguments.variables("--env", List.of(text)));
   }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class CellFormatTest {
   @Test
-  void showsSizesAndTimesAsAPersonReadsThem() {
+  void formatsSizesAndTimes() {
     assertThat(CellFormat.size(0)).isEqualTo("0 B");
     assertThat(CellFormat.size(1023)).isEqualTo("1023 B");
     assertThat(CellFormat.size(1536)).isEqualTo("1.5 KB");
@@ -23,13 +23,13 @@ class CellFormatTest {
   }
 
   @Test
-  void letsNoTextFromElsewhereMoveTheCursor() {
+  void replacesControlCharacters() {
     assertThat(CellFormat.text("a\u001b[2Jb\rc\n\u0007\u202e")).isEqualTo("a?[2Jb?c???");
     assertThat(CellFormat.truncated("0123456789", 5)).isEqualTo("0123…");
   }
 
   @Test
-  void showsHowFarACopyIs() {
+  void formatsTheProgressBar() {
     assertThat(ProgressBar.line(50, 100, Duration.ofSeconds(1)))
         .isEqualTo("[###############---------------] 50%  50 B  50 B/s");
     assertThat(ProgressBar.line(2048, -1, Duration.ofSeconds(2))).isEqualTo("2.0 KB  1.0 KB/s");

@@ -22,7 +22,7 @@ class DataFolderTest {
   @TempDir Path folder;
 
   @Test
-  void isWhereItIsLookedFor() {
+  void resolvesThePathInOrderOfPrecedence() {
     Map<String, String> all = Map.of("ISOLA_DATA", "/d", "XDG_STATE_HOME", "/s", "HOME", "/h");
     assertThat(DataFolder.path("/o", all, "root")).isEqualTo(Path.of("/o"));
     assertThat(DataFolder.path(null, all, "root")).isEqualTo(Path.of("/d"));
@@ -34,7 +34,7 @@ class DataFolderTest {
   }
 
   @Test
-  void hasOneInstanceHoweverManyAskAtOnce() throws Exception {
+  void concurrentProcessesGetTheSameInstanceId() throws Exception {
     Set<InstanceId> seen = new HashSet<>();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       List<Future<InstanceId>> asking = new ArrayList<>();
@@ -50,7 +50,7 @@ class DataFolderTest {
   }
 
   @Test
-  void refusesAnInstanceThatIsNone() throws Exception {
+  void rejectsAnInvalidInstanceFile() throws Exception {
     Files.writeString(folder.resolve("instance"), "NOT ONE\n");
     assertThatExceptionOfType(ProviderUnavailable.class)
         .isThrownBy(() -> new DataFolder(folder).instance())

@@ -4,18 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** Columns in line, on paper of any width. */
+/** Column alignment and wrapping for any width. */
 class TableTest {
   private final Table table =
       new Table().row("ok", "name", "one two three").row("no", "longer", "four");
 
   @Test
-  void columnsAreInLine() {
+  void alignsColumns() {
     assertThat(table.text()).isEqualTo("ok  name    one two three\nno  longer  four\n");
   }
 
   @Test
-  void theLastColumnIsFolded() {
+  void wrapsTheLastColumn() {
     Table wide = new Table().row("ok", "name-name", "one two three four five six");
     assertThat(wide.text(36))
         .isEqualTo("ok  name-name  one two three four\n               five six\n");
@@ -23,20 +23,20 @@ class TableTest {
   }
 
   @Test
-  void coloursTakeNoRoom() {
+  void ansiCodesHaveNoWidth() {
     Table painted = new Table().row("\u001b[32mok\u001b[0m", "\u001b[33mone two three four five");
     assertThat(painted.text(26))
         .isEqualTo("\u001b[32mok\u001b[0m  \u001b[33mone two three four\n    five\n");
   }
 
   @Test
-  void aWordIsNotBroken() {
+  void doesNotBreakWords() {
     assertThat(new Table().row("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bb").text(24))
         .isEqualTo("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nbb\n");
   }
 
   @Test
-  void inTooLittleRoomNothingIsFolded() {
+  void doesNotWrapBelowTheMinimumWidth() {
     assertThat(table.text(15)).isEqualTo(table.text());
   }
 }

@@ -16,7 +16,7 @@ class RunJsonTest {
   private final FakeProvider fake = new FakeProvider("crun");
 
   @Test
-  void isOneObject() {
+  void printsOneObject() {
     CommandResult called = isola().call("run", "--json", "--", "echo", "a \"b\"");
     String id = fake.specs.getFirst().id().value();
     assertThat(called.out())
@@ -42,7 +42,7 @@ class RunJsonTest {
         "oom           | 137 | {\"kind\":\"outOfMemory\"}",
         "lose          | 125 | {\"kind\":\"lost\",\"why\":\"it sank\"}",
       })
-  void tellsHowItEnded(String words, int code, String exit) {
+  void reportsTheExit(String words, int code, String exit) {
     CommandResult called = isola().call(("--json run --timeout 2 " + words).split(" "));
     assertThat(called.out()).contains("\"exitCode\":" + code + ",\"exit\":" + exit + ",");
     assertThat(called.code()).isEqualTo(code);
@@ -56,7 +56,7 @@ class RunJsonTest {
   }
 
   @Test
-  void theProviderIsTheInstanceThatMadeTheSandbox() {
+  void providerIsTheInstanceThatCreatedTheSandbox() {
     String out =
         isola()
             .call(

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which provider {@code isola run} takes, and what it says about it. */
+/** Which provider {@code isola run} selects, and what it prints about it. */
 class RunSelectionTest {
   @TempDir Path folder;
 
@@ -57,7 +57,7 @@ class RunSelectionTest {
   }
 
   @Test
-  void takesTheStrongestHealthyOneAndAsksNoneBehindIt() {
+  void selectsTheStrongestHealthyProviderAndProbesNoOther() {
     assertThat(chosen("run", "true")).isEqualTo("kernel");
     assertThat(container.made).isZero();
     broken(kernel);
@@ -70,7 +70,7 @@ class RunSelectionTest {
   }
 
   @Test
-  void neverFallsToAPlainProcessInSilence() {
+  void neverFallsBackToProcessIsolationSilently() {
     broken(kernel, container, daemon);
     CommandResult refused = isola().call("run", "true");
     assertThat(refused.code()).isEqualTo(125);
@@ -88,7 +88,7 @@ class RunSelectionTest {
   }
 
   @Test
-  void holdsTheConfiguredFloorWhateverIsAskedFor() {
+  void enforcesTheConfiguredFloor() {
     assertThat(chosen("run", "--set", "floor=kernel", "true")).isEqualTo("kernel");
     broken(kernel);
     assertThat(chosen("run", "--set", "floor=kernel", "true")).contains("the floor of this");
@@ -106,7 +106,7 @@ class RunSelectionTest {
   }
 
   @Test
-  void readsTheConfigurationOfTheServer() throws IOException {
+  void readsTheServerConfiguration() throws IOException {
     Path file = folder.resolve("isola.yaml");
     Files.writeString(
         file,
@@ -126,7 +126,7 @@ class RunSelectionTest {
     assertThat(isola.call("run", "--provider", "auto", "true").err()).isEmpty();
     assertThat(container.specs).as("the stronger one is turned off").hasSize(1);
     assertThat(isola.call("run", "--provider", "kernel", "true").err())
-        .contains("turned off by config");
+        .contains("disabled in the configuration");
     isola.env.put("ISOLA_PROVIDER", "container");
     isola.call("run", "true");
     assertThat(container.specs).hasSize(2);
@@ -135,7 +135,7 @@ class RunSelectionTest {
   }
 
   @Test
-  void takesADegradedOneLastAndSaysWhy() {
+  void selectsADegradedProviderLastWithAWarning() {
     kernel.health = new Health.Degraded("ls fails in it", "install another");
     assertThat(chosen("run", "true")).isEqualTo("container");
     assertThat(chosen("run", "--isolation", "kernel", "true"))
@@ -145,7 +145,7 @@ class RunSelectionTest {
   }
 
   @Test
-  void prefersWhatEnforcesTheLimitsAskedForAndTellsWhereNoneDoes() {
+  void prefersProvidersThatEnforceTheLimitsAndWarnsOtherwise() {
     kernel.limits = Set.of();
     assertThat(chosen("run", "true")).isEqualTo("kernel");
     assertThat(chosen("run", "--memory", "64", "true")).isEqualTo("container");
@@ -153,16 +153,16 @@ class RunSelectionTest {
     daemon.limits = Set.of();
     assertThat(chosen("run", "--memory", "64", "--cpu", "1", "true"))
         .isEqualTo(
-            "kernelisola: --cpu is not enforced: kernel cannot limit cpu on this machine; see"
-                + " isola doctor\n"
-                + "isola: --memory is not enforced: kernel cannot limit memory on this machine; see"
-                + " isola doctor\n");
+            "kernelisola: --cpu is not enforced: kernel cannot limit cpu on this machine; run"
+                + " isola doctor for details\n"
+                + "isola: --memory is not enforced: kernel cannot limit memory on this machine; run"
+                + " isola doctor for details\n");
     assertThat(chosen("run", "--provider", "container", "--memory", "64", "true"))
         .startsWith("containerisola: --memory is not enforced");
   }
 
   @Test
-  void namesTheLevelsOfIsolation() {
+  void listsTheIsolationLevels() {
     assertThat(chosen("run", "--isolation", "strong", "true"))
         .isEqualTo("isola: --isolation is 'strong'; use one of vm, kernel, container, process\n");
     assertThat(chosen("run", "-v", "true"))

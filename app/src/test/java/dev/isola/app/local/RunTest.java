@@ -53,21 +53,21 @@ class RunTest {
     "nosuch, 127",
     "/etc/passwd, 126"
   })
-  void endsWithTheCodeOfTheCommand(String words, int code) {
+  void exitsWithTheCodeOfTheCommand(String words, int code) {
     String[] args = ("run -- " + words).split(" ");
     assertThat(isola().call(args).code()).isEqualTo(code);
     assertThat(fake.alive).isEmpty();
   }
 
   @Test
-  void tellsOfATimeout() {
+  void reportsATimeout() {
     CommandResult slow = isola().call("run", "--timeout", "1500ms", "sleep");
     assertThat(slow.code()).isEqualTo(124);
     assertThat(slow.err()).isEqualTo("isola: timed out after 1.5 s; increase --timeout\n");
   }
 
   @Test
-  void namesTheLimitsThatACommandMet() {
+  void reportsTheLimitsThatTheCommandReached() {
     CommandResult crowd = isola().call("run", "crowd");
     assertThat(crowd.code()).isEqualTo(137);
     assertThat(crowd.err()).isEqualTo("isola: the process limit was reached; increase --processes\n");
@@ -82,7 +82,7 @@ class RunTest {
   }
 
   @Test
-  void takesEverythingAfterTheFirstWordLiterally() {
+  void passesArgumentsAfterTheCommandLiterally() {
     isola().call("run", "--", "echo", "--json", "--", "-v", "@/etc/passwd", "$HOME", "", "'q'");
     isola().call("run", "echo", "-l", "--timeout", "x");
     assertThat(fake.commands.get(0).args())
@@ -92,7 +92,7 @@ class RunTest {
   }
 
   @Test
-  void translatesOptions() {
+  void mapsOptionsToTheSpec() {
     isola()
         .call(
             "run",
@@ -137,7 +137,7 @@ class RunTest {
   }
 
   @Test
-  void makesASandboxThatDoesNotOutliveIt() {
+  void sandboxDoesNotOutliveTheRun() {
     isola().call("run", "true");
     isola().call("run", "--timeout", "30h", "true");
     assertThat(fake.specs.get(0).linger()).contains(Duration.ZERO);
@@ -147,7 +147,7 @@ class RunTest {
   }
 
   @Test
-  void destroysTheSandboxWhateverHappens() {
+  void destroysTheSandboxAfterFailures() {
     fake.createFails = true;
     assertThat(isola().call("run", "true").err())
         .isEqualTo("isola: the sandbox did not start; try again\n");
@@ -157,7 +157,7 @@ class RunTest {
   }
 
   @Test
-  void keepsTheResultWhenDestroyFails() {
+  void failedDestroyDoesNotChangeTheExitCode() {
     fake.destroyFails = true;
     CommandResult called = isola().call("run", "exit", "3");
     assertThat(called.code()).isEqualTo(3);
@@ -165,7 +165,7 @@ class RunTest {
   }
 
   @Test
-  void endsQuietlyWhenNobodyReadsItsOutput() {
+  void exitsSilentlyWhenStdoutIsClosed() {
     CommandLineFixture isola = isola();
     isola.outIsBroken = true;
     isola.brokenOut =
@@ -182,7 +182,7 @@ class RunTest {
   }
 
   @Test
-  void refusesATerminalWithoutOne() {
+  void rejectsTtyWithoutATerminal() {
     CommandResult called = isola().call("run", "--tty", "true");
     assertThat(called.code()).isEqualTo(2);
     assertThat(called.err())
@@ -193,7 +193,7 @@ class RunTest {
   }
 
   @Test
-  void keepsItsStateToItsOwner() throws IOException {
+  void dataFolderIsPrivateToItsOwner() throws IOException {
     isola().call("run", "true");
     String first = fake.context().instance().value();
     isola().call("run", "true");

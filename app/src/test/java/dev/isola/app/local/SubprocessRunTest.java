@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The command with the real subprocess provider, which works everywhere. */
+/** {@code isola run} with the real subprocess provider, which works everywhere. */
 class SubprocessRunTest {
   @TempDir Path folder;
 
@@ -37,7 +37,7 @@ class SubprocessRunTest {
   }
 
   @AfterEach
-  void nothingIsLeft() throws IOException {
+  void assertNothingIsLeft() throws IOException {
     Path sandboxes = folder.resolve("data/subprocess/sandboxes");
     if (Files.exists(sandboxes)) {
       try (Stream<Path> left = Files.list(sandboxes)) {
@@ -61,7 +61,7 @@ class SubprocessRunTest {
   }
 
   @Test
-  void carriesMuchInputAndOutput() {
+  void copiesLargeInputAndOutput() {
     String much = "0123456789abcde\n".repeat(200_000);
     CommandLineFixture isola = isola().stdin(much);
     assertThat(isola.call("run", "--provider", "subprocess", "cat").out()).isEqualTo(much);
@@ -69,14 +69,14 @@ class SubprocessRunTest {
 
   @ParameterizedTest
   @CsvSource({"/no/such/program, 127", "no-such-program, 127", "/etc/passwd, 126", "/, 126"})
-  void tellsWhatCannotBeRun(String program, int code) {
+  void reportsCommandsThatCannotBeRun(String program, int code) {
     CommandResult called = run(program);
     assertThat(called.code()).isEqualTo(code);
     assertThat(called.err()).startsWith("isola: ").contains(program).hasLineCount(1);
   }
 
   @Test
-  void tellsOfAMissingWorkingFolder() {
+  void reportsAMissingWorkingFolder() {
     CommandResult called =
         isola().call("run", "--provider", "subprocess", "-w", "/no/such", "true");
     assertThat(called.code()).isEqualTo(125);
@@ -84,7 +84,7 @@ class SubprocessRunTest {
   }
 
   @Test
-  void endsACommandThatTakesTooLong() {
+  void killsTheCommandAfterTheTimeout() {
     CommandResult called =
         isola().call("run", "--provider", "subprocess", "--timeout", "200ms", "sleep", "30");
     assertThat(called.code()).isEqualTo(124);
@@ -92,7 +92,7 @@ class SubprocessRunTest {
   }
 
   @Test
-  void showsASignalAsAShellDoes() {
+  void reportsASignalLikeAShell() {
     assertThat(run("sh", "-c", "kill -TERM $$").code()).isEqualTo(143);
   }
 

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code isola config}: every value with its origin, every error at once, never a secret. */
+/**
+ * {@code isola config} prints every value with its origin, all errors together, and never a
+ * secret.
+ */
 class ConfigCommandTest {
   @TempDir Path folder;
   private Path file = Path.of("");
@@ -33,7 +36,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void printsEveryValueWithWhereItCameFrom() throws IOException {
+  void printsEveryValueWithItsOrigin() throws IOException {
     write("floor: kernel\nproviders:\n  e2b: {api_key: hunter2}\n");
     isola.env.put("ISOLA_SHUTDOWN", "drain");
     CommandResult called = isola.call("config", "--set", "health.interval=10s");
@@ -51,7 +54,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void answersInJson() throws IOException {
+  void printsJson() throws IOException {
     write("floor: kernel\n");
     assertThat(isola.call("--json", "config", "--data", "/d").out())
         .startsWith(
@@ -66,7 +69,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void tellsAllErrorsAtOnceAndEndsWithOne() throws IOException {
+  void reportsAllErrorsTogether() throws IOException {
     write("flor: vm\nallow_process: perhaps\n");
     CommandResult called = isola.call("config");
     assertThat(called.code()).isEqualTo(1);
@@ -84,7 +87,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void refusesAFlagThatIsNoKeyAndValue() throws IOException {
+  void rejectsASetOptionWithoutValue() throws IOException {
     write("");
     CommandResult called = isola.call("config", "--set", "floor");
     assertThat(called.code()).isEqualTo(2);
@@ -93,7 +96,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void saysWhatIsProbablyNotMeantAndGoesOn() throws IOException {
+  void warnsAboutSuspiciousValues() throws IOException {
     write("allow_process: true\n");
     CommandResult called = isola.call("config");
     assertThat(called.code()).isZero();
@@ -102,7 +105,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void aFileThatIsNamedMustExistAndTheUsualOneNeedNot() {
+  void explicitFileMustExistAndTheDefaultFileIsOptional() {
     assertThat(isola.call("config").err()).startsWith("isola: " + file + ":1: does not exist\n");
     assertThat(isola.call("config", "--config", "/no/such").code()).isEqualTo(1);
     isola.env.remove("ISOLA_CONFIG");

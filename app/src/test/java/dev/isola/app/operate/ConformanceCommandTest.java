@@ -27,14 +27,14 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code isola conformance}, with a kit of three checks where checks have to be run. */
+/** {@code isola conformance}; tests that run checks use a kit of three. */
 class ConformanceCommandTest {
   @TempDir Path folder;
   private final FakeProvider good = new FakeProvider("good");
   private final FakeProvider ill = new FakeProvider("ill");
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
-  /** One check of each outcome. */
+  /** Returns one check for each outcome. */
   private static List<CheckCase> three(int count) {
     return List.of(
             check("aPasses", "T1", subject -> assertThat(subject.sandbox()).isNotNull()),
@@ -93,7 +93,7 @@ class ConformanceCommandTest {
   }
 
   @Test
-  void tellsFailuresAtOnceAndEachClassInALine() {
+  void printsFailuresImmediatelyAndOneLinePerClass() {
     ProviderResult result = run(3, false, true);
     assertThat(printed())
         .isEqualTo(
@@ -110,7 +110,7 @@ class ConformanceCommandTest {
   }
 
   @Test
-  void countsOnATerminal() {
+  void updatesTheCountOnATerminal() {
     run(1, true, false);
     assertThat(printed())
         .isEqualTo(
@@ -119,7 +119,7 @@ class ConformanceCommandTest {
   }
 
   @Test
-  void reportsInJson() {
+  void printsJson() {
     assertThat(Json.text(ConformanceRun.json(List.of(run(2, false, false)))))
         .isEqualTo(
             "{\"providers\":[{\"name\":\"good\",\"passed\":1,\"failed\":1,\"notRun\":0,\"checks\":["
@@ -130,7 +130,7 @@ class ConformanceCommandTest {
   }
 
   @Test
-  void isGoodWhenNothingFailedAndSomethingRan() {
+  void passesIfNothingFailedAndSomethingRan() {
     ProviderResult passed = run(1, false, false);
     assertThat(ConformanceRun.passed(List.of(passed))).isTrue();
     assertThat(ConformanceRun.passed(List.of())).isFalse();
@@ -138,7 +138,7 @@ class ConformanceCommandTest {
   }
 
   @Test
-  void anIllProviderThatIsNamedIsNotRunAndThatIsNotGood() throws IOException {
+  void namedUnhealthyProviderFailsTheRun() throws IOException {
     Path matrix = folder.resolve("matrix.md");
     String group = ConformanceKit.groups().getFirst();
     CommandResult called =
@@ -152,7 +152,7 @@ class ConformanceCommandTest {
   }
 
   @Test
-  void anIllProviderThatIsNotNamedIsLeftOutAloud() {
+  void unnamedUnhealthyProviderIsSkippedWithAMessage() {
     good.health = new Health.Unhealthy("ill too", "rest");
     CommandResult called = isola().call("conformance");
     assertThat(called.code()).isEqualTo(1);
@@ -168,7 +168,7 @@ class ConformanceCommandTest {
   }
 
   @Test
-  void unknownNamesAreNamedWithTheKnownOnes() {
+  void unknownNamesAreRejectedWithTheKnownOnes() {
     CommandResult provider = isola().call("conformance", "god");
     assertThat(provider.code()).isEqualTo(2);
     assertThat(provider.err())
@@ -182,7 +182,7 @@ class ConformanceCommandTest {
   }
 
   @Test
-  void settingsAreForTheOneProviderThatIsNamed() {
+  void settingsRequireExactlyOneProvider() {
     CommandResult two = isola().call("conformance", "good", "ill", "--set", "a=b");
     assertThat(two.code()).isEqualTo(2);
     assertThat(two.err())

@@ -11,17 +11,17 @@ import java.util.List;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 
-/** docs/conformance.md knows every class of the kit and every provider. */
+/** docs/conformance.md lists every class of the kit and every provider. */
 class ConformancePageTest {
   private static final Path PAGE = Path.of("../docs/conformance.md");
 
   @Test
-  void everyClassHasItsRow() throws IOException {
+  void everyClassHasARow() throws IOException {
     assertThat(firstColumn("## The classes")).isEqualTo(ConformanceKit.groups());
   }
 
   @Test
-  void everyProviderHasItsRow() throws IOException {
+  void everyProviderHasARow() throws IOException {
     List<String> providers =
         ServiceLoader.load(ProviderFactory.class).stream()
             .map(found -> found.get().name())
@@ -30,7 +30,7 @@ class ConformancePageTest {
     assertThat(firstColumn("## Results")).containsExactlyInAnyOrderElementsOf(providers);
   }
 
-  /** Returns the first column of the table under a title, without its head. */
+  /** Returns the first column of the table under a heading, without the header row. */
   private static List<String> firstColumn(String title) throws IOException {
     return Files.readAllLines(PAGE).stream()
         .dropWhile(line -> !line.equals(title))

@@ -20,7 +20,7 @@ class ImageCommandTest {
   private Path tree = Path.of("");
 
   @BeforeEach
-  void makeATree() throws IOException {
+  void createTree() throws IOException {
     tree = folder.resolve("tree");
     Files.createDirectories(tree.resolve("etc"));
     Files.writeString(tree.resolve("etc/hostname"), "x".repeat(2500));
@@ -35,7 +35,7 @@ class ImageCommandTest {
   }
 
   @Test
-  void anImageIsImportedListedShownCheckedAndRemoved() {
+  void importsListsShowsChecksAndRemovesAnImage() {
     CommandResult called = imported("mine");
     assertThat(called.code()).isZero();
     assertThat(called.out()).matches("mine: 12 files, 2 kB, sha256:[0-9a-f]{64}\n");
@@ -56,7 +56,7 @@ class ImageCommandTest {
   }
 
   @Test
-  void everythingIsToldInJsonToo() throws IOException {
+  void printsJson() throws IOException {
     assertThat(isola().call("--json", "image", "import", "mine", tree.toString()).out())
         .startsWith("{\"image\":{\"name\":\"mine\",\"createdAt\":\"20")
         .contains(
@@ -81,7 +81,7 @@ class ImageCommandTest {
   }
 
   @Test
-  void aCheckNamesWhatChanged() throws IOException {
+  void checkListsChangedFiles() throws IOException {
     imported("mine");
     Files.writeString(folder.resolve("data/images/mine/rootfs/etc/hostname"), "y");
     CommandResult check = isola().call("image", "check", "mine");
@@ -92,7 +92,7 @@ class ImageCommandTest {
   }
 
   @Test
-  void standardInputIsAnArchive() {
+  void importsAnArchiveFromStdin() {
     CommandLineFixture isola = isola();
     isola.in = new ByteArrayInputStream(new byte[1024]);
     CommandResult empty = isola.call("image", "import", "x", "-");
@@ -104,7 +104,7 @@ class ImageCommandTest {
   }
 
   @Test
-  void whatIsWrongIsOneLine() {
+  void errorsAreOneLine() {
     imported("mine");
     line(
         125,
@@ -115,7 +115,8 @@ class ImageCommandTest {
         "/no/such");
     line(
         125,
-        "there is already an image mine; use another name, remove the image first, or use --replace",
+        "there is already an image mine; use another name, remove the image first, or use"
+            + " --replace",
         "image",
         "import",
         "mine",
@@ -178,7 +179,7 @@ class ImageCommandTest {
   }
 
   @Test
-  void replacingAndUseAreSeen() throws IOException {
+  void replaceAndUseAreChecked() throws IOException {
     imported("mine");
     CommandResult again = isola().call("image", "import", "--replace", "mine", tree.toString());
     assertThat(again.code()).isZero();
@@ -193,7 +194,7 @@ class ImageCommandTest {
   }
 
   @Test
-  void helpTellsTheCommands() {
+  void helpListsTheCommands() {
     String help = isola().call("image").out();
     assertThat(help).startsWith("Usage: isola image ").contains("import", "pull", "build", "check");
     assertThat(isola().call("image", "--help").out()).isEqualTo(help);

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code isola conformance} that is told to end: what it made goes with it. */
+/** Terminating {@code isola conformance} destroys the sandboxes it created. */
 class InterruptedConformanceTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -53,7 +53,7 @@ class InterruptedConformanceTest {
     "gvisor, INT, 130",
     "gvisor, TERM, 143",
   })
-  void leavesNothing(String name, String signal, int code) throws Exception {
+  void terminatedRunLeavesNothing(String name, String signal, int code) throws Exception {
     ProviderFactory factory = healthy(name);
     Sandboxes made = started(factory);
     assertThat(tell(signal)).isEqualTo(code);
@@ -61,12 +61,12 @@ class InterruptedConformanceTest {
     assertThat(made.data()).doesNotExist();
   }
 
-  /** The control: whoever is killed cannot tidy up, and that is seen. */
+  /** Control: a run killed by SIGKILL cannot clean up, and the test detects it. */
   @Test
-  void whatAKilledOneLeavesIsSeen() throws Exception {
+  void leftoversOfAKilledRunAreDetected() throws Exception {
     ProviderFactory factory = healthy("subprocess");
     boolean seen = false;
-    // One that is killed between two of its sandboxes leaves nothing.
+    // A run that is killed between two of its sandboxes leaves nothing.
     for (int tries = 0; tries < 10 && !seen; tries++) {
       Sandboxes made = started(factory);
       assertThat(tell("KILL")).isEqualTo(137);
@@ -91,7 +91,7 @@ class InterruptedConformanceTest {
     return factory;
   }
 
-  /** Starts it, and returns when the first sandbox of a check is there. */
+  /** Starts the command and returns when the first sandbox of a check exists. */
   private Sandboxes started(ProviderFactory factory) throws IOException {
     started =
         Optional.of(
@@ -112,7 +112,7 @@ class InterruptedConformanceTest {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start());
-    // One that lives for as long as its maker is the health check's.
+    // A sandbox bound to the life of its creator belongs to the health check.
     return await().atMost(PATIENCE).until(() -> found(factory), Optional::isPresent).orElseThrow();
   }
 
@@ -131,7 +131,7 @@ class InterruptedConformanceTest {
       }
       return Optional.empty();
     } catch (IOException | UncheckedIOException gone) {
-      return Optional.empty(); // a sandbox that ends while we look
+      return Optional.empty(); // a sandbox that ends during the check
     }
   }
 
@@ -142,7 +142,7 @@ class InterruptedConformanceTest {
     return process.exitValue();
   }
 
-  /** What a run of the kit has made. */
+  /** Sandboxes that a run of the kit created. */
   private record Sandboxes(ProviderFactory factory, InstanceId instance, Path data) {
     List<String> left() {
       LeakDetector census = new LeakDetector(instance, data);

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.host.cgroup.ControlGroups;
 import org.junit.jupiter.api.Test;
 
-/** What doctor says of machines of all kinds. */
+/** Results of doctor on different machines. */
 class MachineChecksTest {
   @Test
-  void namesTheControllersThatAreMissing() {
+  void reportsMissingControllers() {
     ControlGroups groups =
         ControlGroups.parse(
             "30 25 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
@@ -20,7 +20,7 @@ class MachineChecksTest {
   }
 
   @Test
-  void tellsBothVersionsApart() {
+  void distinguishesCgroupVersions() {
     ControlGroups groups =
         ControlGroups.parse(
             """
@@ -39,7 +39,7 @@ class MachineChecksTest {
   }
 
   @Test
-  void aMachineWithoutControlGroupsLimitsNothing() {
+  void withoutCgroupsNoLimitIsEnforced() {
     ControlGroups none = ControlGroups.parse("", "", path -> "");
     assertThat(MachineChecks.cgroups(none).good()).isFalse();
     assertThat(MachineChecks.limits(none))
@@ -52,7 +52,7 @@ class MachineChecksTest {
   }
 
   @Test
-  void anOldKernelMapsNoIdsBeneathAnOverlay() {
+  void oldKernelLacksIdmappedOverlayMounts() {
     assertThat(KernelChecks.idmappedMounts("5.15.0-91-generic").good()).isFalse();
     assertThat(KernelChecks.idmappedMounts("5.19.0").good()).isTrue();
     assertThat(KernelChecks.idmappedMounts("6.1.0-18-amd64").good()).isTrue();

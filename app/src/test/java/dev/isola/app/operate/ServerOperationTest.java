@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** F2, O12: a server as somebody operates it: large files, its end, what it writes down. */
+/** F2, O12: operating a server: large files, shutdown, log files. */
 class ServerOperationTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final String KEY = "isk_0123456789abcdef_planted";
@@ -43,7 +43,7 @@ class ServerOperationTest {
   @AfterEach
   void end() throws InterruptedException {
     for (Process process : processes) {
-      process.destroy(); // and with it its sandboxes
+      process.destroy(); // together with its sandboxes
       if (!process.waitFor(60, TimeUnit.SECONDS)) {
         process.destroyForcibly().waitFor();
       }
@@ -51,7 +51,7 @@ class ServerOperationTest {
     client.close();
   }
 
-  /** A server, and what it has said on standard output so far. */
+  /** A server process and its URL. */
   private record ServerProcess(Process process, String url) {}
 
   private ServerProcess serve(String... flags) throws IOException {
@@ -86,28 +86,28 @@ class ServerOperationTest {
     BufferedReader out = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
     String line = out.readLine();
     assertThat(line).startsWith("Isola listening on http://");
-    ServerProcess serving =
+    ServerProcess server =
         new ServerProcess(process, line.substring("Isola listening on ".length()));
-    await().atMost(SOON).until(() -> call(serving, "GET", "/readyz", "").statusCode() == 200);
-    return serving;
+    await().atMost(SOON).until(() -> call(server, "GET", "/readyz", "").statusCode() == 200);
+    return server;
   }
 
   private static HttpRequest request(
-      ServerProcess serving, String method, String path, BodyPublisher body) {
-    return HttpRequest.newBuilder(URI.create(serving.url() + path))
+      ServerProcess server, String method, String path, BodyPublisher body) {
+    return HttpRequest.newBuilder(URI.create(server.url() + path))
         .method(method, body)
         .header("Authorization", "Bearer " + KEY)
         .build();
   }
 
-  private HttpResponse<String> call(ServerProcess serving, String method, String path, String body)
+  private HttpResponse<String> call(ServerProcess server, String method, String path, String body)
       throws IOException, InterruptedException {
     return client.send(
-        request(serving, method, path, BodyPublishers.ofString(body)), BodyHandlers.ofString());
+        request(server, method, path, BodyPublishers.ofString(body)), BodyHandlers.ofString());
   }
 
-  private String sandbox(ServerProcess serving) throws IOException, InterruptedException {
-    String answer = call(serving, "POST", "/api/v1/sandboxes", "{}").body();
+  private String sandbox(ServerProcess server) throws IOException, InterruptedException {
+    String answer = call(server, "POST", "/api/v1/sandboxes", "{}").body();
     return "/api/v1/sandboxes/" + id(answer);
   }
 
@@ -118,31 +118,31 @@ class ServerOperationTest {
   }
 
   @Test
-  void aFileLargerThanTheHeapGoesUpAndDownAndMemoryStaysFlat() throws Exception {
+  void filesLargerThanTheHeapAreStreamed() throws Exception {
     long size = LONG ? 1L << 30 : 96L << 20;
-    ServerProcess serving = serve(LONG ? "-Xmx256m" : "-Xmx64m");
-    String content = sandbox(serving) + "/files/content?path=large";
+    ServerProcess server = serve(LONG ? "-Xmx256m" : "-Xmx64m");
+    String content = sandbox(server) + "/files/content?path=large";
     Path file = folder.resolve("large");
     String digest = fill(file, size);
-    transfer(serving, content, file, size, digest);
-    long after = resident(serving.process());
-    transfer(serving, content, file, size, digest);
-    transfer(serving, content, file, size, digest);
-    // A copy that is kept would be all of the file, three times.
-    assertThat(resident(serving.process()) - after).isLessThan(size / 2);
-    assertThat(resident(serving.process())).isLessThan((LONG ? 700L : 400L) << 20);
+    transfer(server, content, file, size, digest);
+    long after = resident(server.process());
+    transfer(server, content, file, size, digest);
+    transfer(server, content, file, size, digest);
+    // A buffered copy would hold the whole file, three times.
+    assertThat(resident(server.process()) - after).isLessThan(size / 2);
+    assertThat(resident(server.process())).isLessThan((LONG ? 700L : 400L) << 20);
   }
 
-  private void transfer(ServerProcess serving, String content, Path file, long size, String digest)
+  private void transfer(ServerProcess server, String content, Path file, long size, String digest)
       throws Exception {
     HttpResponse<String> written =
         client.send(
-            request(serving, "PUT", content, BodyPublishers.ofFile(file)), BodyHandlers.ofString());
+            request(server, "PUT", content, BodyPublishers.ofFile(file)), BodyHandlers.ofString());
     assertThat(written.statusCode()).as(written.body()).isEqualTo(200);
     assertThat(written.body()).contains("\"size\":" + size);
     HttpResponse<InputStream> read =
         client.send(
-            request(serving, "GET", content, BodyPublishers.noBody()),
+            request(server, "GET", content, BodyPublishers.noBody()),
             BodyHandlers.ofInputStream());
     try (InputStream in = read.body()) {
       MessageDigest sum = MessageDigest.getInstance("SHA-256");
@@ -176,17 +176,17 @@ class ServerOperationTest {
   }
 
   @Test
-  void anEndLetsACommandFinishAndEndsStreamsAtOnce() throws Exception {
-    ServerProcess serving = serve();
-    String sandbox = sandbox(serving);
+  void shutdownWaitsForCommandsAndClosesStreamsImmediately() throws Exception {
+    ServerProcess server = serve();
+    String sandbox = sandbox(server);
     CompletableFuture<HttpResponse<String>> events =
         client.sendAsync(
-            request(serving, "GET", "/api/v1/events", BodyPublishers.noBody()),
+            request(server, "GET", "/api/v1/events", BodyPublishers.noBody()),
             BodyHandlers.ofString());
     CompletableFuture<HttpResponse<String>> exec =
         client.sendAsync(
             request(
-                serving,
+                server,
                 "POST",
                 sandbox + "/exec",
                 BodyPublishers.ofString("{\"command\":\"touch begun; sleep 2; echo done\"}")),
@@ -194,29 +194,29 @@ class ServerOperationTest {
     await()
         .atMost(SOON)
         .until(
-            () -> call(serving, "GET", sandbox + "/files/stat?path=begun", "").statusCode() == 200);
-    serving.process().destroy();
+            () -> call(server, "GET", sandbox + "/files/stat?path=begun", "").statusCode() == 200);
+    server.process().destroy();
 
     assertThat(exec.get(60, TimeUnit.SECONDS).body()).contains("\"stdout\":\"done\\n\"");
     assertThat(events.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
-    assertThat(serving.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(server.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test
-  void aPlantedSecretIsInNothingThatIsWrittenDown() throws Exception {
-    ServerProcess serving = serve();
-    String sandbox = sandbox(serving);
-    call(serving, "POST", sandbox + "/exec", "{\"command\":\"echo planted-in-a-command\"}");
-    call(serving, "POST", sandbox + "/exec?planted-in-a-query=1", "{\"planted-in-a-field\":1}");
-    call(serving, "PUT", sandbox + "/files/content?path=planted-in-a-path", "planted-in-a-file");
-    call(serving, "GET", "/planted-in-a-route", "");
+  void secretsAreNotWrittenToDisk() throws Exception {
+    ServerProcess server = serve();
+    String sandbox = sandbox(server);
+    call(server, "POST", sandbox + "/exec", "{\"command\":\"echo planted-in-a-command\"}");
+    call(server, "POST", sandbox + "/exec?planted-in-a-query=1", "{\"planted-in-a-field\":1}");
+    call(server, "PUT", sandbox + "/files/content?path=planted-in-a-path", "planted-in-a-file");
+    call(server, "GET", "/planted-in-a-route", "");
     String made =
-        call(serving, "POST", "/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"use\"}").body();
+        call(server, "POST", "/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"use\"}").body();
     String secret = made.split("\"key\":\"")[1].split("\"")[0];
-    call(serving, "DELETE", "/api/v1/keys/ci", "");
-    call(serving, "DELETE", sandbox, "");
-    serving.process().destroy();
-    assertThat(serving.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
+    call(server, "DELETE", "/api/v1/keys/ci", "");
+    call(server, "DELETE", sandbox, "");
+    server.process().destroy();
+    assertThat(server.process().waitFor(60, TimeUnit.SECONDS)).isTrue();
 
     String log = Files.readString(folder.resolve("err"));
     String audit = Files.readString(folder.resolve("state").resolve("audit.jsonl"));
@@ -227,7 +227,7 @@ class ServerOperationTest {
     assertThat(filesWith(secret) + filesWith(KEY)).isEmpty();
   }
 
-  /** Searches by grep, which skips the holes of disk images unless it takes them for text. */
+  /** Searches with grep in text mode, which does not skip the holes of disk images. */
   private String filesWith(String text) throws IOException, InterruptedException {
     Process grep =
         new ProcessBuilder("grep", "-rlF", "-e", text, folder.resolve("state").toString()).start();
@@ -237,9 +237,9 @@ class ServerOperationTest {
   }
 
   @Test
-  void guidesThroughTheSetUpOfThisMachine() throws Exception {
-    ServerProcess serving = serve();
-    String setup = call(serving, "GET", "/api/sandbox/setup", "").body();
+  void setupApiReportsTheStateOfThisMachine() throws Exception {
+    ServerProcess server = serve();
+    String setup = call(server, "GET", "/api/sandbox/setup", "").body();
     assertThat(setup)
         .contains("\"ready\":true", "\"about\":\"machine\"", "\"about\":\"tool\"")
         .contains("\"name\":\"subprocess\"", "\"name\":\"bwrap\"");

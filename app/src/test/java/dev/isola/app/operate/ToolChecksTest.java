@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which programs there are, and which versions of them have holes. */
+/** Which programs are installed, and which of their versions have known vulnerabilities. */
 class ToolChecksTest {
   private static final Path BROUGHT = Path.of("/usr/bin/program");
   private static final Path OWN = Path.of("/usr/local/bin/program");
@@ -74,7 +74,7 @@ class ToolChecksTest {
           slirp4netns | slirp4netns version 1.0.0 libslirp: 4.7.0 |
           runsc       | runsc version release-20221219.0 |
           """)
-  void holesAreKnown(String command, String said, @Nullable String holes) {
+  void reportsKnownVulnerabilities(String command, String said, @Nullable String holes) {
     ToolChecks debian = tools(Distribution.DEBIAN);
     DoctorCheck own = debian.evaluate(tool(command), OWN, said);
     if (holes == null) {
@@ -91,7 +91,7 @@ class ToolChecksTest {
   }
 
   @Test
-  void aDistributionsPatchesAreShown() throws IOException {
+  void reportsThePackageVersion() throws IOException {
     String said = "runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1\n";
     DoctorCheck runc = tools(Distribution.DEBIAN).evaluate(tool("runc"), BROUGHT, said);
     assertThat(runc.value()).isEqualTo("1.1.5+ds1 (package 1.1.5+ds1-1+deb12u1), " + BROUGHT);
@@ -107,7 +107,7 @@ class ToolChecksTest {
   }
 
   @Test
-  void aPackageThatHasClosedEverythingIsGood() throws IOException {
+  void packageWithAllFixesPasses() throws IOException {
     changelog("skopeo", "skopeo (1.9.3+ds1-1+deb12u1)\n  * Fix CVE-2024-3727\n");
     assertThat(tools(Distribution.DEBIAN).evaluate(tool("skopeo"), BROUGHT, "skopeo version 1.9.3"))
         .matches(DoctorCheck::good)
@@ -115,7 +115,7 @@ class ToolChecksTest {
   }
 
   @Test
-  void aHoleOfSetuidNeedsTheBit() throws IOException {
+  void setuidVulnerabilityRequiresTheSetuidBit() throws IOException {
     Path program = script("bwrap", "echo bubblewrap 0.11.1");
     ToolChecks tools = tools(Distribution.OTHER);
     assertThat(tools.checks(List.of(tool("bwrap"))))
@@ -128,7 +128,7 @@ class ToolChecksTest {
   }
 
   @Test
-  void whatIsMissingSaysWhatItWouldGive() {
+  void missingToolReportsWhatItEnables() {
     Map<String, List<String>> declared = Map.of("bubblewrap", List.of("bwrap"));
     assertThat(tools(Distribution.DEBIAN, declared).checks(List.of(tool("bwrap"), tool("runsc"))))
         .containsExactly(
@@ -147,7 +147,7 @@ class ToolChecksTest {
   }
 
   @Test
-  void aProgramThatSaysNothingIsStillThere() throws IOException {
+  void programWithoutVersionOutputIsInstalled() throws IOException {
     script("zstd", "echo 'zstd unknown version, see https://example.org/agpl-3.0.html'");
     script("newuidmap", "exit 1");
     script("nft", "exec sleep 1000 > /dev/null 2>&1");
@@ -159,7 +159,7 @@ class ToolChecksTest {
   }
 
   @Test
-  void whatCannotBeLookedUpIsNotPassed() throws IOException {
+  void unknownVersionOfAVulnerableProgramIsAWarning() throws IOException {
     script("crun", "exit 1");
     assertThat(tools(Distribution.OTHER).checks(List.of(tool("crun"))))
         .singleElement()
@@ -169,7 +169,7 @@ class ToolChecksTest {
 
   @Test
   @Timeout(20)
-  void nobodyKeepsDoctorWaiting() throws IOException {
+  void hangingProgramsDoNotBlockDoctor() throws IOException {
     script("git", "echo git version 2.0.1; sleep 60 &");
     script("skopeo", "yes skopeo version 1.18.0");
     assertThat(tools(Distribution.OTHER).checks(List.of(tool("git"), tool("skopeo"))))
@@ -180,7 +180,7 @@ class ToolChecksTest {
   }
 
   @Test
-  void aProgramThatOnlyAProviderKnowsIsLookedFor() throws IOException {
+  void programsDeclaredOnlyByProvidersAreChecked() throws IOException {
     Map<String, List<String>> declared =
         Map.of(
             "lantern", List.of("lanternd", "git"),
@@ -199,7 +199,7 @@ class ToolChecksTest {
   }
 
   @Test
-  void everyToolIsDescribedOnce() {
+  void everyToolIsListedOnce() {
     assertThat(HostTool.ALL).extracting(HostTool::command).doesNotHaveDuplicates();
     assertThat(HostTool.ALL).allSatisfy(tool -> assertThat(tool.purpose()).isNotBlank());
   }
@@ -215,12 +215,12 @@ class ToolChecksTest {
     "'ID=unheard', install x",
     "'', install x"
   })
-  void eachDistributionInstallsInItsOwnWay(String osRelease, String command) {
+  void installCommandFollowsTheDistribution(String osRelease, String command) {
     assertThat(Distribution.of(osRelease).installCommand("x")).isEqualTo(command);
   }
 
   @Test
-  void onlyWhatIsInstalledHasAVersion() {
+  void onlyInstalledPackagesHaveAVersion() {
     assertThat(
             InstalledPackages.of(
                     """

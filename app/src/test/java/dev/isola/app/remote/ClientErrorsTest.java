@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** E1, A1: the SDK throws what the contract throws. Only here both can be seen. */
+/** E1, A1: the exceptions of the SDK match those of the contract. Only this module sees both. */
 class ClientErrorsTest {
   private static IsolaException thrown(String code, int status) {
     return new Problem(code, "CALLER", status, "it", "", Optional.empty(), "", Map.of())
@@ -25,16 +25,16 @@ class ClientErrorsTest {
 
   @ParameterizedTest
   @EnumSource
-  void everyCodeOfTheContractIsOfTheClassOfTheSameName(ErrorCode code) {
+  void everyContractCodeMapsToTheClassOfTheSameName(ErrorCode code) {
     SandboxException there = Fault.of(code, "it", "").exception();
-    // A status that no class has, so that the code alone decides.
+    // A status that maps to no class, so that only the code decides.
     assertThat(thrown(code.name(), 418).getClass().getSimpleName())
         .isEqualTo(there.getClass().getSimpleName());
   }
 
   @ParameterizedTest
   @EnumSource
-  void ofACodeThatIsNewTheStatusDecides(ErrorCode code) {
+  void statusDecidesForUnknownCodes(ErrorCode code) {
     SandboxException there = Fault.of(code, "it", "").exception();
     assertThat(thrown("SOMETHING_NEW", ErrorStatus.of(code)).getClass().getSimpleName())
         .isEqualTo(there.getClass().getSimpleName());
@@ -42,13 +42,13 @@ class ClientErrorsTest {
 
   @ParameterizedTest
   @EnumSource
-  void theSdkRepeatsWhatTheContractLetsRepeat(ErrorCode code) {
+  void sdkRetriesWhatTheContractAllows(ErrorCode code) {
     assertThat(thrown(code.name(), ErrorStatus.of(code)).isRetryable())
         .isEqualTo(code.isRetryable());
   }
 
   @Test
-  void thereAreNoOtherClasses() {
+  void exceptionClassesMatchTheContract() {
     List<String> here = names(IsolaException.class);
     assertThat(here).isNotEmpty().isEqualTo(names(SandboxException.class));
   }
@@ -59,7 +59,7 @@ class ClientErrorsTest {
 
   @ParameterizedTest
   @EnumSource
-  void theCommandLineGivesEveryCodeBack(ErrorCode code) {
+  void commandLineKeepsEveryCode(ErrorCode code) {
     assertThat(RemoteFault.of(thrown(code.name(), ErrorStatus.of(code))).code()).isEqualTo(code);
   }
 }

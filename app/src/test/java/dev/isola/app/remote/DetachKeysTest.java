@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DetachKeysTest {
   private final DetachKeys keys = new DetachKeys();
 
-  /** In these texts ^ is Ctrl-P, ! is Ctrl-Q and / is Enter. */
+  /** In these texts ^ stands for Ctrl-P, ! for Ctrl-Q and / for Enter. */
   private String type(String text) {
     byte[] typed =
         text.replace('^', '\u0010')
@@ -34,20 +34,20 @@ class DetachKeysTest {
     "!^a, !^a",
     "a.~/, a.~/",
   })
-  void passesEverythingElse(String typed, String passed) {
+  void passesOtherKeys(String typed, String passed) {
     assertThat(type(typed)).isEqualTo(passed);
     assertThat(keys.detached()).isFalse();
   }
 
   @ParameterizedTest
   @CsvSource({"~., ''", "ls/~.rest, ls/", "a^!rest, a", "^^!, ^"})
-  void leavesAtThePair(String typed, String passed) {
+  void detachesOnTheKeySequence(String typed, String passed) {
     assertThat(type(typed)).isEqualTo(passed);
     assertThat(keys.detached()).isTrue();
   }
 
   @Test
-  void findsAPairThatComesInTwoPieces() {
+  void detachesOnASplitKeySequence() {
     assertThat(type("ls/~")).isEqualTo("ls/");
     assertThat(keys.detached()).isFalse();
     assertThat(type(".")).isEmpty();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A1: the verbs of the command line against a real server. */
+/** A1: the commands that call a server, against a real one. */
 @Timeout(180)
 class RemoteCommandsTest {
   private static final Duration SOON = Duration.ofSeconds(60);
@@ -86,7 +86,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void takesComparesRestoresAndForksSnapshots() {
+  void createsDiffsRestoresAndForksSnapshots() {
     assertThat(exec("sh", "-c", "echo one > one; echo two > two").code()).isZero();
     String first = isola("snapshot", "create", id, "--tag", "a=b").out().strip();
     assertThat(first).matches("s[0-9a-f]{16}");
@@ -116,7 +116,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void saysThatMemoryCannotBeForkedAndWhatToDo() {
+  void rejectsMemoryForksWithARemedy() {
     CommandResult refused = isola("fork", id, "-n", "2", "--kind", "memory");
     assertThat(refused.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(refused.out()).isEmpty();
@@ -130,7 +130,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void makesASandboxFromAFile() throws IOException {
+  void createsASandboxFromASpecFile() throws IOException {
     Path spec = folder.resolve("spec.json");
     Files.writeString(spec, "{\"tags\": {\"from\": \"file\"}, \"seedFiles\": {\"note\": \"hi\"}}");
     String other = isola("create", "--spec", spec.toString(), "--tag", "more=1").out().strip();
@@ -143,7 +143,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void runsACommandAndEndsAsItDoes() {
+  void execExitsWithTheCodeOfTheCommand() {
     CommandResult called = exec("sh", "-c", "echo out $A; echo err >&2; exit 3");
     assertThat(called.out()).isEqualTo("out b\n");
     assertThat(called.err()).isEqualTo("err\n");
@@ -157,7 +157,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void tellsTheResultOfACommandAsJson() {
+  void execPrintsJson() {
     CommandResult called = isola("--json", "exec", id, "sh", "-c", "echo out; kill -9 $$");
     assertThat(called.out())
         .contains("\"sandbox\":\"" + id + "\"", "\"exitCode\":137", "\"stdout\":\"out\\n\"")
@@ -166,7 +166,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void killsTheCommandWhenNobodyReadsItsOutput() {
+  void execKillsTheCommandWhenStdoutIsClosed() {
     CommandLineFixture broken = fixture();
     broken.outIsBroken = true;
     broken.brokenOut =
@@ -182,7 +182,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void leavesACommandAndShowsItsOutputLater() {
+  void detachedCommandIsPrintedByLogs() {
     String execution = isola("exec", "-d", id, "sh", "-c", "echo one; echo two >&2").out().strip();
     CommandResult followed = isola("logs", "-f", id, execution);
     assertThat(followed.out()).isEqualTo("one\n");
@@ -194,7 +194,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void copiesFilesAndTreesBothWays() throws IOException {
+  void copiesFilesAndFoldersInBothDirections() throws IOException {
     Path file = folder.resolve("file");
     Files.writeString(file, "content");
     assertThat(isola("cp", file.toString(), id + ":a/").code()).isZero();
@@ -216,7 +216,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void saysWhatIsWrongWithACopy() {
+  void reportsCopyErrors() {
     assertThat(isola("cp", "a", "b").code()).isEqualTo(ExitCodes.USAGE);
     assertThat(isola("cp", id + ":a", id + ":b").code()).isEqualTo(ExitCodes.USAGE);
     assertThat(isola("cp", folder.resolve("nothing").toString(), id + ":a").err())
@@ -227,7 +227,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void showsNoProgressWhereNobodyLooks() throws IOException {
+  void showsProgressOnlyOnATerminal() throws IOException {
     Path file = folder.resolve("file");
     Files.write(file, new byte[1 << 20]);
     CommandLineFixture quiet = fixture();
@@ -239,7 +239,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void showsEvents() {
+  void streamsEvents() {
     CommandResult all = isola("events", "--after", "0", "--sandbox", id, "--count", "2");
     assertThat(all.out().lines()).hasSize(2);
     assertThat(all.out()).contains("spawn", "ready", id);
@@ -248,7 +248,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void showsWhatIsUsed() {
+  void topPrintsUsage() {
     assertThat(isola("top").out()).contains("CPU%", id);
     assertThat(isola("top", "--json").out())
         .contains("\"sandbox\":\"" + id + "\"", "\"memoryBytes\"");
@@ -275,7 +275,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void pausesAndResumesOrSaysWhyNot() {
+  void pausesAndResumesOrReportsWhyNot() {
     CommandResult paused = isola("pause", id);
     if (paused.code() == 0) {
       assertThat(isola("ls", "--state", "paused", "-q").out()).isEqualTo(id + "\n");
@@ -287,7 +287,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void logsInOutAndChooses() {
+  void loginLogoutAndContexts() {
     CommandLineFixture person = fixture();
     person.env.remove("ISOLA_URL");
     person.env.remove("ISOLA_API_KEY");
@@ -307,7 +307,7 @@ class RemoteCommandsTest {
   }
 
   @Test
-  void tellsWhenThereIsNoServer() {
+  void reportsAnUnreachableServer() {
     CommandResult called = isola("ls", "--server", "http://127.0.0.1:1");
     assertThat(called.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(called.err())

@@ -25,12 +25,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A1, X8: a server is restarted under a running shell and a followed log; no byte is missing. */
+/** A1, X8: a shell and a followed log survive a restart of the server without losing a byte. */
 class RemoteRestartTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String KEY = "isk_0123456789abcdef0123456789abcdef";
 
-  /** Counts until the file {@code go} is there, and a hundred lines more. */
+  /** Counts until the file {@code go} exists, and then a hundred lines more. */
   private static final String COUNTING =
       "i=0; n=-1; while [ $n -ne 0 ]; do i=$((i+1)); echo line $i of many; sleep 0.01;"
           + " if [ $n -gt 0 ]; then n=$((n-1)); elif [ -e go ]; then n=100; fi; done; echo end";
@@ -98,11 +98,11 @@ class RemoteRestartTest {
     return line.substring("Isola listening on ".length());
   }
 
-  private static void growsPast(Path file, long size) {
+  private static void awaitSize(Path file, long size) {
     await().atMost(PATIENCE).until(() -> Files.exists(file) && Files.size(file) > size);
   }
 
-  /** Returns what a command that counted {@code lines} lines wrote, to the byte. */
+  /** Returns the exact output of a command that counted {@code lines} lines. */
   private static String expected(String ending, long lines) {
     StringBuilder text = new StringBuilder();
     for (long i = 1; i <= lines; i++) {
@@ -113,7 +113,7 @@ class RemoteRestartTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "KILL"})
-  void aShellAndAFollowedLogGoOn(String signal) throws Exception {
+  void shellAndLogsSurviveAServerRestart(String signal) throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "script is not installed");
     Process first = serve(0);
     String url = url(first);
@@ -121,7 +121,7 @@ class RemoteRestartTest {
     Path screen = folder.resolve("screen");
     try (Isola isola = Isola.connect(url, KEY)) {
       await().atMost(PATIENCE).ignoreExceptions().until(() -> isola.providers() != null);
-      // It ends by itself, should this test fail.
+      // The command ends by itself if this test fails.
       Sandbox sandbox = isola.create(SandboxSpec.builder().ttl(Duration.ofMinutes(10)).build());
       String execution = sandbox.start(Command.shell(COUNTING)).id();
       Process logs = start(words("logs", "-f", sandbox.id(), execution), log, url);
@@ -130,8 +130,8 @@ class RemoteRestartTest {
       Path remarks = folder.resolve("remarks");
       Process shell =
           start(List.of("script", "-qec", line + " 2>" + remarks, "/dev/null"), screen, url);
-      growsPast(log, 500);
-      growsPast(screen, 500);
+      awaitSize(log, 500);
+      awaitSize(screen, 500);
 
       new ProcessBuilder("kill", "-" + signal, Long.toString(first.pid())).start().waitFor();
       assertThat(first.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
@@ -140,8 +140,8 @@ class RemoteRestartTest {
       assertThat(logs.isAlive() && shell.isAlive()).as("both wait for the server").isTrue();
       Process second = serve(URI.create(url).getPort());
       assertThat(url(second)).isEqualTo(url);
-      growsPast(log, logBefore);
-      growsPast(screen, screenBefore);
+      awaitSize(log, logBefore);
+      awaitSize(screen, screenBefore);
 
       sandbox.files().write("go", "");
       assertThat(logs.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which server a command is for. */
+/** Which server a command uses. */
 class ServerOptionsTest {
   @TempDir Path folder;
   private final Map<String, String> env = new HashMap<>();
@@ -33,7 +33,7 @@ class ServerOptionsTest {
   }
 
   @Test
-  void withoutAnythingItSaysHowToGetOne() {
+  void missingServerIsReportedWithARemedy() {
     assertThatThrownBy(() -> options.resolve(env))
         .isInstanceOf(SandboxException.class)
         .hasMessageContaining("isola serve")
@@ -41,7 +41,7 @@ class ServerOptionsTest {
   }
 
   @Test
-  void takesTheLastLogin() {
+  void usesTheLastLogin() {
     login("one");
     login("two");
     assertThat(options.resolve(env)).isEqualTo(new Server("http://two", "key-two"));
@@ -50,7 +50,7 @@ class ServerOptionsTest {
   }
 
   @Test
-  void theEnvironmentWinsOverALogin() {
+  void environmentOverridesTheLogin() {
     login("one");
     env.put("ISOLA_URL", "http://other/");
     assertThatThrownBy(() -> options.resolve(env)).hasMessageContaining("no key for http://other");
@@ -61,13 +61,13 @@ class ServerOptionsTest {
   }
 
   @Test
-  void aKeyAloneIsForThisMachine() {
+  void keyWithoutUrlUsesTheLocalServer() {
     env.put("ISOLA_API_KEY", "given");
     assertThat(options.resolve(env)).isEqualTo(new Server("http://127.0.0.1:7777", "given"));
   }
 
   @Test
-  void anOptionWinsOverAll() {
+  void optionOverridesEverything() {
     login("one");
     login("two");
     env.put("ISOLA_URL", "http://other");
@@ -78,14 +78,14 @@ class ServerOptionsTest {
   }
 
   @Test
-  void aContextThatIsNotThereIsTold() {
+  void unknownContextIsReported() {
     login("one");
     options.context = "tow";
     assertThatThrownBy(() -> options.resolve(env)).hasMessageContaining("'tow'");
   }
 
   @Test
-  void nobodyElseCanReadTheKeys() throws IOException {
+  void contextsFileIsPrivate() throws IOException {
     login("one");
     login("two");
     Contexts.of(env).remove("two");

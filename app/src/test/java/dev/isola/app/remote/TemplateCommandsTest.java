@@ -87,7 +87,7 @@ class TemplateCommandsTest {
   }
 
   @Test
-  void buildsATemplateAndMakesSandboxesFromIt() {
+  void buildsATemplateAndCreatesSandboxesFromIt() {
     assertThat(ok(build("tools")).out())
         .contains(
             "#1 ENV",
@@ -129,7 +129,7 @@ class TemplateCommandsTest {
   }
 
   @Test
-  void stepsWhoseContentIsTheSameAreCached() throws IOException {
+  void unchangedStepsAreCached() throws IOException {
     ok(build("cached"));
     Files.setLastModifiedTime(
         project.resolve("src/main.txt"), FileTime.from(Instant.parse("2001-01-01T00:00:00Z")));
@@ -145,7 +145,7 @@ class TemplateCommandsTest {
   }
 
   @Test
-  void failingStepEndsWithOneItsCommandAndItsOutput() throws IOException {
+  void failedStepExitsWithOneAndPrintsItsOutput() throws IOException {
     Files.writeString(
         project.resolve("isola-template.yaml"),
         "{base: small, steps: [{run: 'true'}, {run: 'echo planted-output; exit 3'}]}");
@@ -162,7 +162,7 @@ class TemplateCommandsTest {
   }
 
   @Test
-  void wrongRecipeIsToldAtOnceWithoutABuild() throws IOException {
+  void invalidRecipeIsRejectedBeforeTheBuild() throws IOException {
     Files.writeString(
         project.resolve("isola-template.yaml"),
         "bse: small\nsteps:\n  - copy: {from: ../secret, to: /}\n  - runn: make\n");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code isola volume} against a server with a provider that has volumes. */
+/** {@code isola volume} against a server with a provider that supports volumes. */
 @Timeout(180)
 class VolumeCommandsTest {
   @TempDir static Path data;
@@ -43,7 +43,7 @@ class VolumeCommandsTest {
   }
 
   @Test
-  void createsFillsReadsListsAndRemovesAVolume() throws IOException {
+  void createsCopiesListsAndRemovesAVolume() throws IOException {
     assertThat(isola("volume", "ls").out())
         .isEqualTo("no volumes; create one with isola volume create NAME\n");
     CommandResult made = isola("volume", "create", "data");

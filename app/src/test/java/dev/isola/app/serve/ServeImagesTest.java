@@ -17,7 +17,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A1, S1: the images of an installation over HTTP are those of `isola image`. */
+/** A1, S1: the API manages the same images as {@code isola image}. */
 class ServeImagesTest {
   @TempDir Path folder;
 
@@ -34,7 +34,7 @@ class ServeImagesTest {
     }
   }
 
-  /** One file of an archive in ustar, and its end. */
+  /** A ustar archive with one file. */
   private static byte[] archive(String name, String content) {
     byte[] head = new byte[512];
     put(head, 0, name);
@@ -65,7 +65,7 @@ class ServeImagesTest {
   }
 
   @Test
-  void imagesComeAreListedAndGo() throws Exception {
+  void addsListsAndRemovesImages() throws Exception {
     byte[] nothing = new byte[0];
     try (LiveServer server = LiveServer.start(folder)) {
       assertThat(call(server, "GET", "", nothing).body()).isEqualTo("{\"images\":[]}");
@@ -91,7 +91,7 @@ class ServeImagesTest {
   }
 
   @Test
-  void aPullThatFailsSaysWhyAtTheEnd() throws Exception {
+  void failedPullEndsWithTheReason() throws Exception {
     try (LiveServer server = LiveServer.start(folder)) {
       String order = "{\"name\":\"mine\",\"source\":\"oci:" + folder.resolve("none") + "\"}";
       HttpResponse<String> answer =

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** O12: the log is text on a terminal and JSON elsewhere, or as the configuration says. */
+/** O12: the log is text on a terminal and JSON elsewhere, unless configured. */
 class ServeLogTest {
   private static final InstantSource CLOCK =
       InstantSource.fixed(Instant.parse("2026-01-02T03:04:05Z"));
@@ -45,7 +45,7 @@ class ServeLogTest {
   }
 
   @Test
-  void isTextWithColoursOnATerminal() {
+  void terminalGetsColoredText() {
     assertThat(written(true, LogFormat.AUTO, Map.of()))
         .contains("\u001b[33mwarning: \u001b[0mmind the gap\n")
         .contains("\u001b[32m201\u001b[0m POST /api/v1/sandboxes")
@@ -54,14 +54,14 @@ class ServeLogTest {
   }
 
   @Test
-  void isTextWithoutColoursWhereThePersonWantsNone() {
+  void noColorDisablesColor() {
     assertThat(written(true, LogFormat.AUTO, Map.of("NO_COLOR", "1")))
         .contains("  warning: mind the gap\n", "  201 POST /api/v1/sandboxes  12 ms")
         .doesNotContain("\u001b");
   }
 
   @Test
-  void isJsonElsewhere() {
+  void otherOutputsGetJson() {
     assertThat(written(false, LogFormat.AUTO, Map.of()).lines())
         .containsExactly(
             "{\"at\":\"2026-01-02T03:04:05Z\",\"level\":\"warning\",\"message\":\"mind the gap\"}",
@@ -71,7 +71,7 @@ class ServeLogTest {
   }
 
   @Test
-  void theConfigurationDecides() {
+  void configurationOverridesTheFormat() {
     assertThat(written(true, LogFormat.JSON, Map.of())).startsWith("{");
     err.reset();
     assertThat(written(false, LogFormat.TEXT, Map.of()))
@@ -80,7 +80,7 @@ class ServeLogTest {
   }
 
   @Test
-  void textOfASandboxDoesNotControlTheTerminal() {
+  void sandboxTextCannotControlTheTerminal() {
     CliEnvironment host = host(true, Map.of());
     LogLayout layout = new TextLogLayout(Console.forStderr(host, "never"), ZoneOffset.UTC);
     assertThat(

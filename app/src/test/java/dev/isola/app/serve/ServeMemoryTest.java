@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Output of commands is bounded for the server as a whole, not for each request alone. */
+/** The output of commands is bounded for the whole server, not only per request. */
 class ServeMemoryTest {
   private static final String KEY = "isk_0123456789abcdef0123456789abcdef";
   private static final int MEBIBYTES = 8 << 20;
@@ -37,7 +37,7 @@ class ServeMemoryTest {
   @TempDir Path data;
   private final HttpClient client = HttpClient.newHttpClient();
 
-  @SuppressWarnings("NullAway.Init") // the test starts it
+  @SuppressWarnings("NullAway.Init") // started by the test
   private Process server;
 
   @AfterEach
@@ -47,7 +47,7 @@ class ServeMemoryTest {
     client.close();
   }
 
-  /** A heap in which the ten answers do not fit, however they are held. */
+  /** Starts a server with a heap that is too small for the ten responses. */
   private String start() throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder(
@@ -89,7 +89,7 @@ class ServeMemoryTest {
         BodyHandlers.ofInputStream());
   }
 
-  /** Returns the status, how long the body was, and its end, which has no output in it. */
+  /** Returns the status, the length of the body, and its end, which contains no output. */
   private String drained(HttpResponse<InputStream> answer) throws IOException {
     long length = 0;
     String end = "";
@@ -105,7 +105,7 @@ class ServeMemoryTest {
   }
 
   @Test
-  void tenCommandsThatWriteEightMebibytesOfNulAtOnceFitIntoASmallHeap() throws Exception {
+  void tenConcurrentCommandsWithLargeOutputFitIntoASmallHeap() throws Exception {
     String url = start();
     String made = drained(post(url + "/api/v1/sandboxes", "{}"));
     Matcher id = Pattern.compile("\"id\":\"([a-z0-9]+)\"").matcher(made);

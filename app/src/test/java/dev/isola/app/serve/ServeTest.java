@@ -107,7 +107,7 @@ class ServeTest {
   }
 
   @Test
-  void servesEndsAndFindsItsSandboxesAgain() throws Exception {
+  void restartedServerFindsItsSandboxes() throws Exception {
     Process first = start(Map.of("ISOLA_API_KEY", KEY), "--port", "0");
     String url = url(first);
     ready(url);
@@ -133,7 +133,7 @@ class ServeTest {
   }
 
   @Test
-  void destroysSandboxesWhenItIsToDrain() throws Exception {
+  void drainDestroysSandboxes() throws Exception {
     Process server = start(Map.of("ISOLA_API_KEY", KEY), "--port", "0", "--set", "shutdown=drain");
     String url = url(server);
     ready(url);
@@ -149,7 +149,7 @@ class ServeTest {
   }
 
   @Test
-  void makesAFirstKeyAndShowsItOnce() throws Exception {
+  void createsAndPrintsTheFirstKeyOnce() throws Exception {
     Process server = start(Map.of(), "--port", "0");
     String url = url(server);
     Matcher key = Pattern.compile("isk_[0-9a-f]{64}").matcher(Files.readString(err()));
@@ -164,7 +164,7 @@ class ServeTest {
   }
 
   @Test
-  void refusesToListenOutsideWithoutAKey() throws Exception {
+  void requiresAKeyForNonLoopbackAddresses() throws Exception {
     Process server = start(Map.of(), "--host", "0.0.0.0", "--port", "0");
     assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(server.exitValue()).isNotZero();
@@ -172,7 +172,7 @@ class ServeTest {
   }
 
   @Test
-  void onAllAddressesItSaysHowItIsReachedAndAnswersThere() throws Exception {
+  void wildcardAddressListsReachableNames() throws Exception {
     Process server = start(Map.of("ISOLA_API_KEY", KEY), "--host", "0.0.0.0", "--port", "0");
     String line =
         new BufferedReader(new InputStreamReader(server.getInputStream(), StandardCharsets.UTF_8))
@@ -204,7 +204,7 @@ class ServeTest {
         .isEqualTo("HTTP/1.1 403 Forbidden");
   }
 
-  /** Sends a request to loopback by any name. */
+  /** Sends a request to loopback with any Host header. */
   private static String statusOf(int port, String host) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket
@@ -219,7 +219,7 @@ class ServeTest {
   }
 
   @Test
-  void theFirstRequestAfterTheFirstLineIsAnswered() throws Exception {
+  void acceptsRequestsAfterTheFirstLine() throws Exception {
     String url = url(start(Map.of("ISOLA_API_KEY", KEY), "--port", "0"));
     HttpResponse<String> made = call("POST", url + "/api/v1/sandboxes", KEY, "{}");
     assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
@@ -229,7 +229,7 @@ class ServeTest {
   }
 
   @Test
-  void aStartSaysInOneLineWhatWasChosenAndWarnsOfNothingThatTheMachineNeverHad() throws Exception {
+  void startupLogsTheSelectedProviderWithoutWarnings() throws Exception {
     String url = url(start(Map.of("ISOLA_API_KEY", KEY), "--port", "0"));
     ready(url);
     await().atMost(SOON).until(() -> Files.readString(err()).contains("isola doctor"));
@@ -245,7 +245,7 @@ class ServeTest {
   }
 
   @Test
-  void aProviderThatTheOperatorNamedAndThatDoesNotWorkIsAWarning() throws Exception {
+  void configuredUnhealthyProviderIsAWarning() throws Exception {
     String url =
         url(
             start(
@@ -264,7 +264,7 @@ class ServeTest {
   }
 
   @Test
-  void saysWhatIsWrongWithTheConfiguration() throws Exception {
+  void reportsConfigurationErrors() throws Exception {
     Process server = start(Map.of(), "--port", "99999", "--set", "floor=paper");
     assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(Files.readString(err())).contains("server.port", "floor");

@@ -111,9 +111,8 @@ final class BenchReport implements Bench.Listener {
       return;
     }
     comparisons(report.comparisons()).forEach(console::print);
-    for (SkippedSubject skippedSubjects : report.skipped()) {
-      console.print(
-          "NOT RUN: " + skippedSubjects.subject() + ": " + skippedSubjects.reason() + "\n");
+    for (SkippedSubject one : report.skipped()) {
+      console.print("NOT RUN: " + one.subject() + ": " + one.reason() + "\n");
     }
     console.print(machine(report.machine()));
   }
@@ -121,14 +120,14 @@ final class BenchReport implements Bench.Listener {
   private static List<String> comparisons(List<Comparison> comparisons) {
     Map<String, StringJoiner> lines = new LinkedHashMap<>();
     for (Comparison comparison : comparisons) {
-      String who =
+      String line =
           comparison.benchmark()
               + (comparison.concurrency() > 1 ? ", " + comparison.concurrency() + " at once" : "")
               + ": "
               + comparison.subject()
               + " is ";
       lines
-          .computeIfAbsent(who, line -> new StringJoiner(", ", line, " as fast\n"))
+          .computeIfAbsent(line, prefix -> new StringJoiner(", ", prefix, " as fast\n"))
           .add(times(comparison));
     }
     return lines.values().stream().map(StringJoiner::toString).toList();

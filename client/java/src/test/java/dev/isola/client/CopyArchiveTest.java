@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Archives of what a recipe copies. */
+/** Archives of the files that a recipe copies. */
 class CopyArchiveTest {
   @TempDir Path folder;
 
@@ -42,7 +42,7 @@ class CopyArchiveTest {
       TarReader reader =
           new TarReader(in, (what, about) -> new IllegalStateException(what + about));
       for (Optional<TarEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
-        names.add(entry.get().path().replaceFirst("/$", "")); // as a folder ends
+        names.add(entry.get().path().replaceFirst("/$", "")); // folder names end with a slash
       }
     }
     return names;
@@ -55,7 +55,7 @@ class CopyArchiveTest {
   }
 
   @Test
-  void sameFilesMakeTheSameBytesWhateverTheirTimes() throws Exception {
+  void archivesAreReproducible() throws Exception {
     write("src/b", "b");
     write("src/a/c", "c");
     String before = hash("src");
@@ -78,7 +78,7 @@ class CopyArchiveTest {
   }
 
   @Test
-  void pathsAndPatternsSelectWhatIsCopied() throws IOException {
+  void pathsAndPatternsSelectFiles() throws IOException {
     write("src/main.py", "");
     write("src/deep/more.py", "");
     write("srcs/not", "");
@@ -97,7 +97,7 @@ class CopyArchiveTest {
   }
 
   @Test
-  void dockerignoreLeavesOutWhatItNames() throws IOException {
+  void dockerignoreExcludesFiles() throws IOException {
     write(".dockerignore", "# notes\n\n*.log\n/build/\n**/cache\n!keep.log\nsecrets/**\n");
     write("a.log", "");
     write("keep.log", "");
@@ -113,7 +113,7 @@ class CopyArchiveTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"../secret", "..", "a/../../secret", "/etc/passwd"})
-  void nothingOutsideOfTheFolderIsCopied(String from) throws IOException {
+  void pathsOutsideOfTheFolderAreRejected(String from) throws IOException {
     write("a/file", "");
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(() -> names(from))
@@ -121,7 +121,7 @@ class CopyArchiveTest {
   }
 
   @Test
-  void linksAreCopiedAsLinksAndNeverFollowed(@TempDir Path outside) throws IOException {
+  void linksAreArchivedAndNeverFollowed(@TempDir Path outside) throws IOException {
     Files.writeString(outside.resolve("secret"), "planted-secret");
     write("src/file", "");
     Files.createSymbolicLink(folder.resolve("src/link"), outside);

@@ -15,7 +15,7 @@ class SseReaderTest {
   }
 
   @Test
-  void readsEventsAndNothingElse() throws IOException {
+  void readsEvents() throws IOException {
     SseReader events =
         of(
             ": \n\nevent: output\nid: 5\ndata: {\"a\":\"ü\"}\n\r\n: \n\nid:7\ndata:x\r\ndata: y\n\n");
@@ -25,12 +25,12 @@ class SseReaderTest {
   }
 
   @Test
-  void anEventThatIsNotWholeDoesNotCount() throws IOException {
+  void incompleteEventIsDiscarded() throws IOException {
     assertThat(of("event: output\ndata: {}\n").next()).isEmpty();
   }
 
   @Test
-  void aLineWithoutEndIsAnError() {
+  void overlongLineIsAnError() {
     InputStream endless =
         new InputStream() {
           @Override

@@ -27,10 +27,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is sent again and what is not, against a server that fails as it is told to. */
+/** Which requests are retried, against a server with scripted failures. */
 @Timeout(60)
 class TransportTest {
-  /** Answers a request, or does not. */
+  /** Responds to a request, or drops it. */
   private interface ScriptedResponse {
     void answer(HttpExchange exchange) throws IOException;
   }
@@ -40,8 +40,8 @@ class TransportTest {
       "{\"id\":\"box\",\"state\":\"running\",\"provider\":\"p\",\"isolation\":\"vm\","
           + "\"createdAt\":\"2026-01-01T00:00:00Z\",\"lastActivity\":\"2026-01-01T00:00:00Z\"}";
 
-  private final Queue<ScriptedResponse> turns = new ArrayDeque<>();
-  private final List<String> asked = new CopyOnWriteArrayList<>();
+  private final Queue<ScriptedResponse> responses = new ArrayDeque<>();
+  private final List<String> requests = new CopyOnWriteArrayList<>();
   private final List<String> keys = new CopyOnWriteArrayList<>();
   private HttpServer server;
   private Isola isola;
@@ -68,11 +68,11 @@ class TransportTest {
     try (InputStream body = exchange.getRequestBody()) {
       body.readAllBytes();
     }
-    asked.add(exchange.getRequestMethod() + " " + exchange.getRequestURI());
+    requests.add(exchange.getRequestMethod() + " " + exchange.getRequestURI());
     keys.addAll(exchange.getRequestHeaders().getOrDefault("Idempotency-Key", List.of()));
     ScriptedResponse turn;
-    synchronized (turns) {
-      turn = turns.isEmpty() ? HANG_UP : turns.remove();
+    synchronized (responses) {
+      turn = responses.isEmpty() ? HANG_UP : responses.remove();
     }
     turn.answer(exchange);
   }
@@ -91,7 +91,7 @@ class TransportTest {
     return json(status, "{\"code\":\"" + code + "\",\"detail\":\"it\",\"remedy\":\"do\"}");
   }
 
-  /** Sends events and ends, as a server does that is told to. */
+  /** Sends events and closes the connection, like a server that stops. */
   private static ScriptedResponse events(String... events) {
     return exchange -> {
       exchange.sendResponseHeaders(200, 0);
@@ -114,73 +114,73 @@ class TransportTest {
   private static final String EXIT = "event: exit\ndata: {\"kind\":\"exited\",\"code\":0}";
 
   @Test
-  void looksAgainWhenTheServerIsNotReady() {
-    turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
-    turns.add(json(200, SANDBOX));
+  void retriesReadsWhileTheServerIsUnavailable() {
+    responses.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    responses.add(json(200, SANDBOX));
     assertThat(isola.sandbox("box").info().id()).isEqualTo("box");
-    assertThat(asked).hasSize(2);
+    assertThat(requests).hasSize(2);
   }
 
   @Test
-  void givesUpAfterSomeTimes() {
+  void stopsAfterTheConfiguredAttempts() {
     for (int i = 0; i < 10; i++) {
-      turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
+      responses.add(problem(503, "PROVIDER_UNAVAILABLE"));
     }
     assertThatThrownBy(() -> isola.sandbox("box").info()).isInstanceOf(ProviderUnavailable.class);
-    assertThat(asked).hasSize(3);
+    assertThat(requests).hasSize(3);
   }
 
   @Test
-  void doesNotAskAgainWhatWasAnswered() {
-    turns.add(problem(400, "INVALID_REQUEST"));
+  void doesNotRetryAnsweredRequests() {
+    responses.add(problem(400, "INVALID_REQUEST"));
     assertThatThrownBy(() -> isola.sandbox("box").info()).isInstanceOf(InvalidRequest.class);
-    assertThat(asked).hasSize(1);
+    assertThat(requests).hasSize(1);
   }
 
   @Test
-  void ordersAgainWithTheSameKey() {
-    turns.add(HANG_UP);
-    turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
-    turns.add(json(201, SANDBOX));
+  void retriesCreateWithTheSameIdempotencyKey() {
+    responses.add(HANG_UP);
+    responses.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    responses.add(json(201, SANDBOX));
     assertThat(isola.create(SandboxSpec.DEFAULT).id()).isEqualTo("box");
     assertThat(keys).hasSize(3).containsOnly(keys.getFirst());
-    turns.add(json(201, SANDBOX));
+    responses.add(json(201, SANDBOX));
     isola.create(SandboxSpec.DEFAULT);
     assertThat(keys.getLast()).isNotEqualTo(keys.getFirst());
   }
 
   @Test
-  void doesNotOrderAgainWhatCouldNotBeMade() {
-    turns.add(problem(503, "SPAWN_FAILED"));
+  void doesNotRetryFailedCreation() {
+    responses.add(problem(503, "SPAWN_FAILED"));
     assertThatThrownBy(() -> isola.create(SandboxSpec.DEFAULT))
         .isInstanceOf(ProviderUnavailable.class);
-    assertThat(asked).hasSize(1);
+    assertThat(requests).hasSize(1);
   }
 
   @Test
   void neverRunsACommandTwice() {
-    turns.add(HANG_UP);
+    responses.add(HANG_UP);
     assertThatThrownBy(() -> isola.sandbox("box").exec("rm x")).isInstanceOf(OutcomeUnknown.class);
-    turns.add(HANG_UP);
+    responses.add(HANG_UP);
     assertThatThrownBy(() -> isola.sandbox("box").start(Command.shell("rm x")))
         .isInstanceOf(OutcomeUnknown.class);
-    turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    responses.add(problem(503, "PROVIDER_UNAVAILABLE"));
     assertThatThrownBy(() -> isola.sandbox("box").exec("rm x"))
         .isInstanceOf(ProviderUnavailable.class);
-    turns.add(HANG_UP);
+    responses.add(HANG_UP);
     assertThatThrownBy(() -> isola.sandbox("box").files().remove("x", false))
         .isInstanceOf(OutcomeUnknown.class);
-    assertThat(asked).hasSize(4);
+    assertThat(requests).hasSize(4);
   }
 
   @Test
-  void outputGoesOnWhereItBrokeAndNothingComesTwice() {
-    turns.add(events(output(0, "one "), output(4, "two ")));
-    turns.add(problem(503, "PROVIDER_UNAVAILABLE"));
-    turns.add(HANG_UP);
-    // A server that sends more than was asked for, and less.
+  void outputResumesWithoutDuplicates() {
+    responses.add(events(output(0, "one "), output(4, "two ")));
+    responses.add(problem(503, "PROVIDER_UNAVAILABLE"));
+    responses.add(HANG_UP);
+    // The server repeats some output and skips some.
     turns.add(events(output(0, "one two thr"), "event: output\ndata: {\"offset\":11"));
-    turns.add(events(output(11, "ee"), EXIT));
+    responses.add(events(output(11, "ee"), EXIT));
     StringBuilder text = new StringBuilder();
     try (Execution execution = isola.sandbox("box").execution("7", 0)) {
       for (Optional<Output> piece = execution.read(); piece.isPresent(); piece = execution.read()) {
@@ -189,13 +189,13 @@ class TransportTest {
       assertThat(execution.await()).isEqualTo(new Exit.Exited(0));
     }
     assertThat(text).hasToString("one two three");
-    assertThat(asked.getFirst()).endsWith("/executions/7/output?offset=0");
-    assertThat(asked.getLast()).endsWith("offset=11");
+    assertThat(requests.getFirst()).endsWith("/executions/7/output?offset=0");
+    assertThat(requests.getLast()).endsWith("offset=11");
   }
 
   @Test
-  void tellsWhatIsKeptNoLonger() {
-    turns.add(
+  void reportsLostOutputAsAGap() {
+    responses.add(
         events(
             output(0, "a"), "event: gap\ndata: {\"offset\":1,\"lost\":9}", output(10, "b"), EXIT));
     try (Execution execution = isola.sandbox("box").execution("7", 0)) {
@@ -207,19 +207,19 @@ class TransportTest {
   }
 
   @Test
-  void followingGivesUpWhenTheServerStaysAway() {
-    turns.add(events(output(0, "a")));
+  void streamStopsReconnectingAfterTheTimeout() {
+    responses.add(events(output(0, "a")));
     try (Execution execution = isola.sandbox("box").execution("7", 0)) {
       assertThat(execution.read()).isPresent();
       assertThat(catchThrowableOfType(ProviderUnavailable.class, execution::read).code())
           .isEqualTo("SERVER_UNREACHABLE");
     }
-    assertThat(asked.size()).isGreaterThan(2);
+    assertThat(requests.size()).isGreaterThan(2);
   }
 
   @Test
-  void anErrorInTheMidstOfAStreamIsThrown() {
-    turns.add(
+  void errorEventIsThrown() {
+    responses.add(
         events("event: error\ndata: {\"code\":\"SANDBOX_DESTROYED\",\"detail\":\"it is gone\"}"));
     try (Execution execution = isola.sandbox("box").execution("7", 0)) {
       assertThatThrownBy(execution::read)
@@ -229,21 +229,21 @@ class TransportTest {
   }
 
   @Test
-  void anAnswerThatIsNoneOfIsolaIsTold() {
-    turns.add(json(200, "<html>"));
+  void responsesOfOtherServersAreRejected() {
+    responses.add(json(200, "<html>"));
     assertThatThrownBy(() -> isola.sandbox("box").info()).hasMessageContaining("cannot be read");
-    turns.add(json(404, "<html>"));
+    responses.add(json(404, "<html>"));
     assertThatThrownBy(() -> isola.sandbox("box").info())
         .isInstanceOf(dev.isola.client.error.NotFound.class)
         .hasMessageContaining("status 404");
-    turns.add(json(200, "{\"id\":\"box\"}"));
+    responses.add(json(200, "{\"id\":\"box\"}"));
     assertThatThrownBy(() -> isola.sandbox("box").info()).hasMessageContaining("'state'");
   }
 
   @Test
-  void whatACallerNamesStaysInItsPlace() {
-    turns.add(json(200, "{}"));
+  void pathSegmentsAreEncoded() {
+    responses.add(json(200, "{}"));
     assertThatThrownBy(() -> isola.sandbox("../keys?x#y z").info());
-    assertThat(asked).containsExactly("GET /api/v1/sandboxes/..%2Fkeys%3Fx%23y%20z");
+    assertThat(requests).containsExactly("GET /api/v1/sandboxes/..%2Fkeys%3Fx%23y%20z");
   }
 }

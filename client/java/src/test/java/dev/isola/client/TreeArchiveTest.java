@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Trees as tar archives; those that come from a sandbox are hostile. */
+/** Folders as tar archives. Archives from a sandbox are untrusted. */
 class TreeArchiveTest {
   @TempDir Path folder;
   private final ByteArrayOutputStream archive = new ByteArrayOutputStream();
@@ -32,7 +32,7 @@ class TreeArchiveTest {
     goal = folder.resolve("goal");
   }
 
-  /** Writes an entry by hand: what a hostile archive has, the packer does not write. */
+  /** Writes an entry manually, because the packer does not produce hostile archives. */
   private TreeArchiveTest entry(String name, char type, String content, String target) {
     byte[] bytes = content.getBytes(StandardCharsets.UTF_8);
     byte[] block = new byte[512];
@@ -73,14 +73,14 @@ class TreeArchiveTest {
     return TreeUnpacker.unpack(new ByteArrayInputStream(archive.toByteArray()), goal);
   }
 
-  private void isRefused(String why) {
+  private void assertRejected(String why) {
     assertThatThrownBy(this::unpack).isInstanceOf(IOException.class).hasMessageContaining(why);
     assertThat(outside.resolve("secret")).hasContent("secret");
     assertThat(outside.toFile().list()).containsExactly("secret");
   }
 
   @Test
-  void comesOutAsItWentIn() throws IOException {
+  void roundTripPreservesTheTree() throws IOException {
     Path tree = Files.createDirectories(folder.resolve("tree"));
     String name = "ä".repeat(90);
     Files.createDirectories(tree.resolve(name).resolve("empty"));
@@ -107,7 +107,7 @@ class TreeArchiveTest {
   }
 
   @Test
-  void whatCannotBePackedIsNamed() throws Exception {
+  void reportsFilesThatCannotBePacked() throws Exception {
     Path tree = Files.createDirectories(folder.resolve("tree"));
     Path pipe = tree.resolve("pipe");
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
@@ -120,7 +120,7 @@ class TreeArchiveTest {
   }
 
   @Test
-  void replacesAFileAndALinkButNeverWritesThroughOne() throws IOException {
+  void replacesFilesAndLinksButNeverWritesThroughLinks() throws IOException {
     Files.createDirectories(goal);
     Files.createSymbolicLink(goal.resolve("a"), outside.resolve("secret"));
     file("a", "new").unpack();
@@ -129,51 +129,51 @@ class TreeArchiveTest {
   }
 
   @Test
-  void refusesNamesThatClimb() {
+  void rejectsLeadingDotDot() {
     file("../outside/secret", "x").isRefused("leads out");
   }
 
   @Test
-  void refusesNamesThatClimbLater() {
+  void rejectsEmbeddedDotDot() {
     file("a/../../outside/secret", "x").isRefused("leads out");
   }
 
   @Test
-  void refusesAbsoluteNames() {
+  void rejectsAbsoluteNames() {
     file(outside.resolve("secret").toString(), "x").isRefused("leads out");
   }
 
   @Test
-  void refusesToWriteThroughALinkOfTheArchive() {
+  void rejectsWritesThroughArchivedLinks() {
     entry("real/", '5', "", "").link("a", "real").file("a/b", "x").isRefused("not a folder");
   }
 
   @Test
-  void refusesToWriteThroughALinkThatIsThere() throws IOException {
+  void rejectsWritesThroughExistingLinks() throws IOException {
     Files.createDirectories(goal);
     Files.createSymbolicLink(goal.resolve("a"), outside);
     file("a/secret", "x").isRefused("not a folder");
   }
 
   @Test
-  void refusesAHardLinkThatLeadsOut() {
+  void rejectsHardLinksToTheOutside() {
     entry("a", '1', "", "../outside/secret").isRefused("leads out");
   }
 
   @Test
-  void refusesAHardLinkThroughALink() throws IOException {
+  void rejectsHardLinksThroughLinks() throws IOException {
     Files.createDirectories(goal);
     Files.createSymbolicLink(goal.resolve("a"), outside);
     entry("b", '1', "", "a/secret").isRefused("not a folder");
   }
 
   @Test
-  void refusesDevices() {
+  void rejectsDevices() {
     entry("null", '3', "", "").isRefused("neither a file");
   }
 
   @Test
-  void leavesOutLinksThatLeadOut() throws IOException {
+  void skipsLinksToTheOutside() throws IOException {
     List<String> leftOut =
         file("sub/file", "x")
             .link("absolute", "/etc/passwd")
@@ -193,7 +193,7 @@ class TreeArchiveTest {
   }
 
   @Test
-  void noticesAnArchiveThatWasCutOff() {
+  void rejectsTruncatedArchives() {
     file("a", "content");
     byte[] half = java.util.Arrays.copyOf(archive.toByteArray(), 515);
     assertThatThrownBy(() -> TreeUnpacker.unpack(new ByteArrayInputStream(half), goal))
@@ -204,7 +204,7 @@ class TreeArchiveTest {
   }
 
   @Test
-  void noticesAnArchiveThatIsDamaged() {
+  void rejectsCorruptArchives() {
     file("a", "content");
     byte[] bytes = archive.toByteArray();
     bytes[0] ^= 1;
@@ -213,7 +213,7 @@ class TreeArchiveTest {
   }
 
   @Test
-  void refusesAHeaderThatLies() {
+  void rejectsInconsistentHeaders() {
     for (String lie :
         List.of("99 path=x\n", "0 path=x\n", "x path=y\n", "10 pathxyz\n", "7 =abc\n")) {
       archive.reset();

@@ -27,7 +27,8 @@ final class CgroupRemedy {
             .toList();
     if (root) {
       if (missing.contains("memory")) {
-        return "boot with cgroup_enable=memory and, with systemd, delegate the controller (Delegate=yes)";
+        return "boot with cgroup_enable=memory and, with systemd, delegate the controller"
+            + " (Delegate=yes)";
       }
       return missing.isEmpty()
           ? "run outside the container, or give the container its own cgroups"

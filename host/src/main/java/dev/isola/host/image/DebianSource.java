@@ -33,13 +33,13 @@ final class DebianSource extends ImageSource {
   private static final String ACCOUNT =
       PATH
           + """
-      set -e
-      useradd --uid 1000 --user-group --groups sudo --create-home --home-dir /home/user --shell /bin/bash user
-      mkdir -p /workspace /etc/sudoers.d
-      chown user:user /workspace
-      echo 'user ALL=(ALL:ALL) NOPASSWD: ALL' > /etc/sudoers.d/user
-      chmod 0440 /etc/sudoers.d/user
-      """;
+          set -e
+          useradd --uid 1000 --user-group --groups sudo --create-home --home-dir /home/user --shell /bin/bash user
+          mkdir -p /workspace /etc/sudoers.d
+          chown user:user /workspace
+          echo 'user ALL=(ALL:ALL) NOPASSWD: ALL' > /etc/sudoers.d/user
+          chmod 0440 /etc/sudoers.d/user
+          """;
 
   private final DebianRecipe recipe;
   private final AptSources hostSources;
@@ -88,8 +88,8 @@ final class DebianSource extends ImageSource {
     String remedy =
         context.preserveOwners()
             ? "fix the problem, then try again"
-            : "without root, mmdebstrap needs user namespaces, newuidmap (apt-get install uidmap) and a"
-                + " range of ids for your user in /etc/subuid and /etc/subgid";
+            : "without root, mmdebstrap needs user namespaces, newuidmap (apt-get install uidmap)"
+                + " and a range of ids for your user in /etc/subuid and /etc/subgid";
     new ExternalTool("mmdebstrap", "mmdebstrap", TIMEOUT, context.progress(), remedy)
         .run(
             mmdebstrapWords(context.preserveOwners(), AptSources.options()),

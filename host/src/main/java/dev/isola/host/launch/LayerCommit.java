@@ -194,7 +194,9 @@ record LayerCommit(String provider, LayerStore layers, LayerMerger merger, Launc
     return launcher.execute(plan, TIMEOUT);
   }
 
-  /** A commit after which the workspace lies on all of these layers; the topmost is the new one. */
+  /**
+   * A commit after which the workspace is above all of these layers; the topmost is the new one.
+   */
   private final class Commit {
     private final SandboxId id;
     private final Workspace workspace;

@@ -52,9 +52,9 @@ public record SandboxRoot(
   /**
    * Creates the folders on the host and adds the steps that stage the root.
    *
-   * @param beneath the initial layers of the workspace, the topmost first
+   * @param initialLayers the initial layers of the workspace, the topmost first
    */
-  void plan(LaunchPlan plan, LayerStore layers, List<String> beneath) throws IOException {
+  void plan(LaunchPlan plan, LayerStore layers, List<String> initialLayers) throws IOException {
     WritableLayer layer = new WritableLayer(folder);
     Workspace workspace = new Workspace(folder, users, layers);
     planUsers(plan);
@@ -69,7 +69,7 @@ public record SandboxRoot(
     } else {
       layer.plan(plan, users, "home", "root", "tmp", "vartmp");
     }
-    workspace.planCreation(plan, beneath.isEmpty() ? ofImage() : beneath);
+    workspace.planCreation(plan, initialLayers.isEmpty() ? ofImage() : initialLayers);
     Map<VolumeMount, Path> sources = new HashMap<>();
     for (VolumeMount volume : spec.volumes()) {
       if (volume.type() == VolumeMount.Type.VOLUME) {

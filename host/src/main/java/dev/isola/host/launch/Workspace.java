@@ -78,16 +78,16 @@ record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) 
   }
 
   /** Adds the steps that create the folder of a new sandbox, with or without layers. */
-  void planCreation(LaunchPlan plan, List<String> beneath) throws IOException {
-    if (beneath.isEmpty()) {
+  void planCreation(LaunchPlan plan, List<String> lower) throws IOException {
+    if (lower.isEmpty()) {
       WritableLayer.create(plan, users, upper(), "755");
       return;
     }
-    Files.write(list(), beneath);
+    Files.write(list(), lower);
     layers.listener().reached(ForkStep.FORK_LISTED);
-    layers.acquire(beneath, folder.path().getFileName().toString(), folder.path());
+    layers.acquire(lower, folder.path().getFileName().toString(), folder.path());
     WritableLayer.create(plan, users, work(), "700");
-    planFolderLike(plan, beneath.getFirst(), upper());
+    planFolderLike(plan, lower.getFirst(), upper());
     layers.listener().reached(ForkStep.FORK_PREPARED);
   }
 
@@ -122,16 +122,17 @@ record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) 
   /**
    * Returns the step that mounts a workspace.
    *
-   * @param own the upper folder, which receives writes
+   * @param upperFolder the upper folder, which receives writes
    * @param above folders with the sandbox's own ids over the layers
    */
-  List<String> step(String mount, Path own, Path work, List<Path> above, List<String> beneath)
+  List<String> step(String mount, Path upperFolder, Path work, List<Path> above, List<String> lower)
       throws IOException {
-    List<String> words = new ArrayList<>(List.of(VERB, mount, own.toString(), work.toString()));
+    List<String> words =
+        new ArrayList<>(List.of(VERB, mount, upperFolder.toString(), work.toString()));
     for (Path one : above) {
       words.addAll(List.of(one.toString(), users.root(), users.root()));
     }
-    for (String layer : beneath) {
+    for (String layer : lower) {
       String first = users.hasRange() ? Long.toString(layers.firstUserId(layer)) : users.root();
       words.addAll(List.of(layers.tree(layer).toString(), first, users.root()));
     }
@@ -143,11 +144,11 @@ record Workspace(SandboxFolder folder, SandboxUserIds users, LayerStore layers) 
    * are no layers.
    */
   Optional<List<String>> untouchedStep() throws IOException {
-    List<String> beneath = lowerLayers();
-    if (beneath.isEmpty()) {
+    List<String> lower = lowerLayers();
+    if (lower.isEmpty()) {
       return Optional.empty();
     }
-    String top = beneath.getFirst();
+    String top = lower.getFirst();
     return Optional.of(
         List.of(
             "untouched",

@@ -287,8 +287,8 @@ public final class LayerStore {
    * Prepares a merge in the disk that contains all layers, where files can be hard-linked, or else
    * outside of any.
    */
-  private MergeRequest mergeRequest(Path draft, String name, List<String> own, boolean beneath)
-      throws IOException {
+  private MergeRequest mergeRequest(
+      Path draft, String name, List<String> own, boolean hasLowerLayers) throws IOException {
     long first = firstUserId(own.getLast());
     Path root = Files.createDirectory(draft.resolve(TREE));
     Optional<Path> disk = commonDisk(own);
@@ -299,7 +299,7 @@ public final class LayerStore {
     }
     if (disk.isEmpty()) {
       Path spare = Files.createDirectory(draft.resolve(SPARE));
-      return new MergeRequest(root, spare, first, from, beneath, disk, root);
+      return new MergeRequest(root, spare, first, from, hasLowerLayers, disk, root);
     }
     Path image = Files.createLink(draft.resolve(DISK), disk.get());
     return new MergeRequest(
@@ -307,7 +307,7 @@ public final class LayerStore {
         within.resolve(name + SPARE),
         first,
         from,
-        beneath,
+        hasLowerLayers,
         Optional.of(image),
         root);
   }

@@ -18,13 +18,13 @@ class CgroupRemedyTest {
   }
 
   @Test
-  void noneAreMounted() {
+  void withoutMountAdvisesToMountCgroups() {
     ControlGroups none = ControlGroups.parse("", "", path -> "");
     assertThat(none.remedy()).isEqualTo("mount the cgroup file system at /sys/fs/cgroup");
   }
 
   @Test
-  void aUserIsGivenAGroup() {
+  void unprivilegedUserIsAdvisedToUseADelegatedCgroup() {
     ControlGroups unified = machine("cgroup2", "memory cpu pids", "0::/\n");
     assertThat(CgroupRemedy.of(unified, false))
         .contains("systemd-run --user --scope -p Delegate=yes");
@@ -33,7 +33,7 @@ class CgroupRemedyTest {
   }
 
   @Test
-  void aMissingControllerIsNamed() {
+  void missingControllerIsNamed() {
     assertThat(CgroupRemedy.of(machine("cgroup2", "memory cpu", "0::/\n"), true))
         .contains(" pids ");
     assertThat(CgroupRemedy.of(machine("cgroup2", "cpu pids", "0::/\n"), true))
@@ -41,7 +41,7 @@ class CgroupRemedyTest {
   }
 
   @Test
-  void whatWorksNeedsNone() {
+  void noAdviceWhenEverythingIsEnforceable() {
     ControlGroups here = ControlGroups.ofHost();
     boolean works = here.canFreeze() && here.enforceable().equals(CgroupProbe.KINDS);
     assertThat(here.remedy().isEmpty()).isEqualTo(works);

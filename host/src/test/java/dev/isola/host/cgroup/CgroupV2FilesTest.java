@@ -39,7 +39,7 @@ class CgroupV2FilesTest {
   }
 
   @BeforeEach
-  void standIn() throws IOException {
+  void createHierarchyFolder() throws IOException {
     Hierarchy hierarchy = new Hierarchy(true, mount, mount, Set.of("cpu", "memory", "pids"));
     CgroupLocation place =
         new CgroupLocation(
@@ -65,7 +65,7 @@ class CgroupV2FilesTest {
   }
 
   @Test
-  void writesTheLimits() throws IOException {
+  void createWritesLimits() throws IOException {
     group.create(LIMITS);
     assertThat(text("cpu.max")).isEqualTo("150000 100000");
     assertThat(text("memory.max")).isEqualTo("67108864");
@@ -76,7 +76,7 @@ class CgroupV2FilesTest {
   }
 
   @Test
-  void aKernelWithoutSwapHasNothingToSet() throws IOException {
+  void swapLimitIsSkippedWithoutSwapSupport() throws IOException {
     Files.delete(folder.resolve("memory.swap.max"));
     group.create(LIMITS);
     assertThat(folder.resolve("memory.swap.max")).doesNotExist();
@@ -84,13 +84,13 @@ class CgroupV2FilesTest {
   }
 
   @Test
-  void theLeastOfAProcessorIsWhatTheKernelTakes() throws IOException {
+  void cpuQuotaIsAtLeastTheKernelMinimum() throws IOException {
     group.create(LIMITS.withCpu(0.0001));
     assertThat(text("cpu.max")).isEqualTo("1000 100000");
   }
 
   @Test
-  void aControllerThatWasTakenAwayIsAskedForAgain() throws IOException {
+  void withdrawnControllerIsEnabledAgain() throws IOException {
     Files.writeString(mount.resolve("cgroup.controllers"), "cpu memory pids");
     Files.writeString(mount.resolve("cgroup.subtree_control"), "cpu memory");
     Files.delete(folder.resolve("pids.max"));
@@ -100,7 +100,7 @@ class CgroupV2FilesTest {
   }
 
   @Test
-  void readsWhatIsUsed() throws IOException {
+  void usageIsReadFromV2Files() throws IOException {
     file("cpu.stat", "usage_usec 1500000\nuser_usec 1000000\n");
     file("memory.current", "5000000\n");
     file("memory.stat", "anon 1\nfile 9\ninactive_file 2000000\nactive_file 1\n");
@@ -111,7 +111,7 @@ class CgroupV2FilesTest {
   }
 
   @Test
-  void countsKills() throws IOException {
+  void outOfMemoryKillsAreCounted() throws IOException {
     assertThat(group.memoryEvents()).isEmpty();
     assertThat(group.outOfMemoryKills()).isZero();
     file("memory.events", "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n");
@@ -122,7 +122,7 @@ class CgroupV2FilesTest {
   }
 
   @Test
-  void whatDoesNotFreezeInTimeGoesOn() {
+  void freezeTimeoutThawsTheGroup() {
     assertThatThrownBy(() -> group.freeze(Duration.ofMillis(20)))
         .isInstanceOf(IOException.class)
         .hasMessage("isola-here-one has a process that could not be frozen within 20 ms");

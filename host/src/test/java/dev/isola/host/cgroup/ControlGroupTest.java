@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ControlGroupTest {
   private static final ResourceLimits LIMITS =
       ResourceLimits.DEFAULT.withCpu(2).withMemoryMb(256).withThreads(64);
-  private static final Duration PATIENCE = CgroupFixture.TIMEOUT;
+  private static final Duration TIMEOUT = CgroupFixture.TIMEOUT;
 
   /** Fork bomb: grows up to the limit and starts again; the first process stays. */
   private static final String BOMB =
@@ -47,31 +47,31 @@ class ControlGroupTest {
   @TempDir Path folder;
 
   @Test
-  void whoTakesTooMuchMemoryIsKilledAndCounted() throws Exception {
-    try (CgroupFixture bench =
+  void memoryLimitKillsAndCountsTheProcess() throws Exception {
+    try (CgroupFixture fixture =
         new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.MEMORY)) {
-      bench.group.create(LIMITS.withMemoryMb(64));
-      Process modest = bench.start(bench.group, hog(1_000_000));
+      fixture.group.create(LIMITS.withMemoryMb(64));
+      Process modest = fixture.start(fixture.group, hog(1_000_000));
       assertThat(modest.waitFor()).isZero();
-      assertThat(bench.group.outOfMemoryKills()).isZero();
-      assertThat(bench.group.usage().memoryPeakBytes()).isBetween(1L, 64L << 20);
+      assertThat(fixture.group.outOfMemoryKills()).isZero();
+      assertThat(fixture.group.usage().memoryPeakBytes()).isBetween(1L, 64L << 20);
 
-      Process hog = bench.start(bench.group, hog(600_000_000));
+      Process hog = fixture.start(fixture.group, hog(600_000_000));
       assertThat(hog.waitFor()).isNotZero();
-      assertThat(bench.group.outOfMemoryKills()).isPositive();
-      assertThat(bench.group.memoryEvents())
+      assertThat(fixture.group.outOfMemoryKills()).isPositive();
+      assertThat(fixture.group.memoryEvents())
           .hasValueSatisfying(file -> assertThat(CgroupFixture.text(file)).contains("oom_kill "));
-      assertThat(bench.group.usage().memoryPeakBytes()).isGreaterThan(32L << 20);
+      assertThat(fixture.group.usage().memoryPeakBytes()).isGreaterThan(32L << 20);
     }
   }
 
   @Test
-  void theSameHogIsFedWhereThereIsRoom() throws Exception {
-    try (CgroupFixture bench =
+  void sameProcessSucceedsWithAHigherMemoryLimit() throws Exception {
+    try (CgroupFixture fixture =
         new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.MEMORY)) {
-      bench.group.create(LIMITS.withMemoryMb(512));
-      assertThat(bench.start(bench.group, hog(100_000_000)).waitFor()).isZero();
-      assertThat(bench.group.outOfMemoryKills()).isZero();
+      fixture.group.create(LIMITS.withMemoryMb(512));
+      assertThat(fixture.start(fixture.group, hog(100_000_000)).waitFor()).isZero();
+      assertThat(fixture.group.outOfMemoryKills()).isZero();
     }
   }
 
@@ -81,65 +81,67 @@ class ControlGroupTest {
   }
 
   @Test
-  void filesThatWereReadAreNotMemoryInUse() throws Exception {
-    try (CgroupFixture bench =
+  void pageCacheIsNotCountedAsMemoryInUse() throws Exception {
+    try (CgroupFixture fixture =
         new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.MEMORY)) {
       Path file = folder.resolve("big");
-      bench.group.create(LIMITS);
+      fixture.group.create(LIMITS);
       assertThat(
-              bench
+              fixture
                   .start(
-                      bench.group,
+                      fixture.group,
                       "head -c 50000000 /dev/zero > \"$1\"; sync \"$1\"",
                       file.toString())
                   .waitFor())
           .isZero();
-      assertThat(bench.group.usage().memoryPeakBytes()).isGreaterThan(40_000_000);
-      await().atMost(PATIENCE).until(() -> bench.group.usage().memoryBytes() < 30_000_000);
+      assertThat(fixture.group.usage().memoryPeakBytes()).isGreaterThan(40_000_000);
+      await().atMost(TIMEOUT).until(() -> fixture.group.usage().memoryBytes() < 30_000_000);
     }
   }
 
   @Test
-  void noMoreThreadsThanAllowedAreStarted() throws Exception {
-    try (CgroupFixture bench =
+  void threadLimitIsEnforced() throws Exception {
+    try (CgroupFixture fixture =
         new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.THREADS)) {
-      bench.group.create(LIMITS.withThreads(12 - ControlGroup.AGENT_THREADS));
+      fixture.group.create(LIMITS.withThreads(12 - ControlGroup.AGENT_THREADS));
       Process many =
-          bench.start(
-              bench.group,
+          fixture.start(
+              fixture.group,
               "i=0; while test $i -lt 100; do sleep 1000 > /dev/null & echo $!; i=$((i+1)); done;"
                   + " wait");
-      long said = many.inputReader().lines().takeWhile(line -> !line.isEmpty()).limit(100).count();
-      assertThat(said).isBetween(1L, 12L);
-      assertThat(bench.group.usage().processes()).isBetween(1, 12);
-      assertThat(bench.group.processEvents())
+      long answer =
+          many.inputReader().lines().takeWhile(line -> !line.isEmpty()).limit(100).count();
+      assertThat(answer).isBetween(1L, 12L);
+      assertThat(fixture.group.usage().processes()).isBetween(1, 12);
+      assertThat(fixture.group.processEvents())
           .hasValueSatisfying(
               file -> assertThat(KernelFile.number(file, "max").orElse(0)).isPositive());
     }
   }
 
   @Test
-  void theProcessorIsShared() throws Exception {
-    try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.CPU)) {
-      bench.group.create(LIMITS.withCpu(0.2));
-      bench.start(bench.group, "while :; do :; done");
+  void cpuLimitIsEnforced() throws Exception {
+    try (CgroupFixture fixture =
+        new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.CPU)) {
+      fixture.group.create(LIMITS.withCpu(0.2));
+      fixture.start(fixture.group, "while :; do :; done");
       await()
-          .atMost(PATIENCE)
-          .until(() -> bench.group.usage().cpuTime().compareTo(Duration.ofMillis(100)) > 0);
-      Duration before = bench.group.usage().cpuTime();
+          .atMost(TIMEOUT)
+          .until(() -> fixture.group.usage().cpuTime().compareTo(Duration.ofMillis(100)) > 0);
+      Duration before = fixture.group.usage().cpuTime();
       long start = System.nanoTime();
       await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(
               () ->
-                  bench.group.usage().cpuTime().minus(before).compareTo(Duration.ofMillis(300))
+                  fixture.group.usage().cpuTime().minus(before).compareTo(Duration.ofMillis(300))
                       > 0);
       double wall = System.nanoTime() - start;
-      double used = bench.group.usage().cpuTime().minus(before).toNanos();
+      double used = fixture.group.usage().cpuTime().minus(before).toNanos();
       // On a busy host the value is lower, never higher.
       assertThat(used / wall).isLessThan(0.4);
       Path stat =
-          CgroupFolders.find(bench.group.name(), bench.machine.hierarchies()).paths().stream()
+          CgroupFolders.find(fixture.group.name(), fixture.machine.hierarchies()).paths().stream()
               .map(path -> path.resolve("cpu.stat"))
               .filter(path -> KernelFile.number(path, "nr_throttled").isPresent())
               .findFirst()
@@ -150,39 +152,39 @@ class ControlGroupTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatIsFrozenStandsStillUntilItIsThawed(Variant variant) throws Exception {
-    try (CgroupFixture bench = new CgroupFixture(variant).requireFreezer()) {
+  void frozenProcessesMakeNoProgressUntilThawed(Variant variant) throws Exception {
+    try (CgroupFixture fixture = new CgroupFixture(variant).requireFreezer()) {
       Path counter = folder.resolve("counter");
-      bench.group.create(LIMITS);
-      assertThat(bench.group.frozen()).isFalse();
-      bench.start(
-          bench.group,
+      fixture.group.create(LIMITS);
+      assertThat(fixture.group.frozen()).isFalse();
+      fixture.start(
+          fixture.group,
           "i=0; while :; do i=$((i+1)); echo $i > \"$1.new\"; mv \"$1.new\" \"$1\"; done",
           counter.toString());
       counts(counter);
 
-      bench.group.freeze(PATIENCE);
-      assertThat(bench.group.frozen()).isTrue();
+      fixture.group.freeze(TIMEOUT);
+      assertThat(fixture.group.frozen()).isTrue();
       String still = CgroupFixture.text(counter);
       assertThat(still).isNotEmpty();
       await()
           .during(Duration.ofMillis(300))
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> CgroupFixture.text(counter).equals(still));
-      bench.group.freeze(PATIENCE);
-      assertThat(bench.group.frozen()).isTrue();
+      fixture.group.freeze(TIMEOUT);
+      assertThat(fixture.group.frozen()).isTrue();
 
-      bench.group.thaw();
-      assertThat(bench.group.frozen()).isFalse();
+      fixture.group.thaw();
+      assertThat(fixture.group.frozen()).isFalse();
       counts(counter);
-      bench.group.thaw();
+      fixture.group.thaw();
     }
   }
 
   private static void counts(Path counter) {
     Set<String> seen = new HashSet<>();
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             () -> {
               seen.add(CgroupFixture.text(counter));
@@ -192,41 +194,42 @@ class ControlGroupTest {
 
   @ParameterizedTest
   @EnumSource
-  void anEmptyGroupFreezesToo(Variant variant) throws Exception {
-    try (CgroupFixture bench = new CgroupFixture(variant).requireFreezer()) {
-      bench.group.create(LIMITS);
-      bench.group.freeze(PATIENCE);
-      assertThat(bench.group.frozen()).isTrue();
-      bench.group.kill();
-      assertThat(bench.group.frozen()).isFalse();
+  void emptyGroupCanBeFrozen(Variant variant) throws Exception {
+    try (CgroupFixture fixture = new CgroupFixture(variant).requireFreezer()) {
+      fixture.group.create(LIMITS);
+      fixture.group.freeze(TIMEOUT);
+      assertThat(fixture.group.frozen()).isTrue();
+      fixture.group.kill();
+      assertThat(fixture.group.frozen()).isFalse();
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void aForkBombIsEnded(Variant variant) throws Exception {
-    try (CgroupFixture bench = exploding(variant, BOMB)) {
-      Path refused = bench.all.processEvents().orElseThrow();
-      await().atMost(PATIENCE).until(() -> KernelFile.number(refused, "max").orElse(0) > 100);
-      assertThat(members(bench.all)).isNotEmpty();
-      ends(bench);
+  void killEndsAForkBomb(Variant variant) throws Exception {
+    try (CgroupFixture fixture = exploding(variant, BOMB)) {
+      Path refused = fixture.all.processEvents().orElseThrow();
+      await().atMost(TIMEOUT).until(() -> KernelFile.number(refused, "max").orElse(0) > 100);
+      assertThat(members(fixture.all)).isNotEmpty();
+      ends(fixture);
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void whoeverRunsAwayIsCaught(Variant variant) throws Exception {
-    try (CgroupFixture bench = exploding(variant, RUNAWAYS)) {
+  void killEndsProcessesThatKeepForking(Variant variant) throws Exception {
+    try (CgroupFixture fixture = exploding(variant, RUNAWAYS)) {
       Set<Long> seen = new HashSet<>();
       await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(
               () -> {
-                seen.addAll(members(bench.all));
+                seen.addAll(members(fixture.all));
                 return seen.size() > 50;
               });
-      ends(bench);
-      CgroupFolders folders = CgroupFolders.find(bench.group.name(), bench.machine.hierarchies());
+      ends(fixture);
+      CgroupFolders folders =
+          CgroupFolders.find(fixture.group.name(), fixture.machine.hierarchies());
       if (folders.file("cgroup.kill").isEmpty()) {
         assertThat(folders.file("pids.max"))
             .as("luck is not enough: they may not fork while they are killed")
@@ -241,22 +244,24 @@ class ControlGroupTest {
     assumeTrue(
         ControlGroups.ofHost().enforceable().contains(LimitKind.THREADS),
         "NOT RUN: threads cannot be limited here, and a fork bomb is no good without");
-    CgroupFixture bench = new CgroupFixture(variant);
-    bench.all.create(LIMITS.withCpu(1.5));
-    bench.group.create(LIMITS.withCpu(1.5));
-    bench.start(both(bench), script);
-    return bench;
+    CgroupFixture fixture = new CgroupFixture(variant);
+    fixture.all.create(LIMITS.withCpu(1.5));
+    fixture.group.create(LIMITS.withCpu(1.5));
+    fixture.start(both(fixture), script);
+    return fixture;
   }
 
-  private static void ends(CgroupFixture bench) throws IOException {
-    bench.group.kill();
-    assertThat(members(bench.all)).isEmpty();
-    assertThat(bench.group.usage().processes()).isZero();
+  private static void ends(CgroupFixture fixture) throws IOException {
+    fixture.group.kill();
+    assertThat(members(fixture.all)).isEmpty();
+    assertThat(fixture.group.usage().processes()).isZero();
   }
 
   /** Joins the groups of both handles, which together are those of all hierarchies. */
-  private static ControlGroup both(CgroupFixture bench) {
-    return bench.all.joinFiles().containsAll(bench.group.joinFiles()) ? bench.all : bench.group;
+  private static ControlGroup both(CgroupFixture fixture) {
+    return fixture.all.joinFiles().containsAll(fixture.group.joinFiles())
+        ? fixture.all
+        : fixture.group;
   }
 
   private static Set<Long> members(ControlGroup group) {
@@ -265,62 +270,62 @@ class ControlGroupTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatIsFrozenCanBeKilled(Variant variant) throws Exception {
-    try (CgroupFixture bench = new CgroupFixture(variant).requireFreezer()) {
-      bench.group.create(LIMITS);
-      Process process = bench.start(bench.group, "echo in; exec sleep 1000");
+  void frozenProcessesCanBeKilled(Variant variant) throws Exception {
+    try (CgroupFixture fixture = new CgroupFixture(variant).requireFreezer()) {
+      fixture.group.create(LIMITS);
+      Process process = fixture.start(fixture.group, "echo in; exec sleep 1000");
       assertThat(process.inputReader().readLine()).isEqualTo("in");
-      bench.group.freeze(PATIENCE);
-      bench.group.kill();
+      fixture.group.freeze(TIMEOUT);
+      fixture.group.kill();
       process.waitFor();
-      assertThat(bench.group.usage().processes()).isZero();
+      assertThat(fixture.group.usage().processes()).isZero();
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void aGroupCanBeUsedAgainAfterItWasKilled(Variant variant) throws Exception {
-    try (CgroupFixture bench = new CgroupFixture(variant)) {
-      bench.group.create(LIMITS);
-      Process process = bench.start(bench.group, "echo in; exec sleep 1000");
+  void groupIsUsableAfterKill(Variant variant) throws Exception {
+    try (CgroupFixture fixture = new CgroupFixture(variant)) {
+      fixture.group.create(LIMITS);
+      Process process = fixture.start(fixture.group, "echo in; exec sleep 1000");
       assertThat(process.inputReader().readLine()).isEqualTo("in");
-      bench.group.kill();
-      bench.group.create(LIMITS);
-      assertThat(bench.start(bench.group, "sh -c 'exit 7' & wait $!").waitFor()).isEqualTo(7);
+      fixture.group.kill();
+      fixture.group.create(LIMITS);
+      assertThat(fixture.start(fixture.group, "sh -c 'exit 7' & wait $!").waitFor()).isEqualTo(7);
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void removeLeavesNothing(Variant variant) throws Exception {
-    try (CgroupFixture bench = new CgroupFixture(variant)) {
-      LeakDetector census = new LeakDetector(bench.instance, folder);
-      bench.machine.enforceable();
-      ResourceScan before = census.scan();
-      bench.group.create(LIMITS);
-      Process process = bench.start(bench.group, "echo in; exec sleep 1000 > /dev/null");
+  void removeLeavesNoCgroups(Variant variant) throws Exception {
+    try (CgroupFixture fixture = new CgroupFixture(variant)) {
+      LeakDetector leaks = new LeakDetector(fixture.instance, folder);
+      fixture.machine.enforceable();
+      ResourceScan before = leaks.scan();
+      fixture.group.create(LIMITS);
+      Process process = fixture.start(fixture.group, "echo in; exec sleep 1000 > /dev/null");
       assertThat(process.inputReader().readLine()).isEqualTo("in");
       // Positive control: the scan finds every folder.
-      assertThat(ResourceScan.difference(before, census.scan()))
+      assertThat(ResourceScan.difference(before, leaks.scan()))
           .filteredOn(line -> line.startsWith("cgroup "))
-          .hasSameSizeAs(bench.group.joinFiles());
+          .hasSameSizeAs(fixture.group.joinFiles());
 
-      bench.group.remove(PATIENCE);
+      fixture.group.remove(TIMEOUT);
       process.waitFor();
-      assertThat(census.scan().resources()).isEmpty();
-      assertThat(bench.group.joinFiles()).isEmpty();
-      assertThat(bench.group.outOfMemoryKills()).isZero();
-      assertThat(bench.group.usage()).isEqualTo(new CgroupUsage(Duration.ZERO, 0, 0, 0));
-      bench.group.remove(PATIENCE);
-      bench.group.kill();
+      assertThat(leaks.scan().resources()).isEmpty();
+      assertThat(fixture.group.joinFiles()).isEmpty();
+      assertThat(fixture.group.outOfMemoryKills()).isZero();
+      assertThat(fixture.group.usage()).isEqualTo(new CgroupUsage(Duration.ZERO, 0, 0, 0));
+      fixture.group.remove(TIMEOUT);
+      fixture.group.kill();
     }
   }
 
   @Test
-  void halfAGroupIsRemovedWithWhoIsInIt() throws Exception {
-    try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
-      bench.group.create(LIMITS);
-      List<Path> files = bench.group.joinFiles();
+  void partiallyCreatedGroupIsRemovedWithItsProcesses() throws Exception {
+    try (CgroupFixture fixture = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
+      fixture.group.create(LIMITS);
+      List<Path> files = fixture.group.joinFiles();
       assumeTrue(files.size() > 1, "NOT RUN: there is but one hierarchy");
       // A process that has joined one of the groups; the others were never created.
       Path kept = files.getLast();
@@ -329,33 +334,33 @@ class ControlGroupTest {
           Files.delete(file.getParent());
         }
       }
-      Process half = bench.start(bench.group, "echo in; exec sleep 1000");
+      Process half = fixture.start(fixture.group, "echo in; exec sleep 1000");
       assertThat(half.inputReader().readLine()).isEqualTo("in");
-      assertThat(bench.group.joinFiles()).containsExactly(kept);
-      bench.group.remove(PATIENCE);
+      assertThat(fixture.group.joinFiles()).containsExactly(kept);
+      fixture.group.remove(TIMEOUT);
       half.waitFor();
-      assertThat(new LeakDetector(bench.instance, folder).scan().resources()).isEmpty();
+      assertThat(new LeakDetector(fixture.instance, folder).scan().resources()).isEmpty();
     }
   }
 
   @Test
-  void aGroupThatSomebodyMadeElsewhereIsFoundAndRemoved() throws Exception {
-    try (CgroupFixture bench =
+  void groupCreatedElsewhereIsFoundAndRemoved() throws Exception {
+    try (CgroupFixture fixture =
         new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.THREADS)) {
       Path top =
-          bench.machine.locations().stream()
+          fixture.machine.locations().stream()
               .filter(place -> place.limits().contains(LimitKind.THREADS))
               .findFirst()
               .orElseThrow()
               .parent();
-      Path service = Files.createDirectory(top.resolve("service-" + bench.instance));
+      Path service = Files.createDirectory(top.resolve("service-" + fixture.instance));
       try {
-        Path elsewhere = Files.createDirectory(service.resolve(bench.group.name()));
+        Path elsewhere = Files.createDirectory(service.resolve(fixture.group.name()));
         Files.createDirectory(elsewhere.resolve("nested"));
-        Process process = bench.start(bench.group, "echo in; exec sleep 1000");
+        Process process = fixture.start(fixture.group, "echo in; exec sleep 1000");
         assertThat(process.inputReader().readLine()).isEqualTo("in");
-        assertThat(bench.group.joinFiles()).containsExactly(elsewhere.resolve("cgroup.procs"));
-        bench.group.remove(PATIENCE);
+        assertThat(fixture.group.joinFiles()).containsExactly(elsewhere.resolve("cgroup.procs"));
+        fixture.group.remove(TIMEOUT);
         assertThat(elsewhere).doesNotExist();
         process.waitFor();
       } finally {
@@ -365,41 +370,42 @@ class ControlGroupTest {
   }
 
   @Test
-  void othersAreLeftAlone() throws Exception {
+  void removeLeavesOtherGroupsAlone() throws Exception {
     try (CgroupFixture mine = new CgroupFixture(Variant.ALL_HIERARCHIES);
         CgroupFixture other = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
       // The same sandbox id in two installations, and an id that is a prefix of another.
-      ControlGroup neighbour = mine.machine.group(other.instance, mine.id);
+      ControlGroup otherInstance = mine.machine.group(other.instance, mine.id);
       ControlGroup longer = mine.machine.group(mine.instance, new SandboxId(mine.id.value() + "x"));
       mine.group.create(LIMITS);
-      neighbour.create(LIMITS);
+      otherInstance.create(LIMITS);
       longer.create(LIMITS);
       try {
-        Process process = mine.start(neighbour, "echo in; exec sleep 1000");
+        Process process = mine.start(otherInstance, "echo in; exec sleep 1000");
         assertThat(process.inputReader().readLine()).isEqualTo("in");
-        mine.group.remove(PATIENCE);
+        mine.group.remove(TIMEOUT);
         assertThat(process.isAlive()).isTrue();
-        assertThat(neighbour.usage().processes()).isEqualTo(1);
-        assertThat(longer.joinFiles()).hasSameSizeAs(neighbour.joinFiles());
+        assertThat(otherInstance.usage().processes()).isEqualTo(1);
+        assertThat(longer.joinFiles()).hasSameSizeAs(otherInstance.joinFiles());
       } finally {
-        neighbour.remove(PATIENCE);
-        longer.remove(PATIENCE);
+        otherInstance.remove(TIMEOUT);
+        longer.remove(TIMEOUT);
       }
     }
   }
 
   @Test
-  void makingAgainSetsTheLimitsAgain() throws Exception {
-    try (CgroupFixture bench =
+  void createAgainUpdatesLimits() throws Exception {
+    try (CgroupFixture fixture =
         new CgroupFixture(Variant.ALL_HIERARCHIES)
             .require(LimitKind.MEMORY)
             .require(LimitKind.THREADS)) {
-      bench.group.create(LIMITS);
-      List<Path> files = bench.group.joinFiles();
-      bench.group.create(LIMITS.withMemoryMb(100).withThreads(10));
-      bench.group.create(LIMITS.withMemoryMb(300).withThreads(30));
-      assertThat(bench.group.joinFiles()).isEqualTo(files);
-      CgroupFolders folders = CgroupFolders.find(bench.group.name(), bench.machine.hierarchies());
+      fixture.group.create(LIMITS);
+      List<Path> files = fixture.group.joinFiles();
+      fixture.group.create(LIMITS.withMemoryMb(100).withThreads(10));
+      fixture.group.create(LIMITS.withMemoryMb(300).withThreads(30));
+      assertThat(fixture.group.joinFiles()).isEqualTo(files);
+      CgroupFolders folders =
+          CgroupFolders.find(fixture.group.name(), fixture.machine.hierarchies());
       assertThat(folders.file("memory.max", "memory.limit_in_bytes"))
           .hasValueSatisfying(
               file -> assertThat(CgroupFixture.text(file)).isEqualTo("" + (300L << 20)));
@@ -412,28 +418,29 @@ class ControlGroupTest {
   }
 
   @Test
-  void aLimitThatTheKernelRefusesLeavesNothing() throws Exception {
-    try (CgroupFixture bench =
+  void rejectedLimitLeavesNoCgroups() throws Exception {
+    try (CgroupFixture fixture =
         new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.THREADS)) {
       assertThatThrownBy(
-              () -> bench.group.create(LIMITS.withThreads(-7 - ControlGroup.AGENT_THREADS)))
+              () -> fixture.group.create(LIMITS.withThreads(-7 - ControlGroup.AGENT_THREADS)))
           .isInstanceOf(IOException.class)
           .hasMessageContaining("'-7' cannot be written to ")
           .hasMessageContaining("pids.max");
-      assertThat(new LeakDetector(bench.instance, folder).scan().resources()).isEmpty();
+      assertThat(new LeakDetector(fixture.instance, folder).scan().resources()).isEmpty();
     }
   }
 
   /** Version 1 rejects more than the parent has; the smaller value applies. */
   @Test
-  void aNarrowParentIsNoObstacle() throws Exception {
-    try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.CPU)) {
+  void cpuQuotaIsCappedByTheParent() throws Exception {
+    try (CgroupFixture fixture =
+        new CgroupFixture(Variant.ALL_HIERARCHIES).require(LimitKind.CPU)) {
       CgroupLocation wide =
-          bench.machine.locations().stream()
+          fixture.machine.locations().stream()
               .filter(place -> place.limits().contains(LimitKind.CPU))
               .findFirst()
               .orElseThrow();
-      Path narrow = Files.createDirectory(wide.parent().resolve("narrow-" + bench.instance));
+      Path narrow = Files.createDirectory(wide.parent().resolve("narrow-" + fixture.instance));
       Path nested = narrow.resolve("nested");
       try {
         CgroupLocation place = new CgroupLocation(wide.hierarchy(), narrow, wide.limits(), false);
@@ -459,7 +466,7 @@ class ControlGroupTest {
 
   @ParameterizedTest
   @EnumSource(Variant.class)
-  void whatIsEmptyAndOldIsRemovedAndNothingElse(Variant variant) throws Exception {
+  void removeEmptyRemovesOnlyOldEmptyGroups(Variant variant) throws Exception {
     try (CgroupFixture used = new CgroupFixture(variant);
         CgroupFixture other = new CgroupFixture(variant)) {
       ControlGroup empty = used.machine.group(used.instance, new SandboxId("empty"));
@@ -473,21 +480,21 @@ class ControlGroupTest {
       assertThat(empty.joinFiles()).as("too young").isNotEmpty();
       used.machine.removeEmpty(used.instance, Duration.ZERO);
       assertThat(empty.joinFiles()).isEmpty();
-      assertThat(used.group.joinFiles()).as("somebody is in it").isNotEmpty();
+      assertThat(used.group.joinFiles()).as("it has a process").isNotEmpty();
       assertThat(other.group.joinFiles()).as("another installation's").isNotEmpty();
       assertThat(member.isAlive()).isTrue();
     }
   }
 
   @Test
-  void aHandleHasNoSideEffects() {
+  void handleHasNoSideEffects() {
     InstanceId instance = new InstanceId("sideeffects");
     ControlGroups.ofHost().group(instance, new SandboxId("none"));
     assertThat(new LeakDetector(instance, folder).scan().resources()).isEmpty();
   }
 
   @Test
-  void tryingLeavesNothing() {
+  void probeLeavesNoCgroups() {
     for (Variant variant : Variant.values()) {
       ControlGroups machine = CgroupFixture.machine(variant);
       machine.enforceable();

@@ -55,7 +55,7 @@ class ControlGroupsTest {
   }
 
   @Test
-  void aControllerAboveOurGroupCounts() {
+  void controllersOfAncestorsAreIncluded() {
     ControlGroups groups =
         ControlGroups.parse(
             "30 25 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
@@ -78,7 +78,7 @@ class ControlGroupsTest {
   }
 
   @Test
-  void theLeafWeMovedIntoIsNoPlace() {
+  void serverLeafIsNoCandidateParent() {
     Path mount = Path.of("/sys/fs/cgroup");
     Path service = mount.resolve("isola.service");
     assertThat(
@@ -88,7 +88,7 @@ class ControlGroupsTest {
   }
 
   @Test
-  void readsBothAtOnce() {
+  void parsesHybridLayout() {
     ControlGroups groups =
         ControlGroups.parse(
             """
@@ -130,7 +130,7 @@ class ControlGroupsTest {
   }
 
   @Test
-  void readsAContainersPartOfTheTree() {
+  void parsesPartialTreeOfAContainer() {
     ControlGroups groups =
         ControlGroups.parse(
             """
@@ -151,7 +151,7 @@ class ControlGroupsTest {
   }
 
   @Test
-  void readsAContainerInANamespaceOfItsOwn() {
+  void parsesContainerWithPrivateCgroupNamespace() {
     ControlGroups groups =
         ControlGroups.parse(
             "40 31 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw,nsdelegate\n",
@@ -166,7 +166,7 @@ class ControlGroupsTest {
   }
 
   @Test
-  void aSecondMountOfTheSameHierarchyIsTheSame() {
+  void secondMountOfAHierarchyIsIgnored() {
     ControlGroups groups =
         ControlGroups.parse(
             """
@@ -180,7 +180,7 @@ class ControlGroupsTest {
   }
 
   @Test
-  void findsNoneWhereThereAreNone() {
+  void parsesHostWithoutCgroups() {
     ControlGroups groups = ControlGroups.parse("", "", path -> "");
     assertThat(groups.layout()).isEqualTo(Layout.NONE);
     assertThat(groups.controllers()).isEmpty();
@@ -189,7 +189,7 @@ class ControlGroupsTest {
   }
 
   @Test
-  void nonsenseIsNone() {
+  void malformedTablesYieldNoHierarchies() {
     ControlGroups groups =
         ControlGroups.parse("a b - cgroup\n\n - \nx\n", "::\n5\n7:memory:/x\n", path -> "");
     assertThat(groups.layout()).isEqualTo(Layout.NONE);

@@ -54,7 +54,7 @@ class DelegationTest {
   }
 
   @Test
-  void anEmptyGroupGivesAtOnce() throws Exception {
+  void emptyGroupEnablesTheController() throws Exception {
     delegated(
         (group, controller) -> {
           assertThat(new Delegation(group, group.mount()).grant(controller)).isTrue();
@@ -66,7 +66,7 @@ class DelegationTest {
   }
 
   @Test
-  void whoIsInTheWayIsMovedIntoALeaf() throws Exception {
+  void processesOfTheServerAreMovedToALeaf() throws Exception {
     delegated(
         (group, controller) ->
             occupied(
@@ -84,7 +84,7 @@ class DelegationTest {
 
   /** Control of the test above: a group that does not belong to the server is not changed. */
   @Test
-  void whoIsInAGroupOfOthersStays() throws Exception {
+  void processesOfForeignGroupsAreNotMoved() throws Exception {
     delegated(
         (group, controller) ->
             occupied(
@@ -105,8 +105,8 @@ class DelegationTest {
 
   private static void occupied(Hierarchy group, Look look)
       throws IOException, InterruptedException {
-    try (CgroupFixture bench = new CgroupFixture(Variant.V2_ONLY)) {
-      Process process = bench.start(bench.group, "read word");
+    try (CgroupFixture fixture = new CgroupFixture(Variant.V2_ONLY)) {
+      Process process = fixture.start(fixture.group, "read word");
       KernelFile.write(group.mount().resolve("cgroup.procs"), Long.toString(process.pid()));
       try {
         look.at(process.pid());

@@ -25,26 +25,26 @@ final class IoLimitTest {
 
   /** The minimum duration under the kernel's limit, regardless of other load. */
   @Test
-  void directWritesAreHeldBack() throws Exception {
+  void directWritesAreThrottled() throws Exception {
     Optional<String> disk = IoLimit.disk(folder);
     assumeTrue(disk.isPresent(), "NOT RUN: " + folder + " is not on a disk");
     IoLimit limit = new IoLimit(disk.get(), MEGABYTE, 0);
-    try (CgroupFixture bench = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
-      Optional<String> obstacle = bench.machine.obstacle(limit);
+    try (CgroupFixture fixture = new CgroupFixture(Variant.ALL_HIERARCHIES)) {
+      Optional<String> obstacle = fixture.machine.obstacle(limit);
       assumeTrue(obstacle.isEmpty(), "NOT RUN: " + obstacle);
-      bench.group.create(ResourceLimits.DEFAULT);
-      bench.group.limitIo(limit);
+      fixture.group.create(ResourceLimits.DEFAULT);
+      fixture.group.limitIo(limit);
       long begin = System.nanoTime();
       Process writer =
-          bench.start(
-              bench.group,
+          fixture.start(
+              fixture.group,
               "exec dd if=/dev/zero of=\"$1\" bs=64k count=48 oflag=direct",
               folder.resolve("file").toString());
       assertThat(writer.waitFor()).isZero();
       assertThat(Duration.ofNanos(System.nanoTime() - begin))
           .as("3 MB at 1 MB in a second")
           .isGreaterThan(Duration.ofSeconds(1));
-      assertThat(bench.group.joinFiles()).isNotEmpty();
+      assertThat(fixture.group.joinFiles()).isNotEmpty();
     }
   }
 
@@ -65,14 +65,14 @@ final class IoLimitTest {
   }
 
   @Test
-  void withoutTheControllerItSaysSo() {
+  void missingControllerIsReported() {
     ControlGroups none = ControlGroups.parse("", "", path -> "");
     assertThat(none.obstacle(new IoLimit("8:0", MEGABYTE, 0)))
         .hasValueSatisfying(why -> assertThat(why).contains("controller io"));
   }
 
   @Test
-  void theDiskOfAPartitionIsTheWholeDisk() throws IOException {
+  void partitionResolvesToItsDisk() throws IOException {
     Path disk = Files.createDirectories(folder.resolve("block/sda"));
     Path partition = Files.createDirectory(disk.resolve("sda1"));
     Files.writeString(disk.resolve("dev"), "8:0\n");

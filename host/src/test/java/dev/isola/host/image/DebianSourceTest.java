@@ -32,7 +32,7 @@ class DebianSourceTest {
   }
 
   @Test
-  void packagesComeFromTheMirrorOfThisMachine() throws IOException {
+  void packagesComeFromTheHostsMirror() throws IOException {
     sources(
         "sources.list",
         """
@@ -85,7 +85,7 @@ class DebianSourceTest {
   }
 
   @Test
-  void withoutOneTheToolsTakeTheirOwn() throws IOException {
+  void toolsUseTheirDefaultMirrorWithoutHostSources() throws IOException {
     assertThat(source(recipe()).mmdebstrapWords(false, List.of()))
         .startsWith("--mode=unshare")
         .endsWith("bookworm", "-");
@@ -98,7 +98,7 @@ class DebianSourceTest {
   }
 
   @Test
-  void baseHasItsPackagesAndItsUser() {
+  void baseRecipeHasPackagesAndUser() {
     DebianRecipe base = recipe("git", "jq").asBase();
     assertThat(base.packages())
         .containsExactly(
@@ -115,14 +115,14 @@ class DebianSourceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"bookworm", "", ":", "debian:", ":sid", "debian:--help", "a b:c", "D:x"})
-  void whatCannotBeBuiltFromIsRefused(String from) {
+  void invalidDistributionIsRejected(String from) {
     assertThatThrownBy(() -> DebianRecipe.of(from, List.of(), "minbase", Optional.empty()))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("debian:bookworm");
   }
 
   @Test
-  void whatWouldBeAnOptionOrAScriptIsRefused() {
+  void optionAndShellInjectionIsRejected() {
     for (String name : List.of("--x", "", "a;b", "a b", "A", "$(x)", "?essential")) {
       assertThatThrownBy(() -> recipe(name)).isInstanceOf(InvalidRequest.class);
     }

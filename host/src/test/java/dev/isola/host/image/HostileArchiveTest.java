@@ -75,7 +75,7 @@ class HostileArchiveTest {
         refused("a hard link out", good().hardLink("x", steps + "etc/passwd"), "leads out"),
         refused("a hard link to nothing", good().hardLink("x", "nothing"), "missing target"),
         refused("a hard link to a folder", good().hardLink("x", "etc"), "to a folder"),
-        refused("beneath a file", good().file("etc/hostname/x", "bad"), "not a folder"),
+        refused("below a file", good().file("etc/hostname/x", "bad"), "not a folder"),
         refused("a root that is a file", good().link(".", "/etc"), "must be a folder"),
         refused("a link without a target", good().link("x", ""), "target"),
         refused("a zero byte", good().pax("path=a\0b").file("x", "bad"), "zero byte"),
@@ -92,7 +92,7 @@ class HostileArchiveTest {
             "a header that is nonsense",
             good().entry("p", 'x', "", 3, "3 x".getBytes(StandardCharsets.UTF_8)),
             "cannot be read"),
-        refused("a kind nobody knows", good().special("x", 'Q'), "kind"),
+        refused("an unknown entry type", good().special("x", 'Q'), "kind"),
         refused("a sparse file", good().pax("GNU.sparse.major=1").file("x", ""), "sparse"),
         refused("content of a folder", good().entry("d", '5', "", 4, new byte[4]), "no file"),
         refused(
@@ -115,7 +115,8 @@ class HostileArchiveTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("hostile")
-  void isRefusedWhole(String what, byte[] archive, String why) throws IOException {
+  void maliciousArchiveIsRejectedWithoutEffects(String what, byte[] archive, String why)
+      throws IOException {
     Files.createDirectory(outside);
     Files.writeString(outside.resolve("kept"), "kept");
     SandboxException refusal =
@@ -132,7 +133,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void aGoodOnePasses() throws IOException {
+  void validArchiveIsAccepted() throws IOException {
     Image image = images.add("good", good().bytes());
     assertThat(ImageFixture.text(image, "etc/hostname")).isEqualTo("good");
     assertThat(images.add("packed", good().gzip()).digest()).isEqualTo(image.digest());
@@ -140,7 +141,7 @@ class HostileArchiveTest {
 
   /** Positive control: the same archives escape from an unpacker that trusts them. */
   @Test
-  void anUnpackerThatBelievesThemIsLedOut() throws IOException {
+  void trustingUnpackerIsEscaped() throws IOException {
     Files.createDirectory(outside);
     Path root = images.scratch.path().resolve("a/b/c/root");
     believe(root, good().file("../../../../outside/dots", "out"));
@@ -164,7 +165,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void anAbsoluteNameIsBeneathTheRoot() throws IOException {
+  void absoluteNameIsUnpackedBelowTheRoot() throws IOException {
     Image image =
         images.add("absolute", good().file(ABSOLUTE, "in").hardLink("/two", ABSOLUTE).bytes());
     assertThat(ImageFixture.text(image, ABSOLUTE.substring(1))).isEqualTo("in");
@@ -173,7 +174,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void aFileDoesNotWriteIntoWhatHasItsName() throws IOException {
+  void fileReplacesAnExistingPath() throws IOException {
     Files.createDirectory(outside);
     Path victim = Files.writeString(outside.resolve("victim"), "untouched");
     Image image =
@@ -193,7 +194,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void linksAreKeptAsTheyAreAndNeverFollowed() throws IOException {
+  void symbolicLinksArePreservedAndNotFollowed() throws IOException {
     Image image = images.add("links", good().link("out", "../../../../etc/passwd").bytes());
     assertThat(Files.readSymbolicLink(image.rootfs().resolve("out")))
         .isEqualTo(Path.of("../../../../etc/passwd"));
@@ -201,7 +202,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void devicesPipesAndSocketsAreLeftOutWithANote() {
+  void specialFilesAreSkippedWithAWarning() {
     Image image =
         images.add(
             "devices",
@@ -216,7 +217,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void attributesThatMeanSomethingToTheHostAreLeftOut() {
+  void hostAttributesAreSkipped() {
     Image image =
         images.add(
             "attributes",
@@ -230,7 +231,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void aMountPointIsAFolderWhateverTheImageSays() throws IOException {
+  void mountPointsAreRealFolders() throws IOException {
     Image image =
         images.add(
             "mounts",
@@ -244,7 +245,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void limitsAreHeld() {
+  void imageLimitsAreEnforced() {
     byte[] archive = good().file("big", "x".repeat(10_000)).bytes();
     assertThat(images.add("fits", archive, new ImageLimits(20_000, 3), false).name())
         .isEqualTo("fits");
@@ -257,7 +258,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void aBombIsStoppedWhileItUnpacks() {
+  void decompressionBombIsStopped() {
     byte[] bomb = TarBuilder.gzip(good().file("zeros", "\0".repeat(30 << 20)).bytes());
     assertThat(bomb.length).isLessThan(100_000);
     assertThatThrownBy(() -> images.add("bomb", bomb, new ImageLimits(1 << 20, 100), false))
@@ -266,7 +267,7 @@ class HostileArchiveTest {
   }
 
   @Test
-  void whatFollowsTheEndIsCountedToo() {
+  void trailingDataCountsAgainstTheLimit() {
     byte[] bomb = TarBuilder.gzip(good().raw(new byte[30 << 20]).bytes());
     assertThatThrownBy(() -> images.add("bomb", bomb, new ImageLimits(1 << 20, 100), false))
         .hasMessageContaining("more than 1048576 bytes");

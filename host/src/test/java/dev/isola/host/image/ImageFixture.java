@@ -88,12 +88,12 @@ final class ImageFixture implements AutoCloseable {
     try {
       Process process =
           new ProcessBuilder(words).directory(folder.toFile()).redirectErrorStream(true).start();
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      String answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
         process.destroyForcibly();
-        throw new IllegalStateException(String.join(" ", words) + ": " + said);
+        throw new IllegalStateException(String.join(" ", words) + ": " + answer);
       }
-      return said;
+      return answer;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {

@@ -54,7 +54,7 @@ class ImageRoundTripTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"--format=gnu", "--format=pax", "--format=posix"})
-  void anArchiveOfAFolderIsTheSameImageAsTheFolder(String format) throws IOException {
+  void archiveAndFolderYieldTheSameImage(String format) throws IOException {
     ImageFixture.needProgram("tar");
     Path root = tree();
     Path tar = images.scratch.path().resolve("tree.tar");
@@ -78,7 +78,7 @@ class ImageRoundTripTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"gzip", "zstd", "xz", "bzip2"})
-  void aPackedArchiveIsTheSameImage(String program) throws IOException {
+  void compressedArchiveYieldsTheSameImage(String program) throws IOException {
     ImageFixture.needProgram(program);
     byte[] plain = new TarBuilder().file("etc/hostname", "x".repeat(5000)).bytes();
     Path tar = Files.write(images.scratch.path().resolve("a.tar"), plain);
@@ -88,7 +88,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void namesAreBytes() throws IOException {
+  void fileNamesAreBytes() throws IOException {
     Image image = images.add("odd", new TarBuilder().file(ODD, "x").bytes());
     try (RootfsTree tree = new RootfsTree(image.rootfs())) {
       assertThat(tree.list("")).contains(ODD);
@@ -102,7 +102,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void ownersAreKeptByRoot() throws IOException {
+  void rootPreservesOwners() throws IOException {
     ImageFixture.needRoot();
     TarBuilder tar =
         new TarBuilder()
@@ -128,7 +128,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void rootOfANamespaceWithHardlyAnybodyInItCannotGiveFilesAway() throws IOException {
+  void ownersAreNotPreservedInANamespaceWithFewIds() throws IOException {
     Path map = images.scratch.path().resolve("uid_map");
     Files.writeString(map, "         0          0 4294967295\n");
     assertThat(Ownership.mappedIds(map)).isEqualTo(4294967295L);
@@ -141,7 +141,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void withoutRootEverythingIsTheCallersAndCanBeRead() throws IOException {
+  void withoutRootAllFilesBelongToTheCaller() throws IOException {
     Path root = Files.createDirectory(images.scratch.path().resolve("rootless"));
     TarBuilder tar =
         new TarBuilder().as(0, 1000, 1000).folder("d").file("d/f", "x").link("d/l", "f");
@@ -163,7 +163,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void capabilitiesOfProgramsAreKept() throws IOException {
+  void fileCapabilitiesArePreserved() throws IOException {
     ImageFixture.needRoot();
     // cap_net_raw, as for ping
     String value = "\u0001\0\0\u0002\0 \0\0\0\0\0\0\0\0\0\0\0\0\0\0";
@@ -184,7 +184,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void whatIsMissingInAnArchiveIsMade() throws IOException {
+  void missingParentFoldersAreCreated() throws IOException {
     Image image = images.add("bare", new TarBuilder().file("usr/lib/x/y", "x").bytes());
     assertThat(ImageFixture.mode(image.rootfs().resolve("usr/lib"))).isEqualTo(0755);
     for (String folder :
@@ -194,7 +194,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void aMountInAFolderAndTheStoreItselfAreLeftOut() throws IOException {
+  void mountsAndTheImageStoreAreSkipped() throws IOException {
     Path root = Files.createDirectory(images.scratch.path().resolve("outer"));
     ImageStore inside = new ImageStore(root);
     Files.writeString(root.resolve("file"), "x");
@@ -205,7 +205,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void linksInTheWayOfATreeAreNotFollowed() throws IOException {
+  void treeDoesNotFollowSymbolicLinks() throws IOException {
     Path root = Files.createDirectory(images.scratch.path().resolve("links"));
     Files.createDirectory(root.resolve("real"));
     Files.writeString(root.resolve("real/file"), "x");
@@ -223,7 +223,7 @@ class ImageRoundTripTest {
   }
 
   @Test
-  void aRealSystemRuns() throws IOException {
+  void importedSystemRuns() throws IOException {
     ImageFixture.needRoot();
     ImageFixture.needProgram("busybox");
     ImageFixture.needProgram("chroot");
@@ -235,14 +235,14 @@ class ImageRoundTripTest {
     assertThat(image.architecture()).isEqualTo(Architecture.ofHost());
     assertThat(Files.isSymbolicLink(image.rootfs().resolve("bin/sh"))).isTrue();
     assertThat(Files.exists(image.rootfs().resolve("bin/sh"), LinkOption.NOFOLLOW_LINKS)).isTrue();
-    String said;
+    String answer;
     try {
-      said =
+      answer =
           ImageFixture.run(root, "chroot", image.rootfs().toString(), "/bin/sh", "-c", "echo runs");
     } catch (IllegalStateException e) {
       abort("NOT RUN: busybox is not static: " + e.getMessage());
       return;
     }
-    assertThat(said).isEqualTo("runs\n");
+    assertThat(answer).isEqualTo("runs\n");
   }
 }

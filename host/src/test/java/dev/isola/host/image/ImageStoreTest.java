@@ -42,7 +42,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void anImageIsToldAboutAsItWasAdded() {
+  void addedImageHasItsMetadata() {
     Image added = images.add("base", tar("x"));
     assertThat(images.store.find("base")).contains(added);
     assertThat(images.store.list()).containsExactly(added);
@@ -57,13 +57,13 @@ class ImageStoreTest {
   }
 
   @Test
-  void nobodyElseMayEnterTheImages() throws IOException {
+  void imagesFolderIsPrivate() throws IOException {
     images.add("base", tar("x"));
     assertThat(ImageFixture.mode(images.shared.resolve("images"))).isEqualTo(0700);
   }
 
   @Test
-  void anEmptyStoreHasNothingAndMakesNothing() {
+  void emptyStoreCreatesNothing() {
     assertThat(images.store.list()).isEmpty();
     assertThat(images.store.find("base")).isEmpty();
     assertThat(images.shared).doesNotExist();
@@ -72,7 +72,7 @@ class ImageStoreTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"", ".", "..", "-x", "Base", "a/b", "a b", "../x", "x\n", "host", "a:b", "é"})
-  void aNameThatCannotBeIsRefusedAndNotFound(String name) {
+  void invalidNameIsRejected(String name) {
     assertThatThrownBy(() -> images.add(name, tar("x")))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("invalid image name");
@@ -84,7 +84,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void whatIsNotThereIsSaidWithWhatMayBeMeant() {
+  void unknownImageErrorSuggestsNames() {
     assertThatThrownBy(() -> images.store.require("base"))
         .isInstanceOfSatisfying(
             NotFound.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.IMAGE_NOT_FOUND))
@@ -99,7 +99,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void aNameIsTakenOnce() {
+  void duplicateNameConflicts() {
     Image first = images.add("base", tar("1"));
     assertThatThrownBy(() -> images.add("base", tar("2")))
         .isInstanceOf(Conflict.class)
@@ -108,7 +108,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void replacingTakesThePlaceAtOnce() throws IOException {
+  void replaceIsAtomic() throws IOException {
     images.add("base", tar("1"));
     Image second = images.add("base", tar("2"), ImageLimits.DEFAULT, true);
     assertThat(ImageFixture.text(second, "etc/hostname")).isEqualTo("2");
@@ -117,7 +117,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void aReplacementThatFailsLeavesWhatWasThere() throws IOException {
+  void failedReplaceKeepsTheOldImage() throws IOException {
     Image first = images.add("base", tar("1"));
     assertThatThrownBy(() -> images.add("base", new byte[10], ImageLimits.DEFAULT, true))
         .isInstanceOf(SandboxException.class);
@@ -126,7 +126,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void anImageThatASandboxStandsOnStays() throws IOException {
+  void imageInUseCannotBeRemoved() throws IOException {
     Image image = images.add("base", tar("1"));
     assertThat(images.store.acquire("base", SANDBOX, sandboxFolder())).isEqualTo(image);
     images.store.acquire("base", SANDBOX, sandboxFolder());
@@ -149,7 +149,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void aMarkWhoseSandboxIsGoneDoesNotCount() throws IOException {
+  void staleReferenceDoesNotCount() throws IOException {
     images.add("base", tar("1"));
     images.store.acquire("base", SANDBOX, sandboxFolder());
     Files.delete(sandboxFolder());
@@ -158,7 +158,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void whatACrashLeftIsClearedAwayButNotWhatIsBeingMade() throws IOException {
+  void staleStagingFoldersAreRemovedAndActiveOnesKept() throws IOException {
     images.add("base", tar("1"));
     Path folder = images.shared.resolve("images");
     Path left = Files.createDirectories(folder.resolve(".draft-left/rootfs/etc"));
@@ -173,7 +173,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void oneThatIsDamagedIsPassedOverAndNamed() throws IOException {
+  void corruptImageIsSkippedInListsAndReportedByFind() throws IOException {
     images.add("good", tar("1"));
     images.add("bad", tar("1"));
     Files.writeString(images.shared.resolve("images/bad/image.properties"), "size=many\n");
@@ -184,15 +184,15 @@ class ImageStoreTest {
   }
 
   @Test
-  void twoAtOnceForOneNameLeaveOneWhole() throws Exception {
+  void concurrentAddsLeaveOneCompleteImage() throws Exception {
     try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
       List<Callable<Boolean>> all =
           List.of(() -> added("1"), () -> added("2"), () -> added("3"), () -> added("4"));
-      int made = 0;
+      int created = 0;
       for (Future<Boolean> one : threads.invokeAll(all)) {
-        made += one.get() ? 1 : 0;
+        created += one.get() ? 1 : 0;
       }
-      assertThat(made).isEqualTo(1);
+      assertThat(created).isEqualTo(1);
     }
     assertThat(images.store.list()).hasSize(1);
     assertThat(images.store.check("base").passed()).isTrue();
@@ -209,7 +209,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void aCheckNamesWhatIsNotAsItWas() throws IOException {
+  void checkReportsDifferences() throws IOException {
     Image image =
         images.add(
             "base",
@@ -244,7 +244,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void aCheckSeesOwners() throws IOException {
+  void checkReportsChangedOwners() throws IOException {
     ImageFixture.needRoot();
     Image image = images.add("base", tar("x"));
     Files.setAttribute(image.rootfs().resolve("etc/hostname"), "unix:uid", 7);
@@ -253,7 +253,7 @@ class ImageStoreTest {
   }
 
   @Test
-  void aCheckDoesNotBelieveAListThatWasChangedToo() throws IOException {
+  void checkDetectsAChangedManifest() throws IOException {
     Image image = images.add("base", tar("x"));
     Files.writeString(image.rootfs().resolve("etc/hostname"), "y");
     Path list = image.rootfs().resolveSibling(RootfsManifest.FILE);

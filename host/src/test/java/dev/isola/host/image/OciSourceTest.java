@@ -60,7 +60,7 @@ class OciSourceTest {
   }
 
   @Test
-  void laterLayersHideAndReplaceWhatEarlierOnesHave() throws IOException {
+  void upperLayersHideAndReplaceLowerOnes() throws IOException {
     TarBuilder top =
         new TarBuilder()
             .file("etc/changed", "2")
@@ -98,7 +98,7 @@ class OciSourceTest {
   }
 
   @Test
-  void aWhiteoutIsAboutTheLayersBelowOnly() throws IOException {
+  void whiteoutAffectsOnlyLowerLayers() throws IOException {
     TarBuilder top =
         new TarBuilder()
             .file("etc/gone", "2")
@@ -112,21 +112,21 @@ class OciSourceTest {
   }
 
   @Test
-  void theRootCanBeOpaque() throws IOException {
+  void rootCanBeOpaque() throws IOException {
     TarBuilder top = new TarBuilder().file(".wh..wh..opq", "").file("etc/only", "2");
     Image image = images.add("opaque", oci().layer(base()).layer(top).manifest("").source());
     assertThat(paths(image)).containsExactly("etc", "etc/only");
   }
 
   @Test
-  void inAPlainArchiveAWhiteoutIsAFile() {
+  void whiteoutIsAnOrdinaryFileInATarArchive() {
     Image image = images.add("plain", base().file("etc/.wh.gone", "").bytes());
     assertThat(ImageFixture.exists(image, "etc/.wh.gone")).isTrue();
     assertThat(ImageFixture.exists(image, "etc/gone")).isTrue();
   }
 
   @Test
-  void nothingGoesThroughALinkOfAnEarlierLayer() throws IOException {
+  void symbolicLinksOfLowerLayersAreNotFollowed() throws IOException {
     Path outside = Files.createDirectory(images.scratch.path().resolve("outside"));
     Files.writeString(outside.resolve("kept"), "kept");
     for (TarBuilder top :
@@ -146,14 +146,14 @@ class OciSourceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {".wh.", ".wh..", ".wh...", "etc/.wh..."})
-  void aWhiteoutOfNothingThatCanBeIsRefused(String name) {
+  void invalidWhiteoutIsRejected(String name) {
     assertRefused(
         oci().layer(base()).layer(new TarBuilder().file(name, "")).manifest("").source(),
         "whiteout");
   }
 
   @Test
-  void whatIsNotWhatItsDigestSaysIsRefused() throws IOException {
+  void blobWithAWrongDigestIsRejected() throws IOException {
     OciSource source = oci().layer(base()).manifest("").source();
     images.add("control", source);
     try (Stream<Path> blobs = Files.list(oci().folder.resolve("blobs/sha256"))) {
@@ -178,14 +178,14 @@ class OciSourceTest {
   }
 
   @Test
-  void aLayerWhoseContentIsNotWhatTheConfigurationSaysIsRefused() {
+  void layerWithAWrongDiffIdIsRejected() {
     assertRefused(
         oci().layer(base().gzip(), base().file("more", "").bytes()).manifest("").source(),
         "the content of a layer is not what its digest says");
   }
 
   @Test
-  void aDigestIsNotAPath() throws IOException {
+  void digestIsNotUsedAsAPath() throws IOException {
     OciBuilder layout = oci().layer(base()).manifest("");
     OciSource source = layout.source();
     Path index = layout.folder.resolve("index.json");
@@ -207,14 +207,14 @@ class OciSourceTest {
         "{\"manifests\":[{\"digest\":\"sha256:x\",\"size\":1}]}",
         "{\"manifests\":[], \"manifests\":[]}"
       })
-  void anIndexThatIsNoneIsRefused(String text) throws IOException {
+  void malformedIndexIsRejected(String text) throws IOException {
     OciSource source = oci().source();
     Files.writeString(oci().folder.resolve("index.json"), text);
     assertRefused(source, "");
   }
 
   @Test
-  void theManifestForThisMachineIsChosen() throws IOException {
+  void manifestForThisPlatformIsChosen() throws IOException {
     String other = Architecture.ofHost().equals("amd64") ? "arm64" : "amd64";
     OciBuilder layout = oci();
     layout.architecture = other;
@@ -230,7 +230,7 @@ class OciSourceTest {
   }
 
   @Test
-  void anImageForAnotherMachineIsRefused() {
+  void imageForAnotherPlatformIsRejected() {
     OciBuilder layout = oci();
     layout.architecture = "s390x";
     layout.layer(base()).manifest("");
@@ -244,7 +244,7 @@ class OciSourceTest {
   }
 
   @Test
-  void anIndexThatLeadsToItselfEnds() {
+  void cyclicIndexIsRejected() {
     OciBuilder layout = oci().layer(base()).manifest("");
     for (int i = 0; i < 3; i++) {
       layout.nested();
@@ -257,7 +257,7 @@ class OciSourceTest {
   }
 
   @Test
-  void aTagPicksOneOfSeveral() throws IOException {
+  void tagSelectsAnImage() throws IOException {
     OciBuilder layout = oci();
     layout.layer(new TarBuilder().file("one", "")).manifest(OciBuilder.tag("v1"));
     layout.layer(new TarBuilder().file("two", "")).manifest(OciBuilder.tag("v2"));
@@ -274,12 +274,13 @@ class OciSourceTest {
   }
 
   @Test
-  void theConfigurationIsKept() {
+  void imageConfigurationIsPreserved() {
     OciBuilder layout = oci();
     layout.run =
         """
         {"Env":["PATH=/usr/bin:/bin","EMPTY=","odd"],"User":"1000:1000","WorkingDir":"/srv",
-         "Cmd":["sh"],"Labels":{"a":"b"},"ExposedPorts":null}""";
+         "Cmd":["sh"],"Labels":{"a":"b"},"ExposedPorts":null}\
+        """;
     Image image = images.add("config", layout.layer(base()).manifest("").source());
     assertThat(image.env()).isEqualTo(Map.of("PATH", "/usr/bin:/bin", "EMPTY", ""));
     assertThat(image.user()).contains("1000:1000");
@@ -288,7 +289,7 @@ class OciSourceTest {
   }
 
   @Test
-  void layersMayBePackedInAnyWayOrNot() {
+  void layersMayUseAnyCompression() {
     byte[] tar = base().bytes();
     String digest = images.add("gzip", oci().layer(base()).manifest("").source()).digest();
     assertThat(images.add("plain", oci().layer(tar, tar).manifest("").source()).digest())
@@ -302,7 +303,7 @@ class OciSourceTest {
   }
 
   @Test
-  void zstdIsUnpackedByItsProgram() throws IOException {
+  void zstdIsDecompressedByTheZstdProgram() throws IOException {
     ImageFixture.needProgram("zstd");
     Path tar = Files.write(images.scratch.path().resolve("layer.tar"), base().bytes());
     ImageFixture.run(images.scratch.path(), "zstd", "-q", tar.toString());
@@ -314,7 +315,7 @@ class OciSourceTest {
   }
 
   @Test
-  void skopeoBringsWhatIsNoLayout() {
+  void skopeoFetchesOtherReferences() {
     ImageFixture.needProgram("skopeo");
     OciBuilder layout = oci().layer(base()).manifest("");
     Image direct = images.add("direct", layout.source());
@@ -343,7 +344,7 @@ class OciSourceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "-x", "/no/such", "./no/such", "oci:/no/such:tag"})
-  void aReferenceThatMeansNothingIsRefused(String reference) {
+  void invalidReferenceIsRejected(String reference) {
     SandboxException refusal =
         catchThrowableOfType(
             SandboxException.class, () -> images.add("no", ImageSource.reference(reference)));

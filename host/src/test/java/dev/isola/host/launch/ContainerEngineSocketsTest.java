@@ -26,7 +26,7 @@ class ContainerEngineSocketsTest {
   private Path socket;
 
   @BeforeEach
-  void plant() throws IOException {
+  void createSocket() throws IOException {
     socket = Files.createDirectories(folder.resolve("run/engine")).resolve("docker.sock");
     listen(socket);
     Files.createDirectories(folder.resolve("elsewhere"));
@@ -50,7 +50,7 @@ class ContainerEngineSocketsTest {
   }
 
   @Test
-  void theSocketAndEveryFolderAboveItAreRefused() {
+  void socketAndItsParentFoldersAreRejected() {
     ContainerEngineSockets sockets = nothing().with(socket);
     for (Path source = socket; source != null; source = source.getParent()) {
       assertThat(violations(sockets, source))
@@ -66,7 +66,7 @@ class ContainerEngineSocketsTest {
   }
 
   @Test
-  void otherNamesOfItAreRefusedToo() throws IOException {
+  void aliasesOfTheSocketAreRejected() throws IOException {
     Path link = Files.createSymbolicLink(folder.resolve("link"), folder.resolve("run"));
     Path toSocket = Files.createSymbolicLink(folder.resolve("to-socket"), socket);
     Path twin = Files.createLink(folder.resolve("twin"), socket);
@@ -80,14 +80,14 @@ class ContainerEngineSocketsTest {
   }
 
   @Test
-  void aSocketThatIsNamedCountsBeforeItIsThere() {
+  void configuredSocketCountsBeforeItExists() {
     Path later = folder.resolve("run/later/docker.sock");
     assertThat(violations(nothing().with(later), folder.resolve("run"))).hasSize(1);
     assertThat(violations(nothing().with(later), folder.resolve("elsewhere"))).isEmpty();
   }
 
   @Test
-  void usualPlacesCountWhereThereIsOne() throws IOException {
+  void wellKnownSocketsCountOnlyIfTheyExist() throws IOException {
     Path home = Files.createDirectories(folder.resolve("home"));
     Path run = folder.resolve("session");
     Path session = Files.createDirectories(run.resolve("podman"));
@@ -102,7 +102,7 @@ class ContainerEngineSocketsTest {
   }
 
   @Test
-  void whatTheEnvironmentNamesCounts() {
+  void socketsFromTheEnvironmentCount() {
     ContainerEngineSockets sockets =
         ContainerEngineSockets.of(
             Map.of("CONTAINER_HOST", "unix://" + socket), folder.resolve("home"));
@@ -115,7 +115,7 @@ class ContainerEngineSocketsTest {
   }
 
   @Test
-  void aWorkspaceIsLookedAtLikewise() {
+  void workspacePathIsChecked() {
     SandboxSpec spec =
         SandboxSpec.builder(new SandboxId("abc")).workspacePath(folder.resolve("run")).build();
     assertThat(nothing().with(socket).violations(spec))

@@ -45,7 +45,7 @@ class DiskImageCacheTest {
     "10240,true",
     "200000,false"
   })
-  void hasRoomForWhatWasAskedFor(long megabytes, boolean journal) throws IOException {
+  void diskHasTheRequestedCapacity(long megabytes, boolean journal) throws IOException {
     DiskSize size = new DiskSize(megabytes, journal);
     Path model = new DiskImageCache(folder).of(size);
     String about = HostProgram.find("dumpe2fs").orElseThrow().run("-h", model.toString()).text();
@@ -60,12 +60,12 @@ class DiskImageCacheTest {
   }
 
   private static long blocks(Path file) {
-    String said = HostProgram.find("stat").orElseThrow().run("-c", "%b", file.toString()).text();
-    return Long.parseLong(said) * 512;
+    String answer = HostProgram.find("stat").orElseThrow().run("-c", "%b", file.toString()).text();
+    return Long.parseLong(answer) * 512;
   }
 
   @Test
-  void isMadeOnceAndNotTooManyAreKept() throws IOException {
+  void imageIsCreatedOnceAndTheCacheIsBounded() throws IOException {
     DiskImageCache models = new DiskImageCache(folder);
     Path first = models.of(new DiskSize(1, false));
     assertThat(models.of(new DiskSize(1, false))).isEqualTo(first);

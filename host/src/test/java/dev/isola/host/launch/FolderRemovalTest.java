@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The launcher's step {@code remove}: trees of any depth, without following symbolic links. */
 class FolderRemovalTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   @TempDir Path folder;
 
@@ -23,7 +23,7 @@ class FolderRemovalTest {
       words[i + 1] = paths[i].toString();
     }
     try (Launcher launcher = new Launcher(LauncherBinary.in(programs), programs)) {
-      return launcher.execute(new LaunchPlan().step(words).encode(), PATIENCE);
+      return launcher.execute(new LaunchPlan().step(words).encode(), TIMEOUT);
     }
   }
 
@@ -34,7 +34,7 @@ class FolderRemovalTest {
   }
 
   @Test
-  void removesTreesThatNoPathReaches() throws Exception {
+  void removesTreesDeeperThanPathMax() throws Exception {
     shell(
         "mkdir top top/dark; echo x > top/file; chmod 0 top/dark; name=$(printf %0200d 1);"
             + " for i in $(seq 60); do mkdir new new/.$i; echo x > new/.$i/file;"
@@ -44,7 +44,7 @@ class FolderRemovalTest {
   }
 
   @Test
-  void followsNoLink() throws Exception {
+  void doesNotFollowSymbolicLinks() throws Exception {
     shell("mkdir kept top top/a; echo x > kept/file; ln -s ../kept top/link; ln -s / top/a/root");
     assertThat(remove(folder.resolve("top"))).isEqualTo("done");
     assertThat(folder.resolve("top")).doesNotExist();
@@ -52,7 +52,7 @@ class FolderRemovalTest {
   }
 
   @Test
-  void whatIsNotThereIsNoError() throws Exception {
+  void missingPathIsNoError() throws Exception {
     Path file = Files.writeString(folder.resolve("file"), "x");
     assertThat(remove(file, folder.resolve("none"))).isEqualTo("done");
     assertThat(file).doesNotExist();

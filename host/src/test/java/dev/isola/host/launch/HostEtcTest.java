@@ -48,7 +48,7 @@ final class HostEtcTest {
   }
 
   @Test
-  void programsFindWhatTheyNeed() throws IOException {
+  void allowedFilesAreVisible() throws IOException {
     assertThat(planned())
         .contains(
             "/etc/ld.so.cache",
@@ -60,17 +60,17 @@ final class HostEtcTest {
   }
 
   @Test
-  void nothingElseIsThere() throws IOException {
+  void otherFilesAreHidden() throws IOException {
     assertThat(planned()).doesNotContain("private", "isola.yaml", "new-service", "shadow", "npmrc");
   }
 
   @Test
-  void whatNotEverybodyMayReadIsNotCopied() throws IOException {
+  void privateFilesAreNotCopied() throws IOException {
     assertThat(planned()).doesNotContain("/etc/profile");
   }
 
   @Test
-  void theInstallationAndItsConfigurationAreHidden() throws IOException {
+  void installationAndConfigurationAreHidden() throws IOException {
     Path config = Files.writeString(etc.resolve("my.yaml"), "");
 
     assertThat(InstallationPaths.existing(Map.of("ISOLA_CONFIG", config.toString())))

@@ -24,7 +24,7 @@ final class IoSettingsTest {
   }
 
   @Test
-  void thereAreNoneUnlessTheyAreSet() throws IOException {
+  void noLimitsByDefault() throws IOException {
     IoSettings none = IoSettings.of(ProviderConfig.EMPTY);
     assertThat(none.areSet()).isFalse();
     assertThat(none.limit(folder)).isEmpty();
@@ -32,13 +32,13 @@ final class IoSettingsTest {
   }
 
   @Test
-  void eachCanBeSet() {
+  void eachLimitCanBeSet() {
     assertThat(of("io_bytes_per_second", "1048576")).isEqualTo(new IoSettings(1_048_576, 0));
     assertThat(of("io_operations_per_second", " 200 ")).isEqualTo(new IoSettings(0, 200));
   }
 
   @Test
-  void whatIsNoNumberIsRefusedByName() {
+  void invalidNumberIsRejectedWithItsName() {
     for (String text : new String[] {"10M", "-1", "", "1e6", "9999999999999999"}) {
       assertThatThrownBy(() -> of("io_bytes_per_second", text))
           .isInstanceOf(SandboxException.class)
@@ -47,7 +47,7 @@ final class IoSettingsTest {
   }
 
   @Test
-  void aLimitThatCannotBeEnforcedIsNotDeclared() {
+  void unenforceableLimitIsReported() {
     Prerequisite line = of("io_bytes_per_second", "1").prerequisite(folder, NO_GROUPS);
     assertThat(line.present()).isFalse();
     assertThat(line.necessary()).isTrue();

@@ -38,27 +38,27 @@ final class LaunchPlanTest {
   }
 
   @Test
-  void aStepNobodyKnowsIsNamed() {
+  void unknownStepIsNamed() {
     refused(new LaunchPlan().step("dance"), "unknown step: dance");
   }
 
   @Test
-  void aStepThatIsTooShortIsNamed() {
+  void incompleteStepIsNamed() {
     refused(new LaunchPlan().step("users", "0"), "step users has too few words");
   }
 
   @Test
-  void aPlanThatRunsNothingIsRefused() {
+  void planWithoutRunIsRejected() {
     refused(new LaunchPlan().step("score", "0"), "no step run");
   }
 
   @Test
-  void anEmptyPlanIsRefused() {
+  void emptyPlanIsRejected() {
     refused(new LaunchPlan(), "the plan is empty");
   }
 
   @Test
-  void aPlanThatIsCutShortIsRefused() {
+  void truncatedPlanIsRejected() {
     byte[] whole = new LaunchPlan().step("score", "0").encode();
     for (int length : new int[] {1, 5, 9, whole.length - 1}) {
       assertThatThrownBy(() -> launch(java.util.Arrays.copyOf(whole, length)))
@@ -67,30 +67,30 @@ final class LaunchPlanTest {
   }
 
   @Test
-  void aProgramThatIsNotThereIsNamed() {
+  void missingProgramIsNamed() {
     refused(new LaunchPlan().run(List.of("/no/such/program")), "cannot execute /no/such/program");
   }
 
   @Test
-  void whatAProgramComplainsAboutIsHandedOn() {
+  void errorOutputOfTheProgramIsReported() {
     refused(
         new LaunchPlan().run(List.of("/bin/sh", "-c", "echo it hurts >&2; exit 3")), "it hurts");
   }
 
   @Test
-  void aProgramThatSaysNothingIsNotReady() {
+  void silentProgramIsNotReady() {
     refused(new LaunchPlan().run(List.of("/bin/true")), "ended before it was ready");
   }
 
   @Test
-  void aGroupThatIsNotThereIsNamed() {
+  void missingCgroupIsNamed() {
     refused(
         new LaunchPlan().step("cgroup", "/no/such/cgroup.procs"),
         "cannot join /no/such/cgroup.procs");
   }
 
   @Test
-  void whatNobodyWaitsForEnds() throws Exception {
+  void sandboxEndsWhenTheClientDisconnects() throws Exception {
     byte[] plan =
         new LaunchPlan().run(List.of("/bin/sh", "-c", "sleep 1000 & sleep 1000")).encode();
     Process launcher =
@@ -110,7 +110,7 @@ final class LaunchPlanTest {
   }
 
   @Test
-  void oneStepIsReplacedAndTheOthersStay() {
+  void replaceStepKeepsTheOtherSteps() {
     byte[] secret = {0, -1, 7};
     LaunchPlan plan = new LaunchPlan().step("stage").step("workspace", "/w", "a", "b").boot(secret);
     LaunchPlan read = LaunchPlan.decode(plan.encode());

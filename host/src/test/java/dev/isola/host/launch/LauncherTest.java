@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The launcher process answers concurrent clients, is restarted on demand, and exits. */
 final class LauncherTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
-  private static final long NOBODY = 1L << 30; // higher than any pid
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final long UNUSED_PID = 1L << 30; // higher than any pid
 
   @TempDir Path folder;
 
@@ -53,20 +53,19 @@ final class LauncherTest {
   }
 
   @Test
-  void eachPlanHasItsOwnAnswer() throws IOException {
+  void concurrentPlansGetTheirOwnAnswers() throws IOException {
     try (Launcher.Session first = launcher.open();
         Launcher.Session second = launcher.open()) {
-      assertThat(second.execute(complaint("echo two >&2; exit 1"), PATIENCE))
-          .isEqualTo("error two");
-      assertThat(first.execute(complaint("echo one >&2; exit 1"), PATIENCE)).isEqualTo("error one");
+      assertThat(second.execute(complaint("echo two >&2; exit 1"), TIMEOUT)).isEqualTo("error two");
+      assertThat(first.execute(complaint("echo one >&2; exit 1"), TIMEOUT)).isEqualTo("error one");
     }
-    assertThat(launcher.execute(new LaunchPlan().step("dance").encode(), PATIENCE))
+    assertThat(launcher.execute(new LaunchPlan().step("dance").encode(), TIMEOUT))
         .isEqualTo("error the plan has an unknown step: dance");
     assertThat(standing()).hasSize(1);
   }
 
   @Test
-  void whoTakesTooLongIsGivenUpAndEnded() throws IOException {
+  void timedOutPlanIsCancelled() throws IOException {
     Path mark = folder.resolve("mark");
     byte[] plan = complaint("echo $$ > " + mark + "; exec sleep 100");
     assertThatThrownBy(() -> launcher.execute(plan, Duration.ofMillis(500)))
@@ -74,34 +73,34 @@ final class LauncherTest {
     await().until(() -> Files.exists(mark) && Files.size(mark) > 0);
     Path process = Path.of("/proc", Files.readString(mark).strip(), "cmdline");
     await().until(() -> !Files.exists(process) || Files.readString(process).isEmpty());
-    assertThat(launcher.execute(complaint("echo next >&2"), PATIENCE)).isEqualTo("error next");
+    assertThat(launcher.execute(complaint("echo next >&2"), TIMEOUT)).isEqualTo("error next");
   }
 
   @Test
-  void oneThatSomebodyEndedIsStartedAgain() throws IOException {
-    assertThat(launcher.execute(complaint("echo one >&2"), PATIENCE)).isEqualTo("error one");
+  void killedLauncherIsRestarted() throws IOException {
+    assertThat(launcher.execute(complaint("echo one >&2"), TIMEOUT)).isEqualTo("error one");
     ProcessHandle before = standing().getFirst();
     before.destroyForcibly();
     before.onExit().join();
-    assertThat(launcher.execute(complaint("echo two >&2"), PATIENCE)).isEqualTo("error two");
+    assertThat(launcher.execute(complaint("echo two >&2"), TIMEOUT)).isEqualTo("error two");
     assertThat(standing()).hasSize(1);
   }
 
   @Test
-  void itGoesWithItsSocketAndComesWhenItIsNeededAgain() throws IOException {
-    Files.createFile(Files.createDirectories(folder).resolve("launch-" + NOBODY + "-1"));
-    launcher.execute(complaint("echo one >&2"), PATIENCE);
+  void closedLauncherRemovesItsSocketAndRestartsOnDemand() throws IOException {
+    Files.createFile(Files.createDirectories(folder).resolve("launch-" + UNUSED_PID + "-1"));
+    launcher.execute(complaint("echo one >&2"), TIMEOUT);
     assertThat(sockets()).hasSize(1);
     launcher.close();
     assertThat(standing()).isEmpty();
     assertThat(sockets()).isEmpty();
-    assertThat(launcher.execute(complaint("echo two >&2"), PATIENCE)).isEqualTo("error two");
+    assertThat(launcher.execute(complaint("echo two >&2"), TIMEOUT)).isEqualTo("error two");
   }
 
   @Test
-  void aPlanThatIsCutShortIsRefused() throws IOException {
+  void truncatedPlanIsRejected() throws IOException {
     byte[] whole = new LaunchPlan().step("score", "0").step("dance").encode();
     byte[] cut = java.util.Arrays.copyOf(whole, whole.length - 10);
-    assertThat(launcher.execute(cut, PATIENCE)).contains("the plan is truncated");
+    assertThat(launcher.execute(cut, TIMEOUT)).contains("the plan is truncated");
   }
 }

@@ -61,9 +61,9 @@ class MergeTest {
   }
 
   private String run(String script) throws IOException, InterruptedException {
-    Said said = say(script);
-    assertThat(said.status()).as(script).isZero();
-    return said.text();
+    Said answer = say(script);
+    assertThat(answer.status()).as(script).isZero();
+    return answer.text();
   }
 
   private static String overlay(String mount, String upper, List<String> lowers) {
@@ -119,21 +119,21 @@ class MergeTest {
   }
 
   @Test
-  void ofAll() throws Exception {
+  void mergesAllLayers() throws Exception {
     String all = layers(CHANGES);
     assertThat(merge(0, CHANGES.size())).startsWith("done").endsWith("copied=0");
     assertThat(seen(List.of("merged"))).isEqualTo(all);
   }
 
   @Test
-  void overSomethingElse() throws Exception {
+  void mergesLayersAboveAnotherLayer() throws Exception {
     String all = layers(CHANGES);
     assertThat(merge(1, CHANGES.size())).startsWith("done");
     assertThat(seen(List.of("l0", "merged"))).isEqualTo(all);
   }
 
   @Test
-  void withFoldersThatWereRenamed() throws Exception {
+  void mergesRenamedFolders() throws Exception {
     List<String> changes = and(CHANGES, RENAMES);
     String all = layers(changes);
     assertThat(merge(0, changes.size())).startsWith("done");
@@ -142,7 +142,7 @@ class MergeTest {
   }
 
   @Test
-  void notWhereAFolderWasRenamedThatLiesDeeper() throws Exception {
+  void refusesFoldersRenamedFromALowerLayer() throws Exception {
     List<String> changes = and(CHANGES, RENAMES);
     layers(changes);
     assertThat(merge(1, changes.size())).isEqualTo("error a folder was renamed");
@@ -150,7 +150,7 @@ class MergeTest {
 
   /** Positive control: copying one folder over the other is not enough. */
   @Test
-  void aCopyOfAllIsNotTheSame() throws Exception {
+  void plainCopyDiffersFromTheOverlay() throws Exception {
     String all = layers(CHANGES);
     run("mkdir merged; for l in l0 l1 l2 l3; do cp -a --force $l/. merged || true; done");
     assertThat(seen(List.of("merged"))).isNotEqualTo(all);

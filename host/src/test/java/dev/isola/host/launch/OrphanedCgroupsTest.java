@@ -33,7 +33,7 @@ class OrphanedCgroupsTest {
   private final ControlGroups machine = ControlGroups.ofHost();
 
   @BeforeEach
-  void needsControlGroups() {
+  void requireControlGroups() {
     if (machine.enforceable().isEmpty()) {
       Assumptions.abort("NOT RUN: this user has no control groups");
     }
@@ -71,7 +71,7 @@ class OrphanedCgroupsTest {
   }
 
   @Test
-  void groupsOfSandboxesThatEndedAreRemovedAndNoOthers() throws Exception {
+  void sweepRemovesOnlyCgroupsOfEndedSandboxes() throws Exception {
     ControlGroup gone = group("gone");
     ControlGroup ended = group("ended");
     record("ended", dead());

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Mounts a volume over the agent, bypassing the validation of the spec. */
 final class ReservedMountsTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   @TempDir Path folder;
 
@@ -36,7 +36,7 @@ final class ReservedMountsTest {
   /** Runs a plan that stages a root and prints its content as an error. */
   private String staged(LaunchPlan plan) throws IOException {
     plan.run(List.of("/bin/sh", "-c", "cd /tmp/root && ls -A .isola >&2; mount >&2; exit 1"));
-    return launcher.execute(plan.encode(), PATIENCE);
+    return launcher.execute(plan.encode(), TIMEOUT);
   }
 
   private static LaunchPlan stage() {
@@ -44,7 +44,7 @@ final class ReservedMountsTest {
   }
 
   @Test
-  void aMountOnTheAgentsDirectoryIsRefused() throws IOException {
+  void mountOnTheAgentsFolderIsRejected() throws IOException {
     for (String path : List.of("/.isola", "/.isola/agent", "/proc", "/dev/x", "/sys", "/")) {
       assertThat(staged(stage().step("bind", planted.toString(), path).step("reserve")))
           .as(path)
@@ -56,7 +56,7 @@ final class ReservedMountsTest {
   }
 
   @Test
-  void aMountThroughALinkIsRefused() throws IOException {
+  void mountThroughASymbolicLinkIsRejected() throws IOException {
     LaunchPlan plan =
         stage().step("link", "/.isola", "/data").step("folder", "/.isola", "755", "0", "0");
     assertThat(staged(plan.step("bind", planted.toString(), "/data").step("reserve")))
@@ -64,14 +64,14 @@ final class ReservedMountsTest {
   }
 
   @Test
-  void aLinkInThePlaceOfTheAgentsDirectoryIsRefused() throws IOException {
+  void symbolicLinkInPlaceOfTheAgentsFolderIsRejected() throws IOException {
     LaunchPlan plan = stage().step("folder", "/workspace", "755", "0", "0");
     assertThat(staged(plan.step("link", "/workspace", "/.isola").step("reserve")))
         .contains("occupies /.isola");
   }
 
   @Test
-  void theAgentIsMountedOnADirectoryOfItsOwn() throws IOException {
+  void agentHasAPrivateFolder() throws IOException {
     LaunchPlan plan = stage().step("bind", planted.toString(), "/data").step("reserve");
     String shown =
         staged(plan.step("bind", planted.toString(), "/.isola/layer", "ro").step("lock"));

@@ -34,14 +34,14 @@ final class SubordinateIdsTest {
   private Path shown;
 
   @BeforeEach
-  void plant() throws IOException {
+  void createFiles() throws IOException {
     mode(folder, "rwxr-xr-x");
     program = LauncherBinary.in(folder.resolve("data")).path();
     mode(folder.resolve("data"), "rwxr-xr-x");
     mode(program, "rwxr-xr-x");
     shown = Files.createDirectory(folder.resolve("shown"));
-    write(shown.resolve("public.txt"), "everybody's", "rw-r--r--");
-    write(shown.resolve("secret.txt"), "the caller's alone", "rw-------");
+    write(shown.resolve("public.txt"), "world-readable", "rw-r--r--");
+    write(shown.resolve("secret.txt"), "private content", "rw-------");
     Path secret = Files.createDirectory(shown.resolve("private"));
     write(secret.resolve("inner"), "in a closed folder", "rw-r--r--");
     mode(secret, "rwx------");
@@ -81,9 +81,9 @@ final class SubordinateIdsTest {
     try (OutputStream in = process.getOutputStream()) {
       in.write(plan.encode());
     }
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    String answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-    return said;
+    return answer;
   }
 
   private LaunchPlan show(LaunchPlan plan) {
@@ -94,36 +94,36 @@ final class SubordinateIdsTest {
   }
 
   @Test
-  void theCallersOwnFilesAreReadWithoutASubordinateUser() throws Exception {
+  void privateFilesAreReadableWithoutSubordinateIds() throws Exception {
     assertThat(asCaller(show(new LaunchPlan().step("self"))))
-        .contains("everybody's", "the caller's alone", "in a closed folder");
+        .contains("world-readable", "private content", "in a closed folder");
   }
 
   @Test
-  void theCallersOwnFilesAreNotReadWithASubordinateUser() throws Exception {
+  void privateFilesAreUnreadableWithSubordinateIds() throws Exception {
     assertThat(asCaller(show(new LaunchPlan().step("self", FIRST, FIRST))))
-        .startsWith("error everybody's")
+        .startsWith("error world-readable")
         .contains("secret.txt: Permission denied", "private/*") // not even listed
         .doesNotContain("alone", "in a closed folder")
         .endsWith(" 0\n");
   }
 
   @Test
-  void theSandboxHasNoOtherUserThanItsRoot() throws Exception {
+  void sandboxHasNoUserButRoot() throws Exception {
     LaunchPlan plan = new LaunchPlan().step("self", FIRST, FIRST).step("stage").step("enter");
     plan.run(List.of("/bin/sh", "-c", "cat /proc/self/uid_map /proc/self/gid_map; exit 1"));
     assertThat(asCaller(plan).replaceAll("\\s+", " ")).isEqualTo("error 0 0 1 0 0 1 ");
   }
 
   @Test
-  void numbersThatTheCallerWasNotGivenAreRefused() throws Exception {
+  void unassignedIdsAreRejected() throws Exception {
     assertThat(asCaller(show(new LaunchPlan().step("self", "300000", FIRST))))
         .contains("cannot map the subordinate user 300000")
-        .doesNotContain("everybody's");
+        .doesNotContain("world-readable");
   }
 
   @Test
-  void rangesAreFoundByNameOrNumber() {
+  void rangesAreFoundByNameOrId() {
     List<String> lines =
         List.of("# alice:1:1", "alice:x:10", "bob:100000:65536", "alice:200000:0", "1001:300000:1");
     assertThat(SubordinateIds.first(lines, "bob", "1002")).hasValue(100_000);
@@ -133,7 +133,7 @@ final class SubordinateIdsTest {
   }
 
   @Test
-  void withoutARangeTheReportSaysWhatIsRead() throws IOException {
+  void missingRangeIsReported() throws IOException {
     try (Launcher launcher = new Launcher(LauncherBinary.in(folder), folder)) {
       SubordinateIds none = new SubordinateIds(launcher, folder, true);
       Prerequisite line = none.prerequisite();

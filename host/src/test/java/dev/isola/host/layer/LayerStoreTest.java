@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** N4: a layer exists exactly as long as it is referenced, even if processes are killed. */
 class LayerStoreTest {
   /** A pid that no process has. */
-  private static final AgentProcess NOBODY = new AgentProcess(5_000_000, 1, false);
+  private static final AgentProcess DEAD_PROCESS = new AgentProcess(5_000_000, 1, false);
 
   private static final AgentProcess THIS =
       new AgentProcess(
@@ -58,7 +58,7 @@ class LayerStoreTest {
   }
 
   @Test
-  void itGoesWithTheLastWhoUsesIt() throws IOException {
+  void layerIsRemovedWithItsLastReference() throws IOException {
     String layer = layer("source");
     assertThat(layers.firstUserId(layer)).isEqualTo(1000);
     layers.acquire(List.of(layer), "fork", sandbox("fork"));
@@ -71,7 +71,7 @@ class LayerStoreTest {
   }
 
   @Test
-  void whoseFolderIsGoneDoesNotUseIt() throws IOException {
+  void referenceOfAMissingFolderDoesNotCount() throws IOException {
     String layer = layer("source");
     layers.sweep();
     assertThat(left()).containsExactly(layer);
@@ -81,10 +81,10 @@ class LayerStoreTest {
   }
 
   @Test
-  void whoWasKilledHoldsNothing() throws IOException {
+  void leaseOfAKilledProcessDoesNotCount() throws IOException {
     String layer = layer("source");
     String held = layers.lease(List.of(layer));
-    new LayerStore(layersFolder, NOBODY, ForkStepListener.NONE, LayerStoreTest::noDisks)
+    new LayerStore(layersFolder, DEAD_PROCESS, ForkStepListener.NONE, LayerStoreTest::noDisks)
         .lease(List.of(layer));
     layers.release(List.of(layer), "source");
     assertThat(left()).containsExactly(layer);
@@ -93,14 +93,14 @@ class LayerStoreTest {
   }
 
   @Test
-  void whatIsHalfMadeIsLeftToWhoMakesIt() throws IOException {
+  void incompleteLayerOfALiveProcessIsKept() throws IOException {
     Path ours = draft(THIS, "a");
-    Path nobodys = draft(NOBODY, "b");
+    Path orphaned = draft(DEAD_PROCESS, "b");
     Files.createDirectories(ours);
-    Files.createDirectories(nobodys.resolve("tree/a"));
+    Files.createDirectories(orphaned.resolve("tree/a"));
     layers.sweep();
     assertThat(ours).exists();
-    assertThat(nobodys).doesNotExist();
+    assertThat(orphaned).doesNotExist();
   }
 
   private Path draft(AgentProcess maker, String layer) {
@@ -108,7 +108,7 @@ class LayerStoreTest {
   }
 
   @Test
-  void anotherProcessWithTheSameNumberIsAnother() throws IOException {
+  void reusedPidDoesNotCount() throws IOException {
     AgentProcess earlier = new AgentProcess(THIS.pid(), THIS.startTime() - 1, false);
     String layer = layer("source");
     new LayerStore(layersFolder, earlier, ForkStepListener.NONE, LayerStoreTest::noDisks)
@@ -120,18 +120,18 @@ class LayerStoreTest {
   }
 
   @Test
-  void whatSomebodyUsesIsPutBackWhenWhoTookItWasKilled() throws IOException {
+  void usedLayerIsRestoredWhenItsRemoverWasKilled() throws IOException {
     String layer = layer("source");
     String other = layer("other");
-    Files.move(layersFolder.resolve(layer), draft(NOBODY, layer));
-    Files.move(layersFolder.resolve(other), draft(NOBODY, other));
+    Files.move(layersFolder.resolve(layer), draft(DEAD_PROCESS, layer));
+    Files.move(layersFolder.resolve(other), draft(DEAD_PROCESS, other));
     Files.delete(sandbox("other"));
     layers.sweep();
     assertThat(left()).containsExactly(layer);
   }
 
   @Test
-  void aMarkThatIsNotWrittenToTheEndIsNone() throws IOException {
+  void incompleteReferenceDoesNotCount() throws IOException {
     String layer = layer("source");
     Files.writeString(layersFolder.resolve(layer).resolve("used-by/.fork"), "");
     layers.release(List.of(layer), "source");
@@ -139,7 +139,7 @@ class LayerStoreTest {
   }
 
   @Test
-  void whoLeavesLeavesAllThatItMarked() throws IOException {
+  void releaseAllRemovesAllReferencesOfAUser() throws IOException {
     String one = layer("source");
     String two = layer("source");
     layers.acquire(List.of(one), "fork", sandbox("fork"));
@@ -149,7 +149,7 @@ class LayerStoreTest {
   }
 
   @Test
-  void oneThatIsGoneCannotBeUsed() throws IOException {
+  void missingLayerCannotBeAcquired() throws IOException {
     String layer = layer("source");
     assertThatThrownBy(
             () -> layers.acquire(List.of(layer, "0123456789abcdef"), "fork", sandbox("fork")))

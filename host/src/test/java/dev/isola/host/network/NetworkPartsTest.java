@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The parts that need no privileges. */
 class NetworkPartsTest {
-  private static final InstanceId INSTANCE = new InstanceId("house1");
+  private static final InstanceId INSTANCE = new InstanceId("install1");
 
   @ParameterizedTest
   @ValueSource(
@@ -37,7 +37,7 @@ class NetworkPartsTest {
         "224.0.0.251",
         "255.255.255.255"
       })
-  void nearIsRefused(String address) {
+  void localAddressesAreBlocked(String address) {
     assertThat(BlockedRanges.contains(InetAddress.ofLiteral(address))).isTrue();
   }
 
@@ -56,12 +56,12 @@ class NetworkPartsTest {
         "223.255.255.255",
         "2001:db8::1"
       })
-  void farIsNotRefused(String address) {
+  void publicAddressesAreNotBlocked(String address) {
     assertThat(BlockedRanges.contains(InetAddress.ofLiteral(address))).isFalse();
   }
 
   @Test
-  void resolversOfTheHostItselfAreOfNoUse() {
+  void loopbackResolversAreSkipped() {
     List<String> lines =
         List.of(
             "# nameserver 9.9.9.9",
@@ -80,7 +80,7 @@ class NetworkPartsTest {
   }
 
   @Test
-  void placesAreOneEachAndBeginSomewhereElse() throws IOException {
+  void candidatesAreUniqueAndStartAtDifferentAddresses() throws IOException {
     SandboxId id = new SandboxId("a");
     List<AddressPool.AddressSlot> places = AddressPool.candidates(id, Set.of());
     AddressPool.AddressSlot first = places.getFirst();
@@ -95,31 +95,31 @@ class NetworkPartsTest {
   }
 
   @Test
-  void linksAreReadFromWhatIpSays() {
-    String said =
+  void linksAreParsedFromIpOutput() {
+    String answer =
         """
-        3: isola-50713@if2: <BROADCAST,UP> mtu 1500 qdisc tbf state UP mode DEFAULT group 1174102699 qlen 1000\\    link/ether 02:69:73:00:c6:19 brd ff:ff:ff:ff:ff:ff link-netnsid 1 \\    alias isola-house1-box
+        3: isola-50713@if2: <BROADCAST,UP> mtu 1500 qdisc tbf state UP mode DEFAULT group 1174102699 qlen 1000\\    link/ether 02:69:73:00:c6:19 brd ff:ff:ff:ff:ff:ff link-netnsid 1 \\    alias isola-install1-box
         4: isola-7@eth0: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default qlen 1000\\    link/ether 02:69:73:00:c6:1a brd ff:ff:ff:ff:ff:ff
-        5: veth1@if2: <BROADCAST,UP> mtu 1500 group 5 qlen 1000\\    link/ether 02:69:73:00:c6:1a brd ff:ff:ff:ff:ff:ff \\    alias isola-house1-box
+        5: veth1@if2: <BROADCAST,UP> mtu 1500 group 5 qlen 1000\\    link/ether 02:69:73:00:c6:1a brd ff:ff:ff:ff:ff:ff \\    alias isola-install1-box
         """;
-    assertThat(VethLink.parse(said))
+    assertThat(VethLink.parse(answer))
         .containsExactly(
-            new VethLink("isola-50713", "1174102699", "isola-house1-box"),
+            new VethLink("isola-50713", "1174102699", "isola-install1-box"),
             new VethLink("isola-7", "default", ""));
   }
 
   @Test
-  void rulesSpeakOfOneTableOnly() {
+  void rulesUseASingleTable() {
     assertThat(new NftRules(INSTANCE).text(List.of("10.1.2.3")).lines())
         .filteredOn(line -> !line.isBlank())
-        .allSatisfy(line -> assertThat(line).containsOnlyOnce(" inet isola-house1"));
+        .allSatisfy(line -> assertThat(line).containsOnlyOnce(" inet isola-install1"));
     assertThat(new NftRules(INSTANCE).text(List.of()))
-        .doesNotContain("add element inet isola-house1 resolvers");
+        .doesNotContain("add element inet isola-install1 resolvers");
   }
 
   @Test
-  void chainsThatDropAreFound() {
-    String said =
+  void droppingChainsAreFound() {
+    String answer =
         """
         table ip nat {
         \tchain POSTROUTING {
@@ -140,11 +140,11 @@ class NetworkPartsTest {
         \t}
         }
         """;
-    assertThat(HostFirewall.droppingTables(said)).containsExactly("ip filter");
+    assertThat(HostFirewall.droppingTables(answer)).containsExactly("ip filter");
   }
 
   @Test
-  void programThatFailsSaysWhy() {
+  void failedProgramReportsItsOutput() {
     assertThatThrownBy(() -> NetworkProgram.of("sh", "-c").run("", "echo no luck >&2; exit 3"))
         .isInstanceOf(IOException.class)
         .hasMessage("sh -c echo no luck >&2; exit 3 failed: no luck");
@@ -154,7 +154,7 @@ class NetworkPartsTest {
   }
 
   @Test
-  void programGetsItsInputAndNothingOfOurEnvironment() throws IOException {
+  void programReceivesInputButNoEnvironment() throws IOException {
     assertThat(NetworkProgram.of("cat").run("one\ntwo\n", "-")).isEqualTo("one\ntwo\n");
     assertThat(NetworkProgram.of("env").run("").lines())
         .extracting(line -> line.substring(0, line.indexOf('=')))

@@ -39,12 +39,12 @@ final class NetworkProcess {
           yield answer + (Thread.interrupted() ? ", interrupted" : "");
         }
         case "attach" -> {
-          Attachment made =
+          Attachment created =
               network.attach(
                   new SandboxId(words[1]),
                   agent(Long.parseLong(words[2])),
                   Integer.parseInt(words[3]));
-          yield "ok " + made.address() + " " + made.gateway();
+          yield "ok " + created.address() + " " + created.gateway();
         }
         case "remove" -> {
           network.remove(new SandboxId(words[1]));

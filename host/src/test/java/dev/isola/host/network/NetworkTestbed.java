@@ -35,7 +35,7 @@ final class NetworkTestbed implements AutoCloseable {
   static final List<String> PRIVATE =
       List.of("10.9.9.9", "100.64.1.1", "169.254.169.254", "172.16.3.3", "192.168.7.7");
 
-  private static final String NOBODY = "65534";
+  private static final String NOBODY_UID = "65534";
   private static final String SERVE =
       """
       import socket, socketserver, sys, threading
@@ -255,7 +255,7 @@ final class NetworkTestbed implements AutoCloseable {
   private List<String> asUser() {
     return root
         ? List.of()
-        : List.of("setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups");
+        : List.of("setpriv", "--reuid", NOBODY_UID, "--regid", NOBODY_UID, "--clear-groups");
   }
 
   /** Starts the network on the host as a separate installation. */

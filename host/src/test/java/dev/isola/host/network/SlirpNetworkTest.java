@@ -26,40 +26,40 @@ class SlirpNetworkTest {
   private static final String GATEWAY = "10.0.2.2";
 
   @TempDir static Path folder;
-  private static NetworkTestbed lab;
+  private static NetworkTestbed testbed;
   private static InstallationNetwork network;
   private final SandboxId id = NetworkTestbed.id();
 
   @BeforeAll
   static void start() throws IOException, InterruptedException {
     NetworkTestbed.requirePrograms("slirp4netns", "tail", "setsid");
-    lab = new NetworkTestbed(folder, false);
-    network = lab.network(NetworkTestbed.instance());
-    lab.keep();
+    testbed = new NetworkTestbed(folder, false);
+    network = testbed.network(NetworkTestbed.instance());
+    testbed.keep();
   }
 
   @AfterAll
   static void end() throws IOException {
-    if (lab != null) {
-      lab.close();
+    if (testbed != null) {
+      testbed.close();
     }
   }
 
   @AfterEach
   void reset() throws IOException, InterruptedException {
-    lab.reset();
+    testbed.reset();
   }
 
   private static List<String> on(String port, List<String> addresses) {
     return addresses.stream().map(address -> address + port).toList();
   }
 
-  private static LeakDetector census(InstallationNetwork network) {
+  private static LeakDetector leaks(InstallationNetwork network) {
     return new LeakDetector(new InstanceId(network.instance()), folder.resolve("none"));
   }
 
-  private static List<String> processes(ResourceScan census) {
-    return census.resources().stream()
+  private static List<String> processes(ResourceScan leaks) {
+    return leaks.resources().stream()
         .filter(thing -> thing.kind() == TrackedResource.Kind.PROCESS)
         .map(TrackedResource::description)
         .toList();
@@ -69,23 +69,24 @@ class SlirpNetworkTest {
   private static void awaitNothing(InstallationNetwork network) {
     await()
         .atMost(Duration.ofSeconds(10))
-        .untilAsserted(() -> assertThat(census(network).scan().resources()).isEmpty());
+        .untilAsserted(() -> assertThat(leaks(network).scan().resources()).isEmpty());
   }
 
   @Test
-  void whatIsFarIsReachedAndWhatIsNearIsNot() throws IOException, InterruptedException {
+  void publicAddressesAreReachableAndLocalOnesAreNot() throws IOException, InterruptedException {
     assertThat(network.request("find")).isEqualTo("ok by slirp4netns");
     assertThat(network.request("resolvers")).isEqualTo("ok nameserver " + RESOLVER);
-    TestNamespace sandbox = lab.sandbox();
+    TestNamespace sandbox = testbed.sandbox();
     assertThat(network.attach(id, sandbox, 100)).isEqualTo("10.0.2.100");
     assertThat(sandbox.sh("ip -6 addr show dev eth0; ip -6 route show dev eth0")).isEmpty();
 
     assertThat(
-            lab.dial(
+            testbed.dial(
                 sandbox,
                 List.of(NetworkTestbed.PUBLIC + ":8000", RESOLVER + ":53", RESOLVER + ":53:udp")))
         .hasSize(3)
-        .allSatisfy((target, said) -> assertThat(said).isEqualTo("from " + NetworkTestbed.HOST));
+        .allSatisfy(
+            (target, answer) -> assertThat(answer).isEqualTo("from " + NetworkTestbed.HOST));
 
     List<String> near = new ArrayList<>(NetworkTestbed.PRIVATE);
     near.addAll(
@@ -95,27 +96,27 @@ class SlirpNetworkTest {
             NetworkTestbed.RESOLVER,
             RESOLVER,
             GATEWAY));
-    assertThat(lab.probe(sandbox, on(":8000", near)))
+    assertThat(testbed.probe(sandbox, on(":8000", near)))
         .hasSize(near.size())
-        .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
+        .allSatisfy((target, answer) -> assertThat(answer).startsWith("no: "));
     // Binding to an interface bypasses routes.
-    assertThat(lab.probe(sandbox, on(":8000:eth0", near)))
+    assertThat(testbed.probe(sandbox, on(":8000:eth0", near)))
         .hasSize(near.size())
-        .allSatisfy((target, said) -> assertThat(said).startsWith("no: "));
+        .allSatisfy((target, answer) -> assertThat(answer).startsWith("no: "));
 
     // Without the routes everything is reachable, except what slirp4netns itself blocks.
     near.removeAll(List.of(RESOLVER, GATEWAY));
     sandbox.sh("ip route flush type prohibit");
-    assertThat(lab.dial(sandbox, on(":8000", near)))
+    assertThat(testbed.dial(sandbox, on(":8000", near)))
         .hasSize(near.size())
-        .allSatisfy((target, said) -> assertThat(said).startsWith("from "));
+        .allSatisfy((target, answer) -> assertThat(answer).startsWith("from "));
   }
 
   @Test
-  void relayEndsWithTheSandboxThoughNobodyIsThere() throws IOException, InterruptedException {
-    InstallationNetwork dying = lab.network(NetworkTestbed.instance());
-    TestNamespace sandbox = lab.sandbox();
-    TestNamespace other = lab.sandbox();
+  void slirpExitsWithTheSandboxWithoutAServer() throws IOException, InterruptedException {
+    InstallationNetwork dying = testbed.network(NetworkTestbed.instance());
+    TestNamespace sandbox = testbed.sandbox();
+    TestNamespace other = testbed.sandbox();
     dying.attach(id, sandbox, 100);
     dying.attach(NetworkTestbed.id(), other, 100);
     dying.kill();
@@ -124,31 +125,31 @@ class SlirpNetworkTest {
         .atMost(Duration.ofSeconds(10))
         .untilAsserted(
             () ->
-                assertThat(processes(census(dying).scan()))
+                assertThat(processes(leaks(dying).scan()))
                     .hasSize(4)
                     .allSatisfy(
                         process -> assertThat(process).containsAnyOf("slirp4netns", "tail --pid")));
-    assertThat(lab.dial(sandbox, NetworkTestbed.PUBLIC + ":8000")).startsWith("from ");
+    assertThat(testbed.dial(sandbox, NetworkTestbed.PUBLIC + ":8000")).startsWith("from ");
     sandbox.close();
     await()
         .atMost(Duration.ofSeconds(10))
-        .untilAsserted(() -> assertThat(processes(census(dying).scan())).hasSize(2));
-    assertThat(lab.dial(other, NetworkTestbed.PUBLIC + ":8000")).startsWith("from ");
+        .untilAsserted(() -> assertThat(processes(leaks(dying).scan())).hasSize(2));
+    assertThat(testbed.dial(other, NetworkTestbed.PUBLIC + ":8000")).startsWith("from ");
     other.close();
     awaitNothing(dying);
   }
 
   @Test
-  void removeLeavesNothing() throws IOException, InterruptedException {
-    LeakDetector census = census(network);
+  void removeLeavesNoProcesses() throws IOException, InterruptedException {
+    LeakDetector leaks = leaks(network);
     SandboxId second = NetworkTestbed.id();
-    TestNamespace sandbox = lab.sandbox();
+    TestNamespace sandbox = testbed.sandbox();
     network.attach(id, sandbox, 100);
     network.attach(id, sandbox, 100);
-    network.attach(second, lab.sandbox(), 100);
-    assertThat(processes(census.scan())).hasSize(4);
+    network.attach(second, testbed.sandbox(), 100);
+    assertThat(processes(leaks.scan())).hasSize(4);
     assertThat(network.request("remove " + id)).isEqualTo("ok");
-    assertThat(processes(census.scan()))
+    assertThat(processes(leaks.scan()))
         .hasSize(2)
         .allSatisfy(process -> assertThat(process).contains(second.value()));
     assertThat(network.request("remove " + second)).isEqualTo("ok");
@@ -157,18 +158,18 @@ class SlirpNetworkTest {
   }
 
   @Test
-  void whatIsMissingIsNamed() throws IOException, InterruptedException {
-    TestNamespace sandbox = lab.sandbox();
+  void missingPrerequisiteIsNamed() throws IOException, InterruptedException {
+    TestNamespace sandbox = testbed.sandbox();
     String attach = "attach " + id + " " + sandbox.pid() + " 100";
-    lab.host.sh("chmod 600 /dev/net/tun");
-    InstallationNetwork without = lab.network(NetworkTestbed.instance());
+    testbed.host.sh("chmod 600 /dev/net/tun");
+    InstallationNetwork without = testbed.network(NetworkTestbed.instance());
     assertThat(without.request("find"))
         .isEqualTo("missing /dev/net/tun cannot be opened; as root: chmod 666 /dev/net/tun");
     assertThat(without.request(attach))
         .contains("no network for sandbox " + id + ": /dev/net/tun cannot be opened");
-    lab.host.sh("chmod 666 /dev/net/tun");
+    testbed.host.sh("chmod 666 /dev/net/tun");
     assertThat(without.request("find")).startsWith("ok ");
-    lab.host.sh("chmod 600 /dev/net/tun");
+    testbed.host.sh("chmod 600 /dev/net/tun");
     assertThat(without.request(attach))
         .contains("slirp4netns did not start", "open(\"/dev/net/tun\"): Permission denied");
     awaitNothing(without);

@@ -31,8 +31,8 @@ final class TestNamespace implements AutoCloseable {
   /** Starts a program that prints {@code ready}, and waits for that. */
   static Process start(List<String> words) throws IOException {
     Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
-    BufferedReader said = process.inputReader(StandardCharsets.UTF_8);
-    String first = said.readLine();
+    BufferedReader answer = process.inputReader(StandardCharsets.UTF_8);
+    String first = answer.readLine();
     if (!"ready".equals(first)) {
       end(process);
       throw new IOException(String.join(" ", words) + ": " + first);
@@ -60,11 +60,11 @@ final class TestNamespace implements AutoCloseable {
     Process process = new ProcessBuilder(all).redirectErrorStream(true).start();
     try {
       process.getOutputStream().close();
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      String answer = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       if (!process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS) || process.exitValue() != 0) {
-        throw new IOException(String.join(" ", words) + ": " + said);
+        throw new IOException(String.join(" ", words) + ": " + answer);
       }
-      return said;
+      return answer;
     } finally {
       end(process);
     }

@@ -11,8 +11,8 @@ class GvisorReleaseTest {
       "Linux version 6.12.9+deb13-amd64 (debian-kernel@lists.debian.org) (gcc-14) #1 SMP"
           + " PREEMPT_DYNAMIC Debian 6.12.9-1 (2025-01-10)";
 
-  private static GvisorRelease release(String said) {
-    return GvisorRelease.of(said).orElseThrow();
+  private static GvisorRelease release(String answer) {
+    return GvisorRelease.of(answer).orElseThrow();
   }
 
   @ParameterizedTest
@@ -24,7 +24,7 @@ class GvisorReleaseTest {
         "Linux version 6.12.0-gvisor #1 SMP Mon Jan 5 10:00:00 UTC 2026",
         "Linux version 6.12.0 #1 SMP Sun Jan 10 15:06:54 PST 2016",
       })
-  void kernelsOfEveryReleaseAreRecognised(String inside) {
+  void kernelsOfAllReleasesAreDetected(String inside) {
     assertThat(GvisorRelease.isKernel(inside, HOST)).isTrue();
   }
 
@@ -40,12 +40,12 @@ class GvisorReleaseTest {
         "Linux version 6.12.22 (root@build-gvisor) (gcc) #1 SMP",
         "Linux version 6.12.22 #1 SMP not-gvisor",
       })
-  void otherKernelsAreNot(String inside) {
+  void otherKernelsAreNotDetected(String inside) {
     assertThat(GvisorRelease.isKernel(inside, HOST)).isFalse();
   }
 
   @Test
-  void hostThatIsCalledGvisorIsNot() {
+  void hostKernelNamedGvisorIsNotDetected() {
     String host = "Linux version 5.15.0-gvisor (me@home) (gcc) #7 SMP";
     assertThat(GvisorRelease.isKernel(host, host)).isFalse();
     assertThat(GvisorRelease.isKernel(host, "5.15.0-gvisor")).isFalse();

@@ -7,14 +7,14 @@ import org.junit.jupiter.api.Test;
 
 class PackageOriginTest {
   @Test
-  void tellsByThePlace() {
+  void distributionIsDetectedByFolder() {
     assertThat(PackageOrigin.isFromDistribution(Path.of("/usr/bin/crun"))).isTrue();
     assertThat(PackageOrigin.isFromDistribution(Path.of("/usr/local/bin/crun"))).isFalse();
     assertThat(PackageOrigin.isFromDistribution(Path.of("crun"))).isFalse();
   }
 
   @Test
-  void tellsWhatADistributionBuilt() {
+  void distributionIsDetectedByVersionSuffix() {
     assertThat(
             PackageOrigin.isFromDistribution("runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1"))
         .isTrue();

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class VersionTest {
   @Test
-  void comparesNumberByNumber() {
+  void versionsCompareNumerically() {
     assertThat(Version.of("1.1.5+ds1")).isLessThan(Version.of("1.1.12"));
     assertThat(Version.of("1.1.12")).isEqualByComparingTo(Version.of("1.1.12"));
     assertThat(Version.of("1.2")).isGreaterThan(Version.of("1.1.12"));

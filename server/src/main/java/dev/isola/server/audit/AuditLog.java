@@ -119,7 +119,7 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   private void rotate() throws IOException {
     for (int i = MAX_ROTATED - 1; i >= 0; i--) {
       try {
-        Files.move(numbered(i), numbered(i + 1), StandardCopyOption.REPLACE_EXISTING);
+        Files.move(rotatedFile(i), rotatedFile(i + 1), StandardCopyOption.REPLACE_EXISTING);
       } catch (NoSuchFileException e) {
         // Fewer files have been rotated so far.
       }
@@ -128,7 +128,7 @@ public final class AuditLog implements RequestListener, AutoCloseable {
     channel = open(file);
   }
 
-  private Path numbered(int number) {
+  private Path rotatedFile(int number) {
     return number == 0 ? file : file.resolveSibling(file.getFileName() + "." + number);
   }
 

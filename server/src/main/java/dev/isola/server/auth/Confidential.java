@@ -45,7 +45,7 @@ public final class Confidential {
   }
 
   /** Returns a copy that requires at least this scope. */
-  public Confidential needing(Scope scope) {
+  public Confidential requiring(Scope scope) {
     return new Confidential(value, scope, kind);
   }
 

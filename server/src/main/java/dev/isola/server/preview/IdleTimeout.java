@@ -6,55 +6,55 @@ import java.util.concurrent.atomic.AtomicReference;
 /** Interrupts the calling thread when there has been no progress for too long. */
 final class IdleTimeout implements AutoCloseable {
   private enum State {
-    WAITING,
-    OVER,
-    LOST
+    RUNNING,
+    CLOSED,
+    EXPIRED
   }
 
-  private final Thread waiting = Thread.currentThread();
-  private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+  private final Thread thread = Thread.currentThread();
+  private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
   private final Duration limit;
-  private final Thread watch;
-  private volatile long moved = System.nanoTime();
+  private final Thread timer;
+  private volatile long lastProgress = System.nanoTime();
 
   IdleTimeout(Duration limit) {
     this.limit = limit;
-    watch = Thread.ofVirtual().name("isola-preview-patience").start(this::waitForExpiry);
+    timer = Thread.ofVirtual().name("isola-preview-timeout").start(this::waitForExpiry);
   }
 
   /** Restarts the timeout. */
   void reset() {
-    moved = System.nanoTime();
+    lastProgress = System.nanoTime();
   }
 
   private void waitForExpiry() {
     try {
-      for (long left = limit.toNanos();
-          left > 0;
-          left = moved + limit.toNanos() - System.nanoTime()) {
-        Thread.sleep(Duration.ofNanos(left));
+      for (long remaining = limit.toNanos();
+          remaining > 0;
+          remaining = lastProgress + limit.toNanos() - System.nanoTime()) {
+        Thread.sleep(Duration.ofNanos(remaining));
       }
     } catch (InterruptedException e) {
       return;
     }
-    if (state.compareAndSet(State.WAITING, State.LOST)) {
-      waiting.interrupt();
+    if (state.compareAndSet(State.RUNNING, State.EXPIRED)) {
+      thread.interrupt();
     }
   }
 
   boolean isExpired() {
-    return state.get() == State.LOST;
+    return state.get() == State.EXPIRED;
   }
 
   /** Stops the timeout. The thread is not interrupted after this returns. */
   @Override
   public void close() {
-    if (state.compareAndSet(State.WAITING, State.OVER)) {
-      watch.interrupt();
+    if (state.compareAndSet(State.RUNNING, State.CLOSED)) {
+      timer.interrupt();
     } else {
       Thread.interrupted(); // clear the interrupt, which was meant for the wait that is over
       try {
-        watch.join();
+        timer.join();
       } catch (InterruptedException e) {
         return; // this was the interrupt of the timeout
       }

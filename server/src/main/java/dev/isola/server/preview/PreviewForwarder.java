@@ -63,15 +63,15 @@ final class PreviewForwarder {
           }
           head = ResponseHead.read(in);
         } catch (IOException e) {
-          throw failed(watch, e);
+          throw requestFailed(watch, e);
         }
       }
-      upgraded = answer(head, in, connection);
+      upgraded = sendResponse(head, in, connection);
     } finally {
       if (!upgraded) {
         connection.close();
       }
-      end(upload);
+      stopUpload(upload);
     }
   }
 
@@ -92,7 +92,7 @@ final class PreviewForwarder {
     return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  private boolean answer(ResponseHead head, PortReader in, PortDialing.Connection connection)
+  private boolean sendResponse(ResponseHead head, PortReader in, PortDialing.Connection connection)
       throws IOException {
     boolean upgradeRequested = HeaderFilter.requestedUpgrade(exchange.headers()).isPresent();
     List<Header> headers =
@@ -131,7 +131,7 @@ final class PreviewForwarder {
     if (!(framing instanceof ResponseHead.Framing.FixedLength)) {
       out.flush(); // the first byte of the body may take a while
     }
-    for (int read = first(body, buffer); read >= 0; read = body.read(buffer)) {
+    for (int read = readFirst(body, buffer); read >= 0; read = body.read(buffer)) {
       out.write(buffer, 0, read);
     }
     out.close();
@@ -139,7 +139,7 @@ final class PreviewForwarder {
   }
 
   /** Reads the first bytes. Until they are sent, an error can still be reported. */
-  private int first(ResponseBody body, byte[] buffer) throws IOException {
+  private int readFirst(ResponseBody body, byte[] buffer) throws IOException {
     try {
       return body.read(buffer);
     } catch (MalformedResponse | EOFException e) {
@@ -187,7 +187,7 @@ final class PreviewForwarder {
   }
 
   /** Stops the upload; the request body must not be read after the handler returns. */
-  private static void end(@Nullable Thread upload) {
+  private static void stopUpload(@Nullable Thread upload) {
     if (upload == null) {
       return;
     }
@@ -199,7 +199,7 @@ final class PreviewForwarder {
     }
   }
 
-  private SandboxException failed(IdleTimeout watch, IOException why) throws IOException {
+  private SandboxException requestFailed(IdleTimeout watch, IOException why) throws IOException {
     if (watch.isExpired()) {
       return Fault.of(
               ErrorCode.DEADLINE_EXCEEDED,

@@ -92,7 +92,7 @@ public interface Exchange {
    * @throws dev.isola.spi.error.InvalidRequest when the request is not a WebSocket handshake with
    *     this subprotocol
    */
-  void webSocket(String protocol, WebSocket.Session conversation);
+  void webSocket(String protocol, WebSocket.Session session);
 
   /** Sets the sandbox of this request for the logs, if it is not in the path. */
   void setSandbox(SandboxId sandbox);

@@ -34,7 +34,7 @@ class RetainedOutputTest {
   }
 
   @Test
-  void keepsAllThatTheLimitAllowsWhateverThePieces() throws IOException {
+  void retainsAllBytesWithinTheLimitForAnyChunking() throws IOException {
     Random random = new Random(7);
     for (int round = 0; round < 50; round++) {
       OutputLimit limit = new OutputLimit(random.nextInt(100_000), random.nextInt(100_000));
@@ -56,11 +56,11 @@ class RetainedOutputTest {
         assertThat(value(output, true)).isEqualTo(Base64.getEncoder().encodeToString(kept));
       }
     }
-    assertThat(budget.available()).as("all is given back").isEqualTo(64L * MIB);
+    assertThat(budget.available()).as("everything is released").isEqualTo(64L * MIB);
   }
 
   @Test
-  void textIsThatOfAllBytesTogether() throws IOException {
+  void textIsDecodedAcrossChunkBoundaries() throws IOException {
     String sample = "a\u0000\n\"é€😀".repeat(30_000);
     byte[] all = sample.getBytes(UTF_8);
     try (RetainedOutput output = new RetainedOutput(new OutputLimit(100_001, MIB), budget)) {
@@ -73,7 +73,7 @@ class RetainedOutputTest {
   }
 
   @Test
-  void aLineStandsWhereBytesWereDroppedOrLost() throws IOException {
+  void omittedBytesAreMarkedInTheText() throws IOException {
     try (RetainedOutput output = new RetainedOutput(new OutputLimit(2, 2), budget)) {
       output.add("abcdef".getBytes(UTF_8));
       assertThat(text(output)).isEqualTo("ab\n[... 2 bytes omitted ...]\nef");
@@ -84,7 +84,7 @@ class RetainedOutputTest {
   }
 
   @Test
-  void aBudgetThatIsUsedUpLeavesEachItsOwnPartAndTheNewestBytes() throws IOException {
+  void exhaustedBudgetRetainsTheFreeBlocksAndTheNewestBytes() throws IOException {
     ByteBudget small = new ByteBudget(4L * ByteBlocks.BLOCK);
     OutputLimit limit = new OutputLimit(MIB, MIB);
     try (RetainedOutput first = new RetainedOutput(limit, small);
@@ -104,9 +104,9 @@ class RetainedOutputTest {
     assertThat(small.available()).isEqualTo(4L * ByteBlocks.BLOCK);
   }
 
-  /** As JSON each of these bytes is six. */
+  /** Each of these bytes takes six bytes as JSON. */
   @Test
-  void anAnswerOfEightMebibytesOfNulIsNeverInMemoryAsJson() throws IOException {
+  void largeOutputIsStreamedAsJson() throws IOException {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     try (RetainedOutput output = new RetainedOutput(new OutputLimit(4 * MIB, 4 * MIB), budget)) {
       long before = threads.getCurrentThreadAllocatedBytes();

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** A3, S5: by which names and addresses a server is called. */
+/** A3, S5: the names and addresses that a server accepts. */
 class MachineNamesTest {
   private static final List<String> NO_ORIGIN = List.of();
 
@@ -23,7 +23,7 @@ class MachineNamesTest {
   private final AtomicLong now = new AtomicLong();
   private final AtomicInteger looks = new AtomicInteger();
 
-  private HostOriginFilter gate(String... names) {
+  private HostOriginFilter hostFilter(String... names) {
     return new HostOriginFilter(
         List.of("isola.example"),
         new MachineNames(
@@ -36,10 +36,10 @@ class MachineNamesTest {
   }
 
   @Test
-  void addressesAndNamesOfTheMachineAreItsOwn() {
+  void addressesAndNamesOfTheHostAreAccepted() {
     addresses.add(InetAddress.ofLiteral("192.0.2.7"));
     addresses.add(InetAddress.ofLiteral("2001:db8::7"));
-    HostOriginFilter gate = gate("Workshop");
+    HostOriginFilter hostFilter = hostFilter("Workshop");
     for (String host :
         List.of(
             "192.0.2.7:7777",
@@ -48,15 +48,15 @@ class MachineNamesTest {
             "[2001:DB8:0:0:0:0:0:7]",
             "workshop:7777",
             "WORKSHOP")) {
-      gate.check(List.of(host), NO_ORIGIN);
-      gate.check(List.of(host), List.of("http://" + host));
+      hostFilter.check(List.of(host), NO_ORIGIN);
+      hostFilter.check(List.of(host), List.of("http://" + host));
     }
   }
 
   @Test
-  void namesThatOthersPointAtTheMachineAreNot() {
+  void foreignNamesOfTheHostAreRejected() {
     addresses.add(InetAddress.ofLiteral("192.0.2.7"));
-    HostOriginFilter gate = gate("workshop");
+    HostOriginFilter hostFilter = hostFilter("workshop");
     for (String host :
         List.of(
             "evil.example",
@@ -66,36 +66,37 @@ class MachineNamesTest {
             "x192.0.2.7",
             "[192.0.2.7",
             "[::ffff:192.0.2.8]")) {
-      assertThatThrownBy(() -> gate.check(List.of(host), NO_ORIGIN))
+      assertThatThrownBy(() -> hostFilter.check(List.of(host), NO_ORIGIN))
           .as(host)
           .isInstanceOf(Forbidden.class);
-      assertThatThrownBy(() -> gate.check(List.of("192.0.2.7"), List.of("http://" + host)))
+      assertThatThrownBy(() -> hostFilter.check(List.of("192.0.2.7"), List.of("http://" + host)))
           .as("origin %s", host)
           .isInstanceOf(Forbidden.class);
     }
   }
 
   @Test
-  void anAddressThatComesLaterIsKnownSoonAndUnknownOnesAreLookedForOnceASecond() {
-    HostOriginFilter gate = gate();
+  void newAddressIsDetectedAndLookupsAreLimitedToOnePerSecond() {
+    HostOriginFilter hostFilter = hostFilter();
     for (int i = 0; i < 100; i++) {
-      assertThatThrownBy(() -> gate.checkHost(List.of("192.0.2.7"))).isInstanceOf(Forbidden.class);
+      assertThatThrownBy(() -> hostFilter.checkHost(List.of("192.0.2.7")))
+          .isInstanceOf(Forbidden.class);
     }
     assertThat(looks).hasValue(1);
     addresses.add(InetAddress.ofLiteral("192.0.2.7"));
     now.addAndGet(1_500_000_000L);
-    gate.checkHost(List.of("192.0.2.7"));
+    hostFilter.checkHost(List.of("192.0.2.7"));
     assertThat(looks).hasValue(2);
   }
 
   @Test
-  void aServerOnLoopbackHasNoFurtherNames() {
+  void serverOnLoopbackHasNoFurtherNames() {
     assertThat(MachineNames.of("127.0.0.1").all()).isEmpty();
     assertThat(MachineNames.of("localhost").contains("192.0.2.7")).isFalse();
   }
 
   @Test
-  void aServerOnOneAddressIsCalledByIt() {
+  void serverOnOneAddressAcceptsOnlyThatAddress() {
     MachineNames names = MachineNames.of("192.0.2.7");
     assertThat(names.contains("192.0.2.7")).isTrue();
     assertThat(names.contains("192.0.2.8")).isFalse();
@@ -103,7 +104,7 @@ class MachineNamesTest {
   }
 
   @Test
-  void aServerOnAllAddressesIsCalledByThoseOfThisMachine() throws Exception {
+  void serverOnAllAddressesAcceptsAllAddressesOfTheHost() throws Exception {
     MachineNames names = MachineNames.of("0.0.0.0");
     assertThat(names.contains("127.0.0.1")).isTrue();
     String name = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
@@ -112,10 +113,10 @@ class MachineNamesTest {
   }
 
   @Test
-  void anAddressHasNoNamesBeneathIt() {
+  void addressIsDistinguishedFromAName() {
     assertThat(HostOriginFilter.isAddress("192.0.2.7:7777")).isTrue();
     assertThat(HostOriginFilter.isAddress("[2001:db8::7]:7777")).isTrue();
-    assertThat(HostOriginFilter.isAddress("127.0.0.1:7777")).as("called localhost").isFalse();
+    assertThat(HostOriginFilter.isAddress("127.0.0.1:7777")).as("loopback is localhost").isFalse();
     assertThat(HostOriginFilter.isAddress("isola.example")).isFalse();
   }
 }

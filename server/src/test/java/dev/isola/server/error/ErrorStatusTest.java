@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** E2: docs/errors.md has every code, with what the code and the server say of it. */
+/** E2: docs/errors.md lists every code with its properties. */
 class ErrorStatusTest {
 
   @Test
-  void everyCodeIsOnTheErrorsPage() throws IOException {
+  void everyErrorCodeIsDocumented() throws IOException {
     List<String> rows =
         Files.readAllLines(Path.of("..", "docs", "errors.md")).stream()
             .filter(line -> line.startsWith("| `"))

@@ -9,12 +9,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** E2: every error is a problem that says what to do next; its status follows from its code. */
+/** E2: every error is a problem with a remedy, and its status follows from its code. */
 class ProblemTest {
 
   @ParameterizedTest
   @EnumSource(ErrorCode.class)
-  void saysEverythingForEveryCode(ErrorCode code) {
+  void problemOfEveryCodeHasAllFields(ErrorCode code) {
     Problem problem =
         Problem.of(
             Fault.of(code, "it failed", "do that")
@@ -37,7 +37,7 @@ class ProblemTest {
   }
 
   @Test
-  void tellsNothingOfABugButWhereToLook() {
+  void internalErrorDisclosesOnlyTheRequestId() {
     Problem problem = Problem.of(new IllegalStateException("the secret is 42"), "r2");
 
     assertThat(problem.status()).isEqualTo(500);
@@ -46,7 +46,7 @@ class ProblemTest {
   }
 
   @Test
-  void hasARemedyEvenWhereNobodyThoughtOfOne() {
+  void faultWithoutRemedyGetsADefault() {
     assertThat(Problem.of(Fault.of(ErrorCode.CANCELLED, "ended", ""), "r3").body())
         .containsEntry("remedy", "try again");
   }

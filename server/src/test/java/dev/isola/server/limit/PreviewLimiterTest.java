@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class PreviewLimiterTest {
   @Test
-  void theLastQuarterIsKeptForRequestsWithAKey() {
+  void lastQuarterIsReservedForAuthenticatedRequests() {
     PreviewLimiter pool = new PreviewLimiter(4, 0);
     for (int i = 0; i < 3; i++) {
       pool.acquire("box" + i, false);
@@ -25,7 +25,7 @@ class PreviewLimiterTest {
   }
 
   @Test
-  void oneSandboxDoesNotTakeThePlacesOfAnother() {
+  void limitPerSandboxIsIndependentOfOtherSandboxes() {
     PreviewLimiter pool = new PreviewLimiter(100, 4);
     for (int i = 0; i < 3; i++) {
       pool.acquire("loud", false);
@@ -38,7 +38,7 @@ class PreviewLimiterTest {
   }
 
   @Test
-  void namesThatClientsMakeUpAreForgotten() {
+  void releasedSandboxesAreNotRetained() {
     PreviewLimiter pool = new PreviewLimiter(10, 10);
     for (int i = 0; i < 1000; i++) {
       pool.acquire("made-up-" + i, false).close();

@@ -14,7 +14,7 @@ class TokenBucketsTest {
   }
 
   @Test
-  void aBurstIsLetThroughAndThenOnlyTheRate() {
+  void burstIsAllowedAndThenOnlyTheRate() {
     for (int i = 0; i < 3; i++) {
       assertThat(buckets.take("a")).isZero();
     }
@@ -27,7 +27,7 @@ class TokenBucketsTest {
   }
 
   @Test
-  void aLongPauseIsWorthNoMoreThanABurst() {
+  void idleTimeAccumulatesAtMostOneBurst() {
     pass(1000);
     for (int i = 0; i < 3; i++) {
       assertThat(buckets.take("a")).isZero();
@@ -36,7 +36,7 @@ class TokenBucketsTest {
   }
 
   @Test
-  void oneNameTakesNothingFromAnother() {
+  void bucketsAreIndependent() {
     for (int i = 0; i < 10; i++) {
       buckets.take("a");
     }
@@ -44,7 +44,7 @@ class TokenBucketsTest {
   }
 
   @Test
-  void lookingTakesNothing() {
+  void secondsUntilTokenTakesNoToken() {
     for (int i = 0; i < 10; i++) {
       assertThat(buckets.secondsUntilToken("a")).isZero();
     }
@@ -52,7 +52,7 @@ class TokenBucketsTest {
   }
 
   @Test
-  void namesThatAreMadeUpTakeNoMemory() {
+  void numberOfBucketsIsBounded() {
     for (int i = 0; i < 50_000; i++) {
       buckets.take("address " + i);
     }

@@ -124,11 +124,11 @@ public final class ChunkWriter implements AutoCloseable {
       return;
     }
     PackWriter full;
-    try (ZstdCompressor squeezer = ZstdCompressor.borrow()) {
-      int length = squeezer.compress(bytes);
+    try (ZstdCompressor compressor = ZstdCompressor.borrow()) {
+      int length = compressor.compress(bytes);
       newBytes.add(bytes.length);
       storedBytes.add(length);
-      full = write(id, squeezer.result(), length, bytes.length);
+      full = write(id, compressor.result(), length, bytes.length);
     }
     if (full != null) {
       finish(full);

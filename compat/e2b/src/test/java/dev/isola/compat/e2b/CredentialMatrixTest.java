@@ -33,9 +33,10 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Every route with every kind of credential. {@code credential-matrix.txt} has the expected answer
- * of each cell: 401, 403, or {@code in} for any other; a route that is not in it fails the test.
- * Secrets are planted beforehand, and no answer to a credential that could not use them has one.
+ * Sends a request with every kind of credential to every route. {@code credential-matrix.txt}
+ * contains the expected result of each combination: 401, 403, or {@code in} for any other status; a
+ * route that is missing there fails the test. Planted secrets must not appear in a response to a
+ * credential that could not use them.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CredentialMatrixTest {
@@ -47,11 +48,12 @@ class CredentialMatrixTest {
   private static final List<String> COLUMNS =
       List.of("none", "read", "use", "admin", "token", "other", "preview", "expired", "envd");
 
-  /** These credentials change nothing, so that real requests can be sent with them. */
-  private static final List<String> LESSER = List.of("none", "read", "other", "preview", "expired");
+  /** These credentials change nothing, so complete requests can be sent with them. */
+  private static final List<String> UNPRIVILEGED =
+      List.of("none", "read", "other", "preview", "expired");
 
   private Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private String initialized;
   private String sandbox;
   private String volume;
@@ -62,15 +64,15 @@ class CredentialMatrixTest {
   @BeforeAll
   void open(@TempDir Path place) throws IOException {
     folder = place;
-    house = E2bTestServer.open(folder);
-    TestClient admin = house.client();
+    testServer = E2bTestServer.open(folder);
+    TestClient admin = testServer.client();
     TestClient.Response made =
-        house
+        testServer
             .client("")
             .send(
                 "POST",
                 "/v2/sandboxes",
-                Map.of("X-API-KEY", house.admin, "Content-Type", "application/json"),
+                Map.of("X-API-KEY", testServer.admin, "Content-Type", "application/json"),
                 ("{\"templateID\":\"host\",\"envVars\":{\"PLANTED\":\""
                         + ENV
                         + "\"},\"network\":{\"allowPublicTraffic\":false}}")
@@ -80,7 +82,7 @@ class CredentialMatrixTest {
     planted.put("env", ENV);
     planted.put("envd token", made.field("envdAccessToken"));
     planted.put("traffic token", made.field("trafficAccessToken"));
-    TestClient.Response made2 =
+    TestClient.Response second =
         admin.post(
             "/api/v1/sandboxes",
             "{\"init\":{\"command\":\"true\",\"env\":{\"A\":\""
@@ -90,28 +92,28 @@ class CredentialMatrixTest {
                 + "\"},\"secretEnv\":{\"C\":\""
                 + SECRET
                 + "\"}}");
-    assertThat(made2.status()).as(made2.text()).isEqualTo(201);
+    assertThat(second.status()).as(second.text()).isEqualTo(201);
     planted.put("init", INIT);
     planted.put("secretEnv", SECRET);
-    String other = made2.field("id");
+    String other = second.field("id");
     initialized = other;
-    volume = house.plantVolume();
+    volume = testServer.plantVolume();
     planted.put(
         "volume token",
-        house
+        testServer
             .client("")
-            .send("GET", "/volumes/" + volume, Map.of("X-API-KEY", house.admin), new byte[0])
+            .send("GET", "/volumes/" + volume, Map.of("X-API-KEY", testServer.admin), new byte[0])
             .field("token"));
     execution =
         admin
             .post("/api/v1/sandboxes/" + sandbox + "/executions", "{\"command\":\"echo out\"}")
             .field("id");
-    planted.put("admin key", house.admin);
-    planted.put("use key", house.use);
+    planted.put("admin key", testServer.admin);
+    planted.put("use key", testServer.use);
     credentials.put("none", "");
-    credentials.put("read", house.read);
-    credentials.put("use", house.use);
-    credentials.put("admin", house.admin);
+    credentials.put("read", testServer.read);
+    credentials.put("use", testServer.use);
+    credentials.put("admin", testServer.admin);
     credentials.put("token", token(SandboxToken.Kind.USE, sandbox, 600));
     credentials.put("other", token(SandboxToken.Kind.USE, other, 600));
     credentials.put("preview", token(SandboxToken.Kind.PREVIEW, sandbox, 600));
@@ -122,15 +124,16 @@ class CredentialMatrixTest {
 
   @AfterAll
   void close() {
-    house.close();
+    testServer.close();
   }
 
   private String token(SandboxToken.Kind kind, String id, long seconds) {
-    return house
+    return testServer
         .keys
         .tokens()
         .sign(
-            new SandboxToken(kind, new SandboxId(id), 0, house.keys.tokens().expiryAfter(seconds)))
+            new SandboxToken(
+                kind, new SandboxId(id), 0, testServer.keys.tokens().expiryAfter(seconds)))
         .reveal();
   }
 
@@ -150,21 +153,21 @@ class CredentialMatrixTest {
   }
 
   @Test
-  void everyCredentialGetsItsAnswerOnEveryRouteAndNoSecretItCouldNotUse() throws IOException {
+  void everyRouteAcceptsExactlyTheExpectedCredentialsAndDisclosesNoSecret() throws IOException {
     Map<String, List<String>> table = table();
     List<String> problems = new ArrayList<>();
     StringBuilder found = new StringBuilder();
-    for (Route route : house.routes.all()) {
+    for (Route route : testServer.routes.all()) {
       List<String> row = new ArrayList<>();
       for (String column : COLUMNS) {
         TestClient.Response answer = send(route, column);
         row.add(cell(answer.status()));
-        if (LESSER.contains(column)) {
+        if (UNPRIVILEGED.contains(column)) {
           String whole = answer.headers() + "\n" + answer.text();
           planted.forEach(
               (what, secret) -> {
                 if (whole.contains(secret)) {
-                  problems.add(route.name() + " answers " + what + " to " + column);
+                  problems.add(route.name() + " discloses " + what + " to " + column);
                 }
               });
         }
@@ -175,33 +178,35 @@ class CredentialMatrixTest {
       found.append(String.format("%-22s", route.name())).append(String.join(" ", row)).append('\n');
     }
     assertThat(problems).as("%s", found).isEmpty();
-    assertThat(table).hasSameSizeAs(house.routes.all());
-    assertThat(house.warnings).isEmpty();
+    assertThat(table).hasSameSizeAs(testServer.routes.all());
+    assertThat(testServer.warnings).isEmpty();
     planted.forEach(
         (what, secret) ->
-            assertThat(house.requests.toString()).as("log and " + what).doesNotContain(secret));
+            assertThat(testServer.requests.toString())
+                .as("log and " + what)
+                .doesNotContain(secret));
   }
 
   @Test
-  void noAnswerHasTheValueOfASecretVariableNotEvenToAnAdministrator() throws IOException {
+  void secretVariableIsNeverDisclosed() throws IOException {
     for (String path : List.of("/api/v1/sandboxes", "/api/v1/sandboxes/" + initialized)) {
-      assertThat(house.client().get(path).text())
+      assertThat(testServer.client().get(path).text())
           .contains("\"secretEnv\":[\"C\"]", ENV, INIT)
           .doesNotContain(SECRET);
     }
     Map<?, ?> spec =
-        (Map<?, ?>) house.client().get("/api/v1/sandboxes/" + initialized).json().get("spec");
+        (Map<?, ?>) testServer.client().get("/api/v1/sandboxes/" + initialized).json().get("spec");
     assertThat(
-            house
+            testServer
                 .client()
                 .post("/api/v1/sandboxes", new JsonMapper().writeValueAsString(spec))
                 .status())
-        .as("what was answered is not taken for the values")
+        .as("names in a response are not accepted as values")
         .isEqualTo(400);
   }
 
   @Test
-  void neitherTokensNorSecretVariablesAreInAFile() throws IOException {
+  void tokensAndSecretVariablesAreNotStored() throws IOException {
     for (String what : List.of("secretEnv", "volume token", "envd token", "sandbox token")) {
       String secret = planted.getOrDefault(what, "");
       assertThat(secret).isNotEmpty();
@@ -220,16 +225,16 @@ class CredentialMatrixTest {
   }
 
   private TestClient.Response send(Route route, String column) throws IOException {
-    boolean lesser = LESSER.contains(column);
+    boolean unprivileged = UNPRIVILEGED.contains(column);
     String path =
         route
             .template()
             .replace("{port}", "8000")
-            .replace("{volume}", lesser ? volume : "nobody")
+            .replace("{volume}", unprivileged ? volume : "missing")
             .replace("{execution}", execution)
             .replace("{rest}", "")
-            .replace("{id}", ofSandbox(route, column) ? sandbox : "nobody")
-            .replaceAll("\\{[a-z]+}", "nobody");
+            .replace("{id}", usesRealSandbox(route, column) ? sandbox : "missing")
+            .replaceAll("\\{[a-z]+}", "missing");
     Map<String, String> headers = new LinkedHashMap<>();
     String credential = credentials.getOrDefault(column, "");
     if (isEnvd(route)) {
@@ -245,24 +250,27 @@ class CredentialMatrixTest {
           header(route).equals("Authorization") ? "Bearer " + credential : credential);
     }
     byte[] body = new byte[0];
-    String query = lesser || !route.dialect().isNative() ? query(route) : "?nosuch=1";
+    String query = unprivileged || !route.dialect().isNative() ? query(route) : "?nosuch=1";
     boolean json = route.body() instanceof Route.Body.Json && route.scope().isPresent();
-    if (!route.dialect().isNative() && !lesser && json) {
-      body = "[]".getBytes(UTF_8); // is refused once the credential was accepted
+    if (!route.dialect().isNative() && !unprivileged && json) {
+      body = "[]".getBytes(UTF_8); // rejected after the credential is accepted
       headers.put("Content-Type", "application/json");
     }
     return answer(route, path + query, headers, body);
   }
 
-  /** A greater credential changes nothing that the other cells need. */
-  private static boolean ofSandbox(Route route, String column) {
-    return LESSER.contains(column)
+  /**
+   * Returns whether the request names the real sandbox. A privileged credential must not change
+   * state that other cells need.
+   */
+  private static boolean usesRealSandbox(Route route, String column) {
+    return UNPRIVILEGED.contains(column)
         || column.equals("token")
         || route.dialect().isNative()
         || route.method().equals("GET");
   }
 
-  /** The query of a request that is worked on, where the credential allows it. */
+  /** Returns a valid query, so that the request is processed if the credential allows it. */
   private static String query(Route route) {
     Map<String, String> values = Map.of("path", "/workspace", "after", "0", "pattern", "*");
     return route.parameters().stream()
@@ -283,11 +291,11 @@ class CredentialMatrixTest {
         : isEnvd(route) ? E2bCredentials.ENVD_HEADER : "Authorization";
   }
 
-  /** Streams have no end: what is there within a moment is looked at. */
+  /** Streams are endless: checks what arrives within a short time. */
   private TestClient.Response answer(
       Route route, String path, Map<String, String> headers, byte[] body) throws IOException {
     try (TestClient.OpenResponse open =
-        house.client("").open(route.method(), path, headers, body)) {
+        testServer.client("").open(route.method(), path, headers, body)) {
       open.socket().setSoTimeout(300);
       ByteArrayOutputStream content = new ByteArrayOutputStream();
       byte[] buffer = new byte[8192];

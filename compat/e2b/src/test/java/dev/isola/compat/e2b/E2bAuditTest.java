@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What E2B's clients change, and tokens that they are answered, are lines of the audit log. */
+/** Changes by E2B's clients and disclosures of tokens to them are audited. */
 class E2bAuditTest {
   private static final Log QUIET =
       new Log() {
@@ -44,22 +44,22 @@ class E2bAuditTest {
 
   @TempDir Path folder;
   private AuditLog audit;
-  private TestServer house;
+  private TestServer testServer;
 
   @BeforeEach
   void open() throws IOException {
     audit = AuditLog.open(file(), 1 << 20, true, InstantSource.system(), QUIET);
-    house =
+    testServer =
         E2bTestServer.open(
             folder,
-            serving ->
+            context ->
                 new HttpServerOptions(
                     Optional.empty(), RequestLimits.NONE, List.of(audit), Optional::empty));
   }
 
   @AfterEach
   void close() {
-    house.close();
+    testServer.close();
     audit.close();
   }
 
@@ -76,7 +76,7 @@ class E2bAuditTest {
     }
   }
 
-  /** A line is written when the answer has gone out. */
+  /** Waits for lines, which are written after the response is sent. */
   private List<Map<String, Object>> lines(int count) {
     await().atMost(Duration.ofSeconds(10)).until(() -> lines().size() >= count);
     try {
@@ -94,29 +94,30 @@ class E2bAuditTest {
   }
 
   @Test
-  void writesByATokenAndAnswersWithATokenAreLinesWithAnActor() throws IOException {
-    TestClient client = house.client("");
-    Map<String, String> use = Map.of("X-API-KEY", house.use, "Content-Type", "application/json");
+  void tokenWritesAndTokenDisclosuresAreLoggedWithAnActor() throws IOException {
+    TestClient client = testServer.client("");
+    Map<String, String> use =
+        Map.of("X-API-KEY", testServer.use, "Content-Type", "application/json");
     byte[] nothing = new byte[0];
     TestClient.Response made =
         client.send("POST", "/v2/sandboxes", use, "{\"templateID\":\"host\"}".getBytes(UTF_8));
     String id = made.field("sandboxID");
     String envd = made.field("envdAccessToken");
     client.send("GET", "/sandboxes/" + id, use, nothing);
-    client.send("GET", "/sandboxes/" + id, Map.of("X-API-KEY", house.read), nothing);
+    client.send("GET", "/sandboxes/" + id, Map.of("X-API-KEY", testServer.read), nothing);
     Map<String, String> inside =
         Map.of("E2b-Sandbox-Id", id, "E2b-Sandbox-Port", "49983", "X-Access-Token", envd);
     client.send("POST", "/files?path=/workspace/a", inside, "a".getBytes(UTF_8));
     client.send("GET", "/files?path=/workspace/a", inside, nothing);
     client.send("POST", "/files?path=/x&signature=v1_wrong", Map.of(), "a".getBytes(UTF_8));
-    String planted = house.plantVolume();
+    String planted = testServer.plantVolume();
     TestClient.Response volume = client.send("GET", "/volumes/" + planted, use, nothing);
     client.send(
         "PUT",
         "/volumecontent/" + planted + "/file?path=/a",
         Map.of("Authorization", "Bearer " + volume.field("token")),
         "a".getBytes(UTF_8));
-    house.client(house.use).post("/api/v1/sandboxes/" + id + "/ports/1/x", "{}");
+    testServer.client(testServer.use).post("/api/v1/sandboxes/" + id + "/ports/1/x", "{}");
 
     assertThat(lines(6))
         .extracting(line -> line.get("key") + " " + line.get("action") + " " + line.get("token"))
@@ -131,13 +132,13 @@ class E2bAuditTest {
   }
 
   @Test
-  void aWriteByASignedUrlIsALineThatNamesTheSandbox() throws Exception {
-    TestClient client = house.client("");
+  void signedUrlWriteIsLoggedWithItsSandbox() throws Exception {
+    TestClient client = testServer.client("");
     TestClient.Response made =
         client.send(
             "POST",
             "/v2/sandboxes",
-            Map.of("X-API-KEY", house.use, "Content-Type", "application/json"),
+            Map.of("X-API-KEY", testServer.use, "Content-Type", "application/json"),
             "{\"templateID\":\"host\"}".getBytes(UTF_8));
     String signed = "/workspace/b:write::" + made.field("envdAccessToken");
     byte[] hash = MessageDigest.getInstance("SHA-256").digest(signed.getBytes(UTF_8));
@@ -154,10 +155,10 @@ class E2bAuditTest {
   }
 
   @Test
-  void anUploadToATemplateIsALineWithoutItsSecret() throws IOException {
-    TestClient client = house.client("");
+  void templateUploadIsLoggedWithoutItsSecret() throws IOException {
+    TestClient client = testServer.client("");
     Map<String, String> admin =
-        Map.of("X-API-KEY", house.admin, "Content-Type", "application/json");
+        Map.of("X-API-KEY", testServer.admin, "Content-Type", "application/json");
     TestClient.Response named =
         client.send("POST", "/v3/templates", admin, "{\"name\":\"audited\"}".getBytes(UTF_8));
     String place = "/templates/" + named.field("templateID") + "/files/" + "a".repeat(64);

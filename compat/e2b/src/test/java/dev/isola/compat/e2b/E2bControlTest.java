@@ -20,28 +20,28 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** O1: E2B's control plane, byte by byte where its clients look. */
+/** O1: E2B's control plane as its clients see it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class E2bControlTest {
   private static final JsonMapper JSON = new JsonMapper();
 
-  private TestServer house;
+  private TestServer testServer;
 
   @BeforeAll
   void open(@TempDir Path folder) {
-    house = E2bTestServer.open(folder);
+    testServer = E2bTestServer.open(folder);
   }
 
   @AfterAll
   void close() {
-    house.close();
+    testServer.close();
   }
 
-  private TestClient.Response ask(String method, String path, String body) throws IOException {
-    return ask(method, path, body, house.admin);
+  private TestClient.Response send(String method, String path, String body) throws IOException {
+    return send(method, path, body, testServer.admin);
   }
 
-  private TestClient.Response ask(String method, String path, String body, String key)
+  private TestClient.Response send(String method, String path, String body, String key)
       throws IOException {
     Map<String, String> headers = new HashMap<>();
     if (!key.isEmpty()) {
@@ -50,12 +50,12 @@ class E2bControlTest {
     if (!body.isEmpty()) {
       headers.put("Content-Type", "application/json");
     }
-    return house.client("").send(method, path, headers, body.getBytes(UTF_8));
+    return testServer.client("").send(method, path, headers, body.getBytes(UTF_8));
   }
 
   private TestClient.Response create(String more) throws IOException {
     TestClient.Response answer =
-        ask("POST", "/v2/sandboxes", "{\"templateID\":\"host\"" + more + "}");
+        send("POST", "/v2/sandboxes", "{\"templateID\":\"host\"" + more + "}");
     assertThat(answer.status()).as(answer.text()).isEqualTo(201);
     return answer;
   }
@@ -66,79 +66,81 @@ class E2bControlTest {
   }
 
   @Test
-  void aSandboxHasAllThatTheClientsNeed() throws IOException {
+  void sandboxHasAllRequiredFields() throws IOException {
     TestClient.Response made = create(",\"timeout\":60,\"metadata\":{\"a\":\"b\"},\"unknown\":{}");
     assertThat(made.json())
         .containsKeys("sandboxID", "templateID", "clientID", "envdVersion", "envdAccessToken");
     assertThat(made.field("trafficAccessToken")).isEqualTo("null");
     String id = made.field("sandboxID");
     assertThat(id).matches("[a-z0-9]+");
-    Map<String, Object> info = ask("GET", "/sandboxes/" + id, "").json();
+    Map<String, Object> info = send("GET", "/sandboxes/" + id, "").json();
     assertThat(info)
         .containsEntry("state", "running")
         .containsEntry("metadata", Map.of("a", "b"))
         .containsKeys("startedAt", "endAt", "cpuCount", "memoryMB", "diskSizeMB", "envdVersion")
         .containsEntry("envdAccessToken", made.json().get("envdAccessToken"));
-    assertThat(ask("DELETE", "/sandboxes/" + id, "").status()).isEqualTo(204);
-    TestClient.Response gone = ask("DELETE", "/sandboxes/" + id, "");
+    assertThat(send("DELETE", "/sandboxes/" + id, "").status()).isEqualTo(204);
+    TestClient.Response gone = send("DELETE", "/sandboxes/" + id, "");
     assertThat(gone.status()).isEqualTo(404);
     assertThat(gone.json()).containsEntry("code", 404).containsKey("message");
   }
 
   @Test
-  void aKeyMakesOneSandbox() throws IOException {
+  void repeatedIdempotencyKeyCreatesOneSandbox() throws IOException {
     Map<String, String> headers =
         Map.of(
-            "X-API-KEY", house.admin,
+            "X-API-KEY", testServer.admin,
             "Content-Type", "application/json",
             "Idempotency-Key", "0c1b2a");
     byte[] wanted = "{\"templateID\":\"host\",\"metadata\":{\"a\":\"b\"}}".getBytes(UTF_8);
     byte[] other = "{\"templateID\":\"host\",\"timeout\":77}".getBytes(UTF_8);
-    TestClient client = house.client("");
+    TestClient client = testServer.client("");
     TestClient.Response first = client.send("POST", "/v2/sandboxes", headers, wanted);
     TestClient.Response again = client.send("POST", "/v2/sandboxes", headers, wanted);
     assertThat(again.status()).as(again.text()).isEqualTo(201);
     assertThat(again.json()).isEqualTo(first.json());
     assertThat(client.send("POST", "/v2/sandboxes", headers, other).status()).isEqualTo(409);
-    ask("DELETE", "/sandboxes/" + first.field("sandboxID"), "");
+    send("DELETE", "/sandboxes/" + first.field("sandboxID"), "");
   }
 
   @Test
-  void theTokenOfOneSandboxOpensNoOther() throws IOException {
+  void tokenIsLimitedToItsSandbox() throws IOException {
     TestClient.Response one = create("");
     TestClient.Response other = create("");
-    Map<String, String> mine =
+    Map<String, String> own =
         Map.of(
             "E2b-Sandbox-Id", one.field("sandboxID"),
             "E2b-Sandbox-Port", "49983",
             "X-Access-Token", one.field("envdAccessToken"));
-    Map<String, String> stolen = new HashMap<>(mine);
+    Map<String, String> stolen = new HashMap<>(own);
     stolen.put("E2b-Sandbox-Id", other.field("sandboxID"));
-    TestClient client = house.client("");
+    TestClient client = testServer.client("");
     byte[] nothing = new byte[0];
-    assertThat(client.send("GET", "/envs", mine, nothing).status()).isEqualTo(200);
+    assertThat(client.send("GET", "/envs", own, nothing).status()).isEqualTo(200);
     TestClient.Response refused = client.send("GET", "/envs", stolen, nothing);
     assertThat(refused.status()).isEqualTo(401);
     assertThat(refused.json()).containsEntry("code", 401);
-    stolen.put("X-Access-Token", house.admin);
+    stolen.put("X-Access-Token", testServer.admin);
     assertThat(client.send("GET", "/envs", stolen, nothing).status()).isEqualTo(401);
   }
 
   @Test
-  void everyRouteOfTheirsNeedsAKeyThatAllowsIt() throws IOException {
-    List<Route> theirs =
-        house.routes.all().stream().filter(one -> one.dialect() == E2bDialect.CONTROL).toList();
-    assertThat(theirs).hasSizeGreaterThan(30);
-    for (Route route : theirs) {
+  void everyControlRouteRequiresAKeyWithItsScope() throws IOException {
+    List<Route> controlRoutes =
+        testServer.routes.all().stream()
+            .filter(one -> one.dialect() == E2bDialect.CONTROL)
+            .toList();
+    assertThat(controlRoutes).hasSizeGreaterThan(30);
+    for (Route route : controlRoutes) {
       String path = route.template().replaceAll("\\{[a-z]+}", "nothing");
       String body = route.method().equals("GET") || route.method().equals("DELETE") ? "" : "{}";
-      for (String key : List.of("", "e2b_0123", house.admin + "0")) {
-        TestClient.Response answer = ask(route.method(), path, body, key);
+      for (String key : List.of("", "e2b_0123", testServer.admin + "0")) {
+        TestClient.Response answer = send(route.method(), path, body, key);
         assertThat(answer.status()).as(route.name() + " with " + key).isEqualTo(401);
         assertThat(answer.json()).containsEntry("code", 401).containsKey("message");
       }
       if (route.scope().isPresent() && route.scope().get() != dev.isola.server.auth.Scope.READ) {
-        assertThat(ask(route.method(), path, body, house.read).status())
+        assertThat(send(route.method(), path, body, testServer.read).status())
             .as(route.name())
             .isEqualTo(403);
       }
@@ -146,43 +148,45 @@ class E2bControlTest {
   }
 
   @Test
-  void listsAreByPageAndNewestFirst() throws IOException {
+  void listsArePagedAndNewestFirst() throws IOException {
     String first = create(",\"metadata\":{\"list\":\"x y\"}").field("sandboxID");
     String second = create(",\"metadata\":{\"list\":\"x y\"}").field("sandboxID");
     String third = create(",\"metadata\":{\"list\":\"x y\"}").field("sandboxID");
     String query = "/v2/sandboxes?limit=2&metadata=list%3Dx%252520y";
-    TestClient.Response page = ask("GET", query, "");
+    TestClient.Response page = send("GET", query, "");
     assertThat(array(page)).extracting(one -> one.get("sandboxID")).containsExactly(third, second);
     String next = page.headers().get("x-next-token");
-    TestClient.Response rest = ask("GET", query + "&nextToken=" + next, "");
+    TestClient.Response rest = send("GET", query + "&nextToken=" + next, "");
     assertThat(array(rest)).extracting(one -> one.get("sandboxID")).containsExactly(first);
     assertThat(rest.headers()).doesNotContainKey("x-next-token");
-    TestClient.Response oldest = ask("GET", query + "&order=asc", "");
+    TestClient.Response oldest = send("GET", query + "&order=asc", "");
     assertThat(array(oldest))
         .extracting(one -> one.get("sandboxID"))
         .containsExactly(first, second);
-    assertThat(ask("GET", "/v2/sandboxes?state=asleep", "").json()).containsEntry("code", 400);
-    assertThat(ask("GET", "/v2/sandboxes?nextToken=rubbish", "").json()).containsEntry("code", 400);
+    assertThat(send("GET", "/v2/sandboxes?state=asleep", "").json()).containsEntry("code", 400);
+    assertThat(send("GET", "/v2/sandboxes?nextToken=rubbish", "").json())
+        .containsEntry("code", 400);
   }
 
   @Test
-  void pausedTwiceIsAConflictAndConnectingWakes() throws IOException {
+  void pausingTwiceIsAConflictAndConnectResumes() throws IOException {
     String id = create("").field("sandboxID");
-    assertThat(ask("POST", "/sandboxes/" + id + "/pause", "{}").status()).isEqualTo(204);
-    assertThat(ask("POST", "/sandboxes/" + id + "/pause", "{}").json()).containsEntry("code", 409);
+    assertThat(send("POST", "/sandboxes/" + id + "/pause", "{}").status()).isEqualTo(204);
+    assertThat(send("POST", "/sandboxes/" + id + "/pause", "{}").json()).containsEntry("code", 409);
     Map<String, String> health = Map.of("E2b-Sandbox-Id", id);
-    TestClient.Response asleep = house.client("").send("GET", "/health", health, new byte[0]);
+    TestClient.Response asleep = testServer.client("").send("GET", "/health", health, new byte[0]);
     assertThat(asleep.status()).isEqualTo(502);
     assertThat(asleep.json()).containsEntry("code", 502).containsEntry("sandboxId", id);
-    assertThat(ask("POST", "/v2/sandboxes/" + id + "/connect", "{}").status()).isEqualTo(201);
-    assertThat(ask("POST", "/v2/sandboxes/" + id + "/connect", "{}").status()).isEqualTo(200);
-    assertThat(ask("POST", "/sandboxes/" + id + "/resume", "{}").json()).containsEntry("code", 409);
-    assertThat(house.client("").send("GET", "/health", health, new byte[0]).status())
+    assertThat(send("POST", "/v2/sandboxes/" + id + "/connect", "{}").status()).isEqualTo(201);
+    assertThat(send("POST", "/v2/sandboxes/" + id + "/connect", "{}").status()).isEqualTo(200);
+    assertThat(send("POST", "/sandboxes/" + id + "/resume", "{}").json())
+        .containsEntry("code", 409);
+    assertThat(testServer.client("").send("GET", "/health", health, new byte[0]).status())
         .isEqualTo(204);
   }
 
   @Test
-  void whatCannotBeKeptIsRefusedAndNotPassedOver() throws IOException {
+  void unsupportedOptionsAreRejected() throws IOException {
     for (String network :
         List.of(
             "{\"dnsServers\":[\"192.0.2.1\"]}",
@@ -190,34 +194,35 @@ class E2bControlTest {
             "{\"rules\":{\"a.example\":[]}}",
             "{\"egressProxy\":{\"address\":\"x\"}}")) {
       TestClient.Response answer =
-          ask("POST", "/v2/sandboxes", "{\"templateID\":\"host\",\"network\":" + network + "}");
+          send("POST", "/v2/sandboxes", "{\"templateID\":\"host\",\"network\":" + network + "}");
       assertThat(answer.status()).as(network).isEqualTo(501);
     }
     String id = create("").field("sandboxID");
     String network = "/sandboxes/" + id + "/network";
-    assertThat(ask("PUT", network, "{}").status()).isEqualTo(204);
+    assertThat(send("PUT", network, "{}").status()).isEqualTo(204);
     for (String change :
         List.of("{\"allow_internet_access\":false}", "{\"allowOut\":[\"a.example\"]}")) {
-      assertThat(ask("PUT", network, change).status()).as(change).isEqualTo(501);
+      assertThat(send("PUT", network, change).status()).as(change).isEqualTo(501);
     }
-    assertThat(ask("POST", "/secrets", "{\"name\":\"a\",\"value\":\"b\"}").status()).isEqualTo(501);
+    assertThat(send("POST", "/secrets", "{\"name\":\"a\",\"value\":\"b\"}").status())
+        .isEqualTo(501);
     assertThat(
-            ask(
+            send(
                     "POST",
                     "/v2/sandboxes",
                     "{\"templateID\":\"host\",\"metadata\":{\"isola.x\":\"y\"}}")
                 .status())
         .isEqualTo(400);
-    assertThat(ask("POST", "/v2/sandboxes", "{\"templateID\":7}").status()).isEqualTo(400);
-    assertThat(ask("POST", "/v2/sandboxes", "{\"templateID\":\"none\"}").json())
+    assertThat(send("POST", "/v2/sandboxes", "{\"templateID\":7}").status()).isEqualTo(400);
+    assertThat(send("POST", "/v2/sandboxes", "{\"templateID\":\"none\"}").json())
         .containsEntry("code", 404);
   }
 
   @Test
-  void providerWithoutVolumesRefusesToCreateOne() throws IOException {
-    TestClient.Response refused = ask("POST", "/volumes", "{\"name\":\"data\"}");
+  void providerWithoutVolumesRejectsCreate() throws IOException {
+    TestClient.Response refused = send("POST", "/volumes", "{\"name\":\"data\"}");
     assertThat(refused.status()).isEqualTo(501);
     assertThat(refused.field("message")).contains("volumes");
-    assertThat(array(ask("GET", "/volumes", ""))).isEmpty();
+    assertThat(array(send("GET", "/volumes", ""))).isEmpty();
   }
 }

@@ -12,32 +12,32 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** E2B's API gives no lesser key a sandbox that an administrator made on the host's network. */
+/** Keys below scope admin get no access to a sandbox on the host's network through E2B's API. */
 class E2bHostAccessTest {
   private static final String HOST = "{\"network\":{\"mode\":\"host\"}}";
 
   @TempDir Path folder;
 
   @Test
-  void noTokenOfASandboxOnTheHostsNetworkIsAnsweredToALesserKey() throws IOException {
-    try (TestServer house =
+  void tokenOfASandboxOnTheHostNetworkRequiresScopeAdmin() throws IOException {
+    try (TestServer testServer =
         E2bTestServer.open(
-            folder.resolve("house"),
+            folder.resolve("server"),
             new SubprocessProviderFactory(),
-            serving -> HttpServerOptions.NONE,
+            context -> HttpServerOptions.NONE,
             Map.of("allow_host_network", "true", "shutdown", "drain"))) {
-      String id = house.client().post("/api/v1/sandboxes", HOST).field("id");
-      Map<String, String> use = Map.of("X-API-KEY", house.use);
-      TestClient client = house.client("");
+      String id = testServer.client().post("/api/v1/sandboxes", HOST).field("id");
+      Map<String, String> use = Map.of("X-API-KEY", testServer.use);
+      TestClient client = testServer.client("");
       assertThat(client.send("GET", "/sandboxes/" + id, use, new byte[0]).text())
           .contains(id)
           .doesNotContain("envdAccessToken");
       assertThat(client.send("POST", "/sandboxes/" + id + "/connect", use, new byte[0]).status())
           .isEqualTo(403);
-      Map<String, String> admin = Map.of("X-API-KEY", house.admin);
+      Map<String, String> admin = Map.of("X-API-KEY", testServer.admin);
       assertThat(client.send("GET", "/sandboxes/" + id, admin, new byte[0]).text())
           .contains("envdAccessToken");
-      house.client().delete("/api/v1/sandboxes/" + id + "?force=true");
+      testServer.client().delete("/api/v1/sandboxes/" + id + "?force=true");
     }
   }
 }

@@ -20,34 +20,34 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tokens of E2B's clients at private ports: who opens them, who is counted, what is hidden. */
+/** E2B tokens at private ports: access, failure counting, and stripping of credentials. */
 class E2bPortCredentialsTest {
   private static final List<String> HEADERS = List.of("X-Access-Token", "E2b-Traffic-Access-Token");
 
   @TempDir Path folder;
   private TestSite site;
-  private TestServer house;
+  private TestServer testServer;
   private TestClient.Response made;
 
   @BeforeEach
   void open() throws IOException {
     site = new TestSite();
     site.respondWith("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
-    house =
+    testServer =
         E2bTestServer.open(
             folder,
             new SubprocessProviderFactory(),
-            serving ->
+            context ->
                 new HttpServerOptions(
                     Optional.empty(), new RequestLimits(0, 1, 2, 0, 0), List.of(), Optional::empty),
             Map.of("shutdown", "drain"));
     made =
-        house
+        testServer
             .client("")
             .send(
                 "POST",
                 "/v2/sandboxes",
-                Map.of("X-API-KEY", house.admin, "Content-Type", "application/json"),
+                Map.of("X-API-KEY", testServer.admin, "Content-Type", "application/json"),
                 "{\"templateID\":\"host\",\"network\":{\"allowPublicTraffic\":false}}"
                     .getBytes(UTF_8));
     assertThat(made.status()).as(made.text()).isEqualTo(201);
@@ -55,8 +55,8 @@ class E2bPortCredentialsTest {
 
   @AfterEach
   void close() throws IOException {
-    house.client().delete("/api/v1/sandboxes/" + made.field("sandboxID") + "?force=true");
-    house.close();
+    testServer.client().delete("/api/v1/sandboxes/" + made.field("sandboxID") + "?force=true");
+    testServer.close();
     site.close();
   }
 
@@ -64,25 +64,26 @@ class E2bPortCredentialsTest {
     Map<String, String> headers = new HashMap<>(more);
     headers.put("E2b-Sandbox-Id", made.field("sandboxID"));
     headers.put("E2b-Sandbox-Port", Integer.toString(site.port()));
-    return house.client("").send("GET", "/", headers, new byte[0]);
+    return testServer.client("").send("GET", "/", headers, new byte[0]);
   }
 
   @Test
-  void rightTokensOpenAPrivatePortAndDoNotReachTheSandbox() throws IOException {
+  void validTokensGrantAccessToAPrivatePortAndAreNotForwarded() throws IOException {
     assertThat(preview(Map.of()).status()).isEqualTo(401);
     List<String> tokens = List.of(made.field("envdAccessToken"), made.field("trafficAccessToken"));
     for (int i = 0; i < HEADERS.size(); i++) {
       TestClient.Response answer =
-          preview(Map.of(HEADERS.get(i), tokens.get(i), "X-API-KEY", house.use, "X-Own", "yes"));
+          preview(
+              Map.of(HEADERS.get(i), tokens.get(i), "X-API-KEY", testServer.use, "X-Own", "yes"));
       assertThat(answer.status()).as(HEADERS.get(i) + answer.text()).isEqualTo(200);
       assertThat(site.lastHead())
           .contains("X-Own: yes")
-          .doesNotContain(tokens.get(i), house.use, "X-API-KEY", HEADERS.get(i));
+          .doesNotContain(tokens.get(i), testServer.use, "X-API-KEY", HEADERS.get(i));
     }
   }
 
   @Test
-  void wrongTokensAreCountedAndThenARightOneIsNotLookedAt() throws IOException {
+  void failedTokensBlockTheAddress() throws IOException {
     for (String header : HEADERS) {
       assertThat(preview(Map.of(header, "wrong")).status()).as(header).isEqualTo(401);
     }

@@ -15,12 +15,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The server of the server's own tests, which answers E2B's API as well. */
+/** Starts the server of the server tests with E2B's API. */
 final class E2bTestServer {
   private E2bTestServer() {}
 
   static TestServer open(Path folder) {
-    return open(folder, serving -> HttpServerOptions.NONE);
+    return open(folder, context -> HttpServerOptions.NONE);
   }
 
   static TestServer open(Path folder, Function<ServerContext, HttpServerOptions> options) {
@@ -38,10 +38,10 @@ final class E2bTestServer {
         factory,
         options,
         config,
-        (serving, keys, stored) ->
+        (context, keys, stored) ->
             List.of(
                 new E2bApi(
-                    serving,
+                    context,
                     keys,
                     new E2bSettings(factory.name(), NetworkMode.NONE, Optional.of(stored)),
                     ImageService.NONE)));

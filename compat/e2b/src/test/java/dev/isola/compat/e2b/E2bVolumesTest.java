@@ -22,39 +22,39 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** E2B's volumes are the engine's, at a provider that has some. */
+/** E2B's volume API on a provider that supports volumes. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class E2bVolumesTest {
   private static final JsonMapper JSON = new JsonMapper();
 
-  private TestServer house;
+  private TestServer testServer;
 
   @BeforeAll
   void open(@TempDir Path folder) {
-    house =
+    testServer =
         E2bTestServer.open(
-            folder, new BubblewrapProviderFactory(), serving -> HttpServerOptions.NONE, Map.of());
+            folder, new BubblewrapProviderFactory(), context -> HttpServerOptions.NONE, Map.of());
     assumeTrue(
-        house.registry.get("bubblewrap").health() instanceof Health.Healthy,
+        testServer.registry.get("bubblewrap").health() instanceof Health.Healthy,
         "NOT RUN: bubblewrap is not healthy here");
   }
 
   @AfterAll
   void close() {
-    house.close();
+    testServer.close();
   }
 
-  private TestClient.Response ask(String method, String path, String body, String key)
+  private TestClient.Response send(String method, String path, String body, String key)
       throws IOException {
     Map<String, String> headers = new HashMap<>(Map.of("X-API-KEY", key));
     if (!body.isEmpty()) {
       headers.put("Content-Type", "application/json");
     }
-    return house.client("").send(method, path, headers, body.getBytes(UTF_8));
+    return testServer.client("").send(method, path, headers, body.getBytes(UTF_8));
   }
 
-  private TestClient.Response ask(String method, String path, String body) throws IOException {
-    return ask(method, path, body, house.admin);
+  private TestClient.Response send(String method, String path, String body) throws IOException {
+    return send(method, path, body, testServer.admin);
   }
 
   private static List<Map<String, Object>> array(TestClient.Response answer) {
@@ -72,41 +72,44 @@ class E2bVolumesTest {
       throws IOException {
     Map<String, String> headers =
         authorization.isEmpty() ? Map.of() : Map.of("Authorization", authorization);
-    return house.client("").send(method, "/volumecontent/" + volume + "/" + what, headers, body);
+    return testServer
+        .client("")
+        .send(method, "/volumecontent/" + volume + "/" + what, headers, body);
   }
 
   @Test
-  void volumesHaveNames() throws IOException {
-    TestClient.Response made = ask("POST", "/volumes", "{\"name\":\"data\"}");
+  void volumesAreCreatedAndFoundByName() throws IOException {
+    TestClient.Response made = send("POST", "/volumes", "{\"name\":\"data\"}");
     assertThat(made.status()).as(made.text()).isEqualTo(201);
-    assertThat(ask("POST", "/volumes", "{\"name\":\"data\"}").json()).containsEntry("code", 409);
-    assertThat(ask("POST", "/volumes", "{\"name\":\"../x\"}").json()).containsEntry("code", 400);
-    assertThat(ask("GET", "/volumes/" + made.field("volumeID"), "").field("name"))
+    assertThat(send("POST", "/volumes", "{\"name\":\"data\"}").json()).containsEntry("code", 409);
+    assertThat(send("POST", "/volumes", "{\"name\":\"../x\"}").json()).containsEntry("code", 400);
+    assertThat(send("GET", "/volumes/" + made.field("volumeID"), "").field("name"))
         .isEqualTo("data");
-    assertThat(ask("GET", "/volumes/none", "").json()).containsEntry("code", 404);
-    assertThat(array(ask("GET", "/volumes", "")))
+    assertThat(send("GET", "/volumes/none", "").json()).containsEntry("code", 404);
+    assertThat(array(send("GET", "/volumes", "")))
         .anySatisfy(one -> assertThat(one).containsEntry("name", "data"));
-    assertThat(house.engine.volumes().get("", "data").id()).isEqualTo(made.field("volumeID"));
+    assertThat(testServer.engine.volumes().get("", "data").id()).isEqualTo(made.field("volumeID"));
   }
 
   @Test
-  void whatIsInAVolumeIsForItsTokenOnly() throws IOException {
-    TestClient.Response made = ask("POST", "/volumes", "{\"name\":\"inside\"}");
+  void volumeContentRequiresItsToken() throws IOException {
+    TestClient.Response made = send("POST", "/volumes", "{\"name\":\"inside\"}");
     String id = made.field("volumeID");
     String token = made.field("token");
     assertThat(token).hasSize(64);
-    assertThat(array(ask("GET", "/volumes", "", house.read)))
+    assertThat(array(send("GET", "/volumes", "", testServer.read)))
         .allSatisfy(one -> assertThat(one).containsOnlyKeys("volumeID", "name"));
-    assertThat(ask("GET", "/volumes/" + id, "", house.read).status()).isEqualTo(403);
-    String second = ask("GET", "/volumes/" + id, "", house.use).field("token");
+    assertThat(send("GET", "/volumes/" + id, "", testServer.read).status()).isEqualTo(403);
+    String second = send("GET", "/volumes/" + id, "", testServer.use).field("token");
     assertThat(second).hasSize(64).isNotEqualTo(token);
-    assertThat(house.ledger.settings().all("e2b-volume-token").toString())
+    assertThat(testServer.ledger.settings().all("e2b-volume-token").toString())
         .contains(id)
         .doesNotContain(token, second);
     for (String shown : List.of("", "Bearer", "Bearer " + token + "0", token, "Basic " + token)) {
       assertThat(content("GET", id, "dir?path=/", shown).status()).as(shown).isEqualTo(401);
     }
-    assertThat(content("GET", id, "dir?path=/", "Bearer " + house.admin).status()).isEqualTo(401);
+    assertThat(content("GET", id, "dir?path=/", "Bearer " + testServer.admin).status())
+        .isEqualTo(401);
     assertThat(content("GET", "none", "dir?path=/", "Bearer " + token).status()).isEqualTo(401);
     assertThat(content("GET", id, "dir?path=/&depth=0", "Bearer " + token).status()).isEqualTo(400);
     assertThat(content("GET", id, "file?path=a/../../b", "Bearer " + token).json())
@@ -120,10 +123,10 @@ class E2bVolumesTest {
     assertThat(array(content("GET", id, "dir?path=/", "Bearer " + token)))
         .singleElement()
         .satisfies(one -> assertThat(one).containsEntry("path", "/a"));
-    assertThat(ask("DELETE", "/volumes/" + id, "").status()).isEqualTo(204);
+    assertThat(send("DELETE", "/volumes/" + id, "").status()).isEqualTo(204);
     assertThat(content("GET", id, "dir?path=/", "Bearer " + token).status()).isEqualTo(401);
-    assertThat(house.registry.get("bubblewrap").volumes().orElseThrow().list())
+    assertThat(testServer.registry.get("bubblewrap").volumes().orElseThrow().list())
         .doesNotContain("inside");
-    assertThat(house.ledger.settings().all("e2b-volume-token")).doesNotContainKey(id);
+    assertThat(testServer.ledger.settings().all("e2b-volume-token")).doesNotContainKey(id);
   }
 }

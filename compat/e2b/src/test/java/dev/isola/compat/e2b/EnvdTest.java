@@ -32,27 +32,27 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A1: what E2B's clients find inside a sandbox, by the bytes. */
+/** A1: envd as E2B's clients see it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(60)
 class EnvdTest {
   @TempDir static Path folder;
-  private TestServer house;
+  private TestServer testServer;
   private String sandbox;
 
   @BeforeAll
   void open() throws IOException {
-    house = E2bTestServer.open(folder);
-    sandbox = made("{}");
+    testServer = E2bTestServer.open(folder);
+    sandbox = createSandbox("{}");
   }
 
   @AfterAll
   void close() {
-    house.close();
+    testServer.close();
   }
 
-  private String made(String order) throws IOException {
-    return house.client().post("/api/v1/sandboxes", order).field("id");
+  private String createSandbox(String order) throws IOException {
+    return testServer.client().post("/api/v1/sandboxes", order).field("id");
   }
 
   private Map<String, String> headers(String id) {
@@ -61,18 +61,18 @@ class EnvdTest {
     headers.put("E2b-Sandbox-Port", "49983");
     headers.put(
         "X-Access-Token",
-        house.keys.tokens().stableToken(new SandboxId(id), E2bCredentials.ENVD).reveal());
+        testServer.keys.tokens().stableToken(new SandboxId(id), E2bCredentials.ENVD).reveal());
     return headers;
   }
 
   private TestClient.Response get(String id, String path) throws IOException {
-    return house.client("").send("GET", path, headers(id), new byte[0]);
+    return testServer.client("").send("GET", path, headers(id), new byte[0]);
   }
 
   private TestClient.Response call(String method, String json) throws IOException {
     Map<String, String> headers = headers(sandbox);
     headers.put("Content-Type", "application/json");
-    return house.client("").send("POST", method, headers, json.getBytes(UTF_8));
+    return testServer.client("").send("POST", method, headers, json.getBytes(UTF_8));
   }
 
   private static byte[] envelope(String json) {
@@ -87,10 +87,10 @@ class EnvdTest {
   private TestClient.OpenResponse stream(String id, String method, byte[] body) throws IOException {
     Map<String, String> headers = headers(id);
     headers.put("Content-Type", "application/connect+json");
-    return house.client("").open("POST", method, headers, body);
+    return testServer.client("").open("POST", method, headers, body);
   }
 
-  /** Returns the messages of a stream, each behind its flags. */
+  /** Returns the messages of a stream, each prefixed with its flags. */
   private List<String> frames(String method, String json) throws IOException {
     try (TestClient.OpenResponse open = stream(sandbox, method, envelope(json))) {
       assertThat(open.status()).isEqualTo(200);
@@ -107,7 +107,7 @@ class EnvdTest {
     return frames;
   }
 
-  /** Returns what a process wrote. */
+  /** Returns the stdout of a process. */
   private static String stdout(List<String> frames) {
     Pattern data = Pattern.compile("\"stdout\":\"([^\"]*)\"");
     StringBuilder text = new StringBuilder();
@@ -130,7 +130,7 @@ class EnvdTest {
   }
 
   @Test
-  void aProcessBeginsWritesAndEnds() throws IOException {
+  void processStreamsStartOutputAndEnd() throws IOException {
     List<String> frames = frames("/process.Process/Start", start("echo out; exit 3"));
     assertThat(frames.getFirst()).matches("0\\{\"event\":\\{\"start\":\\{\"pid\":[0-9]+}}}");
     assertThat(frames.get(1))
@@ -141,9 +141,9 @@ class EnvdTest {
   }
 
   @Test
-  void whatIsWrongIsToldAtTheEndOfAStream() throws IOException {
-    String nobody = "{\"process\":{\"pid\":4711}}";
-    assertThat(frames("/process.Process/Connect", nobody))
+  void errorIsSentAsEndOfStream() throws IOException {
+    String anonymous = "{\"process\":{\"pid\":4711}}";
+    assertThat(frames("/process.Process/Connect", anonymous))
         .singleElement()
         .asString()
         .startsWith("2{\"error\":{")
@@ -159,7 +159,7 @@ class EnvdTest {
   }
 
   @Test
-  void aCallThatFailsSaysItsWordAndItsStatus() throws IOException {
+  void failedCallHasConnectCodeAndStatus() throws IOException {
     TestClient.Response missing =
         call("/filesystem.Filesystem/Stat", "{\"path\":\"/workspace/none\"}");
     assertThat(missing.status()).isEqualTo(404);
@@ -189,7 +189,7 @@ class EnvdTest {
         "{\"process\":{\"envs\":\"x\",\"cmd\":\"y\"}}",
         "{\"pty\":{\"size\":{\"cols\":-1}},\"process\":{\"cmd\":\"sh\"}}"
       })
-  void nonsenseIsTheCallersMistake(String json) throws IOException {
+  void malformedMessagesCauseNoInternalError(String json) throws IOException {
     for (String method :
         List.of(
             "filesystem.Filesystem/Stat", "filesystem.Filesystem/MakeDir",
@@ -207,11 +207,11 @@ class EnvdTest {
         assertThat(open.status()).as(method + " " + json).isLessThan(500);
       }
     }
-    assertThat(house.warnings).isEmpty();
+    assertThat(testServer.warnings).isEmpty();
   }
 
   @Test
-  void aMessageHasABound() throws IOException {
+  void messageSizeIsLimited() throws IOException {
     byte[] head = ByteBuffer.allocate(5).put((byte) 0).putInt(Integer.MAX_VALUE).array();
     try (TestClient.OpenResponse open = stream(sandbox, "/process.Process/Start", head)) {
       assertThat(new String(open.body().readAllBytes(), UTF_8)).contains("at most");
@@ -219,13 +219,13 @@ class EnvdTest {
   }
 
   @Test
-  void aSandboxThatIsNotThereIsToldByItsStatus() throws IOException {
+  void missingSandboxIsReportedByTheStatus() throws IOException {
     assertThat(get(sandbox, "/health").status()).isEqualTo(204);
     TestClient.Response never = get("neverwas", "/health");
     assertThat(never.status()).isEqualTo(502);
     assertThat(never.json()).containsEntry("code", 502).containsEntry("sandboxId", "neverwas");
-    String ended = made("{}");
-    house.client().delete("/api/v1/sandboxes/" + ended);
+    String ended = createSandbox("{}");
+    testServer.client().delete("/api/v1/sandboxes/" + ended);
     assertThat(get(ended, "/health").status()).isEqualTo(502);
     try (TestClient.OpenResponse open =
         stream(ended, "/process.Process/Start", envelope(start("true")))) {
@@ -234,48 +234,49 @@ class EnvdTest {
   }
 
   @Test
-  void oneThatSleepsIsWokenOnlyIfItWasMadeForThat() throws IOException {
-    String deep = made("{}");
-    String light = made("{\"autoResume\":true}");
-    for (String id : List.of(deep, light)) {
-      assertThat(house.client().post("/api/v1/sandboxes/" + id + "/pause", "{}").status())
+  void pausedSandboxIsResumedOnlyWithAutoResume() throws IOException {
+    String manual = createSandbox("{}");
+    String automatic = createSandbox("{\"autoResume\":true}");
+    for (String id : List.of(manual, automatic)) {
+      assertThat(testServer.client().post("/api/v1/sandboxes/" + id + "/pause", "{}").status())
           .isLessThan(300);
     }
-    assertThat(get(deep, "/health").status()).isEqualTo(502);
-    assertThat(get(light, "/health").status()).isEqualTo(204);
-    assertThat(house.client().get("/api/v1/sandboxes/" + light).field("state"))
+    assertThat(get(manual, "/health").status()).isEqualTo(502);
+    assertThat(get(automatic, "/health").status()).isEqualTo(204);
+    assertThat(testServer.client().get("/api/v1/sandboxes/" + automatic).field("state"))
         .isEqualTo("running");
   }
 
   @Test
-  void healthWithoutATokenWakesNoSandboxAndKeepsNoneAlive() throws IOException {
-    String id = made("{\"autoResume\":true,\"idleTimeoutSeconds\":600}");
+  void healthCheckWithoutTokenNeitherResumesNorKeepsAlive() throws IOException {
+    String id = createSandbox("{\"autoResume\":true,\"idleTimeoutSeconds\":600}");
     String path = "/api/v1/sandboxes/" + id;
-    String before = house.client().get(path).field("lastActivity");
-    TestClient stranger = house.client("");
+    String before = testServer.client().get(path).field("lastActivity");
+    TestClient anonymous = testServer.client("");
     Map<String, String> header = Map.of("E2b-Sandbox-Id", id);
     Map<String, String> wrong = Map.of("E2b-Sandbox-Id", id, "X-Access-Token", "wrong");
-    assertThat(stranger.send("GET", "/health", header, new byte[0]).status()).isEqualTo(204);
-    assertThat(stranger.send("GET", "/health", wrong, new byte[0]).status()).isEqualTo(204);
-    assertThat(house.engine.view(new SandboxId(id)).lastActivity()).hasToString(before);
+    assertThat(anonymous.send("GET", "/health", header, new byte[0]).status()).isEqualTo(204);
+    assertThat(anonymous.send("GET", "/health", wrong, new byte[0]).status()).isEqualTo(204);
+    assertThat(testServer.engine.view(new SandboxId(id)).lastActivity()).hasToString(before);
 
-    assertThat(house.client().post(path + "/pause", "{}").status()).isLessThan(300);
-    assertThat(stranger.send("GET", "/health", header, new byte[0]).status()).isEqualTo(502);
-    assertThat(stranger.send("GET", "/health", wrong, new byte[0]).status()).isEqualTo(502);
-    assertThat(house.client().get(path).field("state")).isEqualTo("paused");
+    assertThat(testServer.client().post(path + "/pause", "{}").status()).isLessThan(300);
+    assertThat(anonymous.send("GET", "/health", header, new byte[0]).status()).isEqualTo(502);
+    assertThat(anonymous.send("GET", "/health", wrong, new byte[0]).status()).isEqualTo(502);
+    assertThat(testServer.client().get(path).field("state")).isEqualTo("paused");
   }
 
   @Test
-  void aSandboxThatEndsCutsItsStreams() throws IOException {
-    String doomed = made("{}");
-    Map<String, String> headers = headers(doomed);
+  void destroyedSandboxCutsItsStreams() throws IOException {
+    String id = createSandbox("{}");
+    Map<String, String> headers = headers(id);
     headers.put("Content-Type", "application/connect+json");
-    headers.put("Connection", "keep-alive"); // so that an end can be told from a cut
+    headers.put(
+        "Connection", "keep-alive"); // so that a regular end can be distinguished from a cut
     try (TestClient.OpenResponse open =
-        house
+        testServer
             .client("")
             .open("POST", "/process.Process/Start", headers, envelope(start("sleep 100")))) {
-      house.client().delete("/api/v1/sandboxes/" + doomed);
+      testServer.client().delete("/api/v1/sandboxes/" + id);
       ByteArrayOutputStream rest = new ByteArrayOutputStream();
       assertThatThrownBy(() -> open.body().transferTo(rest)).isInstanceOf(IOException.class);
       assertThat(rest.toString(UTF_8)).contains("start").doesNotContain("exitCode");
@@ -283,7 +284,7 @@ class EnvdTest {
   }
 
   @Test
-  void changesAreCollectedForWhoAsks() throws IOException {
+  void watcherCollectsChangesUntilPolled() throws IOException {
     call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/workspace/watched\"}");
     String id =
         call("/filesystem.Filesystem/CreateWatcher", "{\"path\":\"/workspace/watched\"}")
@@ -329,13 +330,13 @@ class EnvdTest {
   }
 
   @Test
-  void inputArrivesWhileMoreIsToCome() throws IOException {
+  void streamedInputArrivesImmediately() throws IOException {
     try (TestClient.OpenResponse cat =
             stream(
                 sandbox,
                 "/process.Process/Start",
                 envelope("{\"process\":{\"cmd\":\"/bin/cat\"},\"tag\":\"live\",\"stdin\":true}"));
-        Socket socket = new Socket(InetAddress.getLoopbackAddress(), house.server.port())) {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), testServer.server.port())) {
       DataInputStream in = new DataInputStream(cat.body());
       in.read();
       in.readNBytes(in.readInt());
@@ -362,7 +363,7 @@ class EnvdTest {
   }
 
   @Test
-  void whatTakesNoInputSaysSo() throws IOException {
+  void processWithoutStdinRejectsInput() throws IOException {
     for (boolean stdin : List.of(true, false)) {
       String tag = "takes-" + stdin;
       String sleep =
@@ -388,7 +389,7 @@ class EnvdTest {
   }
 
   @Test
-  void manyThatEndedLatelyCanBeConnectedTo() throws IOException {
+  void recentlyEndedProcessesCanBeConnectedTo() throws IOException {
     List<String> first = frames("/process.Process/Start", start("exit 9"));
     String pid = first.getFirst().replaceAll(".*\"pid\":([0-9]+).*", "$1");
     for (int i = 0; i < 80; i++) {
@@ -400,8 +401,8 @@ class EnvdTest {
   }
 
   @Test
-  void factsOfASandbox() throws IOException {
-    String id = made("{\"env\":{\"COLOUR\":\"blue\"}}");
+  void environmentAndMetricsAreReported() throws IOException {
+    String id = createSandbox("{\"env\":{\"COLOUR\":\"blue\"}}");
     assertThat(get(id, "/envs").json())
         .containsEntry("COLOUR", "blue")
         .containsEntry("E2B_SANDBOX", "true");
@@ -410,37 +411,37 @@ class EnvdTest {
   }
 
   @Test
-  void theSamePathTwiceIsRefused() throws IOException {
+  void duplicatePathInAFormIsRejected() throws IOException {
     String part =
         "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"/workspace/x\""
             + "\r\n\r\n1\r\n";
     Map<String, String> headers = headers(sandbox);
     headers.put("Content-Type", "multipart/form-data; boundary=b");
     TestClient.Response answer =
-        house
+        testServer
             .client("")
             .send("POST", "/files", headers, (part + part + "--b--\r\n").getBytes(UTF_8));
     assertThat(answer.status()).isEqualTo(400);
     assertThat(answer.json()).containsEntry("code", 400);
   }
 
-  /** A byte of the next request was once taken for a sign of the client's. */
+  /** Regression: a byte of the next request was taken for a disconnect. */
   @Test
-  void oneConnectionServesManyStreams() throws IOException {
+  void connectionIsReusedForStreams() throws IOException {
     byte[] message = envelope(start("echo out"));
     StringBuilder head = new StringBuilder("POST /process.Process/Start HTTP/1.1\r\n");
     head.append("Host: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n");
     head.append("Content-Type: application/connect+json\r\n");
     headers(sandbox).forEach((name, value) -> head.append(name + ": " + value + "\r\n"));
     head.append("\r\n").append(Integer.toHexString(message.length)).append("\r\n");
-    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), house.server.port())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), testServer.server.port())) {
       socket.setSoTimeout(30_000);
       socket.setTcpNoDelay(true);
       for (int i = 0; i < 50; i++) {
         socket.getOutputStream().write(head.toString().getBytes(UTF_8));
         socket.getOutputStream().write(message);
         socket.getOutputStream().write("\r\n".getBytes(UTF_8));
-        socket.getOutputStream().write("0\r\n\r\n".getBytes(UTF_8)); // a packet of its own
+        socket.getOutputStream().write("0\r\n\r\n".getBytes(UTF_8)); // in a separate packet
         TestClient.OpenResponse open = TestClient.read(socket);
         assertThat(open.status()).as("request " + i).isEqualTo(200);
         assertThat(new String(open.body().readAllBytes(), UTF_8)).endsWith("{}");

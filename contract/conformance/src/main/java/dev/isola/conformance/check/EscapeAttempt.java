@@ -39,17 +39,17 @@ final class EscapeAttempt {
   private static final String PROGRAM = "./" + ProbeProgram.NAME;
   private static final String ROOT = "0";
 
-  private static final String ORDINARY = "65534";
+  private static final String UNPRIVILEGED = "65534";
 
   private final EscapeProbe probe;
-  private final CheckContext subject;
+  private final CheckContext check;
   private final Isolation isolation;
   private final ProbeProgram program;
 
-  EscapeAttempt(EscapeProbe probe, CheckContext subject) {
+  EscapeAttempt(EscapeProbe probe, CheckContext check) {
     this.probe = probe;
-    this.subject = subject;
-    this.isolation = subject.info().isolation();
+    this.check = check;
+    this.isolation = check.info().isolation();
     this.program =
         ProbeProgram.find()
             .orElseThrow(
@@ -66,28 +66,28 @@ final class EscapeAttempt {
               createWithProgram(spec -> spec),
               targets,
               targets.context(),
-              subject.underTest().data());
+              check.underTest().data());
         }
         case OTHER_SANDBOX -> {
           control(context -> context);
           Sandbox sandbox = createWithProgram(spec -> spec);
           try (SandboxTargets otherTargets =
               SandboxTargets.create(createWithProgram(spec -> spec))) {
-            attempt(sandbox, targets, otherTargets.context(), subject.underTest().data());
+            attempt(sandbox, targets, otherTargets.context(), check.underTest().data());
           }
         }
         case INSTALLATION -> {
           Sandbox sandbox = createWithProgram(spec -> spec);
-          ProviderDataFiles data = ProviderDataFiles.of(subject.underTest().data());
+          ProviderDataFiles data = ProviderDataFiles.of(check.underTest().data());
           control(data::addTo);
-          attempt(sandbox, targets, data.addTo(targets.context()), subject.underTest().data());
+          attempt(sandbox, targets, data.addTo(targets.context()), check.underTest().data());
         }
         case WORKSPACE -> {
           control(context -> context);
           try (TemporaryFolder shared = TemporaryFolder.create("isola-shared-")) {
             Sandbox sandbox = createInFolder(shared.path());
             attempt(sandbox, targets, targets.context(), shared.path());
-            subject.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+            check.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
           }
         }
       }
@@ -103,26 +103,26 @@ final class EscapeAttempt {
     }
     if (isolation == Isolation.PROCESS
         && probe.need() == EscapeProbe.Need.NAMESPACES
-        && subject.info().prerequisites().stream()
+        && check.info().prerequisites().stream()
             .noneMatch(need -> need.name().contains("namespaces") && need.present())) {
       throw new CheckNotRun("isolation " + level + " covers this probe only with namespaces");
     }
-    subject.info().prerequisites().stream()
+    check.info().prerequisites().stream()
         .filter(need -> probe.need().isNamed(need.name()) && !need.present())
         .findFirst()
         .ifPresent(
-            lacking -> {
-              throw new CheckNotRun("the provider reports it as missing: " + lacking.detail());
+            missing -> {
+              throw new CheckNotRun("the provider reports it as missing: " + missing.detail());
             });
-    if (probe.offline() && !subject.info().support().networkModes().contains(NetworkMode.NONE)) {
+    if (probe.offline() && !check.info().support().networkModes().contains(NetworkMode.NONE)) {
       throw new CheckNotRun("the provider has no network mode none");
     }
   }
 
   /** Every attempt needs fresh targets, because it may destroy them. */
-  private void control(UnaryOperator<ProbeContext> more) throws IOException, InterruptedException {
+  private void control(UnaryOperator<ProbeContext> extension) throws IOException, InterruptedException {
     try (HostTargets targets = HostTargets.create(program)) {
-      ProbeResult result = targets.control(probe, more.apply(targets.context()));
+      ProbeResult result = targets.control(probe, extension.apply(targets.context()));
       if (!result.escaped()) {
         throw new CheckNotRun("the probe does not succeed on the bare host either: " + result);
       }
@@ -131,7 +131,7 @@ final class EscapeAttempt {
 
   private Sandbox createWithProgram(UnaryOperator<SandboxSpec.Builder> with) {
     Sandbox sandbox =
-        subject.create(
+        check.create(
             spec ->
                 with.apply(probe.offline() ? spec.network(Network.of(NetworkMode.NONE)) : spec));
     sandbox
@@ -164,12 +164,12 @@ final class EscapeAttempt {
 
   /** Returns root of the sandbox and an unprivileged user, if the provider supports users. */
   private List<Optional<String>> users() {
-    if (!subject.info().support().has(SpecFeature.USERS)) {
+    if (!check.info().support().has(SpecFeature.USERS)) {
       return List.of(Optional.empty());
     }
     return isolation.isAtLeast(probe.rootFloor())
-        ? List.of(Optional.of(ROOT), Optional.of(ORDINARY))
-        : List.of(Optional.of(ORDINARY));
+        ? List.of(Optional.of(ROOT), Optional.of(UNPRIVILEGED))
+        : List.of(Optional.of(UNPRIVILEGED));
   }
 
   private ProbeResult runProbe(Sandbox sandbox, List<String> words, Optional<String> user) {

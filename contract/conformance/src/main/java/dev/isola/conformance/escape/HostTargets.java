@@ -56,7 +56,7 @@ public final class HostTargets implements AutoCloseable {
 
   public static HostTargets create(ProbeProgram program) throws IOException {
     ProbeContext empty = new ProbeContext(UUID.randomUUID().toString(), Map.of());
-    TemporaryFolder folder = TemporaryFolder.create("isola-plant-");
+    TemporaryFolder folder = TemporaryFolder.create("isola-targets-");
     TargetFiles files = new TargetFiles(empty.mark());
     try {
       return new HostTargets(program, folder, files, empty);

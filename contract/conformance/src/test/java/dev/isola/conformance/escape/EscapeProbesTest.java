@@ -51,9 +51,9 @@ class EscapeProbesTest {
               .lines()
               .toList();
     }
-    try (HostTargets plant = HostTargets.create(program)) {
+    try (HostTargets targets = HostTargets.create(program)) {
       List<String> one = List.of("1");
-      ProbeContext context = plant.context();
+      ProbeContext context = targets.context();
       for (String fact : FACTS) {
         context = context.facts().containsKey(fact) ? context : context.with(fact, one);
       }
@@ -148,9 +148,9 @@ class EscapeProbesTest {
                       .toList())
               .directory(scratch.path().toFile())
               .start();
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       process.waitFor();
-      return ProbeResult.parse(said).orElseThrow(() -> new AssertionError("it said: " + said));
+      return ProbeResult.parse(printed).orElseThrow(() -> new AssertionError("it said: " + printed));
     } catch (IOException e) {
       Assumptions.abort("NOT RUN: there is no setpriv: " + e.getMessage());
       throw e;

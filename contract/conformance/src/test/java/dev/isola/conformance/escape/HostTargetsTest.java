@@ -39,8 +39,8 @@ class HostTargetsTest {
   @Test
   void removesAllTargets() throws IOException {
     ProbeContext context;
-    try (HostTargets plant = HostTargets.create(program)) {
-      context = plant.context();
+    try (HostTargets targets = HostTargets.create(program)) {
+      context = targets.context();
       assertThat(Path.of("/proc", context.one("pid"))).exists();
       assertThat(Path.of(context.one("tmp"))).content().contains(context.mark());
       assertThat(Path.of(context.one("scratch"))).isDirectory();
@@ -56,10 +56,10 @@ class HostTargetsTest {
   @Test
   void removesFilesCreatedByControls() throws IOException, InterruptedException {
     ProbeContext context;
-    try (HostTargets plant = HostTargets.create(program)) {
-      context = plant.context();
-      plant.control(named("nothingIsMadeInEtc"), context);
-      plant.control(named("processOfTheHostIsNotKilled"), context);
+    try (HostTargets targets = HostTargets.create(program)) {
+      context = targets.context();
+      targets.control(named("nothingIsMadeInEtc"), context);
+      targets.control(named("processOfTheHostIsNotKilled"), context);
     }
     assertThat(Path.of(context.one("etc"))).doesNotExist();
     assertThat(rows(context)).isZero();
@@ -80,25 +80,25 @@ class HostTargetsTest {
             "fileInTmpIsNotChanged",
             "terminalsOfTheHostAreNotRead",
             "agentDoesNotAnswerWithoutTheSecret")) {
-      try (HostTargets plant = HostTargets.create(program)) {
-        ProbeResult answer = plant.control(named(name), plant.context());
-        assertThat(answer.escaped()).as(name + " " + answer).isTrue();
+      try (HostTargets targets = HostTargets.create(program)) {
+        ProbeResult result = targets.control(named(name), targets.context());
+        assertThat(result.escaped()).as(name + " " + result).isTrue();
       }
     }
   }
 
   @Test
   void probesWithAnotherIdFindNothing() throws IOException, InterruptedException {
-    try (HostTargets plant = HostTargets.create(program)) {
-      ProbeContext other = new ProbeContext("another", plant.context().facts());
+    try (HostTargets targets = HostTargets.create(program)) {
+      ProbeContext other = new ProbeContext("another", targets.context().facts());
       for (String name :
           List.of(
               "secretInTmpIsNotRead",
               "commandLinesOfTheHostAreNotRead",
               "loopbackOfTheHostIsNotReachedByTcp",
               "sharedMemoryOfTheHostIsNotRead")) {
-        ProbeResult answer = plant.control(named(name), other);
-        assertThat(answer.escaped()).as(name + " " + answer).isFalse();
+        ProbeResult result = targets.control(named(name), other);
+        assertThat(result.escaped()).as(name + " " + result).isFalse();
       }
     }
   }

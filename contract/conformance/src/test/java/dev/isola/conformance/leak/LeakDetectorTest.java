@@ -32,55 +32,55 @@ class LeakDetectorTest {
   @TempDir Path otherData;
 
   /** An action that may fail like a command-line tool. */
-  private interface Step {
-    void take() throws IOException, InterruptedException;
+  private interface Action {
+    void run() throws IOException, InterruptedException;
   }
 
   /**
    * Creates a leak, scans, removes it and scans again. The test is not run if this machine does not
    * allow such a leak.
    */
-  private void found(String words, Step plant, Step remove)
+  private void expectFound(String expected, Action create, Action remove)
       throws IOException, InterruptedException {
-    LeakDetector census = new LeakDetector(instance, data);
-    LeakDetector neighbour = new LeakDetector(other, otherData);
-    ResourceScan before = census.scan();
-    plant.take();
+    LeakDetector detector = new LeakDetector(instance, data);
+    LeakDetector otherDetector = new LeakDetector(other, otherData);
+    ResourceScan before = detector.scan();
+    create.run();
     List<String> leaked;
-    List<TrackedResource> besides;
+    List<TrackedResource> others;
     try {
-      leaked = ResourceScan.difference(before, census.scan());
-      besides = neighbour.scan().resources();
+      leaked = ResourceScan.difference(before, detector.scan());
+      others = otherDetector.scan().resources();
     } finally {
-      remove.take();
+      remove.run();
     }
-    assertThat(leaked).singleElement().asString().contains(words);
-    assertThat(besides).isEmpty();
-    assertThat(census.leakedSince(before)).isEmpty();
+    assertThat(leaked).singleElement().asString().contains(expected);
+    assertThat(others).isEmpty();
+    assertThat(detector.leakedSince(before)).isEmpty();
   }
 
-  private static void orNotRun(Step plant, String what) throws InterruptedException {
+  private static void orNotRun(Action create, String what) throws InterruptedException {
     try {
-      plant.take();
+      create.run();
     } catch (IOException e) {
-      Assumptions.abort("NOT RUN: this machine does not let us " + what + ": " + e.getMessage());
+      Assumptions.abort("NOT RUN: this machine does not allow to " + what + ": " + e.getMessage());
     }
   }
 
-  private static void command(String... words) throws IOException, InterruptedException {
-    said(words);
+  private static void command(String... command) throws IOException, InterruptedException {
+    output(command);
   }
 
-  private static String said(String... words) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(words).redirectErrorStream(true).start();
+  private static String output(String... command) throws IOException, InterruptedException {
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     try {
-      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       if (process.waitFor() != 0) {
-        throw new IOException(String.join(" ", words) + ": " + said.strip());
+        throw new IOException(String.join(" ", command) + ": " + output.strip());
       }
-      return said.strip();
+      return output.strip();
     } finally {
-      end(process);
+      close(process);
     }
   }
 
@@ -88,7 +88,7 @@ class LeakDetectorTest {
    * The JVM closes the pipes some time after the process ends; the next scan must not see some of
    * them.
    */
-  private static void end(Process process) throws IOException, InterruptedException {
+  private static void close(Process process) throws IOException, InterruptedException {
     process.destroyForcibly().waitFor();
     process.getOutputStream().close();
     process.getInputStream().close();
@@ -97,10 +97,10 @@ class LeakDetectorTest {
 
   @Test
   void reportsNothingWithoutALeak() {
-    LeakDetector census = new LeakDetector(instance, data);
-    ResourceScan before = census.scan();
+    LeakDetector detector = new LeakDetector(instance, data);
+    ResourceScan before = detector.scan();
     assertThat(before.resources()).isEmpty();
-    assertThat(census.leakedSince(before)).isEmpty();
+    assertThat(detector.leakedSince(before)).isEmpty();
   }
 
   @Test
@@ -126,22 +126,22 @@ class LeakDetectorTest {
     processFound(command, "(sleep 300), in " + data);
   }
 
-  private void processFound(ProcessBuilder command, String words)
+  private void processFound(ProcessBuilder command, String expected)
       throws IOException, InterruptedException {
-    LeakDetector census = new LeakDetector(instance, data);
-    ResourceScan before = census.scan();
+    LeakDetector detector = new LeakDetector(instance, data);
+    ResourceScan before = detector.scan();
     Process process = command.start();
     List<String> leaked;
     try {
-      leaked = ResourceScan.difference(before, census.scan());
+      leaked = ResourceScan.difference(before, detector.scan());
       assertThat(leaked)
-          .anySatisfy(line -> assertThat(line).contains("process " + process.pid(), words))
+          .anySatisfy(line -> assertThat(line).contains("process " + process.pid(), expected))
           .allSatisfy(line -> assertThat(line).containsAnyOf("process ", "pipes of this JVM"));
       assertThat(new LeakDetector(other, otherData).scan().resources()).isEmpty();
     } finally {
-      end(process);
+      close(process);
     }
-    assertThat(census.leakedSince(before)).isEmpty();
+    assertThat(detector.leakedSince(before)).isEmpty();
   }
 
   @Test
@@ -153,14 +153,14 @@ class LeakDetectorTest {
       assertThat(ResourceScan.scan().resources())
           .anySatisfy(thing -> assertThat(thing.description()).contains("planted" + instance));
     } finally {
-      end(process);
+      close(process);
     }
   }
 
   @Test
   void folder() throws IOException, InterruptedException {
     Path folder = data.resolve("sandboxes/planted");
-    found(
+    expectFound(
         "folder " + folder,
         () -> Files.createDirectories(folder),
         () -> {
@@ -172,21 +172,21 @@ class LeakDetectorTest {
   @Test
   void folderOfAProviderInAnInstallation() throws IOException, InterruptedException {
     Path folder = data.resolve("provider/sandboxes/planted");
-    found("folder " + folder, () -> Files.createDirectories(folder), () -> Files.delete(folder));
+    expectFound("folder " + folder, () -> Files.createDirectories(folder), () -> Files.delete(folder));
   }
 
   @Test
   void unixSocket() throws IOException, InterruptedException {
     Path path = data.resolve("agent");
     ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-    found(
+    expectFound(
         "unix socket " + path, () -> socket.bind(UnixDomainSocketAddress.of(path)), socket::close);
   }
 
   @Test
   void descriptorIntoTheFolder() throws IOException, InterruptedException {
     FileOutputStream[] open = new FileOutputStream[1];
-    found(
+    expectFound(
         "of this JVM: " + data.resolve("file"),
         () -> open[0] = new FileOutputStream(data.resolve("file").toFile()),
         () -> open[0].close());
@@ -201,9 +201,9 @@ class LeakDetectorTest {
     try (ServerSocketChannel one = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
       one.bind(UnixDomainSocketAddress.of(ours));
       ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
-      LeakDetector census = new LeakDetector(instance, data);
-      assertThat(census.scan().resources()).isEmpty();
-      found(
+      LeakDetector detector = new LeakDetector(instance, data);
+      assertThat(detector.scan().resources()).isEmpty();
+      expectFound(
           "unix socket " + left, () -> other.bind(UnixDomainSocketAddress.of(left)), other::close);
     }
   }
@@ -213,7 +213,7 @@ class LeakDetectorTest {
     // The JVM keeps additional descriptors once it has opened the first one.
     SocketChannel.open(StandardProtocolFamily.UNIX).close();
     SocketChannel[] open = new SocketChannel[1];
-    found(
+    expectFound(
         "sockets of this JVM: ",
         () -> open[0] = SocketChannel.open(StandardProtocolFamily.UNIX),
         () -> open[0].close());
@@ -234,7 +234,7 @@ class LeakDetectorTest {
             .orElse(null);
     Assumptions.assumeTrue(hierarchy != null, "NOT RUN: no cgroup hierarchy is mounted");
     Path group = hierarchy.resolve("isola-" + instance);
-    found(
+    expectFound(
         "cgroup " + group,
         () -> orNotRun(() -> Files.createDirectory(group), "make a cgroup"),
         () -> Files.delete(group));
@@ -243,7 +243,7 @@ class LeakDetectorTest {
   @Test
   void mountInTheFolder() throws IOException, InterruptedException {
     Path point = Files.createDirectory(data.resolve("a mount"));
-    found(
+    expectFound(
         "mount of isola-planted (tmpfs) at " + point,
         () ->
             orNotRun(
@@ -255,11 +255,11 @@ class LeakDetectorTest {
   void loopDeviceOfAFileInTheFolder() throws IOException, InterruptedException {
     Path file = Files.write(data.resolve("disk"), new byte[1 << 20]);
     List<String> device = new ArrayList<>();
-    found(
+    expectFound(
         "loop device loop",
         () ->
             orNotRun(
-                () -> device.add(said("losetup", "--find", "--show", file.toString())),
+                () -> device.add(output("losetup", "--find", "--show", file.toString())),
                 "loop devices"),
         () -> command("losetup", "--detach", device.getFirst()));
   }
@@ -267,7 +267,7 @@ class LeakDetectorTest {
   @Test
   void namedNetworkNamespace() throws IOException, InterruptedException {
     String name = "isola-" + instance;
-    found(
+    expectFound(
         "network namespace " + name,
         () ->
             orNotRun(() -> command("ip", "netns", "add", name), "make a network namespace with ip"),
@@ -281,7 +281,7 @@ class LeakDetectorTest {
         Files.exists(Path.of("/sys/class/net/lo")), "NOT RUN: no /sys/class/net");
     String name = "p" + instance.value().substring(0, 13);
     String alias = "isola-" + instance + "-planted";
-    found(
+    expectFound(
         "network interface " + name + " (" + alias + ")",
         () -> {
           orNotRun(
@@ -299,7 +299,7 @@ class LeakDetectorTest {
             .redirectError(ProcessBuilder.Redirect.DISCARD);
     command.environment().put("ISOLA_SANDBOX", "planted");
     command.environment().put("ISOLA_INSTANCE", instance.value());
-    LeakDetector census = new LeakDetector(instance, data);
+    LeakDetector detector = new LeakDetector(instance, data);
     Process[] process = new Process[1];
     orNotRun(() -> process[0] = command.start(), "run unshare");
     try {
@@ -308,33 +308,33 @@ class LeakDetectorTest {
           .until(
               () ->
                   !process[0].isAlive()
-                      || census.scan().resources().stream()
+                      || detector.scan().resources().stream()
                           .anyMatch(thing -> thing.description().contains("(sleep 300)")));
       Assumptions.assumeTrue(process[0].isAlive(), "NOT RUN: unshare --net is not allowed");
-      assertThat(census.scan().resources())
+      assertThat(detector.scan().resources())
           .anySatisfy(
               thing ->
                   assertThat(thing.description())
                       .contains("network namespace net:[", "of process " + process[0].pid()));
     } finally {
-      end(process[0]);
+      close(process[0]);
     }
   }
 
   @Test
   void waitsForResourcesBeingReleased() throws IOException, InterruptedException {
-    LeakDetector census = new LeakDetector(instance, data);
-    ResourceScan before = census.scan();
+    LeakDetector detector = new LeakDetector(instance, data);
+    ResourceScan before = detector.scan();
     Path folder = Files.createDirectories(data.resolve("sandboxes/ending"));
     Thread ending =
         Thread.ofVirtual()
             .start(
                 () -> {
                   // Only after a scan has seen it once.
-                  await().until(() -> !ResourceScan.difference(before, census.scan()).isEmpty());
+                  await().until(() -> !ResourceScan.difference(before, detector.scan()).isEmpty());
                   folder.toFile().delete();
                 });
-    assertThat(census.leakedSince(before)).isEmpty();
+    assertThat(detector.leakedSince(before)).isEmpty();
     ending.join();
   }
 

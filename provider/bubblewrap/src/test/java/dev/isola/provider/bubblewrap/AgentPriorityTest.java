@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** The agent has a higher priority than the commands of its sandbox, which have the default. */
 final class AgentPriorityTest extends ForkTestBase {
   @Test
-  void isAboveThatOfCommands() {
+  void agentHasAHigherPriorityThanCommands() {
     assumeTrue(
         provider.info().support().enforcedLimits().contains(LimitKind.CPU)
             && System.getProperty("user.name").equals("root"),
@@ -31,6 +31,6 @@ final class AgentPriorityTest extends ForkTestBase {
     } finally {
       provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     }
-    assertThat(census.leakedSince(before)).isEmpty();
+    assertThat(leaks.leakedSince(before)).isEmpty();
   }
 }

@@ -20,23 +20,25 @@ final class CreateDestroySoakTest {
   private static final int ROUNDS = Boolean.getBoolean("isola.long") ? 1_000 : 250;
 
   @Test
-  void leaveNothing(TestReporter reporter) throws InterruptedException {
-    try (TemporaryInstallation trial = TemporaryInstallation.of(new BubblewrapProviderFactory());
-        Provider provider = trial.open()) {
+  void createAndDestroyLeakNothing(TestReporter reporter) throws InterruptedException {
+    try (TemporaryInstallation installation =
+            TemporaryInstallation.of(new BubblewrapProviderFactory());
+        Provider provider = installation.open()) {
       if (provider.health() instanceof Health.Unhealthy unhealthy) {
         Assumptions.abort("NOT RUN: " + unhealthy.reason());
       }
-      new SandboxStress(trial)
+      new SandboxStress(installation)
           .run(provider, 4, 1); // so that lazily opened files of the JVM do not count as leaks
-      LeakDetector census = new LeakDetector(trial.instance(), trial.data());
-      ResourceScan before = census.scan();
-      SandboxStress.StressSummary tally = new SandboxStress(trial).run(provider, ROUNDS, 42);
-      reporter.publishEntry("tally", tally.toString());
-      assertThat(tally.answered()).isGreaterThan(ROUNDS * 8 / 10);
-      assertThat(tally.killed()).isGreaterThan(ROUNDS / 10);
-      assertThat(tally.refused()).isPositive();
+      LeakDetector leaks = new LeakDetector(installation.instance(), installation.data());
+      ResourceScan before = leaks.scan();
+      SandboxStress.StressSummary summary =
+          new SandboxStress(installation).run(provider, ROUNDS, 42);
+      reporter.publishEntry("tally", summary.toString());
+      assertThat(summary.answered()).isGreaterThan(ROUNDS * 8 / 10);
+      assertThat(summary.killed()).isGreaterThan(ROUNDS / 10);
+      assertThat(summary.refused()).isPositive();
       assertThat(provider.inventory()).isEmpty();
-      assertThat(census.leakedSince(before)).isEmpty();
+      assertThat(leaks.leakedSince(before)).isEmpty();
     }
   }
 }

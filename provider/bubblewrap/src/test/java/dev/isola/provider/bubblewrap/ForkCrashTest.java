@@ -51,7 +51,7 @@ final class ForkCrashTest extends ForkTestBase {
   private static final String SHOW = "cat a/one two; test ! -e gone";
 
   @BeforeEach
-  void makeSource() {
+  void createSource() {
     Sandbox source = make(SOURCE.value());
     output(source, "mkdir a; echo one > a/one; echo x > gone");
     try (ForkPoint origin =
@@ -63,20 +63,20 @@ final class ForkCrashTest extends ForkTestBase {
 
   @ParameterizedTest
   @EnumSource(ForkStep.class)
-  void theProcessThatForks(ForkStep step) throws Exception {
+  void killedForkingProcess(ForkStep step) throws Exception {
     Process process = child(step.name());
-    String said = new String(process.getInputStream().readAllBytes(), UTF_8);
-    assertThat(process.waitFor()).as("it came to %s: %s", step, said).isEqualTo(STATUS);
+    String answer = new String(process.getInputStream().readAllBytes(), UTF_8);
+    assertThat(process.waitFor()).as("it came to %s: %s", step, answer).isEqualTo(STATUS);
     look(step.toString());
   }
 
   @Test
-  void nobody() throws Exception {
+  void forkWithoutACrash() throws Exception {
     Process process = child("none");
-    String said = new String(process.getInputStream().readAllBytes(), UTF_8);
+    String answer = new String(process.getInputStream().readAllBytes(), UTF_8);
     assertThat(process.waitFor()).isZero();
-    assertThat(said).isEqualTo("frozen\nforked\nended\nmerged\n");
-    look("nobody");
+    assertThat(answer).isEqualTo("frozen\nforked\nended\nmerged\n");
+    look("no crash");
   }
 
   private Process child(String step) throws IOException {
@@ -88,8 +88,8 @@ final class ForkCrashTest extends ForkTestBase {
             "-cp",
             System.getProperty("java.class.path"),
             Work.class.getName(),
-            trial.instance().value(),
-            trial.data().toString(),
+            installation.instance().value(),
+            installation.data().toString(),
             step)
         .redirectError(ProcessBuilder.Redirect.INHERIT)
         .start();
@@ -121,13 +121,13 @@ final class ForkCrashTest extends ForkTestBase {
         .isEqualTo(FILES + "three\nfour\n");
     assertThat(names(folderOf(SOURCE), "{next,push,plan,layers}-*")).as(where).isEmpty();
     provider.inventory().forEach(one -> provider.destroy(one.id(), DestroyOptions.FORCE));
-    assertThat(names(trial.data().resolve("layers"), "*")).as(where).isEmpty();
+    assertThat(names(installation.data().resolve("layers"), "*")).as(where).isEmpty();
     provider.close(); // together with its launcher
-    assertThat(census.leakedSince(before)).as(where).isEmpty();
+    assertThat(leaks.leakedSince(before)).as(where).isEmpty();
   }
 
   private Path folderOf(SandboxId id) {
-    return trial.data().resolve("sandboxes").resolve(id.value());
+    return installation.data().resolve("sandboxes").resolve(id.value());
   }
 
   private static List<String> names(Path folder, String pattern) throws IOException {
@@ -197,7 +197,7 @@ final class ForkCrashTest extends ForkTestBase {
    * also during the recovery, until a launcher survives.
    */
   @Test
-  void theLauncher() throws Exception {
+  void killedLauncher() throws Exception {
     Optional<HostProgram> strace = HostProgram.find("strace");
     Assumptions.assumeTrue(strace.isPresent(), "NOT RUN: there is no strace");
     Path launcher = launcher();
@@ -228,7 +228,7 @@ final class ForkCrashTest extends ForkTestBase {
   /** The next process starts its own launcher. */
   private void reopen() {
     provider.close();
-    provider = trial.open();
+    provider = installation.open();
   }
 
   /** Replaces the launcher by another program until the next process starts. */
@@ -247,10 +247,10 @@ final class ForkCrashTest extends ForkTestBase {
   }
 
   private Path launcher() throws IOException {
-    return trial
+    return installation
         .data()
         .resolve("bin")
-        .resolve(names(trial.data().resolve("bin"), "isola-launch-*").getFirst());
+        .resolve(names(installation.data().resolve("bin"), "isola-launch-*").getFirst());
   }
 
   private static void replace(Path file, List<String> lines) throws IOException {

@@ -21,28 +21,28 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** A provider for tests of forks, with a leak check. */
 abstract class ForkTestBase {
-  TemporaryInstallation trial;
+  TemporaryInstallation installation;
   Provider provider;
-  LeakDetector census;
+  LeakDetector leaks;
   ResourceScan before;
 
   @BeforeEach
   void open() {
-    trial = TemporaryInstallation.of(new BubblewrapProviderFactory());
-    provider = trial.open();
+    installation = TemporaryInstallation.of(new BubblewrapProviderFactory());
+    provider = installation.open();
     if (provider.health() instanceof Health.Unhealthy unhealthy) {
       Assumptions.abort("NOT RUN: " + unhealthy.reason());
     }
     make("warm"); // so that lazily opened files of the JVM do not count as leaks
     provider.destroy(new SandboxId("warm"), DestroyOptions.FORCE);
-    census = new LeakDetector(trial.instance(), trial.data());
-    before = census.scan();
+    leaks = new LeakDetector(installation.instance(), installation.data());
+    before = leaks.scan();
   }
 
   @AfterEach
   void close() {
     provider.close();
-    trial.close();
+    installation.close();
   }
 
   static SandboxSpec spec(String id) {

@@ -36,8 +36,8 @@ final class LayerDepthTest extends ForkTestBase {
   private static void furnish(Sandbox source) {
     output(
         source,
-        "for d in a b c; do mkdir $d; for i in 1 2 3 4 5; do echo $d$i > $d/$i; done; done;"
-            + " ln a/1 a/same; ln -s 1 a/link; chown 1000:1000 b/2; chmod 4755 b/3; echo 0 > count");
+        "for d in a b c; do mkdir $d; for i in 1 2 3 4 5; do echo $d$i > $d/$i; done; done; ln a/1"
+            + " a/same; ln -s 1 a/link; chown 1000:1000 b/2; chmod 4755 b/3; echo 0 > count");
   }
 
   /** A change of each kind in turn. */
@@ -57,18 +57,19 @@ final class LayerDepthTest extends ForkTestBase {
   }
 
   private List<Path> layers() throws IOException {
-    try (Stream<Path> all = Files.list(trial.data().resolve("layers"))) {
+    try (Stream<Path> all = Files.list(installation.data().resolve("layers"))) {
       return all.toList();
     }
   }
 
   private int listed(String id) throws IOException {
-    return Files.readAllLines(trial.data().resolve("sandboxes").resolve(id).resolve("layers"))
+    return Files.readAllLines(
+            installation.data().resolve("sandboxes").resolve(id).resolve("layers"))
         .size();
   }
 
   @Test
-  void ofOneSandbox() throws IOException {
+  void repeatedForksOfOneSandboxStayShallow() throws IOException {
     Sandbox source = make("source");
     furnish(source);
     int deepest = 0;
@@ -87,7 +88,7 @@ final class LayerDepthTest extends ForkTestBase {
   }
 
   @Test
-  void ofForkAfterFork() throws IOException {
+  void chainOfForksStaysShallow() throws IOException {
     Sandbox last = make("fork0");
     furnish(last);
     for (int i = 1; i <= CHAIN; i++) {
@@ -103,7 +104,7 @@ final class LayerDepthTest extends ForkTestBase {
   }
 
   @Test
-  void whoStaysHasWhatItHad() throws IOException {
+  void sourceKeepsItsFilesAcrossMerges() throws IOException {
     Sandbox source = make("source");
     furnish(source);
     Sandbox early = fork(source, "early");
@@ -124,6 +125,6 @@ final class LayerDepthTest extends ForkTestBase {
   private void end() throws IOException {
     provider.inventory().forEach(one -> provider.destroy(one.id(), DestroyOptions.FORCE));
     assertThat(layers()).isEmpty();
-    assertThat(census.leakedSince(before)).isEmpty();
+    assertThat(leaks.leakedSince(before)).isEmpty();
   }
 }

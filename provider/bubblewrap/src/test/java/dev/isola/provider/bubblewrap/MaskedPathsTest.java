@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** The kernel files that OCI runtimes mask are also empty with bubblewrap. */
 final class MaskedPathsTest extends ForkTestBase {
   @Test
-  void areEmptyOrAbsent() {
+  void maskedPathsAreEmptyOrAbsent() {
     assertThat(Files.isReadable(Path.of("/proc/interrupts"))).as("the host has one").isTrue();
     Sandbox sandbox = make("masked");
     try {
@@ -28,6 +28,6 @@ final class MaskedPathsTest extends ForkTestBase {
     } finally {
       provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     }
-    assertThat(census.leakedSince(before)).isEmpty();
+    assertThat(leaks.leakedSince(before)).isEmpty();
   }
 }

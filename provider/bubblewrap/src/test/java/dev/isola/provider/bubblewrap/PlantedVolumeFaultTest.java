@@ -102,7 +102,7 @@ class PlantedVolumeFaultTest {
   }
 
   @Test
-  void aVolumeThatIsNotDestroyedIsNoticed() throws IOException {
+  void kitDetectsAVolumeThatIsNotDestroyed() throws IOException {
     assertThat(
             firstFailure(
                 new BubblewrapProviderFactory(), Files.createDirectory(data.resolve("real"))))

@@ -21,7 +21,7 @@ final class ProcessorViewTest extends ForkTestBase {
   }
 
   @Test
-  void isWhatTheSandboxMayUse() {
+  void visibleCpusMatchTheLimit() {
     int host = Runtime.getRuntime().availableProcessors();
     Sandbox one = with("one", 0.5);
     Sandbox all = with("all", host);
@@ -34,6 +34,6 @@ final class ProcessorViewTest extends ForkTestBase {
       provider.destroy(one.id(), DestroyOptions.FORCE);
       provider.destroy(all.id(), DestroyOptions.FORCE);
     }
-    assertThat(census.leakedSince(before)).isEmpty();
+    assertThat(leaks.leakedSince(before)).isEmpty();
   }
 }

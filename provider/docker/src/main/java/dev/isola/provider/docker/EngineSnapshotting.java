@@ -17,25 +17,26 @@ record EngineSnapshotting(EngineApi engine, String container, Snapshotting agent
     implements Snapshotting {
 
   @Override
-  public Capture capture(CaptureRequest wanted) {
-    boolean changes = wanted.written().flatMap(Coverage::image).isPresent();
+  public Capture capture(CaptureRequest request) {
+    boolean changes = request.written().flatMap(Coverage::image).isPresent();
     List<String> removed = changes ? engine.deletedImagePaths(container) : List.of();
-    Capture picture = agent.capture(wanted);
+    Capture files = agent.capture(request);
     return removed.isEmpty()
-        ? picture
+        ? files
         : new CaptureWithDeletions(
-            picture, new SequenceInputStream(TarStream.removals(removed), picture.archive()));
+            files, new SequenceInputStream(TarStream.removals(removed), files.archive()));
   }
 
-  private record CaptureWithDeletions(Capture agents, InputStream archive) implements Capture {
+  private record CaptureWithDeletions(Capture agentCapture, InputStream archive)
+      implements Capture {
     @Override
     public CaptureResult result() {
-      return agents.result();
+      return agentCapture.result();
     }
 
     @Override
     public void close() {
-      agents.close();
+      agentCapture.close();
     }
   }
 

@@ -94,8 +94,8 @@ class BrokenEngineTest {
     }
   }
 
-  private static SandboxSpec spec(Duration patience) {
-    return SandboxSpec.builder(new SandboxId("abc")).startupTimeout(patience).build();
+  private static SandboxSpec spec(Duration timeout) {
+    return SandboxSpec.builder(new SandboxId("abc")).startupTimeout(timeout).build();
   }
 
   private static EngineHttp client(StubEngine stub) {
@@ -139,7 +139,7 @@ class BrokenEngineTest {
       assertThatThrownBy(
               () -> http.send(EngineRequest.post("/containers/create"), Deadline.in(SHORT)))
           .isInstanceOf(OutcomeUnknown.class);
-      assertThat(stub.asked()).as("nothing is asked twice").hasSize(2);
+      assertThat(stub.asked()).as("no request is sent twice").hasSize(2);
     }
   }
 
@@ -320,7 +320,7 @@ class BrokenEngineTest {
         working(line -> when(line, "POST /containers/create", StubEngine.SILENCE)),
         (provider, stub) ->
             assertThatThrownBy(() -> provider.create(spec(SHORT)))
-                .as("it was asked, and has no such container")
+                .as("the engine was asked and has no such container")
                 .isInstanceOf(DeadlineExceeded.class));
   }
 

@@ -82,8 +82,8 @@ class DockerLargeTransferTest {
   @AfterEach
   void nothingGrew() {
     look();
-    assertThat(most - before).as("what this process held at most").isLessThan(SOME);
-    assertThat(agent()).as("what the agent has held at most").isLessThan(SOME);
+    assertThat(most - before).as("peak memory of this process").isLessThan(SOME);
+    assertThat(agent()).as("peak memory of the agent").isLessThan(SOME);
     provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     provider.close();
     data.close();
@@ -104,7 +104,7 @@ class DockerLargeTransferTest {
             .stdout()
             .text()
             .strip();
-    assertThat(kilobytes).as("the agent's own size").matches("[0-9]+");
+    assertThat(kilobytes).as("memory of the idle agent").matches("[0-9]+");
     return Long.parseLong(kilobytes) << 10;
   }
 

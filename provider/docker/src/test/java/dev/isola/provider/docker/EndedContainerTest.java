@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 class EndedContainerTest {
   private static final String CONTAINER = "0123456789ab";
   private static final Duration SHORT = Duration.ofMillis(300);
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private static String inspected(boolean running) {
     return StubEngine.response(200, "{\"State\": {\"Running\": " + running + "}}");
@@ -44,7 +44,7 @@ class EndedContainerTest {
     try (StubEngine stub = new StubEngine(script);
         EngineApi engine = new EngineApi(new EngineHttp(stub.address()))) {
       // Short only for silence: a response may take long on a busy machine.
-      new ExecConnector(engine, CONTAINER).open(exec.equals(StubEngine.SILENCE) ? SHORT : PATIENCE);
+      new ExecConnector(engine, CONTAINER).open(exec.equals(StubEngine.SILENCE) ? SHORT : TIMEOUT);
     }
   }
 
@@ -75,7 +75,7 @@ class EndedContainerTest {
         .isInstanceOf(IOException.class)
         .hasMessageContaining("paused");
     assertThatThrownBy(() -> open(StubEngine.SILENCE, ""))
-        .as("nobody knows")
+        .as("unknown state")
         .isNotInstanceOf(AgentAbsentException.class)
         .isInstanceOf(IOException.class);
   }
@@ -174,17 +174,17 @@ class EndedContainerTest {
   void engineErrorTextIsNotParsedAsAgentData() throws IOException {
     String command = "cannot exec in a stopped container\r\n";
     String frame = "\1\0\0\0\0\0\0" + (char) command.length() + command;
-    AtomicBoolean told = new AtomicBoolean();
+    AtomicBoolean endReported = new AtomicBoolean();
     Function<String, String> script =
         running(
             line -> {
               if (line.startsWith("POST /exec/")) {
-                told.set(true);
+                endReported.set(true);
                 return UPGRADED + frame + StubEngine.CLOSE;
-              } else if (told.get() && line.contains("/exec ")) {
+              } else if (endReported.get() && line.contains("/exec ")) {
                 return StubEngine.response(409, "{\"message\": \"not running\"}");
               } else if (line.startsWith("GET /containers/" + CONTAINER + "/json")) {
-                return inspected(!told.get());
+                return inspected(!endReported.get());
               }
               return "";
             });

@@ -71,7 +71,7 @@ class EngineAddressResolverTest {
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining("unix:///path");
     }
-    assertThatThrownBy(() -> find(Map.of("context", "nobody"), Map.of()))
+    assertThatThrownBy(() -> find(Map.of("context", "unknown"), Map.of()))
         .isInstanceOf(InvalidRequest.class);
   }
 }

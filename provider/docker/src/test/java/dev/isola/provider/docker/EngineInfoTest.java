@@ -42,8 +42,8 @@ class EngineInfoTest {
     assertThat(health(EngineVariant.DOCKER, old))
         .isInstanceOfSatisfying(
             Health.Unhealthy.class, ill -> assertThat(ill.reason()).contains("CVE-2024-21626"));
-    EngineInfo mended = engineInfo(components("29.0.0", "1.1.5+ds1-1+deb12u1"), "{}");
-    assertThat(health(EngineVariant.DOCKER, mended))
+    EngineInfo patched = engineInfo(components("29.0.0", "1.1.5+ds1-1+deb12u1"), "{}");
+    assertThat(health(EngineVariant.DOCKER, patched))
         .isInstanceOfSatisfying(
             Health.Healthy.class, well -> assertThat(well.detail()).contains("distribution"));
     EngineInfo current = engineInfo(components("29.0.0", "1.4.3"), "{}");

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Timeout(180)
 @ExtendWith(SharedEngine.class)
 class EngineLifecycleTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private static Provider provider(TestContainerEngine engine, TemporaryFolder data) {
     return provider(engine.host(), data);
@@ -59,22 +59,22 @@ class EngineLifecycleTest {
 
   @Test
   void externallyRemovedContainerIsNoticedAtOnce() {
-    try (EngineApi somebody = SharedEngine.client();
+    try (EngineApi client = SharedEngine.client();
         TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(SharedEngine.host(), data)) {
       Sandbox sandbox = provider.create(spec());
       Sandbox other = provider.create(spec());
       Execution waiting = sandbox.start(Command.shell("sleep 1000"));
       String container = container(provider, sandbox.id());
-      somebody.remove(container, Deadline.in(PATIENCE));
-      Awaitility.await("the sandbox is known to be gone")
-          .atMost(PATIENCE)
+      client.remove(container, Deadline.in(TIMEOUT));
+      Awaitility.await("the sandbox is reported as gone")
+          .atMost(TIMEOUT)
           .until(() -> sandbox.state() == SandboxState.DESTROYED);
       assertThat(waiting.await()).isInstanceOf(Exit.Lost.class);
       assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);
       assertThat(provider.attach(sandbox.id())).isEmpty();
       assertThat(provider.inventory())
-          .as("its folder is left, and shown as remains")
+          .as("its folder remains in the inventory")
           .anyMatch(seen -> seen.id().equals(sandbox.id()) && seen.state() == SandboxState.ERROR);
       provider.destroy(sandbox.id(), DestroyOptions.FORCE);
       assertThat(provider.inventory()).extracting(InventoryItem::id).containsExactly(other.id());
@@ -90,14 +90,14 @@ class EngineLifecycleTest {
         Provider provider = provider(own, data)) {
       Sandbox sandbox = provider.create(spec());
       own.stopDaemon();
-      Awaitility.await("health tells the truth")
-          .atMost(PATIENCE)
+      Awaitility.await("health check reports the engine")
+          .atMost(TIMEOUT)
           .until(() -> !provider.health().healthy());
       assertThatThrownBy(() -> provider.create(spec())).isInstanceOf(ProviderUnavailable.class);
       assertThatThrownBy(provider::inventory).isInstanceOf(ProviderUnavailable.class);
       own.restartDaemon();
       Awaitility.await("it is healthy again")
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> provider.health().healthy());
       assertThat(provider.attach(sandbox.id())).isEmpty();
       assertThatThrownBy(() -> sandbox.run(Command.argv("true"))).isInstanceOf(Gone.class);

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 /** Engines with TLS: both sides authenticate, or the connection fails. */
 @Timeout(60)
 class EngineTlsTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private static final String MAKE =
       """
@@ -129,7 +129,7 @@ class EngineTlsTest {
       for (String known : new String[] {"client", "older"}) {
         try (EngineHttp http = new EngineHttp(address(server, known))) {
           for (int i = 0; i < 2; i++) {
-            assertThat(http.send(EngineRequest.get("/info"), Deadline.in(PATIENCE)).status())
+            assertThat(http.send(EngineRequest.get("/info"), Deadline.in(TIMEOUT)).status())
                 .as(known)
                 .isEqualTo(200);
           }
@@ -142,7 +142,7 @@ class EngineTlsTest {
   void serverOfAnotherAuthorityIsRejected() throws IOException {
     try (SSLServerSocket server = server();
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
-      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(PATIENCE)))
+      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(TIMEOUT)))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("is unreachable");
     }
@@ -154,7 +154,7 @@ class EngineTlsTest {
     Files.copy(scratch.path().resolve("ours.pem"), stranger, StandardCopyOption.REPLACE_EXISTING);
     try (SSLServerSocket server = server();
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
-      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(PATIENCE)))
+      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(TIMEOUT)))
           .isInstanceOf(ProviderUnavailable.class);
     }
   }

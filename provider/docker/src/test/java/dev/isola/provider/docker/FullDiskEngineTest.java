@@ -73,7 +73,7 @@ class FullDiskEngineTest {
       assertThat(sandbox.run(Command.shell("echo still")).stdout().text()).isEqualTo("still\n");
       assertThat(provider.inventory()).extracting(seen -> seen.id()).contains(sandbox.id());
       assertThatThrownBy(() -> provider.destroy(sandbox.id(), DestroyOptions.FORCE))
-          .as("what the engine cannot do is not said to be done")
+          .as("a failed removal is not reported as success")
           .isInstanceOf(SandboxException.class);
     }
   }

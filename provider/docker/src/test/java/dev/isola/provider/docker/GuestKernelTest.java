@@ -24,8 +24,8 @@ class GuestKernelTest {
     assertThat(machine(KATA, ANOTHER_BOOT)).isTrue();
     assertThat(machine(KATA, HOST_BOOT.orElseThrow())).as("the host's boot").isFalse();
     assertThat(machine("Linux version " + HOST + " (x)", ANOTHER_BOOT)).as("its release").isFalse();
-    assertThat(machine(KATA, "")).as("no boot").isFalse();
-    assertThat(machine(KATA, "?")).as("no id").isFalse();
+    assertThat(machine(KATA, "")).as("no boot id").isFalse();
+    assertThat(machine(KATA, "?")).as("malformed boot id").isFalse();
     assertThat(machine("", ANOTHER_BOOT)).as("no version").isFalse();
     assertThat(machine(GVISOR, ANOTHER_BOOT)).as("gVisor").isFalse();
     assertThat(machine("Linux version 5.15.0-gvisor #1 SMP", ANOTHER_BOOT)).isFalse();
@@ -46,7 +46,7 @@ class GuestKernelTest {
     assertThat(current.matches(ExpectedKernel.GVISOR, HOST, HOST_BOOT)).isTrue();
     assertThat(current.matches(ExpectedKernel.GVISOR, "4.19.0-gvisor", HOST_BOOT)).isFalse();
     assertThat(current.matches(ExpectedKernel.GVISOR, "", HOST_BOOT))
-        .as("the host's is not known")
+        .as("unknown boot id of the host")
         .isFalse();
     assertThat(new GuestKernel(GVISOR, "").matches(ExpectedKernel.GVISOR, HOST, HOST_BOOT))
         .isTrue();

@@ -95,7 +95,7 @@ class GvisorInDockerTest {
   void runtimeWithTheNameOnlyIsRefused() {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(new DockerGvisorProviderFactory(), data, "liar")) {
-      assertThat(provider.health().usable()).as("by its name it is there").isTrue();
+      assertThat(provider.health().usable()).as("registered under the name").isTrue();
       assertThatThrownBy(() -> provider.create(spec()))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("not isolated as docker-gvisor promises");
@@ -130,7 +130,7 @@ class GvisorInDockerTest {
       try (TemporaryFolder data = TemporaryFolder.create("isola-");
           Provider provider =
               provider(kata(EngineVariant.ExpectedKernel.VIRTUAL_MACHINE), data, runtime)) {
-        assertThat(provider.health().healthy()).as("by its name it is there").isTrue();
+        assertThat(provider.health().healthy()).as("registered under the name").isTrue();
         assertThatThrownBy(() -> provider.create(roomy()))
             .isInstanceOf(ProviderUnavailable.class)
             .hasMessageContaining("not isolated as kata promises");

@@ -83,7 +83,7 @@ class IsolaImagesTest {
     try (TemporaryFolder data = TemporaryFolder.create("isola-");
         Provider provider = provider(data)) {
       assertThatThrownBy(() -> provider.create(spec().build()))
-          .as("before it is made")
+          .as("before the creation")
           .isInstanceOfSatisfying(
               SandboxException.class,
               e -> assertThat(e.code()).isEqualTo(ErrorCode.IMAGE_NOT_FOUND));
@@ -108,7 +108,7 @@ class IsolaImagesTest {
         Provider provider = provider(data)) {
       makeImage(data.path());
       assertThat(provider.info().support().enforcedLimits())
-          .as("a watch is not a limit")
+          .as("the limit is not declared as enforced")
           .doesNotContain(LimitKind.DISK);
       Sandbox sandbox =
           provider.create(spec().limits(ResourceLimits.DEFAULT.withDiskMb(32)).build());

@@ -128,7 +128,7 @@ class E2bFailureTest {
     server.next("GET /v2", FakeE2b.answers(200, "[]"));
     server.next("GET /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
     assertThat(createFails().code())
-        .as("whether it was made cannot be found out")
+        .as("the outcome cannot be determined")
         .isEqualTo(ErrorCode.OUTCOME_UNKNOWN);
     server.next("GET /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
     assertThat(failure(() -> provider.inventory()).code())
@@ -141,7 +141,7 @@ class E2bFailureTest {
     server.next("POST /v2", FakeE2b.answers(500, "{\"message\":\"oh\"}"));
     SandboxException e = createFails();
     assertThat(e.code())
-        .as("another provider may be tried")
+        .as("retryable with another provider")
         .isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
     assertThat(e.getMessage()).contains("500 oh", "does not list the sandbox");
     assertThat(server.count("POST /v2/sandboxes")).isEqualTo(1);
@@ -227,7 +227,7 @@ class E2bFailureTest {
   void unacknowledgedSandboxIsFoundAndDestroyed() {
     server.next("POST /v2", FakeE2b.performsAndDisconnects());
     assertThat(createFails().code()).isEqualTo(ErrorCode.OUTCOME_UNKNOWN);
-    assertThat(server.count("POST /v2/sandboxes")).as("it was not asked again").isEqualTo(1);
+    assertThat(server.count("POST /v2/sandboxes")).as("the request was not repeated").isEqualTo(1);
     assertThat(server.alive()).isEqualTo(1);
     assertThat(provider.inventory()).extracting(InventoryItem::id).containsExactly(ID);
     provider.destroy(ID, DestroyOptions.NORMAL);
@@ -298,7 +298,7 @@ class E2bFailureTest {
       assertThat(failure(execution::await).code()).isEqualTo(ErrorCode.OUTCOME_UNKNOWN);
     }
     assertThat(server.count("POST /process.Process/Start"))
-        .as("it was not started again")
+        .as("the command was not started again")
         .isEqualTo(2);
   }
 

@@ -161,7 +161,8 @@ final class GvisorRuntime implements OciRuntime {
 
   /**
    * On the host's network gVisor stays in the user namespace it is started in, so the launcher
-   * enters the sandbox's own before. Releases that could enter it themselves cannot be told apart.
+   * enters the sandbox's own before. Releases that could enter it themselves cannot be
+   * distinguished.
    */
   private static boolean startsInUserNamespace(StagedSandbox staged) {
     return staged.network() == NetworkMode.HOST;

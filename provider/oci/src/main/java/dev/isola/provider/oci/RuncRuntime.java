@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * runc. It cannot be told to ignore cgroups, but in rootless mode it continues without them if they
+ * runc. It has no option to ignore cgroups, but in rootless mode it continues without them if they
  * are not writable; so it sees them read-only, and the sandbox stays in the cgroups that it has
  * already joined.
  */

@@ -39,7 +39,7 @@ class CgroupMembershipTest {
   /** The runtime must not move the sandbox to a cgroup of its own, nor leave one behind. */
   @ParameterizedTest
   @MethodSource("factories")
-  void aSandboxIsInItsOwnGroupsAndNowhereElse(ProviderFactory factory) throws Exception {
+  void sandboxIsOnlyInItsOwnCgroups(ProviderFactory factory) throws Exception {
     Path data = Files.createTempDirectory("isola");
     ProviderUnderTest underTest =
         new ProviderUnderTest(factory, ProviderConfig.EMPTY, INSTANCE, data);
@@ -48,7 +48,7 @@ class CgroupMembershipTest {
         Assumptions.abort("NOT RUN: " + ill.reason());
       }
       if (!ControlGroups.ofHost().enforceable().contains(LimitKind.MEMORY)) {
-        Assumptions.abort("NOT RUN: there are no control groups to be had");
+        Assumptions.abort("NOT RUN: control groups are not available");
       }
       HostLeakCheck leaks = HostLeakCheck.of(underTest);
       leaks.before();

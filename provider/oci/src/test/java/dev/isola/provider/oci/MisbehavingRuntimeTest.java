@@ -39,7 +39,7 @@ class MisbehavingRuntimeTest {
       """;
 
   @BeforeEach
-  void needsRoot() {
+  void requireRoot() {
     if (!SandboxUserIds.rangesAvailable()) {
       Assumptions.abort("NOT RUN: OCI runtimes make sandboxes only as root");
     }
@@ -51,9 +51,9 @@ class MisbehavingRuntimeTest {
     }
   }
 
-  private static SandboxSpec spec(Duration patience) {
+  private static SandboxSpec spec(Duration timeout) {
     return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
-        .startupTimeout(patience)
+        .startupTimeout(timeout)
         .deadline(Duration.ofMinutes(1))
         .build();
   }
@@ -83,19 +83,19 @@ class MisbehavingRuntimeTest {
   }
 
   @Test
-  void crunThatDoesNotIsolateIsRefused() throws Exception {
+  void nonIsolatingCrunIsRejected() throws Exception {
     needs("python3");
     isRefused(noIsolation("crun version 1.30"), new CrunProviderFactory(), "not isolated by crun");
   }
 
   @Test
-  void runcThatDoesNotIsolateIsRefused() throws Exception {
+  void nonIsolatingRuncIsRejected() throws Exception {
     needs("python3");
     isRefused(noIsolation("runc version 1.4.3"), new RuncProviderFactory(), "not isolated by runc");
   }
 
   @Test
-  void gvisorThatDoesNotIsolateIsRefused() throws Exception {
+  void nonIsolatingGvisorIsRejected() throws Exception {
     needs("python3");
     isRefused(
         noIsolation("runsc version release-20240729.0"),
@@ -104,7 +104,7 @@ class MisbehavingRuntimeTest {
   }
 
   @Test
-  void gvisorThatIsRuncIsRefused() throws Exception {
+  void runcInPlaceOfGvisorIsRejected() throws Exception {
     needs("runc");
     String runc =
         SAYS.formatted("runsc version release-20240729.0")
@@ -120,7 +120,7 @@ class MisbehavingRuntimeTest {
   }
 
   @Test
-  void oneThatHangsLeavesNothing() throws Exception {
+  void hangingRuntimeLeavesNothingBehind() throws Exception {
     String hangs = SAYS.formatted("crun version 1.30") + "sleep 1000 & wait\n";
     try (ScriptedRuntime planted = new ScriptedRuntime(hangs)) {
       ProviderUnderTest underTest = planted.in(new CrunProviderFactory());
@@ -136,7 +136,7 @@ class MisbehavingRuntimeTest {
   }
 
   @Test
-  void oneWithAKnownFlawIsUnhealthy() throws Exception {
+  void vulnerableRuntimeIsUnhealthy() throws Exception {
     try (ScriptedRuntime planted =
             new ScriptedRuntime(SAYS.formatted("runc version 1.1.5") + "exit 1\n");
         Provider provider = planted.in(new RuncProviderFactory()).open()) {
@@ -151,7 +151,7 @@ class MisbehavingRuntimeTest {
   }
 
   @Test
-  void oneThatSaysNothingSensibleIsUnhealthy() throws Exception {
+  void runtimeWithoutVersionIsUnhealthy() throws Exception {
     try (ScriptedRuntime planted = new ScriptedRuntime("#!/bin/sh\necho hello\n");
         Provider provider = planted.in(new CrunProviderFactory()).open()) {
       assertThat(provider.health())

@@ -28,7 +28,7 @@ class OciBundleTest {
   }
 
   @Test
-  void everythingIsNew() {
+  void bundleHasAllNamespaces() {
     String json = bundle(NetworkMode.NONE, true, true);
     for (String type : List.of("pid", "mount", "ipc", "uts", "cgroup", "network")) {
       assertThat(json).contains("{\"type\":\"" + type + "\"}");
@@ -47,7 +47,7 @@ class OciBundleTest {
   }
 
   @Test
-  void systemCallsAreFilteredByTheRuntime() {
+  void bundleHasASeccompFilter() {
     assertThat(bundle(NetworkMode.NONE, true, true))
         .contains("\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ERRNO\"")
         .contains("\"read\"", "\"ptrace\"", "\"fchmodat2\"", "\"max=128\"")
@@ -56,19 +56,19 @@ class OciBundleTest {
   }
 
   @Test
-  void theHostsNetworkIsNotMadeNew() {
+  void hostNetworkHasNoNetworkNamespace() {
     assertThat(bundle(NetworkMode.HOST, true, true)).doesNotContain("\"network\"");
   }
 
   @Test
-  void whoIsInTheUserNamespaceIsNotToldToEnterIt() {
+  void bundleOmitsTheUserNamespaceIfAlreadyEntered() {
     assertThat(bundle(NetworkMode.HOST, true, false))
         .doesNotContain("\"user\"}")
         .doesNotContain("Mappings");
   }
 
   @Test
-  void anImagesRootCanBeWritten() {
+  void imageRootIsWritable() {
     assertThat(bundle(NetworkMode.NONE, false, true)).contains("\"readonly\":false");
   }
 }

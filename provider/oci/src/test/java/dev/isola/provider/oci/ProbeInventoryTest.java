@@ -32,7 +32,7 @@ class ProbeInventoryTest {
       """;
 
   @Test
-  void reconciliationDoesNotSeeTrials() throws Exception {
+  void probeSandboxIsNotInTheInventory() throws Exception {
     if (!SandboxUserIds.rangesAvailable()) {
       Assumptions.abort("NOT RUN: OCI runtimes make sandboxes only as root");
     }
@@ -40,8 +40,9 @@ class ProbeInventoryTest {
       ProviderUnderTest underTest = planted.in(new CrunProviderFactory());
       Path tried = planted.folder().resolve("tried");
       try (Provider provider = underTest.open()) {
-        AtomicReference<String> said = new AtomicReference<>("");
-        Thread asking = Thread.ofVirtual().start(() -> said.set(String.valueOf(provider.health())));
+        AtomicReference<String> answer = new AtomicReference<>("");
+        Thread asking =
+            Thread.ofVirtual().start(() -> answer.set(String.valueOf(provider.health())));
         try {
           await().atMost(Duration.ofSeconds(60)).until(() -> Files.exists(tried));
           assertThat(provider.inventory()).isEmpty();
@@ -49,7 +50,7 @@ class ProbeInventoryTest {
           Files.deleteIfExists(tried);
           asking.join();
         }
-        assertThat(said.get()).startsWith(Health.Unhealthy.class.getSimpleName());
+        assertThat(answer.get()).startsWith(Health.Unhealthy.class.getSimpleName());
         assertThat(planted.data().resolve("trial/sandboxes")).isEmptyDirectory();
       }
     }

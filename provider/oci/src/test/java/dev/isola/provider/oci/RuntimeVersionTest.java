@@ -7,13 +7,13 @@ import java.util.regex.Matcher;
 import org.junit.jupiter.api.Test;
 
 class RuntimeVersionTest {
-  private static String found(OciRuntime runtime, String said) {
-    Matcher matcher = runtime.versionPattern().matcher(said);
+  private static String found(OciRuntime runtime, String answer) {
+    Matcher matcher = runtime.versionPattern().matcher(answer);
     return matcher.find() ? matcher.group(1) : "none";
   }
 
   @Test
-  void isFoundInWhatTheRuntimesSay() {
+  void versionIsParsedFromRuntimeOutput() {
     GvisorRuntime gvisor = new GvisorRuntime(Optional::empty);
     assertThat(found(new CrunRuntime(), "crun version 1.8.1\ncommit: f8a0")).isEqualTo("1.8.1");
     assertThat(found(new RuncRuntime(), "runc version 1.1.5+ds1\ncommit: x"))

@@ -47,11 +47,11 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys) {
     Scope needed = host ? Scope.ADMIN : Scope.USE;
     json.put(
         "envdAccessToken",
-        keys.tokens().stableToken(entry.id(), E2bCredentials.ENVD).needing(needed));
+        keys.tokens().stableToken(entry.id(), E2bCredentials.ENVD).requiring(needed));
     json.put(
         "trafficAccessToken",
         E2bLabels.of(entry, E2bLabels.PRIVATE_TRAFFIC).isPresent()
-            ? keys.tokens().stableToken(entry.id(), E2bCredentials.TRAFFIC).needing(needed)
+            ? keys.tokens().stableToken(entry.id(), E2bCredentials.TRAFFIC).requiring(needed)
             : null);
   }
 

@@ -22,7 +22,7 @@ final class HomeDirectories {
   private static final int MAX_CACHED = 10_000;
   private static final Duration LOOKUP_TIMEOUT = Duration.ofSeconds(10);
 
-  private record Key(SandboxId sandbox, long waking, Optional<String> user) {}
+  private record Key(SandboxId sandbox, long boot, Optional<String> user) {}
 
   private final ToLongFunction<SandboxId> boots;
   private final ReentrantLock lock = new ReentrantLock();
@@ -37,8 +37,8 @@ final class HomeDirectories {
   /**
    * @param boots returns a number that changes when a sandbox is booted again
    */
-  HomeDirectories(ToLongFunction<SandboxId> waking) {
-    this.boots = waking;
+  HomeDirectories(ToLongFunction<SandboxId> boots) {
+    this.boots = boots;
   }
 
   /**

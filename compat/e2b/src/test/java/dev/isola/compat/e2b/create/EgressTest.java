@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A1: which of E2B's rules of egress are kept, and which refused. */
+/** A1: which of E2B's egress rules are enforced and which are rejected. */
 class EgressTest {
   private static final Network NOTHING = Network.of(NetworkMode.NONE);
   private static final E2bRequestBody DENY_ALL =
@@ -22,21 +22,21 @@ class EgressTest {
       new E2bRequestBody(Map.of("denyOut", List.of("1.1.1.1")));
 
   @Test
-  void withoutRulesTheOwnerDecides() {
+  void withoutRulesTheConfiguredNetworkApplies() {
     Egress egress = Egress.of(new E2bRequestBody(Map.of("allowOut", List.of())), true);
     assertThat(egress.network(NetworkMode.BRIDGE)).isEqualTo(Network.of(NetworkMode.BRIDGE));
     assertThat(egress.network(NetworkMode.NONE)).isEqualTo(Network.DEFAULT);
   }
 
   @Test
-  void whoForbidsEverythingHasNoNetwork() {
+  void denyingEverythingDisablesTheNetwork() {
     assertThat(Egress.of(DENY_ALL, true).network(NetworkMode.BRIDGE)).isEqualTo(NOTHING);
     assertThat(Egress.of(new E2bRequestBody(Map.of()), false).network(NetworkMode.BRIDGE))
         .isEqualTo(NOTHING);
   }
 
   @Test
-  void whoForbidsSomethingIsKeptToItOnlyByNoNetwork() {
+  void denyRuleIsEnforcedOnlyWithoutNetwork() {
     assertThat(Egress.of(DENY_ONE, false).network(NetworkMode.BRIDGE)).isEqualTo(NOTHING);
     assertThat(Egress.of(DENY_ONE, true).network(NetworkMode.NONE)).isEqualTo(NOTHING);
     assertThatThrownBy(() -> Egress.of(DENY_ONE, true).network(NetworkMode.BRIDGE))
@@ -46,7 +46,7 @@ class EgressTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"allowOut", "rules", "egressProxy", "dnsServers"})
-  void theRestIsRefused(String name) {
+  void unsupportedRulesAreRejected(String name) {
     for (Object said : List.of(List.of("x"), Map.of("x", List.of()))) {
       assertThatThrownBy(() -> Egress.of(new E2bRequestBody(Map.of(name, said)), false))
           .isInstanceOf(Unsupported.class)

@@ -23,7 +23,7 @@ class TemplateStartupTest {
   }
 
   @Test
-  void startCommandRunsAsTheUserOfTheTemplateInItsFolder() {
+  void startCommandRunsAsTheTemplateUserInItsWorkingDirectory() {
     E2bTemplate template = E2bTemplate.of("web", "web").withStart("exec server");
     Command start = TemplateStartup.of(template, spec().build()).start().orElseThrow();
     assertThat(start.toArgv()).containsExactly("/bin/bash", "-l", "-c", "exec server");
@@ -40,7 +40,7 @@ class TemplateStartupTest {
   }
 
   @Test
-  void writableVolumesAreGivenToTheUser() {
+  void writableVolumesAreOwnedByTheUser() {
     SandboxSpec writable =
         spec().volume(new VolumeMount(VolumeMount.Type.VOLUME, "data", "/data", false)).build();
     SandboxSpec readOnly =

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class MultipartTest {
   private static final String TYPE = "multipart/form-data; boundary=----x";
 
-  /** Bytes that come in pieces of any size. */
+  /** Returns a stream that reads in chunks of random size. */
   private static InputStream pieces(byte[] bytes, long seed) {
     Random random = new Random(seed);
     return new FilterInputStream(new ByteArrayInputStream(bytes)) {
@@ -47,12 +47,12 @@ class MultipartTest {
   }
 
   @Test
-  void partsComeBackWhole() throws IOException {
+  void partsAreReadCompletely() throws IOException {
     Random random = new Random(1);
     List<String> names = List.of("/a/b c.txt", "ž.txt", "%22quoted%22", "");
     List<byte[]> contents = new ArrayList<>();
     contents.add(new byte[0]);
-    contents.add("\r\n------\r\n--\r\n------y\r\n".getBytes(ISO_8859_1)); // nearly a boundary
+    contents.add("\r\n------\r\n--\r\n------y\r\n".getBytes(ISO_8859_1)); // almost a boundary
     byte[] large = new byte[200_000];
     random.nextBytes(large);
     contents.add(large);
@@ -70,7 +70,7 @@ class MultipartTest {
   }
 
   @Test
-  void aPartThatNobodyReadsIsPassedOver() throws IOException {
+  void unreadPartIsSkipped() throws IOException {
     byte[] bytes = form(List.of("a", "b"), List.of(new byte[100_000], "x".getBytes(UTF_8)));
     Multipart form = new Multipart(new ByteArrayInputStream(bytes), TYPE);
     form.next();
@@ -79,7 +79,7 @@ class MultipartTest {
   }
 
   @Test
-  void otherWaysToWriteANameAreKnown() throws IOException {
+  void encodedFileNameTakesPrecedence() throws IOException {
     String form =
         "--b\r\ncontent-disposition: form-data; name=\"file\"; filename=\"x\";"
             + " filename*=UTF-8''%C5%BE+1.txt\r\n\r\nx\r\n--b--";
@@ -93,7 +93,7 @@ class MultipartTest {
   }
 
   @Test
-  void whatIsCutOffIsNotWhole() throws IOException {
+  void truncatedFormIsDetected() throws IOException {
     byte[] bytes = form(List.of("a"), List.of("content".getBytes(UTF_8)));
     for (int length = 0; length < bytes.length - 2; length++) {
       InputStream cut = new ByteArrayInputStream(bytes, 0, length);
@@ -110,7 +110,7 @@ class MultipartTest {
   }
 
   @Test
-  void headsHaveAnEnd() {
+  void partHeadersAreLimitedInSize() {
     String form = "--b\r\nX: " + "y".repeat(100_000);
     assertThatThrownBy(
             () ->

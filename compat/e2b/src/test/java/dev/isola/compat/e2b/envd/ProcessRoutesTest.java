@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** A1: how long a process that has ended can be connected to. */
+/** A1: how long an ended process can be connected to. */
 class ProcessRoutesTest {
   private static final Instant BEGIN = Instant.parse("2026-01-02T03:04:05Z");
 
@@ -32,7 +32,7 @@ class ProcessRoutesTest {
   }
 
   @Test
-  void itIsTheTimeOfTheEndThatCounts() {
+  void reconnectWindowStartsAtTheEndTime() {
     ExecutionInfo ended = info(Optional.of(BEGIN.plusSeconds(60)));
     assertThat(ProcessRoutes.hasEndedSince(BEGIN.plusSeconds(60), ended)).isTrue();
     assertThat(ProcessRoutes.hasEndedSince(BEGIN.plusSeconds(61), ended)).isFalse();

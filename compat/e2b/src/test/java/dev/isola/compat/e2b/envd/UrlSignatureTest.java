@@ -17,13 +17,13 @@ class UrlSignatureTest {
   }
 
   @Test
-  void isWhatClientsMakeOfAToken() {
+  void signatureMatchesTheOneOfClients() {
     assertThat(of("hello.txt", "read", Optional.empty()).compute(TOKEN)).isEqualTo(GOOD);
     assertThat(of("hello.txt", "read", Optional.empty()).isValidFor(TOKEN)).isTrue();
   }
 
   @Test
-  void isGoodForNothingElse() {
+  void signatureIsValidForNothingElse() {
     assertThat(of("hello.txt", "write", Optional.empty()).isValidFor(TOKEN)).isFalse();
     assertThat(of("hello.tx", "read", Optional.empty()).isValidFor(TOKEN)).isFalse();
     assertThat(of("hello.txt", "read", Optional.of("1")).isValidFor(TOKEN)).isFalse();
@@ -31,7 +31,7 @@ class UrlSignatureTest {
   }
 
   @Test
-  void hasItsTime() {
+  void signatureExpires() {
     Instant now = Instant.ofEpochSecond(1000);
     of("x", "read", Optional.of("1001")).checkNotExpired(now);
     of("x", "read", Optional.empty()).checkNotExpired(now);

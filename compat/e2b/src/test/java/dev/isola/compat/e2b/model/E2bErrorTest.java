@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class E2bErrorTest {
   @Test
-  void failedStartupTellsItsCommandAndOutputInTheMessage() {
+  void startupFailureMessageContainsCommandAndOutput() {
     Fault fault =
         Fault.of(ErrorCode.INIT_FAILED, "the start command failed", "correct it")
             .with("command", "python3 server.py")
@@ -27,7 +27,7 @@ class E2bErrorTest {
   }
 
   @Test
-  void otherErrorsTellNothingOfTheirContext() {
+  void otherErrorMessagesDoNotContainTheContext() {
     Fault fault = Fault.of(ErrorCode.INTERNAL, "failed", "").with("output", "hidden");
     assertThat(E2bError.control(fault).body()).containsEntry("message", "failed");
   }

@@ -23,7 +23,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 class BaseImageBuilderTest {
-  private static final ImageService.ImageDetails MADE =
+  private static final ImageService.ImageDetails BASE_IMAGE =
       new ImageService.ImageDetails(
           ImageService.BASE,
           Instant.EPOCH,
@@ -37,10 +37,10 @@ class BaseImageBuilderTest {
           Map.of(),
           List.of());
 
-  private final AtomicInteger begun = new AtomicInteger();
+  private final AtomicInteger builds = new AtomicInteger();
 
-  /** Images that can make base and nothing else. */
-  private ImageService making(Supplier<ImageService.ImageDetails> work) {
+  /** Returns an image service that can only build the base image. */
+  private ImageService imageService(Supplier<ImageService.ImageDetails> work) {
     return new ImageService() {
       @Override
       public List<ImageDetails> list() {
@@ -65,7 +65,7 @@ class BaseImageBuilderTest {
 
       @Override
       public ImageDetails buildBase(Consumer<String> progress) {
-        begun.incrementAndGet();
+        builds.incrementAndGet();
         return work.get();
       }
 
@@ -77,14 +77,14 @@ class BaseImageBuilderTest {
   }
 
   @Test
-  void oneMakesItAndAllWait() throws InterruptedException {
+  void concurrentRequestsShareOneBuild() throws InterruptedException {
     CountDownLatch go = new CountDownLatch(1);
     BaseImageBuilder base =
         new BaseImageBuilder(
-            making(
+            imageService(
                 () -> {
                   await(go);
-                  return MADE;
+                  return BASE_IMAGE;
                 }),
             Duration.ofMinutes(1));
     List<Thread> waiting = new ArrayList<>();
@@ -95,18 +95,18 @@ class BaseImageBuilderTest {
     for (Thread one : waiting) {
       one.join();
     }
-    assertThat(begun).hasValue(1);
+    assertThat(builds).hasValue(1);
   }
 
   @Test
-  void whoWouldWaitTooLongIsToldWhenToAskAgain() {
+  void waitBeyondTheTimeoutFailsWithRetryAfter() {
     CountDownLatch go = new CountDownLatch(1);
     BaseImageBuilder base =
         new BaseImageBuilder(
-            making(
+            imageService(
                 () -> {
                   await(go);
-                  return MADE;
+                  return BASE_IMAGE;
                 }),
             Duration.ofMillis(10));
     assertThatThrownBy(base::ensureBuilt)
@@ -117,22 +117,22 @@ class BaseImageBuilderTest {
               assertThat(e.fault().context()).containsKey(RateLimiter.RETRY_AFTER);
             });
     go.countDown();
-    assertThat(begun).hasValue(1);
+    assertThat(builds).hasValue(1);
   }
 
   @Test
-  void afterAFailureItIsTriedAgain() {
+  void failedBuildIsRetried() {
     Supplier<ImageService.ImageDetails> second =
         () -> {
-          if (begun.get() == 1) {
+          if (builds.get() == 1) {
             throw Fault.of(ErrorCode.NOT_IMPLEMENTED, "no mmdebstrap", "install it").exception();
           }
-          return MADE;
+          return BASE_IMAGE;
         };
-    BaseImageBuilder base = new BaseImageBuilder(making(second), Duration.ofMinutes(1));
+    BaseImageBuilder base = new BaseImageBuilder(imageService(second), Duration.ofMinutes(1));
     assertThatThrownBy(base::ensureBuilt).hasMessageContaining("no mmdebstrap");
     assertThatCode(base::ensureBuilt).doesNotThrowAnyException();
-    assertThat(begun).hasValue(2);
+    assertThat(builds).hasValue(2);
   }
 
   private static void await(CountDownLatch latch) {

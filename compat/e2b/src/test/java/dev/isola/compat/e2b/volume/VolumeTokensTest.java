@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tokens of volumes are stored as hashes, as keys are. */
+/** Volume tokens are stored as hashes, like API keys. */
 class VolumeTokensTest {
   private Ledger ledger;
   private VolumeTokens tokens;
@@ -33,7 +33,7 @@ class VolumeTokensTest {
   }
 
   @Test
-  void issuedTokensOpenTheVolumeAndAreNotStored() {
+  void issuedTokensAreValidAndNotStored() {
     String first = issue();
     String second = issue();
     assertThat(first).hasSize(64).isNotEqualTo(second);
@@ -45,7 +45,7 @@ class VolumeTokensTest {
   }
 
   @Test
-  void theOldestTokenIsVoidBeyondTheMost() {
+  void oldestTokenIsInvalidatedBeyondTheMaximum() {
     String first = issue();
     String second = issue();
     for (int i = 0; i < 99; i++) {
@@ -56,14 +56,14 @@ class VolumeTokensTest {
   }
 
   @Test
-  void tokensOfARemovedVolumeAreVoid() {
+  void revokedTokensAreInvalid() {
     String token = issue();
     tokens.revokeAll("v1");
     assertThat(tokens.isValid("v1", token)).isFalse();
   }
 
   @Test
-  void tokensThatAnEarlierVersionStoredAreHashedAndStayValid() {
+  void plaintextTokensAreHashedAndStayValid() {
     String token = "ab".repeat(32);
     ledger
         .settings()

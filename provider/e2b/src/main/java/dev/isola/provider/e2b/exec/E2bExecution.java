@@ -285,8 +285,8 @@ public class E2bExecution implements Execution {
   }
 
   /**
-   * Kills the command even if the caller is interrupted. The script runs as the command's user, who
-   * can read the environment of its processes where root may not, and as root, which can kill
+   * Kills the command even if the caller is interrupted. The script runs as the command's user,
+   * which can read the environment of its processes where root may not, and as root, which can kill
    * processes that changed their user.
    */
   @Override
