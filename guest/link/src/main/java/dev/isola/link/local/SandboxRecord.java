@@ -44,7 +44,7 @@ public record SandboxRecord(
     boolean stopped,
     Optional<AgentProcess> agent) {
 
-  /** The line of the file by which programs other than Isola recognize a stopped sandbox. */
+  /** The line of the file by which programs other than the server recognize a stopped sandbox. */
   public static final String STOPPED = "stopped=true";
 
   /** Overwrites an incomplete file. */
