@@ -181,7 +181,7 @@ class OciSourceTest {
   void layerWithAWrongDiffIdIsRejected() {
     assertRefused(
         oci().layer(base().gzip(), base().file("more", "").bytes()).manifest("").source(),
-        "the content of a layer is not what its digest says");
+        "the content of a layer does not match its digest");
   }
 
   @Test

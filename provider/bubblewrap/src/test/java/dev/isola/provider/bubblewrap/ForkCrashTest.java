@@ -266,7 +266,7 @@ final class ForkCrashTest extends ForkTestBase {
     try (ForkPoint origin = forking(source).createForkPoint()) {
       assertThat(origin.frozenFor()).as(where).isPositive();
     } catch (ProviderUnavailable unknown) {
-      assertThat(unknown).as(where).hasMessageContaining("cannot be forked");
+      assertThat(unknown).as(where).hasMessageContaining("cannot be shared");
     }
     return Files.readString(trace).contains("killed by SIGKILL");
   }
