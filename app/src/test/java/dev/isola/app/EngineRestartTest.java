@@ -148,7 +148,10 @@ class EngineRestartTest {
           running.add(fixture.engine().sandbox(id).start(Command.shell("sleep 1000")));
         }
         containers.killDaemon();
-        all.forEach(id -> assertCommandRuns(fixture, id)); // their sockets do not depend on the container engine
+        all.forEach(
+            id ->
+                assertCommandRuns(
+                    fixture, id)); // their sockets do not depend on the container engine
         containers.restartDaemon();
         for (int i = 0; i < all.size(); i++) {
           assertCommandRuns(fixture, all.get(i));

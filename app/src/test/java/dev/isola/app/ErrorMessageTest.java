@@ -29,24 +29,24 @@ class ErrorMessageTest {
         Arguments.of("--help qq", 2, "unknown command 'qq'; see isola --help"),
         Arguments.of("qq --version", 2, "unknown command 'qq'; see isola --help"),
         Arguments.of(
-            "image nothing --help",
-            2,
-            "unknown command 'image nothing'; see isola image --help"),
+            "image nothing --help", 2, "unknown command 'image nothing'; see isola image --help"),
         Arguments.of("run", 2, "missing required parameter: 'CMD'; see isola run --help"),
         Arguments.of("run --no-such true", 2, "unknown option: '--no-such'; see isola run --help"),
         Arguments.of(
             "run --jsn true",
             2,
             "unknown option: '--jsn'; did you mean --json? See isola run --help"),
-        Arguments.of("run --env FOO true", 2, "--env 'FOO' is not of the form NAME=VALUE; use FOO=VALUE"),
         Arguments.of(
-            "run --env =x true", 2, "--env '=x' is not of the form NAME=VALUE; add a name before the '='"),
+            "run --env FOO true", 2, "--env 'FOO' is not of the form NAME=VALUE; use FOO=VALUE"),
+        Arguments.of(
+            "run --env =x true",
+            2,
+            "--env '=x' is not of the form NAME=VALUE; add a name before the '='"),
         Arguments.of(
             "run --timeout soon true",
             2,
             "--timeout 'soon' is not a duration; use a value such as 30s, 5m, 1h30m or 500ms"),
-        Arguments.of(
-            "run --network lan true", 2, "--network is 'lan'; use none, bridge or host"),
+        Arguments.of("run --network lan true", 2, "--network is 'lan'; use none, bridge or host"),
         Arguments.of(
             "run --cpu two true", 2, "--cpu 'two' is not a number; use a value such as 2 or 0.5"),
         Arguments.of(
@@ -73,7 +73,8 @@ class ErrorMessageTest {
         Arguments.of(
             "run --workdir /missing true",
             125,
-            "--workdir is not a folder in the sandbox: /missing; use a folder that exists in the sandbox"),
+            "--workdir is not a folder in the sandbox: /missing; use a folder that exists in the"
+                + " sandbox"),
         Arguments.of(
             "run nosuch",
             127,
@@ -81,7 +82,8 @@ class ErrorMessageTest {
         Arguments.of(
             "run /etc/passwd",
             126,
-            "not executable: /etc/passwd; make it executable with chmod +x, or run it with its interpreter"),
+            "not executable: /etc/passwd; make it executable with chmod +x, or run it with its"
+                + " interpreter"),
         Arguments.of(
             "run boom",
             125,

@@ -33,8 +33,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * O12: a server continues with the data folder of an older version. {@code old-data.tgz} was
  * written by the server of commit 8227171 as root with bubblewrap. It contains one sandbox
- * suspended as a snapshot when idle, one when expired, one destroyed sandbox; an E2B volume with
- * a file; an E2B template with a start command, whose image is not in the archive; one key.
+ * suspended as a snapshot when idle, one when expired, one destroyed sandbox; an E2B volume with a
+ * file; an E2B template with a start command, whose image is not in the archive; one key.
  */
 class OldDataFolderTest {
   private static final String OLD_KEY =

@@ -63,8 +63,8 @@ class RunBesideServerTest {
   }
 
   /**
-   * Removes the cgroups of a runtime probe. A server that is killed during the probe leaves them
-   * to the next server with the same data folder, and after this test there is none.
+   * Removes the cgroups of a runtime probe. A server that is killed during the probe leaves them to
+   * the next server with the same data folder, and after this test there is none.
    */
   private void removeControlGroups() {
     InstanceId instance = new DataFolder(data()).instance();

@@ -49,7 +49,9 @@ class SecretEnvOptionTest {
   void valueOnTheCommandLineIsRejectedAndNotPrinted() {
     CommandResult run = isola().call("run", "--secret-env", "TOKEN=" + VALUE, "true");
     assertThat(run.code()).isNotZero();
-    assertThat(run.err()).contains("takes the name of a variable, without a value").doesNotContain(VALUE);
+    assertThat(run.err())
+        .contains("takes the name of a variable, without a value")
+        .doesNotContain(VALUE);
     assertThat(fake.specs).isEmpty();
   }
 

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * S1, A1: {@code sudo} works for users that the image permits to use it, in every sandbox of that
- * image however it is created (E2bSdkTest covers sandboxes of E2B clients), and grants no more
- * than root in the sandbox.
+ * image however it is created (E2bSdkTest covers sandboxes of E2B clients), and grants no more than
+ * root in the sandbox.
  */
 @Timeout(240)
 class SudoTest {

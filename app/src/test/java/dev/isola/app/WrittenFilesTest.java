@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * N2, N4: all changes of a sandbox to its image, including removals, survive a fork, and a
- * snapshot with restore, on the same and on another provider.
+ * N2, N4: all changes of a sandbox to its image, including removals, survive a fork, and a snapshot
+ * with restore, on the same and on another provider.
  */
 @Timeout(240)
 class WrittenFilesTest {

@@ -70,7 +70,8 @@ class RunTest {
   void reportsTheLimitsThatTheCommandReached() {
     CommandResult crowd = isola().call("run", "crowd");
     assertThat(crowd.code()).isEqualTo(137);
-    assertThat(crowd.err()).isEqualTo("isola: the process limit was reached; increase --processes\n");
+    assertThat(crowd.err())
+        .isEqualTo("isola: the process limit was reached; increase --processes\n");
     assertThat(isola().call("run", "--json", "crowd").out())
         .contains("\"limitsMet\":[\"processes\"]");
   }

@@ -15,8 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code isola config} prints every value with its origin, all errors together, and never a
- * secret.
+ * {@code isola config} prints every value with its origin, all errors together, and never a secret.
  */
 class ConfigCommandTest {
   @TempDir Path folder;

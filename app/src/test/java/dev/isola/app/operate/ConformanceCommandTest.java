@@ -186,7 +186,8 @@ class ConformanceCommandTest {
     CommandResult two = isola().call("conformance", "good", "ill", "--set", "a=b");
     assertThat(two.code()).isEqualTo(2);
     assertThat(two.err())
-        .isEqualTo("isola: --set requires exactly one provider, but 2 are named; name one provider\n");
+        .isEqualTo(
+            "isola: --set requires exactly one provider, but 2 are named; name one provider\n");
     ProviderConfig given = new ProviderConfig(Map.of("a", "b"));
     try (TemporaryInstallation trial = TemporaryInstallation.of(good, given)) {
       new ConformanceRun(three(1), new ConformanceProgress(console(), false)).run(trial);

@@ -153,7 +153,12 @@ class ImageCommandTest {
         tree.toString(),
         "--max-size",
         "much");
-    line(2, "the distribution to build x from is missing; add --from debian:bookworm", "image", "build", "x");
+    line(
+        2,
+        "the distribution to build x from is missing; add --from debian:bookworm",
+        "image",
+        "build",
+        "x");
     line(
         125,
         "'bookworm' names no suite; write it like debian:bookworm",

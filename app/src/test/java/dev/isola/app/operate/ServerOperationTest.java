@@ -142,8 +142,7 @@ class ServerOperationTest {
     assertThat(written.body()).contains("\"size\":" + size);
     HttpResponse<InputStream> read =
         client.send(
-            request(server, "GET", content, BodyPublishers.noBody()),
-            BodyHandlers.ofInputStream());
+            request(server, "GET", content, BodyPublishers.noBody()), BodyHandlers.ofInputStream());
     try (InputStream in = read.body()) {
       MessageDigest sum = MessageDigest.getInstance("SHA-256");
       byte[] buffer = new byte[1 << 16];

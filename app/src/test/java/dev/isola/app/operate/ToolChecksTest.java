@@ -124,7 +124,8 @@ class ToolChecksTest {
     Files.setAttribute(program, "unix:mode", 0104755);
     assertThat(tools.checks(List.of(tool("bwrap"))))
         .singleElement()
-        .satisfies(fact -> assertThat(fact.value()).contains("0.11.1", " is affected by CVE-2026-41163"));
+        .satisfies(
+            fact -> assertThat(fact.value()).contains("0.11.1", " is affected by CVE-2026-41163"));
   }
 
   @Test
@@ -224,14 +225,14 @@ class ToolChecksTest {
     assertThat(
             InstalledPackages.of(
                     """
-                Package: runc
-                Status: install ok installed
-                Version: 1.1.5+ds1-1+deb12u1
+                    Package: runc
+                    Status: install ok installed
+                    Version: 1.1.5+ds1-1+deb12u1
 
-                Package: crun
-                Status: deinstall ok config-files
-                Version: 1.8.1-1
-                """,
+                    Package: crun
+                    Status: deinstall ok config-files
+                    Version: 1.8.1-1
+                    """,
                     folder)
                 .versions())
         .isEqualTo(Map.of("runc", "1.1.5+ds1-1+deb12u1"));

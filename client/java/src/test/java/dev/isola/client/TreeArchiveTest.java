@@ -112,7 +112,8 @@ class TreeArchiveTest {
     Path pipe = tree.resolve("pipe");
     assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
     try (TreePacker packed = TreePacker.pack(tree)) {
-      assertThatThrownBy(packed::readAllBytes).hasMessageContaining(pipe + " is not a file, folder or link");
+      assertThatThrownBy(packed::readAllBytes)
+          .hasMessageContaining(pipe + " is not a file, folder or link");
       assertThat(packed.failure()).isPresent();
     }
     assertThatThrownBy(() -> TreePacker.pack(outside.resolve("secret")))
@@ -221,6 +222,8 @@ class TreeArchiveTest {
       assertThatThrownBy(this::unpack).as(lie).isInstanceOf(IOException.class);
     }
     archive.reset();
-    entry("pax", 'x', "19 path=../outside\n", "").file("a", "x").assertRejected("outside of the folder");
+    entry("pax", 'x', "19 path=../outside\n", "")
+        .file("a", "x")
+        .assertRejected("outside of the folder");
   }
 }
