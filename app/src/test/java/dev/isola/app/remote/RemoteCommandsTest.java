@@ -105,9 +105,9 @@ class RemoteCommandsTest {
     String[] forks = isola("fork", id, "-n", "2").out().strip().split("\n");
     assertThat(forks).hasSize(2);
     assertThat(isola("cp", forks[1] + ":new", "-").out()).isEqualTo("x\n");
-    CommandResult told = isola("fork", id, "--kind", "filesystem", "--json");
-    assertThat(told.out()).contains("\"kind\":\"filesystem\"", "\"by\":\"restore\"");
-    String third = told.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
+    CommandResult forked = isola("fork", id, "--kind", "filesystem", "--json");
+    assertThat(forked.out()).contains("\"kind\":\"filesystem\"", "\"by\":\"restore\"");
+    String third = forked.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
     assertThat(isola("rm", "--force", other, forks[0], forks[1], third).code()).isZero();
     assertThat(isola("snapshot", "rm", first, second).out())
         .isEqualTo(first + "\n" + second + "\n");
