@@ -92,7 +92,7 @@ class ErrorMessageTest {
   }
 
   @ParameterizedTest(name = "isola {0}")
-  @MethodSource("wrong")
+  @MethodSource("invalidCommands")
   void errorIsOneLine(String words, int code, String line) {
     CommandResult called = isola().call(words.split(" "));
     assertThat(called.err()).isEqualTo("isola: " + line + "\n");
@@ -102,7 +102,7 @@ class ErrorMessageTest {
   }
 
   @ParameterizedTest(name = "isola --json {0}")
-  @MethodSource("wrong")
+  @MethodSource("invalidCommands")
   void errorIsJsonWithJsonOption(String words, int code, String line) {
     CommandResult called = isola().call(("--json " + words).split(" "));
     assertThat(called.err()).isEmpty();
