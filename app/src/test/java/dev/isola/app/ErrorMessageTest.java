@@ -132,7 +132,7 @@ class ErrorMessageTest {
                 + file
                 + " cannot be used: "
                 + file
-                + " already exists; choose another data folder with --data or ISOLA_DATA\n");
+                + " already exists; choose another folder with --data or ISOLA_DATA\n");
   }
 
   @Test

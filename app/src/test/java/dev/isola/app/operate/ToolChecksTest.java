@@ -82,7 +82,7 @@ class ToolChecksTest {
       assertThat(own.fix()).isEmpty();
     } else {
       assertThat(own.good()).isFalse();
-      assertThat(own.value()).contains(" has " + holes);
+      assertThat(own.value()).contains(" is affected by " + holes);
       assertThat(own.fix()).startsWith("install ").endsWith(" or newer");
     }
     DoctorCheck brought = debian.evaluate(tool(command), BROUGHT, said);
@@ -103,7 +103,7 @@ class ToolChecksTest {
         .startsWith("check that your distribution has fixed CVE-2025-31133, ");
     assertThat(tools(Distribution.DEBIAN).evaluate(tool("runc"), OWN, said).value())
         .as("a program from elsewhere is not the package's")
-        .contains("has CVE-2024-21626");
+        .contains("is affected by CVE-2024-21626");
   }
 
   @Test
