@@ -73,7 +73,8 @@ class ErrorMessageTest {
         Arguments.of(
             "run --workdir /missing true",
             125,
-            "--workdir is not a folder in the sandbox: /missing; use a folder that exists in the sandbox"),
+            "--workdir is not a folder in the sandbox: /missing; use a folder that exists in the"
+                + " sandbox"),
         Arguments.of(
             "run nosuch",
             127,
@@ -81,7 +82,8 @@ class ErrorMessageTest {
         Arguments.of(
             "run /etc/passwd",
             126,
-            "not executable: /etc/passwd; make it executable with chmod +x, or run it with its interpreter"),
+            "not executable: /etc/passwd; make it executable with chmod +x, or run it with its"
+                + " interpreter"),
         Arguments.of(
             "run boom",
             125,
@@ -90,7 +92,7 @@ class ErrorMessageTest {
   }
 
   @ParameterizedTest(name = "isola {0}")
-  @MethodSource("wrong")
+  @MethodSource("invalidCommands")
   void errorIsOneLine(String words, int code, String line) {
     CommandResult called = isola().call(words.split(" "));
     assertThat(called.err()).isEqualTo("isola: " + line + "\n");
@@ -100,7 +102,7 @@ class ErrorMessageTest {
   }
 
   @ParameterizedTest(name = "isola --json {0}")
-  @MethodSource("wrong")
+  @MethodSource("invalidCommands")
   void errorIsJsonWithJsonOption(String words, int code, String line) {
     CommandResult called = isola().call(("--json " + words).split(" "));
     assertThat(called.err()).isEmpty();
@@ -130,7 +132,7 @@ class ErrorMessageTest {
                 + file
                 + " cannot be used: "
                 + file
-                + " already exists; choose another data folder with --data or ISOLA_DATA\n");
+                + " already exists; choose another folder with --data or ISOLA_DATA\n");
   }
 
   @Test

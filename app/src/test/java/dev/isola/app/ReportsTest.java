@@ -90,7 +90,7 @@ class ReportsTest {
     CommandResult called = isola().call("--data", file.toString(), "doctor");
     assertThat(called.code()).isEqualTo(1);
     assertThat(called.out())
-        .contains("no  data folder", "fix: choose another data folder with --data or ISOLA_DATA");
+        .contains("no  data folder", "fix: choose another folder with --data or ISOLA_DATA");
     assertThat(called.err()).isEmpty();
   }
 

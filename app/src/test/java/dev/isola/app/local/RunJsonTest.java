@@ -24,10 +24,9 @@ class RunJsonTest {
             "{\"sandbox\":\""
                 + id
                 + "\",\"provider\":\"crun\",\"isolation\":\"container\",\"command\":\"echo 'a"
-                + " \\\"b\\\"'\",\"exitCode\":0,"
-                + "\"exit\":{\"kind\":\"exited\",\"code\":0},\"stdout\":\"a \\\"b\\\"\\n"
-                + "\",\"stderr\":\"\",\"stdoutBytes\":6,\"stderrBytes\":0,"
-                + "\"stdoutTruncated\":false,\"stderrTruncated\":false,\"durationMs\":7,\"timedOut\":false,\"limitsMet\":[]}\n");
+                + " \\\"b\\\"'\",\"exitCode\":0,\"exit\":{\"kind\":\"exited\",\"code\":0},\"stdout\":\"a"
+                + " \\\"b\\\"\\n"
+                + "\",\"stderr\":\"\",\"stdoutBytes\":6,\"stderrBytes\":0,\"stdoutTruncated\":false,\"stderrTruncated\":false,\"durationMs\":7,\"timedOut\":false,\"limitsMet\":[]}\n");
     assertThat(called.code()).isZero();
   }
 

@@ -43,7 +43,7 @@ class RunSelectionTest {
 
   private static void broken(FakeProvider... providers) {
     for (FakeProvider one : providers) {
-      one.health = new Health.Unhealthy("it is broken", "mend it");
+      one.health = new Health.Unhealthy("it is broken", "fix it");
     }
   }
 
@@ -77,7 +77,7 @@ class RunSelectionTest {
     assertThat(refused.err())
         .hasLineCount(1)
         .contains("kernel: it is broken", "container: it is broken", "daemon: it is broken")
-        .contains("for container: mend it")
+        .contains("for container: fix it")
         .contains("--isolation process");
     assertThat(plain.specs).isEmpty();
     assertThat(chosen("run", "--isolation", "process", "true")).isEqualTo("plain");

@@ -82,7 +82,7 @@ class ToolChecksTest {
       assertThat(own.fix()).isEmpty();
     } else {
       assertThat(own.good()).isFalse();
-      assertThat(own.value()).contains(" has " + holes);
+      assertThat(own.value()).contains(" is affected by " + holes);
       assertThat(own.fix()).startsWith("install ").endsWith(" or newer");
     }
     DoctorCheck brought = debian.evaluate(tool(command), BROUGHT, said);
@@ -103,7 +103,7 @@ class ToolChecksTest {
         .startsWith("check that your distribution has fixed CVE-2025-31133, ");
     assertThat(tools(Distribution.DEBIAN).evaluate(tool("runc"), OWN, said).value())
         .as("a program from elsewhere is not the package's")
-        .contains("has CVE-2024-21626");
+        .contains("is affected by CVE-2024-21626");
   }
 
   @Test
@@ -225,14 +225,14 @@ class ToolChecksTest {
     assertThat(
             InstalledPackages.of(
                     """
-                Package: runc
-                Status: install ok installed
-                Version: 1.1.5+ds1-1+deb12u1
+                    Package: runc
+                    Status: install ok installed
+                    Version: 1.1.5+ds1-1+deb12u1
 
-                Package: crun
-                Status: deinstall ok config-files
-                Version: 1.8.1-1
-                """,
+                    Package: crun
+                    Status: deinstall ok config-files
+                    Version: 1.8.1-1
+                    """,
                     folder)
                 .versions())
         .isEqualTo(Map.of("runc", "1.1.5+ds1-1+deb12u1"));

@@ -105,13 +105,13 @@ class RemoteCommandsTest {
     String[] forks = isola("fork", id, "-n", "2").out().strip().split("\n");
     assertThat(forks).hasSize(2);
     assertThat(isola("cp", forks[1] + ":new", "-").out()).isEqualTo("x\n");
-    CommandResult told = isola("fork", id, "--kind", "filesystem", "--json");
-    assertThat(told.out()).contains("\"kind\":\"filesystem\"", "\"by\":\"restore\"");
-    String third = told.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
+    CommandResult forked = isola("fork", id, "--kind", "filesystem", "--json");
+    assertThat(forked.out()).contains("\"kind\":\"filesystem\"", "\"by\":\"restore\"");
+    String third = forked.out().replaceFirst("(?s).*?\"id\":\"([^\"]+)\".*", "$1");
     assertThat(isola("rm", "--force", other, forks[0], forks[1], third).code()).isZero();
     assertThat(isola("snapshot", "rm", first, second).out())
         .isEqualTo(first + "\n" + second + "\n");
-    assertThat(isola("snapshot", "gc").out()).contains("came back");
+    assertThat(isola("snapshot", "gc").out()).contains("freed");
     assertThat(isola("snapshot", "show", first).err()).contains("no such snapshot: " + first);
   }
 
@@ -189,7 +189,7 @@ class RemoteCommandsTest {
     assertThat(followed.err()).isEqualTo("two\n");
     assertThat(isola("logs", id, execution).out()).isEqualTo("one\n");
     assertThat(isola("logs", "--offset", "2", id, execution).out()).isEqualTo("e\n");
-    assertThat(isola("logs", id).out()).contains("EXEC", execution, "ended with 0", "echo one");
+    assertThat(isola("logs", id).out()).contains("EXEC", execution, "exited with 0", "echo one");
     assertThat(isola("logs", id, "999").err()).contains("isola logs ID lists");
   }
 
@@ -220,7 +220,7 @@ class RemoteCommandsTest {
     assertThat(isola("cp", "a", "b").code()).isEqualTo(ExitCodes.USAGE);
     assertThat(isola("cp", id + ":a", id + ":b").code()).isEqualTo(ExitCodes.USAGE);
     assertThat(isola("cp", folder.resolve("nothing").toString(), id + ":a").err())
-        .contains("there is no", "nothing");
+        .contains("no such file or folder", "nothing");
     CommandResult missing = isola("cp", id + ":nothing", "-");
     assertThat(missing.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(missing.err()).contains("no such file: nothing");
@@ -266,7 +266,7 @@ class RemoteCommandsTest {
     assertThat(isola("keys", "rm", "ci").code()).isZero();
     assertThat(reader.call("ls").err()).contains("isola login URL");
 
-    assertThat(isola("ports", id).out()).contains("no port");
+    assertThat(isola("ports", id).out()).contains("no public ports");
     assertThat(isola("ports", id, "8000", "--public").code()).isZero();
     assertThat(isola("ports", id).out()).contains("8000", "public");
     assertThat(isola("ports", id, "--link").code()).isEqualTo(ExitCodes.USAGE);

@@ -117,7 +117,7 @@ class CopyArchiveTest {
     write("a/file", "");
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(() -> names(from))
-        .withMessageContaining("leads out of the folder");
+        .withMessageContaining("outside of the folder");
   }
 
   @Test

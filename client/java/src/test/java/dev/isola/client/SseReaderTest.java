@@ -18,7 +18,14 @@ class SseReaderTest {
   void readsEvents() throws IOException {
     SseReader events =
         of(
-            ": \n\nevent: output\nid: 5\ndata: {\"a\":\"ü\"}\n\r\n: \n\nid:7\ndata:x\r\ndata: y\n\n");
+            ": \n\n"
+                + "event: output\n"
+                + "id: 5\n"
+                + "data: {\"a\":\"ü\"}\n\r\n"
+                + ": \n\n"
+                + "id:7\n"
+                + "data:x\r\n"
+                + "data: y\n\n");
     assertThat(events.next()).contains(new SseReader.Event("output", "5", "{\"a\":\"ü\"}"));
     assertThat(events.next()).contains(new SseReader.Event("message", "7", "x\ny"));
     assertThat(events.next()).isEmpty();

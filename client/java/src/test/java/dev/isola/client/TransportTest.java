@@ -179,7 +179,7 @@ class TransportTest {
     responses.add(problem(503, "PROVIDER_UNAVAILABLE"));
     responses.add(HANG_UP);
     // The server repeats some output and skips some.
-    turns.add(events(output(0, "one two thr"), "event: output\ndata: {\"offset\":11"));
+    responses.add(events(output(0, "one two thr"), "event: output\ndata: {\"offset\":11"));
     responses.add(events(output(11, "ee"), EXIT));
     StringBuilder text = new StringBuilder();
     try (Execution execution = isola.sandbox("box").execution("7", 0)) {
