@@ -50,11 +50,11 @@ public final class Config {
 
   @SuppressWarnings("unchecked") // The type of the key has read the value.
   private <T> SourcedValue<T> sourced(ConfigKey<T> key) {
-    SourcedValue<?> given = values.get(key);
-    if (given == null) {
+    SourcedValue<?> sourced = values.get(key);
+    if (sourced == null) {
       throw new IllegalArgumentException("no such key: " + key.name());
     }
-    return (SourcedValue<T>) given;
+    return (SourcedValue<T>) sourced;
   }
 
   /** Returns the settings of providers, by name. */
@@ -140,8 +140,8 @@ public final class Config {
   }
 
   private static <T> Entry entry(
-      String prefix, String key, ValueType<T> kind, SourcedValue<T> given) {
-    return new Entry(prefix + key, kind.show(given.value()), given.origin());
+      String prefix, String key, ValueType<T> kind, SourcedValue<T> sourced) {
+    return new Entry(prefix + key, kind.show(sourced.value()), sourced.origin());
   }
 
   private static void addTo(List<Entry> entries, ProviderSettings one) {
@@ -164,10 +164,10 @@ public final class Config {
                     entry(prefix, LayeredConfig.CAPACITY_MEMORY_MB, LayeredConfig.MEMORY, memory)));
     one.settings()
         .forEach(
-            (setting, given) ->
+            (setting, sourced) ->
                 entries.add(
                     new Entry(
-                        prefix + setting, one.displayValue(setting).orElse(""), given.origin())));
+                        prefix + setting, one.displayValue(setting).orElse(""), sourced.origin())));
   }
 
   @Override

@@ -17,12 +17,14 @@ public record ConfigKey<T>(
     ValueType<T> type,
     Function<MachineInfo, T> defaultValue,
     List<String> extraVariables) {
-  static <T> ConfigKey<T> of(String name, ValueType<T> kind, T standard, String... alsoVariables) {
-    return new ConfigKey<>(name, kind, machine -> standard, List.of(alsoVariables));
+  static <T> ConfigKey<T> of(
+      String name, ValueType<T> kind, T defaultValue, String... extraVariables) {
+    return new ConfigKey<>(name, kind, machine -> defaultValue, List.of(extraVariables));
   }
 
-  static <T> ConfigKey<T> of(String name, ValueType<T> kind, Function<MachineInfo, T> standard) {
-    return new ConfigKey<>(name, kind, standard, List.of());
+  static <T> ConfigKey<T> of(
+      String name, ValueType<T> kind, Function<MachineInfo, T> defaultValue) {
+    return new ConfigKey<>(name, kind, defaultValue, List.of());
   }
 
   /** Returns the environment variables that set it, in order of precedence. */

@@ -88,7 +88,7 @@ public final class ProviderSettings {
         new Resources(
             capacityMemoryMb.map(SourcedValue::value).orElse(Resources.UNLIMITED),
             capacityCpu
-                .map(given -> Resources.of(given.value(), 0).milliCpu())
+                .map(sourced -> Resources.of(sourced.value(), 0).milliCpu())
                 .orElse(Resources.UNLIMITED)));
   }
 
@@ -119,14 +119,14 @@ public final class ProviderSettings {
   /** Returns the settings to pass to the provider, with secrets in plain text. */
   public ProviderConfig config() {
     Map<String, String> open = new LinkedHashMap<>();
-    settings.forEach((setting, given) -> open.put(setting, reveal(given.value())));
+    settings.forEach((setting, sourced) -> open.put(setting, reveal(sourced.value())));
     return new ProviderConfig(open);
   }
 
   /** Returns a setting for display. */
   Optional<String> displayValue(String setting) {
     return Optional.ofNullable(settings.get(setting))
-        .map(given -> isSecret(setting) ? "***" : reveal(given.value()));
+        .map(sourced -> isSecret(setting) ? "***" : reveal(sourced.value()));
   }
 
   private boolean isSecret(String setting) {

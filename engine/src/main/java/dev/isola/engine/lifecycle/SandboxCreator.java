@@ -82,7 +82,7 @@ public final class SandboxCreator {
     if (!request.fixedId() && request.startup().isEmpty()) {
       Optional<SandboxRecorder.IntentResult> claimed = warm.claim(request, selection);
       if (claimed.isPresent()) {
-        return handOut(request, claimed.get());
+        return returnClaimed(request, claimed.get());
       }
     }
     return create(request, selection, false);
@@ -109,7 +109,7 @@ public final class SandboxCreator {
         spec.image().isEmpty() ? Optional.empty() : registry.get(provider).imageDigest(spec));
   }
 
-  private CreateResult handOut(SandboxRequest request, SandboxRecorder.IntentResult opened) {
+  private CreateResult returnClaimed(SandboxRequest request, SandboxRecorder.IntentResult opened) {
     return switch (opened) {
       case SandboxRecorder.IntentResult.Existing(SandboxId id, boolean sameRequest) ->
           awaitExisting(request, id, sameRequest);
@@ -150,15 +150,15 @@ public final class SandboxCreator {
       }
       SandboxEntry entry = ((SandboxRecorder.IntentResult.New) opened).entry();
       Failpoint.CREATE_WRITTEN.reach();
-      CreateResult delivery =
+      CreateResult result =
           create(
               new SandboxCreation(entry, recorder, registry, request, placer.images()),
               selection,
               reservation);
-      liveSandboxes.put(delivery.view().id(), reservation);
+      liveSandboxes.put(result.view().id(), reservation);
       kept = true;
       Failpoint.CREATE_DELIVERED.reach();
-      return delivery;
+      return result;
     } finally {
       liveSandboxes.endTransition(spec(request).id());
       if (!kept) {

@@ -42,7 +42,7 @@ public record SandboxPlacer(
         .requiring(Requirements.capabilities(Snapshotting.class));
   }
 
-  PlacementResult place(Selection selection, SandboxFactory maker) {
-    return fallback.place(selection, maker);
+  PlacementResult place(Selection selection, SandboxFactory factory) {
+    return fallback.place(selection, factory);
   }
 }

@@ -116,9 +116,9 @@ public final class SandboxRecorder {
     UpdateResult update =
         ledger.atomically(
             parts -> {
-              UpdateResult made = parts.sandboxes().update(after);
+              UpdateResult result = parts.sandboxes().update(after);
               Failpoint.RECORD_UPDATED.reach();
-              if (made instanceof UpdateResult.Written(SandboxEntry stored)
+              if (result instanceof UpdateResult.Written(SandboxEntry stored)
                   && before.state() != stored.state()) {
                 parts.events().append(event(stored, before.state()));
                 if (before.state() == SandboxState.CREATING
@@ -126,7 +126,7 @@ public final class SandboxRecorder {
                   parts.idempotency().release(stored.id());
                 }
               }
-              return made;
+              return result;
             });
     if (update instanceof UpdateResult.Written(SandboxEntry stored)) {
       events.notifyReaders();

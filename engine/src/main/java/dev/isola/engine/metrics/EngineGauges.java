@@ -61,12 +61,12 @@ final class EngineGauges {
           "isola.provider.memory.promised.bytes",
           "Memory reserved for the sandboxes of the provider",
           tags,
-          now -> promised(now, provider).memoryMb() * BYTES_PER_MB);
+          now -> reserved(now, provider).memoryMb() * BYTES_PER_MB);
       gauge(
           "isola.provider.cpu.promised",
           "CPUs reserved for the sandboxes of the provider",
           tags,
-          now -> promised(now, provider).milliCpu() / 1000.0);
+          now -> reserved(now, provider).milliCpu() / 1000.0);
     }
     gauge(
         "isola.sandboxes.quarantined",
@@ -97,8 +97,8 @@ final class EngineGauges {
   }
 
   private void admission() {
-    promised("promised", "Reserved for sandboxes", now -> now.admission().reserved());
-    promised("capacity", "Capacity for sandboxes", now -> now.admission().capacity());
+    reserved("promised", "Reserved for sandboxes", now -> now.admission().reserved());
+    reserved("capacity", "Capacity for sandboxes", now -> now.admission().capacity());
     gauge(
         "isola.admission.waiting",
         "Requests waiting for capacity",
@@ -110,17 +110,17 @@ final class EngineGauges {
     Resources of(GaugeValues now);
   }
 
-  private void promised(String what, String description, ResourceGauge room) {
+  private void reserved(String what, String description, ResourceGauge resources) {
     gauge(
         "isola.admission.memory." + what + ".bytes",
         description,
         Tags.empty(),
-        now -> limited(room.of(now).memoryMb()) * BYTES_PER_MB);
+        now -> limited(resources.of(now).memoryMb()) * BYTES_PER_MB);
     gauge(
         "isola.admission.cpu." + what,
         description,
         Tags.empty(),
-        now -> limited(room.of(now).milliCpu()) / 1000);
+        now -> limited(resources.of(now).milliCpu()) / 1000);
   }
 
   private static double limited(long amount) {
@@ -150,7 +150,7 @@ final class EngineGauges {
         : 0;
   }
 
-  private static Resources promised(GaugeValues now, String provider) {
+  private static Resources reserved(GaugeValues now, String provider) {
     return now.reserved().getOrDefault(provider, Resources.NONE);
   }
 

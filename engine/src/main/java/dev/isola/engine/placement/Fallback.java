@@ -32,14 +32,14 @@ public final class Fallback {
    * @throws SandboxException the error of the candidate, if it does not allow fallback or the
    *     client named the provider; otherwise an error that lists every provider with its reason
    */
-  public PlacementResult place(Selection selection, SandboxFactory maker) {
+  public PlacementResult place(Selection selection, SandboxFactory factory) {
     List<ProviderAttempt> attempts = new ArrayList<>();
     List<SandboxException> failures = new ArrayList<>();
     Iterator<ProviderInfo> candidates = selection.candidates().iterator();
     while (candidates.hasNext()) {
       ProviderInfo candidate = candidates.next();
       try {
-        Sandbox sandbox = make(candidate.name(), maker);
+        Sandbox sandbox = make(candidate.name(), factory);
         return new PlacementResult(sandbox, candidate, attempts, selection.rejections());
       } catch (SandboxException e) {
         attempts.add(
@@ -72,9 +72,9 @@ public final class Fallback {
   }
 
   /** Creates the sandbox; translates any other exception, which is a bug of the provider. */
-  private static Sandbox make(String provider, SandboxFactory maker) {
+  private static Sandbox make(String provider, SandboxFactory factory) {
     try {
-      return maker.create(provider);
+      return factory.create(provider);
     } catch (SandboxException e) {
       throw e;
     } catch (RuntimeException e) {

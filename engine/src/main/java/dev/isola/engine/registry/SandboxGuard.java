@@ -96,7 +96,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
         throws Throwable {
       if (method.getDeclaringClass() == Object.class) {
-        return ofObject(proxy, method, arguments);
+        return invokeObjectMethod(proxy, method, arguments);
       }
       Duration timeout = wrapper.bounds.get(method.getDeclaringClass());
       Object result =
@@ -111,7 +111,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
     }
 
     @SuppressWarnings("ReferenceEquality") // identity is intended
-    private Object ofObject(Object proxy, Method method, Object @Nullable [] arguments) {
+    private Object invokeObjectMethod(Object proxy, Method method, Object @Nullable [] arguments) {
       return switch (method.getName()) {
         case "equals" -> arguments != null && proxy == arguments[0];
         case "hashCode" -> System.identityHashCode(proxy);
@@ -124,13 +124,13 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
         return method.invoke(inner, arguments);
       } catch (InvocationTargetException e) {
         Throwable thrown = e.getTargetException();
-        throw isOfTheContract(method, thrown)
+        throw isDeclared(method, thrown)
             ? thrown
             : wrapper.guard.contractViolation(method.getName(), String.valueOf(thrown), thrown);
       }
     }
 
-    private static boolean isOfTheContract(Method method, Throwable thrown) {
+    private static boolean isDeclared(Method method, Throwable thrown) {
       return thrown instanceof SandboxException
           || Arrays.stream(method.getExceptionTypes()).anyMatch(type -> type.isInstance(thrown));
     }

@@ -129,9 +129,10 @@ public final class ProviderSelector {
   private Optional<Rejection> rejection(CreateRequest request, ProviderStatus status) {
     return switch (request.placement().provider()) {
       case ProviderPreference.Auto() ->
-          unfit(request, status).or(() -> notForAuto(status.name(), profile(status)));
+          unsuitable(request, status).or(() -> notForAuto(status.name(), profile(status)));
       case ProviderPreference.Named(String named) ->
-          notNamed(named, request, status.name(), profile(status)).or(() -> unfit(request, status));
+          notNamed(named, request, status.name(), profile(status))
+              .or(() -> unsuitable(request, status));
     };
   }
 
@@ -191,7 +192,7 @@ public final class ProviderSelector {
   }
 
   /** Returns the rejection that applies whether the provider is named or not. */
-  private Optional<Rejection> unfit(CreateRequest request, ProviderStatus status) {
+  private Optional<Rejection> unsuitable(CreateRequest request, ProviderStatus status) {
     String name = status.name();
     Optional<Rejection> elsewhere = wrongRegion(request, name);
     if (elsewhere.isPresent()) {
@@ -271,8 +272,8 @@ public final class ProviderSelector {
         : Optional.empty();
   }
 
-  private static Optional<Rejection> reject(String name, Kind ground, String reason, String fix) {
-    return Optional.of(new Rejection(name, ground, reason, fix));
+  private static Optional<Rejection> reject(String name, Kind kind, String reason, String fix) {
+    return Optional.of(new Rejection(name, kind, reason, fix));
   }
 
   /**

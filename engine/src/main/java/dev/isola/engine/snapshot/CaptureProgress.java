@@ -13,8 +13,8 @@ final class CaptureProgress {
   private long bytes;
   private long last = System.nanoTime();
 
-  CaptureProgress(LongConsumer told) {
-    this.listener = told;
+  CaptureProgress(LongConsumer listener) {
+    this.listener = listener;
   }
 
   InputStream wrap(InputStream archive) {

@@ -43,7 +43,7 @@ record SnapshotRestore(
               reader, folders.stream().map(SnapshotRestore::inside).toList()),
           TreeLimits.DEFAULT);
     }
-    folders.stream().filter(this::isWanted).forEach(this::restore);
+    folders.stream().filter(this::shouldRestore).forEach(this::restore);
   }
 
   private static String inside(String folder) {
@@ -80,7 +80,7 @@ record SnapshotRestore(
    * Returns whether to restore a folder. Volumes keep their content, and a folder that was empty is
    * restored only if it belongs to the sandbox.
    */
-  private boolean isWanted(String folder) {
+  private boolean shouldRestore(String folder) {
     boolean volume =
         spec.volumes().stream()
             .anyMatch(

@@ -71,7 +71,7 @@ record BuildRunner(
     try {
       Sandbox sandbox = sandboxes.sandbox(started.id());
       BuildStepRunner steps = new BuildStepRunner(sandbox, base.defaults(), log, uploads);
-      run(plan.recipe().steps(), started, steps, keeper(sandbox, keys, log));
+      run(plan.recipe().steps(), started, steps, stepCache(sandbox, keys, log));
       log.info("storing the file system as an image", Optional.empty());
       try (InputStream root = sandbox.files().exportTree("/", NOT_IN_IMAGE)) {
         images.add(plan.image(), root);
@@ -93,7 +93,7 @@ record BuildRunner(
   }
 
   private static void run(
-      List<BuildStep> all, StartedBuild started, BuildStepRunner steps, StepCache keeper) {
+      List<BuildStep> all, StartedBuild started, BuildStepRunner steps, StepCache stepCache) {
     for (int index = 0; index < all.size(); index++) {
       BuildStep step = all.get(index);
       if (index < started.steps()) {
@@ -106,12 +106,12 @@ record BuildRunner(
         throw e.fault().with(STEP, Integer.toString(index + 1)).exception(e);
       }
       if (BuildStepRunner.changesFiles(step)) {
-        keeper.keep(index);
+        stepCache.keep(index);
       }
     }
   }
 
-  private StepCache keeper(Sandbox sandbox, List<String> keys, BuildLog log) {
+  private StepCache stepCache(Sandbox sandbox, List<String> keys, BuildLog log) {
     if (keys.isEmpty() || !BuildCache.canSave(sandbox)) {
       return index -> {};
     }
@@ -141,7 +141,7 @@ record BuildRunner(
             "the build continues without the cache, which cannot be used: " + e.fault().problem(),
             Optional.empty());
         if (!e.code().isRetryable()) {
-          forget(snapshot, log);
+          evict(snapshot, log);
         }
       }
     }
@@ -161,7 +161,7 @@ record BuildRunner(
    * Removes a cached snapshot that is damaged or whose base image is gone, because it can never be
    * used.
    */
-  private void forget(String snapshot, BuildLog log) {
+  private void evict(String snapshot, BuildLog log) {
     try {
       cache.remove(snapshot);
     } catch (SandboxException e) {

@@ -21,13 +21,13 @@ public record LegacyTemplates(Ledger ledger, InstantSource clock, Log log) {
   }
 
   private void migrate(String id, String text) {
-    boolean adopted =
+    boolean migrated =
         TemplateDocument.parse(text)
             .map(json -> entry(id, json))
             .filter(entry -> !entry.names().isEmpty())
             .filter(this::move)
             .isPresent();
-    if (!adopted) {
+    if (!migrated) {
       log.warning("the template " + id + " of an earlier version could not be migrated");
     }
   }

@@ -42,34 +42,37 @@ final class RecipeValidator {
   private static void check(BuildStep step, String field) {
     checkText(step.text(), field);
     switch (step) {
-      case BuildStep.Run run -> need(!run.command().isBlank(), field, "a command is missing");
+      case BuildStep.Run run -> require(!run.command().isBlank(), field, "a command is missing");
       case BuildStep.Copy copy -> {
-        need(Uploads.isSha256(copy.archive()), field, "archive must be a SHA-256 in hexadecimal");
-        need(!copy.destination().isEmpty(), field, "a destination is missing");
+        require(
+            Uploads.isSha256(copy.archive()), field, "archive must be a SHA-256 in hexadecimal");
+        require(!copy.destination().isEmpty(), field, "a destination is missing");
       }
       case BuildStep.Env env ->
-          need(
+          require(
               env.variables().keySet().stream().allMatch(name -> VARIABLE.matcher(name).matches()),
               field,
               "a variable name must not be empty or contain =");
-      case BuildStep.Workdir workdir -> need(!workdir.path().isBlank(), field, "a path is missing");
-      case BuildStep.User user -> need(!user.name().isBlank(), field, "a user is missing");
+      case BuildStep.Workdir workdir ->
+          require(!workdir.path().isBlank(), field, "a path is missing");
+      case BuildStep.User user -> require(!user.name().isBlank(), field, "a user is missing");
       case BuildStep.Packages packages -> {
         List<String> names = packages.names();
-        need(!names.isEmpty(), field, "packages are missing");
+        require(!names.isEmpty(), field, "packages are missing");
         for (String name : names) {
-          need(PACKAGE.matcher(name).matches(), field, "'" + name + "' is not a package");
+          require(PACKAGE.matcher(name).matches(), field, "'" + name + "' is not a package");
         }
       }
     }
   }
 
   private static void checkText(String text, String field) {
-    need(text.length() <= LONGEST_TEXT, field, "it is longer than " + LONGEST_TEXT + " characters");
-    need(text.indexOf('\0') < 0, field, "it contains a NUL character");
+    require(
+        text.length() <= LONGEST_TEXT, field, "it is longer than " + LONGEST_TEXT + " characters");
+    require(text.indexOf('\0') < 0, field, "it contains a NUL character");
   }
 
-  private static void need(boolean right, String field, String why) {
+  private static void require(boolean right, String field, String why) {
     if (!right) {
       throw refused(field, why);
     }

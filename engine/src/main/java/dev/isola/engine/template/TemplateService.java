@@ -351,7 +351,7 @@ public final class TemplateService implements AutoCloseable {
   }
 
   /**
-   * Stores an archive for {@link Step.Copy}: a tar, optionally gzipped.
+   * Stores an archive for {@link BuildStep.Copy}: a tar, optionally gzipped.
    *
    * @throws dev.isola.spi.error.InvalidRequest if the SHA-256 of the content differs
    * @throws dev.isola.spi.error.LimitExceeded if it is larger than 4 GiB

@@ -25,7 +25,7 @@ public record LegacyVolumes(Ledger ledger, InstantSource clock, Log log) {
     String name = name(text);
     Instant now = clock.instant();
     VolumeEntry entry = new VolumeEntry(id, "", name, "", VolumeEntry.State.AVAILABLE, now, now);
-    boolean adopted =
+    boolean migrated =
         !name.isEmpty()
             && ledger.atomically(
                 parts -> {
@@ -35,7 +35,7 @@ public record LegacyVolumes(Ledger ledger, InstantSource clock, Log log) {
                   parts.settings().put(TOKENS, id, text);
                   return parts.settings().remove(SCOPE, id);
                 });
-    if (!adopted) {
+    if (!migrated) {
       log.warning("the volume " + id + " of an earlier version could not be migrated: " + name);
     }
   }

@@ -118,12 +118,12 @@ final class VolumeHelpers {
     SandboxId id = sandboxes.create(request).id();
     helpers.put(key, new HelperSandbox(id, System.nanoTime(), System.nanoTime()));
     Sandbox sandbox = sandboxes.sandbox(id);
-    key.profile().user().ifPresent(user -> give(sandbox.files().as(FileUser.rootFor(user)), user));
+    key.profile().user().ifPresent(user -> chown(sandbox.files().as(FileUser.rootFor(user)), user));
     return sandbox;
   }
 
   /** Changes the owner of a new volume, which belongs to root. */
-  private static void give(FileSystem files, String user) {
+  private static void chown(FileSystem files, String user) {
     if (files.stat(VolumeFiles.MOUNT, NOFOLLOW_LINKS).uid() == 0) {
       files.changeOwner(VolumeFiles.MOUNT, user);
     }

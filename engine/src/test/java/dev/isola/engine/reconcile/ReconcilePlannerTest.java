@@ -33,35 +33,38 @@ class ReconcilePlannerTest {
   }
 
   private static List<ReconcileStep> plan(
-      List<SandboxEntry> written, Map<String, List<InventoryItem>> seen, Set<SandboxId> making) {
+      List<SandboxEntry> recorded,
+      Map<String, List<InventoryItem>> inventories,
+      Set<SandboxId> inTransition) {
     Map<SandboxId, String> after =
-        written.isEmpty() ? Map.of() : Map.of(ID, written.getFirst().provider());
-    return ReconcilePlanner.plan(new ReconcileInput(written, seen, after, making, Set.of()));
+        recorded.isEmpty() ? Map.of() : Map.of(ID, recorded.getFirst().provider());
+    return ReconcilePlanner.plan(
+        new ReconcileInput(recorded, inventories, after, inTransition, Set.of()));
   }
 
   @ParameterizedTest
   @CsvSource({
-    "CREATING, none, Lose",
-    "CREATING, RUNNING, Lose",
+    "CREATING, none, MarkLost",
+    "CREATING, RUNNING, MarkLost",
     "RUNNING, RUNNING, Attach",
-    "RUNNING, PAUSED, Correct",
-    "RUNNING, STOPPED, Correct",
-    "RUNNING, ERROR, Lose",
-    "RUNNING, none, Lose",
+    "RUNNING, PAUSED, CorrectState",
+    "RUNNING, STOPPED, CorrectState",
+    "RUNNING, ERROR, MarkLost",
+    "RUNNING, none, MarkLost",
     "PAUSED, PAUSED, Attach",
-    "PAUSED, RUNNING, Correct",
-    "PAUSED, none, Lose",
+    "PAUSED, RUNNING, CorrectState",
+    "PAUSED, none, MarkLost",
     "STOPPED, STOPPED, Attach",
-    "STOPPED, none, Lose",
-    "ERROR, none, Finish",
-    "ERROR, RUNNING, Finish",
-    "TERMINATING, none, Finish",
-    "TERMINATING, RUNNING, Finish",
+    "STOPPED, none, MarkLost",
+    "ERROR, none, FinishDestroy",
+    "ERROR, RUNNING, FinishDestroy",
+    "TERMINATING, none, FinishDestroy",
+    "TERMINATING, RUNNING, FinishDestroy",
   })
-  void everyCombinationHasTheExpectedStep(SandboxState written, String seen, String step) {
-    List<InventoryItem> sightings =
-        seen.equals("none") ? List.of() : List.of(item(SandboxState.valueOf(seen)));
-    assertThat(plan(List.of(entry(written)), Map.of("p", sightings), Set.of()))
+  void everyCombinationHasTheExpectedStep(SandboxState recorded, String inventories, String step) {
+    List<InventoryItem> items =
+        inventories.equals("none") ? List.of() : List.of(item(SandboxState.valueOf(inventories)));
+    assertThat(plan(List.of(entry(recorded)), Map.of("p", items), Set.of()))
         .singleElement()
         .satisfies(one -> assertThat(one.getClass().getSimpleName()).isEqualTo(step));
   }
@@ -75,46 +78,47 @@ class ReconcilePlannerTest {
 
   @Test
   void leasedSandboxesAreIgnored() {
-    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(item(SandboxState.RUNNING)));
+    Map<String, List<InventoryItem>> inventories = Map.of("p", List.of(item(SandboxState.RUNNING)));
     assertThat(
             ReconcilePlanner.plan(
-                new ReconcileInput(List.of(), seen, Map.of(), Set.of(), Set.of(ID))))
+                new ReconcileInput(List.of(), inventories, Map.of(), Set.of(), Set.of(ID))))
         .isEmpty();
     assertThat(
             ReconcilePlanner.plan(
-                new ReconcileInput(List.of(), seen, Map.of(), Set.of(), Set.of())))
+                new ReconcileInput(List.of(), inventories, Map.of(), Set.of(), Set.of())))
         .containsExactly(new ReconcileStep.RemoveUnknown("p", ID));
   }
 
   @Test
   void sandboxesInTransitionAreIgnored() {
-    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(item(SandboxState.RUNNING)));
-    assertThat(plan(List.of(entry(SandboxState.CREATING)), seen, Set.of(ID))).isEmpty();
-    assertThat(plan(List.of(), seen, Set.of(ID))).isEmpty();
+    Map<String, List<InventoryItem>> inventories = Map.of("p", List.of(item(SandboxState.RUNNING)));
+    assertThat(plan(List.of(entry(SandboxState.CREATING)), inventories, Set.of(ID))).isEmpty();
+    assertThat(plan(List.of(), inventories, Set.of(ID))).isEmpty();
   }
 
   @Test
   void unrecordedSandboxIsRemoved() {
-    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(item(SandboxState.RUNNING)));
-    assertThat(plan(List.of(), seen, Set.of()))
+    Map<String, List<InventoryItem>> inventories = Map.of("p", List.of(item(SandboxState.RUNNING)));
+    assertThat(plan(List.of(), inventories, Set.of()))
         .containsExactly(new ReconcileStep.RemoveUnknown("p", ID));
   }
 
   @Test
   void sandboxAtAnUnrecordedProviderIsRemoved() {
-    Map<String, List<InventoryItem>> seen =
+    Map<String, List<InventoryItem>> inventories =
         Map.of(
             "p", List.of(item(SandboxState.RUNNING)),
             "tried", List.of(item(SandboxState.RUNNING)));
-    assertThat(plan(List.of(entry(SandboxState.RUNNING)), seen, Set.of()))
+    assertThat(plan(List.of(entry(SandboxState.RUNNING)), inventories, Set.of()))
         .contains(new ReconcileStep.RemoveUnknown("tried", ID))
         .doesNotContain(new ReconcileStep.RemoveUnknown("p", ID));
   }
 
   @Test
   void sandboxCreatedMeanwhileIsNotRemoved() {
-    Map<String, List<InventoryItem>> seen = Map.of("p", List.of(item(SandboxState.RUNNING)));
-    ReconcileInput now = new ReconcileInput(List.of(), seen, Map.of(ID, "p"), Set.of(), Set.of());
+    Map<String, List<InventoryItem>> inventories = Map.of("p", List.of(item(SandboxState.RUNNING)));
+    ReconcileInput now =
+        new ReconcileInput(List.of(), inventories, Map.of(ID, "p"), Set.of(), Set.of());
     assertThat(ReconcilePlanner.plan(now)).isEmpty();
   }
 
