@@ -642,7 +642,7 @@ class ContextsTest(KernelTest):
         for body, status, words in (
             ({"code": "1", "context_id": "x", "language": "python"}, 400, "not both"),
             ({"code": "1", "context_id": "nobody"}, 404, "Context nobody not found"),
-            ({"code": "1", "language": "cobol"}, 404, "known are python"),
+            ({"code": "1", "language": "cobol"}, 404, "supported languages: python"),
             ({"code": 1}, 400, "code is no text"),
             ({}, 400, "code is missing"),
             ({"code": "1", "env_vars": {"A B": "1"}}, 400, "A B"),

@@ -100,7 +100,7 @@ class AccessMatrixTest {
               } else {
                 assertThat(host.getKey()).isNotEqualTo("evil.example");
               }
-              if (expected == row.inside()) {
+              if (expected == row.acceptedStatus()) {
                 in++;
               } else {
                 rejected++;
@@ -117,12 +117,12 @@ class AccessMatrixTest {
 
   private static int expectedStatus(Row row, Optional<Scope> has) {
     if (row.needed().isEmpty()) {
-      return row.inside();
+      return row.acceptedStatus();
     }
     if (has.isEmpty()) {
       return 401;
     }
-    return has.get().allows(row.needed().get()) ? row.inside() : 403;
+    return has.get().allows(row.needed().get()) ? row.acceptedStatus() : 403;
   }
 
   private static int send(TestClient client, Row row, String host, String origin, String key)

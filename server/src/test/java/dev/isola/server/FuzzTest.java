@@ -112,57 +112,60 @@ class FuzzTest {
   @Test
   void fuzzedRequestsCauseNoInternalErrorAndLoseNothing() throws Exception {
     System.out.println("fuzz seed: -Disola.fuzz.seed=" + SEED);
-    try (FuzzFixture field = new FuzzFixture(folder)) {
-      Map<String, Object> document = field.house.client("").get("/api/v1/openapi.json").json();
-      List<String> defect = new ArrayList<>();
+    try (FuzzFixture fixture = new FuzzFixture(folder)) {
+      Map<String, Object> document =
+          fixture.testServer.client("").get("/api/v1/openapi.json").json();
+      List<String> defects = new ArrayList<>();
       try (ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
         List<Future<List<String>>> all = new ArrayList<>();
         for (int i = 0; i < CALLERS; i++) {
           Random random = new Random(SEED + i);
-          all.add(callers.submit(() -> call(field, document, random)));
+          all.add(callers.submit(() -> call(fixture, document, random)));
         }
         for (Future<List<String>> one : all) {
-          defect.addAll(one.get());
+          defects.addAll(one.get());
         }
       }
-      String seed = "seed " + SEED + ", answers by hundreds " + field.answers;
-      assertThat(defect).as(seed).isEmpty();
+      String seed = "seed " + SEED + ", answers by hundreds " + fixture.answers;
+      assertThat(defects).as(seed).isEmpty();
       // Providers that cannot fulfill a request also cause warnings.
-      assertThat(field.house.warnings).as(seed).noneMatch(one -> one.startsWith("request "));
+      assertThat(fixture.testServer.warnings).as(seed).noneMatch(one -> one.startsWith("request "));
       // The test is meaningful only if some requests succeed and some fail.
-      assertThat(field.answers.get(2)).as(seed).isGreaterThan(REQUESTS / 20);
-      assertThat(field.answers.get(4)).as(seed).isGreaterThan(REQUESTS / 20);
-      checkProtectedSandbox(field);
-      checkNoUnknownSandbox(field);
+      assertThat(fixture.answers.get(2)).as(seed).isGreaterThan(REQUESTS / 20);
+      assertThat(fixture.answers.get(4)).as(seed).isGreaterThan(REQUESTS / 20);
+      checkProtectedSandbox(fixture);
+      checkNoUnknownSandbox(fixture);
     }
   }
 
-  private static List<String> call(FuzzFixture field, Map<String, Object> document, Random random) {
-    List<String> defect = new ArrayList<>();
-    RequestFuzzer mine = new RequestFuzzer(document, random, field.expendable);
-    RequestFuzzer attack = new RequestFuzzer(document, random, List.of(field.protectedSandbox));
+  private static List<String> call(
+      FuzzFixture fixture, Map<String, Object> document, Random random) {
+    List<String> defects = new ArrayList<>();
+    RequestFuzzer mine = new RequestFuzzer(document, random, fixture.expendable);
+    RequestFuzzer attack = new RequestFuzzer(document, random, List.of(fixture.protectedSandbox));
     for (int i = 0; i < REQUESTS / CALLERS; i++) {
       boolean attacks = random.nextInt(4) == 0;
       RequestFuzzer.FuzzedRequest sent = attacks ? attack.next() : mine.next();
       // Only credentials that cannot change the surviving sandbox get its id.
-      String key = attacks ? (random.nextBoolean() ? "" : field.house.read) : field.house.use;
-      String found = field.send(sent, key);
+      String key =
+          attacks ? (random.nextBoolean() ? "" : fixture.testServer.read) : fixture.testServer.use;
+      String found = fixture.send(sent, key);
       if (!found.isEmpty()) {
-        defect.add(sent + " -> " + found);
+        defects.add(sent + " -> " + found);
       }
     }
-    return defect;
+    return defects;
   }
 
-  private static void checkProtectedSandbox(FuzzFixture field) throws IOException {
-    TestClient client = field.house.client();
-    assertThat(client.get("/api/v1/sandboxes/" + field.protectedSandbox).json())
+  private static void checkProtectedSandbox(FuzzFixture fixture) throws IOException {
+    TestClient client = fixture.testServer.client();
+    assertThat(client.get("/api/v1/sandboxes/" + fixture.protectedSandbox).json())
         .containsEntry("state", "running");
-    assertThat(client.get(field.file()).text()).isEqualTo("content that must survive");
+    assertThat(client.get(fixture.file()).text()).isEqualTo("content that must survive");
     assertThat(
             client
                 .post(
-                    "/api/v1/sandboxes/" + field.protectedSandbox + "/exec",
+                    "/api/v1/sandboxes/" + fixture.protectedSandbox + "/exec",
                     "{\"command\":\"cat kept/file.txt\"}")
                 .field("stdout"))
         .isEqualTo("content that must survive");
@@ -171,27 +174,27 @@ class FuzzTest {
   /**
    * Every remaining sandbox was reported by a response, and destroying all of them leaves only one.
    */
-  private static void checkNoUnknownSandbox(FuzzFixture field) throws IOException {
-    TestClient client = field.house.client();
+  private static void checkNoUnknownSandbox(FuzzFixture fixture) throws IOException {
+    TestClient client = fixture.testServer.client();
     Map<String, Object> known = new HashMap<>();
-    field.expendable.forEach(id -> known.put(id, id));
-    field.created.forEach(id -> known.put(id, id));
+    fixture.expendable.forEach(id -> known.put(id, id));
+    fixture.created.forEach(id -> known.put(id, id));
     for (Map<?, ?> one : client.get("/api/v1/sandboxes?limit=1000").list("sandboxes")) {
       String id = String.valueOf(one.get("id"));
-      if (!id.equals(field.protectedSandbox) && !"error".equals(one.get("state"))) {
+      if (!id.equals(fixture.protectedSandbox) && !"error".equals(one.get("state"))) {
         assertThat(known).as("a sandbox that no response reported").containsKey(id);
       }
-      if (!id.equals(field.protectedSandbox)) {
+      if (!id.equals(fixture.protectedSandbox)) {
         assertThat(client.delete("/api/v1/sandboxes/" + id + "?force=true").status())
             .isEqualTo(204);
       }
     }
     List<String> left =
-        field.house.registry.providers().values().iterator().next().inventory().stream()
+        fixture.testServer.registry.providers().values().iterator().next().inventory().stream()
             .map(InventoryItem::id)
             .map(id -> id.value())
             .toList();
-    assertThat(left).containsExactly(field.protectedSandbox);
+    assertThat(left).containsExactly(fixture.protectedSandbox);
   }
 
   @Test
@@ -199,13 +202,13 @@ class FuzzTest {
     Map<String, String> type = Map.of("content-type", "application/problem+json");
     String body = "{\"code\":\"INTERNAL\",\"remedy\":\"x\",\"category\":\"BUG\"}";
     assertThat(
-            FuzzFixture.wrong(new TestClient.Response(500, type, dev.isola.spi.Bytes.utf8(body))))
+            FuzzFixture.defect(new TestClient.Response(500, type, dev.isola.spi.Bytes.utf8(body))))
         .isNotEmpty();
     assertThat(
-            FuzzFixture.wrong(new TestClient.Response(502, type, dev.isola.spi.Bytes.utf8(body))))
+            FuzzFixture.defect(new TestClient.Response(502, type, dev.isola.spi.Bytes.utf8(body))))
         .isNotEmpty();
     assertThat(
-            FuzzFixture.wrong(
+            FuzzFixture.defect(
                 new TestClient.Response(404, Map.of(), dev.isola.spi.Bytes.utf8("x"))))
         .isNotEmpty();
   }

@@ -160,7 +160,7 @@ public record E2bSandboxRoutes(
 
   private void resume(Exchange exchange) throws IOException {
     if (!E2bSandboxView.isSuspended(SandboxLookup.find(context, exchange))) {
-      throw already(exchange, "running");
+      throw alreadyIn(exchange, "running");
     }
     connect(exchange);
   }
@@ -169,7 +169,7 @@ public record E2bSandboxRoutes(
   private void pause(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     if (E2bSandboxView.isSuspended(entry)) {
-      throw already(exchange, "paused");
+      throw alreadyIn(exchange, "paused");
     }
     Engine engine = context.engine();
     boolean memory = new E2bRequestBody(exchange.body()).flag("memory").orElse(true);
@@ -191,10 +191,10 @@ public record E2bSandboxRoutes(
     exchange.noContent();
   }
 
-  private static SandboxException already(Exchange exchange, String state) {
+  private static SandboxException alreadyIn(Exchange exchange, String state) {
     return Fault.of(
             ErrorCode.CONFLICT,
-            "sandbox " + exchange.path("id") + " is " + state + " already",
+            "sandbox " + exchange.path("id") + " is already " + state,
             "no action is needed")
         .exception();
   }

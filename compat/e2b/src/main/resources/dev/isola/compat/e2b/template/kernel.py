@@ -1,18 +1,18 @@
 """The kernel server: runs cells of code in contexts, for clients of E2B's code interpreter.
 
-Started inside a sandbox as `python3 -c TEXT [PORT]`; it says `ready` when it listens (with port 0: where). The
-standard library of Python 3.9 is all it needs.
+Started inside a sandbox as `python3 -c TEXT [PORT]`. Prints `ready` once it listens (with port 0 also the port).
+Requires only the standard library of Python 3.9.
 
-It has two halves. The server listens on 127.0.0.1, knows the contexts and speaks HTTP. Each context is a process
-of its own: this program again (its `serve_cells`), or bash, or node. They talk over a socket pair:
+The program has two parts. The server listens on 127.0.0.1, manages the contexts and serves HTTP. Each context is a
+separate process: this program (`serve_cells`), bash or node. They communicate over a socket pair:
 
-  to the process    one cell: a line of JSON {"code", "env", "count"}; for bash three texts that end with NUL
+  to the process    one cell: a line of JSON {"code", "env", "count"}; for bash three strings terminated by NUL
   from the process  lines of JSON {"type": "began" | "result" | "error" | "done", ...}; between "began" and "done"
-                    it may be interrupted. One with "wait" is answered by an empty line when it was passed on
+                    it may be interrupted. A message with "wait" is acknowledged by an empty line once forwarded
 
-What a cell writes to its file descriptors 1 and 2 comes through pipes, from its subprocesses too. The process
-writes first and speaks after, so the server empties the pipes before it passes on what was said; and it writes on
-when that was done. So output and results keep their order.
+Output of a cell and its subprocesses on file descriptors 1 and 2 arrives through pipes. The process writes output
+before it sends a message, and the server drains the pipes before it forwards the message; the process continues
+after the acknowledgement. This preserves the order of output and results.
 """
 
 import ast
@@ -56,25 +56,25 @@ import uuid
 
 PORT = 49999
 HOME = "/home/user"
-MAX_BODY = 8 << 20  # of a request
-MAX_MESSAGE = 32 << 20  # one result; what is larger loses its largest parts
-MAX_TEXT = 1 << 20  # the text of a result, of an error
-MAX_DATA = 1000000  # values of a table
-MAX_LINE = 64 << 10  # of output; longer ones are told in pieces
-MAX_PIPE = 1 << 20  # the most that Linux lets an ordinary user put into a pipe
+MAX_BODY = 8 << 20  # request body
+MAX_MESSAGE = 32 << 20  # one result; the largest parts of a larger one are dropped
+MAX_TEXT = 1 << 20  # text of a result or an error
+MAX_DATA = 1000000  # values in a table
+MAX_LINE = 64 << 10  # line of output; longer lines are split
+MAX_PIPE = 1 << 20  # default maximum pipe size on Linux for unprivileged users
 MAX_CONTEXTS = 32
-MAX_WAITING = 64  # cells of one context that wait for their turn
+MAX_WAITING = 64  # queued cells per context
 MAX_CONNECTIONS = 256
-IDLE_SECONDS = 300  # a connection on which nothing moves
-GRACE_SECONDS = 5  # between the interrupt of a cell and its kill
-PARTIAL_SECONDS = 0.1  # how long the begin of a line waits for its end
+IDLE_SECONDS = 300  # idle timeout of a connection
+GRACE_SECONDS = 5  # between interrupting and killing a cell
+PARTIAL_SECONDS = 0.1  # how long an incomplete line is held back
 KEEPALIVE_SECONDS = 10
-OWN_VARIABLES = ("KERNEL_PORT", "KERNEL_CWD", "ISOLA_KERNEL")  # the last one holds this text where it is started
+OWN_VARIABLES = ("KERNEL_PORT", "KERNEL_CWD", "ISOLA_KERNEL")  # the last one holds this program
 PROGRAM = sys._getframe().f_code  # this program, for the processes of contexts
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The half inside a context: values as results
+# Context process: values as results
 
 
 FIELDS = {
@@ -106,7 +106,7 @@ METHODS = {
 
 
 def plain(value, depth=0):
-    """The value as JSON can tell it; JSON has no NaN, and clients refuse one."""
+    """Converts a value to JSON. NaN becomes null, because JSON has none and clients reject it."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -127,7 +127,7 @@ def plain(value, depth=0):
 
 
 def text_of(value):
-    """What E2B's clients get as text: the repr, of a string without its quotes."""
+    """Returns the text for E2B's clients: the repr, without the quotes of a string."""
     text = repr(value)
     if isinstance(value, str) and len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
@@ -139,9 +139,9 @@ def shortened(text):
 
 
 def asked(value, method, **options):
-    """What a method like _repr_html_ says; a failure is told on stderr and takes nothing else away."""
+    """Calls a method like _repr_html_. An exception is printed on stderr and affects no other representation."""
     try:
-        # What has every method that one asks for (a mock) has none of them.
+        # An object that has any requested method (a mock) counts as having none.
         if isinstance(value, type) or hasattr(value, "_isola_has_no_such_method_"):
             return None
         ask = getattr(value, method, None)
@@ -152,12 +152,12 @@ def asked(value, method, **options):
         print("%s of %s failed: %s" % (method, type(value).__name__, error_text(error)), file=sys.stderr)
         return None
     if isinstance(said, tuple) and len(said) == 2 and isinstance(said[1], dict):
-        said = said[0]  # the other one is metadata
+        said = said[0]  # the second element is metadata
     return said
 
 
 def bundle_of(value):
-    """Everything that a value can be shown as, by MIME type."""
+    """Returns all representations of a value by MIME type."""
     bundle = {}
     for method, mime in METHODS.items():
         said = asked(value, method)
@@ -176,7 +176,7 @@ def bundle_of(value):
 
 
 def is_a(value, module, name):
-    """Whether it is of a class of a library, told without importing it."""
+    """Returns whether a value is of a library's class, without importing the library."""
     return any(
         each.__name__ == name and (each.__module__ + ".").startswith(module + ".") for each in type(value).__mro__
     )
@@ -213,7 +213,7 @@ def result_of(bundle, main):
 
 
 def fitting(message):
-    """The message, without its largest parts when it is too large."""
+    """Returns the message, without its largest parts if it is too large."""
     sizes = {key: len(json.dumps(each)) for key, each in message.items() if key not in ("type", "is_main_result")}
     while sum(sizes.values()) > MAX_MESSAGE - 1024:
         largest = max(sizes, key=sizes.get)
@@ -224,7 +224,7 @@ def fitting(message):
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The half inside a context: errors as text
+# Context process: errors as text
 
 
 CELL = re.compile(r"<cell (\d+)>")
@@ -247,7 +247,7 @@ def error_of(error):
 
 
 def traceback_lines(error, seen):
-    """As IPython tells it, without colours and without frames of this program."""
+    """Formats an exception as IPython does, without colours and without frames of this program."""
     seen.add(id(error))
     lines = []
     cause, context = error.__cause__, error.__context__
@@ -278,7 +278,7 @@ def frames_of(trace):
         if trace.tb_frame.f_globals is not globals():
             frames.append((trace.tb_frame, trace.tb_lineno))
         trace = trace.tb_next
-    # What leads to a cell (the event loop) is no more of interest than this program.
+    # Frames that lead to a cell (the event loop) are omitted like those of this program.
     first = next((at for at, (frame, _) in enumerate(frames) if CELL.match(frame.f_code.co_filename)), 0)
     return frames[first:]
 
@@ -296,11 +296,11 @@ def frame_lines(frame, number):
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The half inside a context: what IPython adds to Python
+# Context process: IPython extensions of Python
 
 
 class UsageError(Exception):
-    """A magic that does not exist, or is used wrongly."""
+    """An unknown magic, or one used incorrectly."""
 
 
 MAGIC = re.compile(r"(\s*)(?:([A-Za-z_][\w.,\[\]'\" ]*?)\s*=\s*)?([!%])(?!=)(.*)", re.DOTALL)
@@ -309,7 +309,7 @@ SHELL_MAGICS = ("ls", "cat", "mkdir", "rm", "rmdir", "cp", "mv", "ll", "man", "l
 
 
 def translated(code):
-    """Python for a cell that may have lines like `!ls` and `%cd /`, each on the line where it was."""
+    """Translates a cell with lines like `!ls` and `%cd /` to Python, keeping line numbers."""
     code = code.replace("\r\n", "\n")
     first = next((line for line in code.split("\n") if line.strip()), "")
     if first[:1].isspace():
@@ -350,7 +350,7 @@ def magic_call(kind, rest, target):
 
 
 def begins_statement(before):
-    """Whether the line after these is none that continues a string, a bracket or a backslash."""
+    """Returns whether the next line does not continue a string, a bracket or a backslash."""
     if before and before[-1].endswith("\\"):
         return False
     try:
@@ -364,7 +364,7 @@ def begins_statement(before):
 
 
 def is_silenced(code):
-    """Whether the cell ends with a semicolon, which keeps its value from being shown."""
+    """Returns whether the cell ends with a semicolon, which suppresses its value."""
     last = None
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
@@ -376,7 +376,7 @@ def is_silenced(code):
 
 
 class Shell:
-    """What get_ipython() gives: commands and magics of the cells of this context."""
+    """The result of get_ipython(): shell commands and magics for the cells of this context."""
 
     def __init__(self, context):
         self.context = context
@@ -396,7 +396,7 @@ class Shell:
         return done.stdout.decode("utf-8", "replace").splitlines()
 
     def filled(self, text):
-        """{expression} and $name become values of Python; what Python does not know is left to the shell."""
+        """Replaces {expression} and $name by Python values; unknown names are left to the shell."""
 
         def value(found):
             try:
@@ -506,11 +506,11 @@ class Shell:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The half inside a context: libraries that want to show something
+# Context process: display hooks of libraries
 
 
 class Shown:
-    """A text or bytes of one MIME type, for display()."""
+    """Text or bytes of one MIME type, for display()."""
 
     mime = "text/plain"
 
@@ -556,7 +556,7 @@ def display_classes():
 
 
 class Imports(importlib.abc.MetaPathFinder):
-    """Joins libraries to this context when a cell imports them, and stands in for IPython where there is none."""
+    """Hooks libraries into this context when a cell imports them, and replaces IPython if it is not installed."""
 
     def __init__(self, context):
         self.context = context
@@ -629,11 +629,11 @@ class Made(importlib.abc.Loader):
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The half inside a context: cells
+# Context process: cells
 
 
 class PythonContext:
-    """The names that stay, and one cell after the other in them."""
+    """The namespace of a context, in which cells run one after the other."""
 
     def __init__(self, control, requests):
         self.control = control
@@ -641,7 +641,7 @@ class PythonContext:
         self.process = os.getpid()
         self.speaking = threading.Lock()
         self.running = False
-        self.held = False  # an interrupt waits
+        self.held = False  # an interrupt is deferred
         self.interrupted = False
         self.number = 0
         self.outputs = (os.dup(1), os.dup(2))
@@ -656,7 +656,7 @@ class PythonContext:
         self.open_outputs()
 
     def open_outputs(self):
-        """Unbuffered, so that nothing is lost in a process that dies; anew when a cell closed one."""
+        """Opens unbuffered output streams, so that a dying process loses nothing. Reopens those a cell has closed."""
         for number, name in ((1, "stdout"), (2, "stderr")):
             stream = getattr(sys, name, None)
             try:
@@ -680,9 +680,9 @@ class PythonContext:
             raise KeyboardInterrupt
 
     def say(self, message):
-        """A message is told whole: an interrupt waits for its end."""
+        """Sends a whole message; an interrupt is deferred until it is sent."""
         if os.getpid() != self.process:
-            return  # a fork of a cell's own
+            return  # in a process that the cell forked
         main = threading.current_thread() is threading.main_thread()
         waits = main and message["type"] == "result"
         line = encoded(dict(message, wait=True) if waits else message)
@@ -712,12 +712,12 @@ class PythonContext:
 
     def show_value(self, value, main):
         if callable(getattr(type(value), "_ipython_display_", None)):
-            value._ipython_display_()  # it calls display() itself
+            value._ipython_display_()  # calls display() itself
         else:
             self.show(bundle_of(value), main)
 
     def show_figures(self):
-        """Every open figure of matplotlib, once; not when nobody imported it."""
+        """Displays every open matplotlib figure once, if matplotlib was imported."""
         pyplot = sys.modules.get("matplotlib.pyplot")
         if pyplot is None or not hasattr(pyplot, "get_fignums"):
             return
@@ -743,7 +743,7 @@ class PythonContext:
                 pass
 
     def serve(self, request):
-        """One cell, from its begin to "done", whatever it does."""
+        """Runs one cell and always sends "done" at its end."""
         self.number = request["count"]
         self.open_outputs()
         signal.signal(signal.SIGINT, self.interrupt)
@@ -777,7 +777,7 @@ class PythonContext:
     def report(self, error):
         self.flush()
         self.say(error_of(error))
-        # Frames hold the cell's values; nobody looks at them later.
+        # Frames would keep the cell's values alive and are not used later.
         error.__traceback__ = None
 
     def cell(self, code):
@@ -791,7 +791,7 @@ class PythonContext:
             self.show_figures()
 
     def run(self, code):
-        """Runs it and gives the value of its last expression."""
+        """Runs the code and returns the value of its last expression."""
         file = "<cell %d>" % self.number
         tree = compile(code, file, "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -815,11 +815,11 @@ class PythonContext:
 
 
 def serve_cells(control, requests):
-    """The main loop of a context's process; ends when the server is gone."""
+    """Main loop of a context process; ends when the server exits."""
     context = PythonContext(control, requests)
     try:
         with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("500")  # when memory is short, a context goes before the server
+            file.write("500")  # when memory is short, a context is killed before the server
     except OSError:
         pass
     signal.signal(signal.SIGINT, context.interrupt)
@@ -828,7 +828,7 @@ def serve_cells(control, requests):
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The server's half: languages
+# Server: languages
 
 
 BOOT_PYTHON = """
@@ -987,15 +987,15 @@ def language_named(name):
             return language
     known = ", ".join(language.name for language in LANGUAGES if language.command(0) is not None)
     # E2B's client for JavaScript shows the text of a 404 only.
-    raise Refusal(404, "language %s is not known; known are %s" % (wanted[:100], known))
+    raise Refusal(404, "language %s is not supported; supported languages: %s" % (wanted[:100], known))
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The server's half: processes of contexts
+# Server: context processes
 
 
 class Lines:
-    """Bytes of one output become messages, a line each."""
+    """Splits the bytes of one output into messages, one per line."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -1003,7 +1003,7 @@ class Lines:
         self.rest = ""
 
     def take(self, data):
-        """The messages of what is complete."""
+        """Returns the messages of complete lines."""
         text = self.rest + self.decoder.decode(data)
         pieces = text.split("\n")
         self.rest = pieces.pop()
@@ -1014,7 +1014,7 @@ class Lines:
         return self.messages(pieces)
 
     def end(self, final=False):
-        """The message of what has no end of line; a character that is cut in two waits, unless it is final."""
+        """Returns the message of an incomplete line. A split character is held back, unless this is the end."""
         rest, self.rest = self.rest + (self.decoder.decode(b"", True) if final else ""), ""
         return self.messages([rest] if rest else [])
 
@@ -1024,12 +1024,12 @@ class Lines:
 
 
 def encoded(message):
-    """A line of ASCII: clients decode pieces of a body that may end in the middle of a character."""
+    """Encodes a message as ASCII, because clients decode chunks that may split a character."""
     return json.dumps(message).encode("ascii") + b"\n"
 
 
 class Worker:
-    """The process of a context, its two outputs and its control socket."""
+    """The process of a context with its two outputs and its control socket."""
 
     def __init__(self, language, cwd):
         self.guard = threading.Lock()
@@ -1071,17 +1071,17 @@ class Worker:
         self.push()
 
     def push(self):
-        """Sends what there is room for."""
+        """Sends as much as the socket accepts."""
         try:
             while self.unsent:
                 self.unsent = self.unsent[self.control.send(self.unsent[: 1 << 18]) :]
         except BlockingIOError:
             pass
         except OSError:
-            self.unsent = b""  # it died, which its end tells
+            self.unsent = b""  # the process died; the end of its output reports it
 
     def pull(self):
-        """The messages that have arrived; None when there will be no more."""
+        """Returns the received messages; None after the last one."""
         try:
             data = self.control.recv(1 << 18)
         except BlockingIOError:
@@ -1104,7 +1104,7 @@ class Worker:
         return messages if all(isinstance(message, dict) for message in messages) else None
 
     def drained(self):
-        """What the outputs hold now, piece by piece: (0 or 1, bytes)."""
+        """Yields the available output in chunks: (0 or 1, bytes)."""
         for which, output in enumerate(self.outputs):
             left = MAX_PIPE
             while left > 0:
@@ -1122,7 +1122,7 @@ class Worker:
             if self.finished:
                 return True
             try:
-                # Left as a zombie: its group must not get another's number before it is ended.
+                # Left as a zombie, so that its process group id is not reused before the group is killed.
                 return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
             except ChildProcessError:
                 return True
@@ -1143,7 +1143,7 @@ class Worker:
                     pass
 
     def finish(self):
-        """Ends what is left of it and says how it ended."""
+        """Kills the remaining processes and returns the exit status."""
         self.signal(signal.SIGKILL)
         with self.guard:
             code = self.process.wait()
@@ -1161,7 +1161,7 @@ class Worker:
 
 
 class Run:
-    """One cell in a worker: passes on what comes out of it until it is done, dies or is abandoned."""
+    """Runs one cell in a worker: forwards its output until it is done, dies or is abandoned."""
 
     def __init__(self, worker, answer):
         self.worker = worker
@@ -1170,12 +1170,12 @@ class Run:
         self.looked = time.monotonic()
         self.began = False
         self.interrupted = False
-        self.deadline = None  # set when the client has gone
+        self.deadline = None  # set when the client disconnects
 
     def go(self, cell):
-        """Whether the worker is still of use."""
+        """Returns whether the worker can still be used."""
         for _ in self.worker.drained():
-            pass  # what came between two cells belongs to nobody
+            pass  # output between two cells is discarded
         self.worker.unsent += cell
         watched = select.poll()
         for output in self.worker.outputs:
@@ -1187,7 +1187,7 @@ class Run:
             ready = dict(watched.poll(1000 * (PARTIAL_SECONDS if any(each.rest for each in self.lines) else 0.5)))
             if client in ready:
                 self.answer.listen()
-                watched.unregister(client)  # once is enough: it left, or sends its next request already
+                watched.unregister(client)  # once is enough: it disconnected, or already sent its next request
             for which, output in enumerate(self.worker.outputs):
                 if ready.get(output, 0) & select.POLLIN:
                     self.read(which, output)
@@ -1209,7 +1209,7 @@ class Run:
                 return True
 
     def has_died(self):
-        """Looked at now and then: a fork of it may hold its socket open, and speak."""
+        """Checked periodically, because a forked process may keep the socket open and write to it."""
         if time.monotonic() - self.looked < 0.5:
             return False
         self.looked = time.monotonic()
@@ -1223,13 +1223,13 @@ class Run:
         self.pass_on(self.lines[which].take(data))
 
     def client_waits(self):
-        """False when the cell of a client that left had its time to end."""
+        """Returns False when the grace period of an abandoned cell is over."""
         if not self.answer.gone:
             return True
         if self.deadline is None:
             self.deadline = time.monotonic() + GRACE_SECONDS
         if self.began and not self.interrupted:
-            self.interrupted = True  # once: a cell may want to tidy up
+            self.interrupted = True  # only once, so that the cell can clean up
             self.worker.interrupt()
         if time.monotonic() < self.deadline:
             return True
@@ -1237,13 +1237,13 @@ class Run:
         return False
 
     def tell(self, messages):
-        """Whether the cell is done."""
+        """Returns whether the cell is done."""
         self.empty()
         for message in messages:
             if message.get("type") == "done":
                 self.empty(final=True)
                 return True
-            self.began = True  # the first message of a cell says so
+            self.began = True  # the first message of a cell
             wait = message.pop("wait", False)
             if message.get("type") in ("result", "error"):
                 self.pass_on(encoded(message))
@@ -1266,7 +1266,7 @@ class Run:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The server's half: contexts
+# Server: contexts
 
 
 class Refusal(Exception):
@@ -1276,7 +1276,7 @@ class Refusal(Exception):
 
 
 class Turns:
-    """First come, first served."""
+    """A FIFO lock."""
 
     def __init__(self):
         self.guard = threading.Lock()
@@ -1301,7 +1301,7 @@ class Turns:
 
 
 class Context:
-    """An id, a language, a folder, and a process that is started when it is needed."""
+    """A context: an id, a language, a working directory, and a process that is started on demand."""
 
     def __init__(self, language, cwd):
         self.id = str(uuid.uuid4())
@@ -1317,7 +1317,7 @@ class Context:
         return {"id": self.id, "language": self.language.name, "cwd": self.cwd}
 
     def start(self):
-        """The process, a new one if there is none; whoever calls has the turn, or nobody else knows the context."""
+        """Returns the process, starting it if necessary. The caller holds the lock, or is the only user of the context."""
         with self.guard:
             if self.removed:
                 raise Refusal(404, "Context %s not found" % self.id)
@@ -1336,7 +1336,7 @@ class Context:
             self.worker = None
 
     def execute(self, code, env, answer):
-        """A cell, when its turn has come; tells everything to the answer."""
+        """Runs a cell once the lock is acquired, and streams everything into the response."""
         mine = self.turns.join()
         try:
             answer.begin()
@@ -1365,7 +1365,7 @@ class Context:
             answer.finish()
 
     def end(self, why, removed):
-        """Ends the process, in the middle of a cell too; who has the turn buries it."""
+        """Kills the process, even during a cell; the holder of the lock reaps it."""
         with self.guard:
             self.removed = self.removed or removed
             if self.worker is not None:
@@ -1373,7 +1373,7 @@ class Context:
         self.between(self.tidy if removed else self.start)
 
     def between(self, act):
-        """Acts if no cell runs or waits, and gives what that gave."""
+        """Runs the action if no cell runs or waits, and returns its result."""
         mine = self.turns.join(only_if_first=True)
         if mine is None:
             return None
@@ -1383,15 +1383,15 @@ class Context:
             self.leave(mine)
 
     def leave(self, mine):
-        """Gives the turn away. Whoever removed the context meanwhile could not bury its process."""
+        """Releases the lock. Reaps the process if the context was removed in the meantime."""
         self.turns.leave(mine)
         if self.removed and self.worker is not None:
             self.between(self.tidy)
 
     def tidy(self):
-        """Empties outputs that nobody reads, so that no background process waits, and buries what died.
+        """Drains unread outputs, so that no background process blocks, and reaps dead processes.
 
-        Says whether there was something, and may be more.
+        Returns whether there was output, in which case there may be more.
         """
         with self.guard:
             self.bury()
@@ -1475,11 +1475,11 @@ def default_folder():
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The server's half: HTTP
+# Server: HTTP
 
 
 class Answer:
-    """Chunks of one response. A client that left is noticed, and is no error."""
+    """Writes the chunks of one response. A disconnected client is detected and is not an error."""
 
     def __init__(self, handler):
         self.handler = handler
@@ -1518,7 +1518,7 @@ class Answer:
             self.tell({"type": "keepalive"})
 
     def listen(self):
-        """Notices that the client left. One that sends its next request already is there."""
+        """Detects that the client disconnected. A client that has sent its next request is still connected."""
         heard = select.poll()
         heard.register(self.connection, select.POLLIN)
         try:
@@ -1593,7 +1593,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         context.execute(code, environment_in(wanted), Answer(self))
 
     def body(self):
-        """All of it, or a refusal; after one that was not read to its end the connection is of no use."""
+        """Reads the whole body or rejects it; after an incomplete read the connection cannot be reused."""
         try:
             if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
                 return self.chunks()
@@ -1676,7 +1676,7 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
         self.contexts = Contexts()
 
     def server_bind(self):
-        socketserver.TCPServer.server_bind(self)  # without a question to the name server
+        socketserver.TCPServer.server_bind(self)  # without a DNS lookup
         self.server_name, self.server_port = self.server_address[:2]
 
     def process_request(self, request, address):
