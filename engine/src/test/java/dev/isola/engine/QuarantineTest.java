@@ -65,7 +65,7 @@ class QuarantineTest {
 
       SandboxView bad = house.engine.view(BAD);
       assertThat(bad.state()).isEqualTo(SandboxState.ERROR);
-      assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("unreadable"));
+      assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("cannot be read"));
       assertThat(house.engine.list(SandboxListFilter.ALL, "", 10).entries())
           .extracting(SandboxView::id)
           .contains(BAD, GOOD);
