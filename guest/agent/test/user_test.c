@@ -8,6 +8,8 @@
 #include "../src/user.h"
 #include "check.h"
 
+#define UNPRIVILEGED "nobody"
+
 static void users_are_found(void)
 {
     struct user u;
@@ -16,8 +18,8 @@ static void users_are_found(void)
     CHECK_TEXT("root", u.name);
     CHECK(user_find("0", &u));
     CHECK_TEXT("root", u.name);
-    CHECK(user_find("nobody", &u));
-    struct passwd *p = getpwnam("nobody");
+    CHECK(user_find(UNPRIVILEGED, &u));
+    struct passwd *p = getpwnam(UNPRIVILEGED);
     CHECK(p && p->pw_uid == u.uid && p->pw_gid == u.gid);
     CHECK(user_find("54321", &u));
     CHECK_INT(54321, u.uid);
@@ -75,10 +77,10 @@ static void operations_run_as_the_user(void)
     put_text(at("secret"), "x");
     chmod(at("secret"), 0600);
     shell("mkdir %s && chmod 777 %s && mkdir %s && chmod 700 %s", at("open"), at("open"), at("closed"), at("closed"));
-    CHECK_INT(E_DENIED, ask_as(operate_read, "nobody", "secret", ""));
+    CHECK_INT(E_DENIED, ask_as(operate_read, UNPRIVILEGED, "secret", ""));
     CHECK_INT(0, ask_as(operate_read, "root", "secret", ""));
-    CHECK_INT(E_DENIED, ask_as(operate_write, "nobody", "secret", "evil"));
-    CHECK_INT(E_DENIED, ask_as(operate_write, "nobody", "closed/f", "evil"));
+    CHECK_INT(E_DENIED, ask_as(operate_write, UNPRIVILEGED, "secret", "evil"));
+    CHECK_INT(E_DENIED, ask_as(operate_write, UNPRIVILEGED, "closed/f", "evil"));
     CHECK_INT(0, ask_as(operate_write, "54321", "open/f", "mine"));
     CHECK(stat(at("open/f"), &st) == 0 && st.st_uid == 54321 && st.st_gid == 54321);
     CHECK_INT(0, ask_as(operate_mkdir, "12:34", "open/d", ""));
@@ -96,7 +98,7 @@ static void operations_run_as_the_user(void)
     CHECK_INT(0, code_of(ask(operate_chmod, &b, NULL)));
     /* and afterwards the thread is root again */
     CHECK_INT(0, code_of(ask_path(operate_read, "secret")));
-    file_view.user = "nobody";
+    file_view.user = UNPRIVILEGED;
     CHECK_INT(E_DENIED, code_of(ask_path(operate_read, "secret")));
     file_view.user = NULL;
     CHECK_INT(0, code_of(ask_path(operate_read, "secret")));
@@ -108,7 +110,7 @@ static void *hammer(void *argument)
     for (int i = 0; i < 300; i++) {
         struct builder f = {0};
         build_text(&f, T_PATH, "secret");
-        if (unprivileged) build_text(&f, T_USER, "nobody");
+        if (unprivileged) build_text(&f, T_USER, UNPRIVILEGED);
         struct stream *s = ask(operate_read, &f, NULL);
         bool right = double_code(s) == (unprivileged ? E_DENIED : 0);
         double_free(s);
@@ -122,7 +124,7 @@ static void threads_have_separate_rights(void)
 {
     pthread_t threads[4];
     void *wrong;
-    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, hammer, i % 2 ? "nobody" : NULL);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, hammer, i % 2 ? UNPRIVILEGED : NULL);
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], &wrong);
         CHECK(!wrong);
