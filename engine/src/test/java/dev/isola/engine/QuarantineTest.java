@@ -67,13 +67,8 @@ class QuarantineTest {
 
       SandboxView bad = fixture.engine.view(BAD);
       assertThat(bad.state()).isEqualTo(SandboxState.ERROR);
-<<<<<<< HEAD
-      assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("unreadable"));
-      assertThat(fixture.engine.list(SandboxListFilter.ALL, "", 10).entries())
-=======
       assertThat(bad.cause()).hasValueSatisfying(why -> assertThat(why).contains("cannot be read"));
-      assertThat(house.engine.list(SandboxListFilter.ALL, "", 10).entries())
->>>>>>> w-stores
+      assertThat(fixture.engine.list(SandboxListFilter.ALL, "", 10).entries())
           .extracting(SandboxView::id)
           .contains(BAD, GOOD);
       assertThat(fixture.engine.events().after(0, 1000))
