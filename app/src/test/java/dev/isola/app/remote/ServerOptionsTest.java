@@ -53,7 +53,8 @@ class ServerOptionsTest {
   void environmentOverridesTheLogin() {
     login("one");
     env.put("ISOLA_URL", "http://other/");
-    assertThatThrownBy(() -> options.resolve(env)).hasMessageContaining("no API key for http://other");
+    assertThatThrownBy(() -> options.resolve(env))
+        .hasMessageContaining("no API key for http://other");
     env.put("ISOLA_API_KEY", "given");
     assertThat(options.resolve(env)).isEqualTo(new Server("http://other", "given"));
     env.remove("ISOLA_URL");
