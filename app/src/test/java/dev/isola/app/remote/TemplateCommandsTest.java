@@ -175,7 +175,7 @@ class TemplateCommandsTest {
         .contains("is not YAML, line");
     Files.writeString(project.resolve("isola-template.yaml"), "[".repeat(100_000));
     assertThat(isola("template", "build", "wrong", project.toString()).err())
-        .contains("nested more than 20 deep");
+        .contains("nested more than 20 levels deep");
     assertThat(isola("template", "build", "wrong", folder.toString()).err())
         .contains("does not exist");
     assertThat(isola("template", "show", "wrong").code()).isEqualTo(125);
