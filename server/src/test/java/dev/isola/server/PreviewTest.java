@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -601,10 +602,19 @@ class PreviewTest {
   @Test
   void accessLogContainsOnlyTheRoute() throws IOException {
     testServer.requests.clear();
-    byHost(client, "/hunter2?hunter3", Map.of());
-    await().atMost(SOON).until(() -> !testServer.requests.isEmpty());
-    assertThat(testServer.requests.getFirst().route())
-        .isEqualTo("/api/v1/sandboxes/{id}/ports/{port}/{rest}");
+    String requestId = byHost(client, "/hunter2?hunter3", Map.of()).headers().get("x-request-id");
+    // Lines are written after the response is sent, so that of an earlier request may come first.
+    AccessLog.Line logged =
+        await()
+            .atMost(SOON)
+            .until(
+                () ->
+                    testServer.requests.stream()
+                        .filter(line -> line.requestId().equals(requestId))
+                        .findFirst(),
+                Optional::isPresent)
+            .orElseThrow();
+    assertThat(logged.route()).isEqualTo("/api/v1/sandboxes/{id}/ports/{port}/{rest}");
     assertThat(testServer.requests.toString()).doesNotContain("hunter", id);
   }
 }

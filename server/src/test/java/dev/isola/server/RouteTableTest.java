@@ -491,18 +491,13 @@ class RouteTableTest {
   @Test
   void accessLogContainsKeyAndRouteOnly() throws IOException {
     testServer.requests.clear();
-    testServer
-        .client()
-        .post("/api/v1/sandboxes/box1/exec?secret=hunter2", "{\"command\":\"hunter3\"}");
-    testServer.client().get("/hunter4");
-    // Lines are written after the response is sent.
-    await().atMost(Duration.ofSeconds(10)).until(() -> testServer.requests.size() == 2);
-    // The order of the two lines is undefined.
-    AccessLog.Line line =
-        testServer.requests.stream()
-            .filter(one -> one.method().equals("POST"))
-            .findFirst()
-            .orElseThrow();
+    TestClient.Response exec =
+        testServer
+            .client()
+            .post("/api/v1/sandboxes/box1/exec?secret=hunter2", "{\"command\":\"hunter3\"}");
+    TestClient.Response unknown = testServer.client().get("/hunter4");
+    AccessLog.Line line = logged(exec);
+    logged(unknown);
     assertThat(line.route()).isEqualTo("/api/v1/sandboxes/{id}/exec");
     assertThat(line.status()).isEqualTo(400);
     assertThat(line.key()).isEqualTo("admin");
@@ -510,6 +505,20 @@ class RouteTableTest {
         .doesNotContain("hunter")
         .doesNotContain(testServer.admin)
         .doesNotContain("box1");
+  }
+
+  /** Waits for the line of a response. Lines are written after the response is sent. */
+  private AccessLog.Line logged(TestClient.Response response) {
+    String id = response.headers().get("x-request-id");
+    return await()
+        .atMost(Duration.ofSeconds(10))
+        .until(
+            () ->
+                testServer.requests.stream()
+                    .filter(line -> line.requestId().equals(id))
+                    .findFirst(),
+            Optional::isPresent)
+        .orElseThrow();
   }
 
   /** Internal errors are logged as warnings; there must be none. */
