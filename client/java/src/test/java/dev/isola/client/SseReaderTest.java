@@ -15,6 +15,7 @@ class SseReaderTest {
   }
 
   @Test
+  @SuppressWarnings("StringConcatToTextBlock") // A text block has no carriage returns.
   void readsEvents() throws IOException {
     SseReader events =
         of(

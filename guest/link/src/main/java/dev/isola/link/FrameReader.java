@@ -66,7 +66,7 @@ final class FrameReader {
   /**
    * Skips bytes left over from an earlier connection, up to the next CHALLENGE.
    *
-   * @param most how many bytes to skip at most
+   * @param limit the largest number of bytes to skip
    */
   void skipToChallenge(int limit) throws IOException {
     for (int skipped = 0; skipped <= limit; skipped++) {

@@ -41,7 +41,7 @@ public interface Booter extends AutoCloseable {
    *
    * @param layers read-only layers, topmost first
    * @param leaseId identifies the lease that keeps them until {@link #releaseLayers}
-   * @param frozenFor how long the sandbox was frozen
+   * @param pausedFor how long the sandbox was frozen
    */
   record FrozenLayers(List<String> layers, String leaseId, Duration pausedFor) {
     public FrozenLayers {

@@ -273,6 +273,7 @@ class BrokenEngineTest {
   }
 
   @Test
+  @SuppressWarnings("StringConcatToTextBlock") // A text block has no carriage returns.
   void failedPullIsImageNotFound() throws Exception {
     String progress =
         "{\"status\":\"Pulling\"}\r\n"
