@@ -190,7 +190,7 @@ class RemoteCommandsTest {
     assertThat(isola("logs", id, execution).out()).isEqualTo("one\n");
     assertThat(isola("logs", "--offset", "2", id, execution).out()).isEqualTo("e\n");
     assertThat(isola("logs", id).out()).contains("EXEC", execution, "exited with 0", "echo one");
-    assertThat(isola("logs", id, "999").err()).contains("isola logs ID lists");
+    assertThat(isola("logs", id, "999").err()).contains("run isola logs ID to list executions");
   }
 
   @Test
