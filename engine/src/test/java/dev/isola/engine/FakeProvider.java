@@ -197,7 +197,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
     lastSpec = spec;
     Duration longest = longestTtl;
     if (longest != null && spec.deadline().orElse(longest).compareTo(longest) > 0) {
-      throw Fault.of(ErrorCode.INVALID_SPEC, "the ttl is too long", "ask for less")
+      throw Fault.of(ErrorCode.INVALID_SPEC, "the ttl is too long", "request a shorter ttl")
           .with(MAX_TTL_SECONDS, Long.toString(longest.toSeconds()))
           .exception();
     }

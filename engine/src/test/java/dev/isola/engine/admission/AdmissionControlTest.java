@@ -51,7 +51,7 @@ class AdmissionControlTest {
         .hasMessageContaining("providers.east.capacity_memory_mb");
     assertThatThrownBy(() -> control.admit(List.of("east"), LARGE))
         .isInstanceOf(LimitExceeded.class)
-        .hasMessageContaining("provider east has 1024 MB and 1 cpu for all")
+        .hasMessageContaining("provider east has 1024 MB and 1 cpu in total")
         .hasMessageContaining("raise providers.east.capacity_memory_mb");
     control.admit(List.of("crun"), ONE).close();
   }

@@ -51,7 +51,7 @@ class CapacityPoolTest {
           .hasMessageContainingAll(
               "requests 1 cpu, and 0.5 of 2 cpu (admission.cpu) are free",
               "waited 0 s",
-              "destroy a sandbox, ask for less, try later");
+              "destroy a sandbox, request less, retry later");
       assertThat(pool.usage().waiting()).isZero();
     }
     assertThat(pool.usage().reserved()).isEqualTo(Resources.NONE);

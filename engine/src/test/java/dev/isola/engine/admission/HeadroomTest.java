@@ -75,7 +75,7 @@ class HeadroomTest {
   void requestLargerThanTheMachineFailsImmediately() {
     assertThatThrownBy(() -> admission(Duration.ofHours(1)).admit("p", Resources.of(1, 200_000)))
         .isInstanceOf(LimitExceeded.class)
-        .hasMessageContainingAll("50000 MB", "24000 MB", "at best");
+        .hasMessageContainingAll("50000 MB", "24000 MB", "in total");
   }
 
   @Test

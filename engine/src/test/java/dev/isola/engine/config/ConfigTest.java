@@ -277,12 +277,12 @@ class ConfigTest {
         .containsExactly(
             at
                 + "2: providers.docker-east.type is not a provider type: dokcer, did you mean"
-                + " 'docker'?; there are bubblewrap, docker, e2b, gvisor, microvmctl, test",
+                + " 'docker'?; known types: bubblewrap, docker, e2b, gvisor, microvmctl, test",
             at
-                + "3: providers names no provider: nameless; an instance with a name of its own"
-                + " needs a type",
+                + "3: providers names no provider: nameless; to define an instance with this"
+                + " name, set its type",
             at
-                + "4: providers.gvisor is a type of provider itself; choose another name for an"
+                + "4: providers.gvisor is the name of a provider type; choose another name for the"
                 + " instance",
             at + "5: providers.../../etc" + name,
             at + "6: providers.auto" + name,
@@ -372,8 +372,8 @@ class ConfigTest {
             at + "19: store.url must begin with sqlite: or postgresql:",
             at + "20: data must be text, not a number",
             at
-                + "22: providers names no provider: dokcer, did you mean 'docker'?; an instance"
-                + " with a name of its own needs a type",
+                + "22: providers names no provider: dokcer, did you mean 'docker'?; to define an"
+                + " instance with this name, set its type",
             at + "24: providers.e2b must be a section with settings, not text",
             at + "26: providers.test.fault must be text, a number or a flag, not a list",
             at + "29: pool[0].size must be from 0 to 10000: -1",

@@ -91,7 +91,7 @@ class ProviderGuardTest {
                       }
                     }))
         .isInstanceOf(OutcomeUnknown.class)
-        .hasMessageContaining("create of provider fake did not end");
+        .hasMessageContaining("create of provider fake timed out");
     interrupted.await();
   }
 

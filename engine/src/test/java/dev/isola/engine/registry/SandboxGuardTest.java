@@ -166,7 +166,7 @@ class SandboxGuardTest {
     Pausing pausing = guarded(this::hang).as(Pausing.class).orElseThrow();
     assertThatThrownBy(() -> pausing.pause(Pausing.PauseKind.MEMORY))
         .isInstanceOf(DeadlineExceeded.class)
-        .hasMessageContaining("pause of provider fake did not end");
+        .hasMessageContaining("pause of provider fake timed out");
     interrupted.await();
   }
 
@@ -207,6 +207,6 @@ class SandboxGuardTest {
   void nullResultIsAContractViolation() {
     assertThatThrownBy(() -> guarded(() -> null).start(COMMAND).await())
         .isInstanceOf(Internal.class)
-        .hasMessageContaining("returned nothing");
+        .hasMessageContaining("returned null");
   }
 }
