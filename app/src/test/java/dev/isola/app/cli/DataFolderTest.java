@@ -54,6 +54,6 @@ class DataFolderTest {
     Files.writeString(folder.resolve("instance"), "NOT ONE\n");
     assertThatExceptionOfType(ProviderUnavailable.class)
         .isThrownBy(() -> new DataFolder(folder).instance())
-        .withMessageContaining("does not hold an instance id");
+        .withMessageContaining("does not contain an instance id");
   }
 }

@@ -122,7 +122,7 @@ class RemoteCommandsTest {
     assertThat(refused.out()).isEmpty();
     assertThat(refused.err())
         .startsWith("isola: the memory of sandbox " + id + " cannot be forked")
-        .contains("provider subprocess", "ask for kind filesystem");
+        .contains("provider subprocess", "request kind filesystem");
     CommandResult wrong = isola("fork", id, "--kind", "soul");
     assertThat(wrong.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(wrong.err()).contains("kind", "must be one of filesystem, memory");
