@@ -151,7 +151,7 @@ class EngineTest {
                   fixture.engine.create(
                       request(spec().env("A", "1").build()).withIdempotencyKey("k1")))
           .isInstanceOf(Conflict.class)
-          .hasMessageContaining("another request");
+          .hasMessageContaining("a different request");
     }
   }
 
@@ -511,7 +511,7 @@ class EngineTest {
                       .engine
                       .events()
                       .waitForState(id, Set.of(SandboxState.RUNNING), Duration.ofMillis(20)))
-          .hasMessageContaining("not yet one of");
+          .hasMessageContaining("did not reach one of the states");
     }
   }
 }

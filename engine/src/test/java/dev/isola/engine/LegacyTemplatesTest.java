@@ -88,7 +88,7 @@ class LegacyTemplatesTest {
             Optional.empty());
     assertThatThrownBy(() -> fixture.engine.templates().build("web", recipe, BuildSettings.DEFAULT))
         .isInstanceOf(Unsupported.class)
-        .hasMessageContaining("images");
+        .hasMessageContaining("image store");
     assertThat(fixture.engine.templates().list()).isEmpty();
   }
 }
