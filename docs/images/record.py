@@ -13,8 +13,8 @@ import time
 COMMANDS = sys.argv[1:] or [
     "isola run -- sh -c 'echo hello from $(hostname); id -un'",
     "isola run --network none -- curl -sS https://example.com",
-    "isola run --memory 64M -- python3 -c \"'x' * (1 << 30)\"",
-    "isola providers | cut -c1-60 | grep -v unhealthy",
+    "isola run --memory 64 -- python3 -c \"'x' * (1 << 30)\"",
+    "isola providers | cut -c1-47 | grep -v unhealthy",
 ]
 COLUMNS, ROWS = 96, 30
 COLORS = {31: "#f38ba8", 32: "#a6e3a1", 33: "#f9e2af", 34: "#89b4fa", 35: "#cba6f7", 36: "#94e2d5", 90: "#7f849c"}
@@ -26,7 +26,7 @@ def tmux(*arguments):
 
 
 def wait_for_prompt(count):
-    deadline = time.time() + 120
+    deadline = time.time() + 60
     while time.time() < deadline:
         lines = tmux("capture-pane", "-p").rstrip().split("\n")
         if sum(line.startswith("$") for line in lines) > count and lines[-1].strip() == "$":
@@ -69,8 +69,8 @@ def svg(lines):
 
 
 def main():
-    environment = {**os.environ, "PS1": "$ ", "PATH": os.getcwd() + ":" + os.environ["PATH"]}
-    subprocess.run(["tmux", "-L", SESSION, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), "bash --norc"],
+    environment = {**os.environ, "PATH": os.getcwd() + ":" + os.environ["PATH"]}
+    subprocess.run(["tmux", "-L", SESSION, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), "PS1='$ ' exec bash --norc"],
                    check=True, env=environment)
     try:
         wait_for_prompt(0)
