@@ -407,7 +407,7 @@ class TemplateServiceTest {
     assertThat(second.names()).containsExactly("web", "web:v1", "web:v2");
     assertThatThrownBy(() -> templates().requireBuilt("web"))
         .isInstanceOf(NotFound.class)
-        .hasMessageContaining("not built");
+        .hasMessageContaining("not been built");
     assertThatThrownBy(
             () -> templates().startBuild("web", first.build(), recipe(), BuildSettings.DEFAULT))
         .isInstanceOf(Conflict.class);
