@@ -152,7 +152,7 @@ class SuspensionTest {
       fixture.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(fixture) == SandboxState.STOPPED && !there(fixture));
       assertThat(fixture.engine.snapshots().list()).hasSize(1);
-      assertThat(fixture.engine.reserved().reserved().memoryMb()).isZero();
+      await().until(() -> fixture.engine.reserved().reserved().memoryMb() == 0);
       fixture.clock.pass(IDLE.multipliedBy(5));
       fixture.restart(() -> {});
       assertThat(state(fixture)).isEqualTo(SandboxState.STOPPED);
