@@ -4,6 +4,7 @@ import static dev.isola.engine.template.StoreImages.SMALL;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.document.recipe.BuildStep;
 import dev.isola.document.recipe.Recipe;
@@ -478,8 +479,13 @@ class TemplateServiceTest {
               .update(entry.withState(TemplateEntry.State.REMOVING, Instant.now()));
         });
     assertThat(templates().find("web")).isEmpty();
-    templates().reconcile();
-    assertThat(fixture.ledger.templates().all()).isEmpty();
+    // The engine reconciles after its start too, and one of the two may have to try again.
+    await()
+        .untilAsserted(
+            () -> {
+              templates().reconcile();
+              assertThat(fixture.ledger.templates().all()).isEmpty();
+            });
     assertThat(builtImages()).isEmpty();
   }
 
