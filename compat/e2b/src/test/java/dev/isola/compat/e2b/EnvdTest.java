@@ -214,7 +214,7 @@ class EnvdTest {
   void messageSizeIsLimited() throws IOException {
     byte[] head = ByteBuffer.allocate(5).put((byte) 0).putInt(Integer.MAX_VALUE).array();
     try (TestClient.OpenResponse open = stream(sandbox, "/process.Process/Start", head)) {
-      assertThat(new String(open.body().readAllBytes(), UTF_8)).contains("at most");
+      assertThat(new String(open.body().readAllBytes(), UTF_8)).contains("larger than");
     }
   }
 
