@@ -161,7 +161,8 @@ class TemplateCommandsTest {
     CommandResult json = isola("template", "build", "--json", "failing", project.toString());
     assertThat(json.code()).isEqualTo(1);
     assertThat(json.out()).contains("\"state\":\"failed\"", "\"failedStep\":2", "\"output\":[");
-    assertThat(isola("create", "--template", "failing").err()).contains("failing", "not been built");
+    assertThat(isola("create", "--template", "failing").err())
+        .contains("failing", "not been built");
   }
 
   @Test
