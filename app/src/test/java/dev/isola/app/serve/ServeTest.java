@@ -236,7 +236,9 @@ class ServeTest {
     List<String> lines =
         Files.readString(err())
             .lines()
-            .filter(one -> !one.contains("\"request\"") && !one.contains("is not recorded in the ledger"))
+            .filter(
+                one ->
+                    !one.contains("\"request\"") && !one.contains("is not recorded in the ledger"))
             .toList();
     assertThat(lines)
         .singleElement()
