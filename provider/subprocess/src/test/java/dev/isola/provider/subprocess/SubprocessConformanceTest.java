@@ -21,6 +21,15 @@ final class SubprocessConformanceTest extends ConformanceTest {
   /** Leaves out what bubblewrap shows with the same agent. */
   @Override
   protected List<String> groups() {
-    return unlessLong("Lifecycle", "Honesty", "Idempotency", "Exec", "Streams", "Files", "Recovery", "Snapshots", "Failures");
+    return unlessLong(
+        "Lifecycle",
+        "Honesty",
+        "Idempotency",
+        "Exec",
+        "Streams",
+        "Files",
+        "Recovery",
+        "Snapshots",
+        "Failures");
   }
 }
