@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(180)
 class CgroupCleanupTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final SandboxId ENDED = new SandboxId("ended");
   private static final SandboxId STOPPED = new SandboxId("stopped");
 
@@ -86,7 +86,7 @@ class CgroupCleanupTest {
       maker.destroyForcibly().waitFor();
     }
     try {
-      long end = System.nanoTime() + PATIENCE.toNanos();
+      long end = System.nanoTime() + TIMEOUT.toNanos();
       while (hasGroups(ENDED) && System.nanoTime() - end < 0) {
         LockSupport.parkNanos(50_000_000);
       }

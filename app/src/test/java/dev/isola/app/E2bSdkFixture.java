@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 /** A server with a small image {@code base}, and the programs that use E2B's SDKs against it. */
 final class E2bSdkFixture implements AutoCloseable {
   static final Path PROGRAMS = Path.of("../testing/e2b").toAbsolutePath().normalize();
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
   private final LiveServer server;
 
@@ -81,7 +81,7 @@ final class E2bSdkFixture implements AutoCloseable {
               .redirectOutput(output.toFile());
       builder.environment().putAll(env);
       Process process = builder.start();
-      if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly().waitFor();
         return new ProgramResult(-1, "took too long\n" + text(output));

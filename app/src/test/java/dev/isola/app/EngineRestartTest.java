@@ -49,7 +49,7 @@ import org.junit.jupiter.api.Timeout;
 /** A container engine is killed under running sandboxes; Isola's engine recovers. */
 @Timeout(600)
 class EngineRestartTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   /** Twenty in {@code ./check --long}. */
   private static final int SANDBOXES = Boolean.getBoolean("isola.long") ? 20 : 2;
@@ -103,7 +103,7 @@ class EngineRestartTest {
       for (int i = 0; i < SANDBOXES; i++) {
         SandboxSpec spec =
             SandboxSpec.builder(SandboxId.random(new SecureRandom()))
-                .startupTimeout(PATIENCE)
+                .startupTimeout(TIMEOUT)
                 .build();
         SandboxId id =
             engine
@@ -190,7 +190,7 @@ class EngineRestartTest {
           .isEqualTo(SandboxState.RUNNING);
       containers.restartDaemon();
       Awaitility.await("all are known to be lost, though the next look is an hour away")
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .untilAsserted(
               () ->
                   assertThat(all)
@@ -202,7 +202,7 @@ class EngineRestartTest {
       assertThat(waiting.await()).isInstanceOf(Exit.Lost.class);
       assertThatThrownBy(() -> held.getFirst().run(Command.argv("true"))).isInstanceOf(Gone.class);
       Awaitility.await("nothing is left")
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> fixture.registry().get("docker").inventory().isEmpty());
       assertThat(fixture.engine().reserved().reserved().memoryMb()).isZero();
     }

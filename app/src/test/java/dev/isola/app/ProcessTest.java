@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that need a separate process: signals and terminals. */
 class ProcessTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   @TempDir Path folder;
   private final List<Process> started = new ArrayList<>();
@@ -37,13 +37,13 @@ class ProcessTest {
     String nap = "300." + System.nanoTime();
     Process isola =
         start("run", "--", "sh", "-c", "sleep " + nap + " & setsid sleep " + nap + " & wait");
-    await().atMost(PATIENCE).until(() -> sleepers(nap) == 2);
+    await().atMost(TIMEOUT).until(() -> sleepers(nap) == 2);
 
     new ProcessBuilder("kill", "-" + signal, Long.toString(isola.pid())).start().waitFor();
 
-    assertThat(isola.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+    assertThat(isola.waitFor(TIMEOUT.toSeconds(), SECONDS)).isTrue();
     assertThat(isola.exitValue()).isEqualTo(code);
-    await().atMost(PATIENCE).until(() -> sleepers(nap) == 0);
+    await().atMost(TIMEOUT).until(() -> sleepers(nap) == 0);
     assertThat(folder.resolve("err")).isEmptyFile();
   }
 
@@ -54,7 +54,7 @@ class ProcessTest {
         String.join(
             " ", words("run", "-t", "--", "sh", "-c", "'test -t 0 && stty size && exit 5'"));
     Process script = start(List.of("script", "-qec", "stty rows 33 cols 99; " + run, "/dev/null"));
-    assertThat(script.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+    assertThat(script.waitFor(TIMEOUT.toSeconds(), SECONDS)).isTrue();
     assertThat(script.exitValue()).isEqualTo(5);
     assertThat(Files.readString(folder.resolve("out"))).contains("33 99\r\n");
   }

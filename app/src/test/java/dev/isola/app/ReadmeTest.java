@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the HTTP example of the README, pasted into a shell as one block. */
 class ReadmeTest {
-  private static final long PATIENCE_SECONDS = 180;
+  private static final long TIMEOUT_SECONDS = 180;
 
   @TempDir Path folder;
 
@@ -73,7 +73,7 @@ class ReadmeTest {
     builder.environment().put("ISOLA_PROVIDER", "subprocess");
     Process shell = builder.start();
     try {
-      assertThat(shell.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+      assertThat(shell.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)).isTrue();
       String out = Files.readString(folder.resolve("out"));
       assertThat(shell.exitValue()).as(out).isZero();
       assertThat(out.lines().toList())

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** {@code isola run} and {@code isola serve} as separate processes on one data folder. */
 @Timeout(300)
 class RunBesideServerTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final int RUNS = 3;
   private static final Map<String, ProviderFactory> PROVIDERS =
       Map.of(
@@ -69,7 +69,7 @@ class RunBesideServerTest {
   private void removeControlGroups() {
     InstanceId instance = new DataFolder(data()).instance();
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             () -> {
               ControlGroups.ofHost().removeEmpty(instance, Duration.ZERO, id -> true);
@@ -157,12 +157,12 @@ class RunBesideServerTest {
       provider.create(SandboxSpec.builder(unknown).deadline(Duration.ofMinutes(10)).build());
     }
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(() -> provider.inventory().stream().noneMatch(one -> one.id().equals(unknown)));
   }
 
   private int exit(Process process) throws InterruptedException {
-    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
     return process.exitValue();
   }
 
@@ -196,7 +196,7 @@ class RunBesideServerTest {
       }
       for (int i = 0; i < RUNS; i++) {
         Path began = workspace.resolve("began-" + i);
-        await().atMost(PATIENCE).until(() -> Files.exists(began));
+        await().atMost(TIMEOUT).until(() -> Files.exists(began));
       }
 
       awaitReconciliation(name, provider);
@@ -207,8 +207,8 @@ class RunBesideServerTest {
       // The sandbox of a killed run is removed with its lease; the others keep running.
       Process killed = runs.removeLast();
       killed.destroyForcibly().waitFor();
-      await().atMost(PATIENCE).until(() -> provider.inventory().size() == RUNS - 1);
-      await().atMost(PATIENCE).until(() -> leases().size() == RUNS - 1);
+      await().atMost(TIMEOUT).until(() -> provider.inventory().size() == RUNS - 1);
+      await().atMost(TIMEOUT).until(() -> leases().size() == RUNS - 1);
 
       Files.createFile(workspace.resolve("go"));
       for (Process run : runs) {

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(240)
 class SudoTest {
   private static final String NO_DOCKER = "unix:///nowhere/docker.sock";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final String SUDO = "/usr/local/bin/sudo ";
 
   /** Number of requests served concurrently. */
@@ -71,7 +71,7 @@ class SudoTest {
   }
 
   private static ExecResult run(Sandbox sandbox, String script) {
-    return sandbox.run(Command.shell(script).withTimeout(PATIENCE));
+    return sandbox.run(Command.shell(script).withTimeout(TIMEOUT));
   }
 
   private static String output(Sandbox sandbox, String script) {
@@ -82,7 +82,7 @@ class SudoTest {
 
   /** Waits until a script, run as root, prints the expected output. */
   private static void await(Sandbox sandbox, String script, String expected) {
-    long end = System.nanoTime() + PATIENCE.toNanos();
+    long end = System.nanoTime() + TIMEOUT.toNanos();
     String last = ProviderEngine.output(sandbox, script);
     while (!last.equals(expected) && System.nanoTime() - end < 0) {
       LockSupport.parkNanos(20_000_000);

@@ -88,11 +88,11 @@ abstract class KeysAndSettingsContract extends LedgerContract {
   }
 
   /** Signals that the key was taken, which rolls back the transaction. */
-  private static final class Taken extends RuntimeException {
+  private static final class AlreadyClaimed extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final transient KeyClaim claim;
 
-    Taken(KeyClaim claim) {
+    AlreadyClaimed(KeyClaim claim) {
       this.claim = claim;
     }
   }
@@ -105,12 +105,12 @@ abstract class KeysAndSettingsContract extends LedgerContract {
             parts.sandboxes().insert(intent(name).label("key", key).build());
             KeyClaim claim = parts.idempotency().claim("t", key, "h", id(name), NOW);
             if (claim instanceof KeyClaim.Existing) {
-              throw new Taken(claim);
+              throw new AlreadyClaimed(claim);
             }
             parts.events().append(event(name, "created"));
             return claim;
           });
-    } catch (Taken e) {
+    } catch (AlreadyClaimed e) {
       return e.claim;
     }
   }

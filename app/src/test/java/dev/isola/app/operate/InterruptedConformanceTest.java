@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Terminating {@code isola conformance} destroys the sandboxes it created. */
 class InterruptedConformanceTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private final TemporaryFolder scratch = TemporaryFolder.create("isola-cut-");
   private Optional<Process> started = Optional.empty();
@@ -113,7 +113,7 @@ class InterruptedConformanceTest {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .start());
     // A sandbox bound to the life of its creator belongs to the health check.
-    return await().atMost(PATIENCE).until(() -> found(factory), Optional::isPresent).orElseThrow();
+    return await().atMost(TIMEOUT).until(() -> found(factory), Optional::isPresent).orElseThrow();
   }
 
   private Optional<Sandboxes> found(ProviderFactory factory) {
@@ -138,7 +138,7 @@ class InterruptedConformanceTest {
   private int tell(String signal) throws Exception {
     Process process = started.orElseThrow();
     new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
-    assertThat(process.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+    assertThat(process.waitFor(TIMEOUT.toSeconds(), SECONDS)).isTrue();
     return process.exitValue();
   }
 

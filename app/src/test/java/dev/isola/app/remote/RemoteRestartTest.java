@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A1, X8: a shell and a followed log survive a restart of the server without losing a byte. */
 class RemoteRestartTest {
-  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final String KEY = "isk_0123456789abcdef0123456789abcdef";
 
   /** Counts until the file {@code go} exists, and then a hundred lines more. */
@@ -99,7 +99,7 @@ class RemoteRestartTest {
   }
 
   private static void awaitSize(Path file, long size) {
-    await().atMost(PATIENCE).until(() -> Files.exists(file) && Files.size(file) > size);
+    await().atMost(TIMEOUT).until(() -> Files.exists(file) && Files.size(file) > size);
   }
 
   /** Returns the exact output of a command that counted {@code lines} lines. */
@@ -120,7 +120,7 @@ class RemoteRestartTest {
     Path log = folder.resolve("log");
     Path screen = folder.resolve("screen");
     try (Isola isola = Isola.connect(url, KEY)) {
-      await().atMost(PATIENCE).ignoreExceptions().until(() -> isola.providers() != null);
+      await().atMost(TIMEOUT).ignoreExceptions().until(() -> isola.providers() != null);
       // The command ends by itself if this test fails.
       Sandbox sandbox = isola.create(SandboxSpec.builder().ttl(Duration.ofMinutes(10)).build());
       String execution = sandbox.start(Command.shell(COUNTING)).id();
@@ -134,7 +134,7 @@ class RemoteRestartTest {
       awaitSize(screen, 500);
 
       new ProcessBuilder("kill", "-" + signal, Long.toString(first.pid())).start().waitFor();
-      assertThat(first.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+      assertThat(first.waitFor(TIMEOUT.toSeconds(), SECONDS)).isTrue();
       long logBefore = Files.size(log);
       long screenBefore = Files.size(screen);
       assertThat(logs.isAlive() && shell.isAlive()).as("both wait for the server").isTrue();
@@ -144,8 +144,8 @@ class RemoteRestartTest {
       awaitSize(screen, screenBefore);
 
       sandbox.files().write("go", "");
-      assertThat(logs.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
-      assertThat(shell.waitFor(PATIENCE.toSeconds(), SECONDS)).isTrue();
+      assertThat(logs.waitFor(TIMEOUT.toSeconds(), SECONDS)).isTrue();
+      assertThat(shell.waitFor(TIMEOUT.toSeconds(), SECONDS)).isTrue();
       assertThat(logs.exitValue()).isZero();
       assertThat(shell.exitValue()).as("%s", remarks).isZero();
       String logged = Files.readString(log);
