@@ -76,7 +76,7 @@ final class WordCheckTest {
         new SimpleFileVisitor<>() {
           @Override
           public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-            return NOT_CHECKED.contains(String.valueOf(folder.getFileName()))
+            return !folder.equals(ROOT) && NOT_CHECKED.contains(folder.getFileName().toString())
                 ? FileVisitResult.SKIP_SUBTREE
                 : FileVisitResult.CONTINUE;
           }
