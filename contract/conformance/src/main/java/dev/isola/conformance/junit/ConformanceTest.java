@@ -71,7 +71,12 @@ public abstract class ConformanceTest {
 
   @TestFactory
   final Stream<DynamicNode> conformance() {
-    return groups().stream()
+    List<String> groups = groups();
+    // A misspelled group has no checks and would pass.
+    Assertions.assertTrue(
+        ConformanceKit.groups().containsAll(groups),
+        () -> "unknown groups among " + groups + "; known are " + ConformanceKit.groups());
+    return groups.stream()
         .map(
             group ->
                 dynamicContainer(
