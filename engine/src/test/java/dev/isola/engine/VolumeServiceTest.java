@@ -13,6 +13,7 @@ import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.spec.SandboxSpec;
@@ -213,6 +214,15 @@ class VolumeServiceTest {
     assertThatThrownBy(() -> fixture.engine.volumes().create("", "data", "test"))
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("test");
+    assertThat(names()).isEmpty();
+  }
+
+  @Test
+  void unhealthyProviderOfVolumesIsARetryableError() throws IOException {
+    fixture.restart(() -> bubblewrap.ill("no namespaces"));
+    assertThatThrownBy(() -> create("data"))
+        .isInstanceOf(ProviderUnavailable.class)
+        .hasMessageContaining("bubblewrap");
     assertThat(names()).isEmpty();
   }
 }

@@ -3,6 +3,7 @@ package dev.isola.engine.volume;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.SandboxRequest;
@@ -308,17 +309,25 @@ public final class VolumeService {
             .build();
     return chooser
         .apply(SandboxRequest.of(CreateRequest.of(spec, provider).requiring(VOLUME_SUPPORT)))
-        .orElseThrow(
-            () ->
-                Fault.of(
-                        ErrorCode.NOT_IMPLEMENTED,
-                        provider.isEmpty() || provider.equals("auto")
-                            ? "no eligible provider can store volumes now"
-                            : "provider " + provider + " cannot store volumes now",
-                        "run isola providers to see which providers support volumes and are"
-                            + " healthy")
-                    .with("capability", Capability.idOf(Volumes.class))
-                    .exception());
+        .orElseThrow(() -> noStorage(provider));
+  }
+
+  /** Returns a retryable error if a provider that supports volumes is only unavailable now. */
+  private SandboxException noStorage(String provider) {
+    boolean any = ProviderPreference.of(provider).equals(ProviderPreference.AUTO);
+    String name = ProviderNames.canonical(provider);
+    boolean supported =
+        registry.providers().entrySet().stream()
+            .filter(entry -> any || entry.getKey().equals(name))
+            .anyMatch(entry -> entry.getValue().volumes().isPresent());
+    return Fault.of(
+            supported ? ErrorCode.PROVIDER_UNAVAILABLE : ErrorCode.NOT_IMPLEMENTED,
+            any
+                ? "no eligible provider can store volumes now"
+                : "provider " + provider + " cannot store volumes" + (supported ? " now" : ""),
+            "run isola providers to see which providers support volumes and are healthy")
+        .with("capability", Capability.idOf(Volumes.class))
+        .exception();
   }
 
   private Volumes volumesOf(String provider) {

@@ -19,6 +19,7 @@ import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.NetworkMode;
@@ -334,7 +335,12 @@ final class ClientTraffic implements Runnable {
           "volume",
           name,
           () -> {
-            engine.volumes().create("", name, "bubblewrap");
+            try {
+              engine.volumes().create("", name, "bubblewrap");
+            } catch (ProviderUnavailable e) {
+              out.write("unknown", "volume", name); // a health check took too long
+              return;
+            }
             out.write("volume-created", name);
             volumes.add(name);
           });
