@@ -123,8 +123,7 @@ final class CompletionCommand implements CliCommand {
           case "fish" -> FISH;
           default ->
               throw new UsageException(
-                  "there is no completion for the shell '" + shell + "'",
-                  "use bash, zsh or fish");
+                  "there is no completion for the shell '" + shell + "'", "use bash, zsh or fish");
         };
     context.console().print(script.replace("@COMMANDS@", commands(spec.root())));
     return ExitCodes.OK;

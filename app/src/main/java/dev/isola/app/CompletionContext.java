@@ -77,8 +77,7 @@ record CompletionContext(
   }
 
   private static CompletionContext command(CommandLine line, List<String> words, String current) {
-    CommandLine subcommand =
-        words.isEmpty() ? null : line.getSubcommands().get(words.getFirst());
+    CommandLine subcommand = words.isEmpty() ? null : line.getSubcommands().get(words.getFirst());
     if (subcommand != null) {
       return command(subcommand, words.subList(1, words.size()), current);
     }

@@ -66,8 +66,25 @@ public final class Main {
    */
   private static final Set<String> EXIT_IMMEDIATELY =
       Set.of(
-          "run", "login", "create", "ls", "exec", "shell", "cp", "logs", "events", "ports", "pause",
-          "resume", "top", "rm", "keys", "inspect", "renew", "kill", "complete");
+          "run",
+          "login",
+          "create",
+          "ls",
+          "exec",
+          "shell",
+          "cp",
+          "logs",
+          "events",
+          "ports",
+          "pause",
+          "resume",
+          "top",
+          "rm",
+          "keys",
+          "inspect",
+          "renew",
+          "kill",
+          "complete");
 
   private final CliEnvironment environment;
   private final GlobalOptions globals = new GlobalOptions();

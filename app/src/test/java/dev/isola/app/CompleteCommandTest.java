@@ -34,10 +34,7 @@ class CompleteCommandTest {
   static void start() {
     server = LiveServer.start(data);
     try (dev.isola.client.Isola isola = server.client()) {
-      id =
-          isola
-              .createAndDescribe(dev.isola.client.SandboxSpec.builder().name("web").build())
-              .id();
+      id = isola.createAndDescribe(dev.isola.client.SandboxSpec.builder().name("web").build()).id();
     }
   }
 
@@ -140,8 +137,7 @@ class CompleteCommandTest {
     hostile.createContext(
         "/",
         exchange -> {
-          byte[] body =
-              ("{\"sandboxes\":[" + sandboxes + "]}").getBytes(StandardCharsets.UTF_8);
+          byte[] body = ("{\"sandboxes\":[" + sandboxes + "]}").getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(200, body.length);
           try (OutputStream out = exchange.getResponseBody()) {
             out.write(body);

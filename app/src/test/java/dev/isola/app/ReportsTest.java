@@ -40,7 +40,8 @@ class ReportsTest {
     CommandResult called = isola().call("doctor", "-v");
     assertThat(called.code()).isZero();
     assertThat(called.out())
-        .startsWith("Isola can run sandboxes on this machine with subprocess (isolation: container).")
+        .startsWith(
+            "Isola can run sandboxes on this machine with subprocess (isolation: container).")
         .contains("\nMachine\nok  kernel ")
         .contains("\nTools\n", " bwrap ", " nft ")
         .contains(
@@ -128,7 +129,8 @@ class ReportsTest {
     CommandResult called = isola().call("--data", file.toString(), "doctor", "-v");
     assertThat(called.code()).isEqualTo(1);
     assertThat(called.out())
-        .startsWith("Isola cannot run sandboxes on this machine: none of 2 providers works.\nNext: ")
+        .startsWith(
+            "Isola cannot run sandboxes on this machine: none of 2 providers works.\nNext: ")
         .containsPattern("\nNext: data folder: .* choose another folder with --data")
         .contains("no  data folder", "fix: choose another folder with --data or ISOLA_DATA");
     assertThat(called.err()).isEmpty();
@@ -308,7 +310,8 @@ class ReportsTest {
 
   @Test
   void completionScriptsListTheCommands() {
-    assertThat(isola().call("completion").out()).isEqualTo(isola().call("completion", "bash").out());
+    assertThat(isola().call("completion").out())
+        .isEqualTo(isola().call("completion", "bash").out());
     for (String shell : List.of("bash", "zsh", "fish")) {
       assertThat(isola().call("completion", shell).out())
           .contains(" doctor ", " inspect ", " complete -- ", "completion " + shell)

@@ -49,10 +49,7 @@ class SandboxNameTest {
   }
 
   private static List<SandboxView> named(EngineFixture fixture, String name) {
-    return fixture
-        .engine
-        .list(SandboxListFilter.ALL.notDestroyed().name(name), "", 10)
-        .entries();
+    return fixture.engine.list(SandboxListFilter.ALL.notDestroyed().name(name), "", 10).entries();
   }
 
   @Test

@@ -97,8 +97,7 @@ class ApiTest {
     }
     assertThat(client.get("/api/v1/sandboxes/web").status()).as("paths have ids").isEqualTo(404);
     for (String name : List.of("", "a b", "../x", "-a", "a".repeat(64), "0123456789abcdefghij")) {
-      TestClient.Response refused =
-          client.post("/api/v1/sandboxes", "{\"name\":\"" + name + "\"}");
+      TestClient.Response refused = client.post("/api/v1/sandboxes", "{\"name\":\"" + name + "\"}");
       assertThat(refused.status()).as(refused.text()).isEqualTo(400);
       assertThat(refused.text()).contains("name");
     }

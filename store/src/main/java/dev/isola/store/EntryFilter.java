@@ -108,15 +108,7 @@ public record EntryFilter(
     Map<String, String> more = new HashMap<>(labels);
     more.put(key, value);
     return new EntryFilter(
-        tenant,
-        states,
-        provider,
-        more,
-        pooled,
-        startedAfter,
-        name,
-        reference,
-        newestFirst);
+        tenant, states, provider, more, pooled, startedAfter, name, reference, newestFirst);
   }
 
   public EntryFilter pooled(boolean unclaimed) {
@@ -134,15 +126,7 @@ public record EntryFilter(
 
   public EntryFilter startedAfter(Instant time) {
     return new EntryFilter(
-        tenant,
-        states,
-        provider,
-        labels,
-        pooled,
-        Optional.of(time),
-        name,
-        reference,
-        newestFirst);
+        tenant, states, provider, labels, pooled, Optional.of(time), name, reference, newestFirst);
   }
 
   /** Restricts the result to sandboxes with this name. */
@@ -159,9 +143,7 @@ public record EntryFilter(
         newestFirst);
   }
 
-  /**
-   * Restricts the result to sandboxes whose name is {@code text} or whose id begins with it.
-   */
+  /** Restricts the result to sandboxes whose name is {@code text} or whose id begins with it. */
   public EntryFilter reference(String text) {
     return new EntryFilter(
         tenant,
@@ -177,14 +159,6 @@ public record EntryFilter(
 
   public EntryFilter newestFirst(boolean reversed) {
     return new EntryFilter(
-        tenant,
-        states,
-        provider,
-        labels,
-        pooled,
-        startedAfter,
-        name,
-        reference,
-        reversed);
+        tenant, states, provider, labels, pooled, startedAfter, name, reference, reversed);
   }
 }

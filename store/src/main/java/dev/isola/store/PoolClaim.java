@@ -29,6 +29,13 @@ public record PoolClaim(
   /** Returns a claim without labels, expiry and idle timeout. */
   public static PoolClaim of(String specHash, String provider, String tenant, Instant now) {
     return new PoolClaim(
-        specHash, provider, tenant, Map.of(), Optional.empty(), Optional.empty(), Optional.empty(), now);
+        specHash,
+        provider,
+        tenant,
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        now);
   }
 }

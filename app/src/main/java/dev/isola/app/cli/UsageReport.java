@@ -169,7 +169,9 @@ public record UsageReport(String path) {
       return "for example: isola run -- uname -a; ";
     }
     boolean sandbox =
-        e.getMissing().stream().map(ArgSpec::paramLabel).anyMatch(Set.of("ID", "SANDBOX")::contains);
+        e.getMissing().stream()
+            .map(ArgSpec::paramLabel)
+            .anyMatch(Set.of("ID", "SANDBOX")::contains);
     return sandbox ? "isola ls lists the sandboxes; " : "";
   }
 
@@ -207,7 +209,9 @@ public record UsageReport(String path) {
     return words.stream()
         .map(
             word ->
-                word.matches("[A-Za-z0-9_@%+=:,./-]+") ? word : "'" + word.replace("'", "'\\''") + "'")
+                word.matches("[A-Za-z0-9_@%+=:,./-]+")
+                    ? word
+                    : "'" + word.replace("'", "'\\''") + "'")
         .collect(Collectors.joining(" "));
   }
 

@@ -101,9 +101,7 @@ record DoctorSummary(String verdict, String next) {
             .map(check -> check.name() + ": " + check.value() + "; " + check.fix())
             .findFirst();
     return obstacle
-        .or(
-            () ->
-                best.isEmpty() ? enable(reports) : improve(machine, best.orElseThrow()))
+        .or(() -> best.isEmpty() ? enable(reports) : improve(machine, best.orElseThrow()))
         .orElse(
             best.isPresent()
                 ? "isola run -- uname -a"

@@ -16,7 +16,8 @@ import picocli.CommandLine.Command;
       "ID is the id of a sandbox, its name, or the first characters of the id."
     })
 public final class CopyCommand extends FileCopyCommand {
-  private static final Pattern REMOTE = Pattern.compile("(" + SandboxNames.PATTERN + "):(.*)", Pattern.DOTALL);
+  private static final Pattern REMOTE =
+      Pattern.compile("(" + SandboxNames.PATTERN + "):(.*)", Pattern.DOTALL);
 
   public CopyCommand(CommandContext context) {
     super(context, REMOTE, "ID", "isola cp notes.txt ID:notes.txt");

@@ -70,7 +70,10 @@ public final class ExecCommand extends RemoteCommand {
           "Start in the background and print the execution id; isola logs prints the output.")
   private boolean detach;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "Id, name, or first characters of the id.")
+  @Parameters(
+      index = "0",
+      paramLabel = "ID",
+      description = "Id, name, or first characters of the id.")
   private String id = "";
 
   @Parameters(

@@ -35,8 +35,7 @@ public final class InspectCommand extends RemoteCommand {
       console.print(info.document());
       return ExitCodes.OK;
     }
-    List<Ports.Port> ports =
-        info.state().equals("destroyed") ? List.of() : sandbox.ports().list();
+    List<Ports.Port> ports = info.state().equals("destroyed") ? List.of() : sandbox.ports().list();
     console.print(SandboxDetails.table(info, ports, Instant.now()).text(console.columns()));
     return ExitCodes.OK;
   }

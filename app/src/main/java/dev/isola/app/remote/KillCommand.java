@@ -66,8 +66,7 @@ public final class KillCommand extends RemoteCommand {
       target.signal(signal);
     }
     if (console.json()) {
-      console.print(
-          Json.object("sandbox", sandbox.id(), "execution", execution, "signal", signal));
+      console.print(Json.object("sandbox", sandbox.id(), "execution", execution, "signal", signal));
     }
     return ExitCodes.OK;
   }

@@ -40,7 +40,10 @@ public final class LogsCommand extends RemoteCommand {
       description = "Start at this byte. Default: the oldest retained output.")
   private long offset;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "Id, name, or first characters of the id.")
+  @Parameters(
+      index = "0",
+      paramLabel = "ID",
+      description = "Id, name, or first characters of the id.")
   private String id = "";
 
   @Parameters(

@@ -28,7 +28,10 @@ import picocli.CommandLine.Parameters;
 public final class PortsCommand extends RemoteCommand {
   private static final Duration DEFAULT_TTL = Duration.ofHours(1);
 
-  @Parameters(index = "0", paramLabel = "ID", description = "Id, name, or first characters of the id.")
+  @Parameters(
+      index = "0",
+      paramLabel = "ID",
+      description = "Id, name, or first characters of the id.")
   private String id = "";
 
   @Parameters(

@@ -42,8 +42,8 @@ abstract class RemoteCommand implements CliCommand {
   }
 
   /**
-   * Returns the sandbox with this id, this name, or an id that begins with it. Checks the text here,
-   * because an invalid one would change the request path.
+   * Returns the sandbox with this id, this name, or an id that begins with it. Checks the text
+   * here, because an invalid one would change the request path.
    */
   static Sandbox sandbox(Isola isola, String reference) {
     if (!reference.matches(SandboxNames.PATTERN)) {

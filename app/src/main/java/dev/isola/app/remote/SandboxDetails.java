@@ -54,8 +54,7 @@ final class SandboxDetails {
     table.row("expires", info.expiresAt().map(at -> time(at, "", "in ")).orElse("never"));
     action("when expired", "whenExpired");
     if (info.document().get("idleTimeoutSeconds") instanceof Number seconds) {
-      table.row(
-          "idle timeout", CellFormat.duration(Duration.ofSeconds(seconds.longValue())));
+      table.row("idle timeout", CellFormat.duration(Duration.ofSeconds(seconds.longValue())));
       action("when idle", "whenIdle");
     }
     if (Boolean.TRUE.equals(spec.get("autoResume"))) {

@@ -65,8 +65,7 @@ public record ServerNames(
 
   public List<String> providers() {
     return query(
-        isola ->
-            isola.providers().stream().map(one -> String.valueOf(one.get("name"))).toList());
+        isola -> isola.providers().stream().map(one -> String.valueOf(one.get("name"))).toList());
   }
 
   /** Returns the stored logins. */

@@ -48,8 +48,21 @@ class CreateOptionsTest {
   void optionsReachTheProvider() {
     CommandResult created =
         isola(
-            "create", "--user", "agent", "--workdir", "/work", "--cpu", "0.5", "--memory", "2g",
-            "--processes", "7", "--ttl", "1h", "--mount", folder + ":/data:ro");
+            "create",
+            "--user",
+            "agent",
+            "--workdir",
+            "/work",
+            "--cpu",
+            "0.5",
+            "--memory",
+            "2g",
+            "--processes",
+            "7",
+            "--ttl",
+            "1h",
+            "--mount",
+            folder + ":/data:ro");
     assertThat(created.err()).isEmpty();
     SandboxSpec spec = FAKE.specs.getLast();
     assertThat(spec.user()).contains("agent");
@@ -57,10 +70,10 @@ class CreateOptionsTest {
     assertThat(spec.limits().cpu()).isEqualTo(0.5);
     assertThat(spec.limits().memoryMb()).isEqualTo(2048);
     assertThat(spec.limits().processes()).isEqualTo(7);
-    assertThat(spec.volumes())
-        .containsExactly(VolumeMount.bind(folder.toString(), "/data", true));
-    assertThat(spec.deadline()).hasValueSatisfying(
-        deadline -> assertThat(deadline).isGreaterThanOrEqualTo(Duration.ofHours(1)));
+    assertThat(spec.volumes()).containsExactly(VolumeMount.bind(folder.toString(), "/data", true));
+    assertThat(spec.deadline())
+        .hasValueSatisfying(
+            deadline -> assertThat(deadline).isGreaterThanOrEqualTo(Duration.ofHours(1)));
     assertThat(isola("rm", created.out().strip()).code()).isZero();
   }
 

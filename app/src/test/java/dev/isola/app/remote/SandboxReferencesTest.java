@@ -236,7 +236,8 @@ class SandboxReferencesTest {
           .as(command)
           .allMatch(line -> line.length() <= 80);
     }
-    assertThat(terminal.call("ls").out()).contains("a-name-with…", "subprocess", id.substring(0, 12));
+    assertThat(terminal.call("ls").out())
+        .contains("a-name-with…", "subprocess", id.substring(0, 12));
     assertThat(terminal.call("ls", "--wide").out()).contains("x".repeat(100), id);
     assertThat(isola("ls").out()).contains("x".repeat(100), id);
   }

@@ -12,11 +12,9 @@ import java.util.Optional;
  * @param reference the name, the id, or at least the first 3 characters of the id
  */
 public record SandboxFilter(
-    List<String> states,
-    List<String> tags,
-    Optional<String> provider,
-    Optional<String> reference) {
-  public static final SandboxFilter ALL = new SandboxFilter(List.of(), List.of(), Optional.empty(), Optional.empty());
+    List<String> states, List<String> tags, Optional<String> provider, Optional<String> reference) {
+  public static final SandboxFilter ALL =
+      new SandboxFilter(List.of(), List.of(), Optional.empty(), Optional.empty());
 
   public SandboxFilter {
     states = List.copyOf(states);

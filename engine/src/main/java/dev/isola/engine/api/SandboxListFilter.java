@@ -70,28 +70,14 @@ public record SandboxListFilter(
 
   public SandboxListFilter provider(String one) {
     return new SandboxListFilter(
-        states,
-        Optional.of(one),
-        labels,
-        pooled,
-        startedAfter,
-        name,
-        reference,
-        newestFirst);
+        states, Optional.of(one), labels, pooled, startedAfter, name, reference, newestFirst);
   }
 
   public SandboxListFilter label(String key, String value) {
     Map<String, String> more = new HashMap<>(labels);
     more.put(key, value);
     return new SandboxListFilter(
-        states,
-        provider,
-        more,
-        pooled,
-        startedAfter,
-        name,
-        reference,
-        newestFirst);
+        states, provider, more, pooled, startedAfter, name, reference, newestFirst);
   }
 
   public SandboxListFilter pooled(boolean unclaimed) {
@@ -108,51 +94,23 @@ public record SandboxListFilter(
 
   public SandboxListFilter startedAfter(Instant time) {
     return new SandboxListFilter(
-        states,
-        provider,
-        labels,
-        pooled,
-        Optional.of(time),
-        name,
-        reference,
-        newestFirst);
+        states, provider, labels, pooled, Optional.of(time), name, reference, newestFirst);
   }
 
   /** Selects the sandbox with this name. */
   public SandboxListFilter name(String exact) {
     return new SandboxListFilter(
-        states,
-        provider,
-        labels,
-        pooled,
-        startedAfter,
-        Optional.of(exact),
-        reference,
-        newestFirst);
+        states, provider, labels, pooled, startedAfter, Optional.of(exact), reference, newestFirst);
   }
 
   /** Selects the sandboxes whose name is {@code text} or whose id begins with it. */
   public SandboxListFilter reference(String text) {
     return new SandboxListFilter(
-        states,
-        provider,
-        labels,
-        pooled,
-        startedAfter,
-        name,
-        Optional.of(text),
-        newestFirst);
+        states, provider, labels, pooled, startedAfter, name, Optional.of(text), newestFirst);
   }
 
   public SandboxListFilter newestFirst(boolean reversed) {
     return new SandboxListFilter(
-        states,
-        provider,
-        labels,
-        pooled,
-        startedAfter,
-        name,
-        reference,
-        reversed);
+        states, provider, labels, pooled, startedAfter, name, reference, reversed);
   }
 }

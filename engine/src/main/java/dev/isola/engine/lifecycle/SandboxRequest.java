@@ -37,7 +37,15 @@ public record SandboxRequest(
 
   public static SandboxRequest of(CreateRequest request) {
     return new SandboxRequest(
-        request, "", request.tags(), false, Optional.empty(), false, false, Startup.NONE, Optional.empty());
+        request,
+        "",
+        request.tags(),
+        false,
+        Optional.empty(),
+        false,
+        false,
+        Startup.NONE,
+        Optional.empty());
   }
 
   public SandboxRequest withIdempotencyKey(String text) {
@@ -134,6 +142,7 @@ public record SandboxRequest(
   public Optional<SandboxRecorder.IdempotencyKey> idempotencyKey() {
     return request
         .idempotencyKey()
-        .map(text -> new SandboxRecorder.IdempotencyKey(text, SpecCodec.requestHash(request, name)));
+        .map(
+            text -> new SandboxRecorder.IdempotencyKey(text, SpecCodec.requestHash(request, name)));
   }
 }
