@@ -214,7 +214,6 @@ final class SpecShapes {
                 "network settings"),
             Field.deprecated("runtimeId", Shapes.SANDBOX_ID, "use id instead"),
             Field.deprecated("startupTimeout", millis(), "use startupTimeoutMs instead"),
-            Field.deprecated("metadata", TAGS, "use tags instead"),
             // container_type is accepted too, but generators turn it into the name of
             // containerType.
             Field.deprecated(
