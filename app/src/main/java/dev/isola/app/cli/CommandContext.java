@@ -21,7 +21,7 @@ public final class CommandContext {
   }
 
   public Console console() {
-    return new Console(environment, globals.json, globals.verbose, globals.color);
+    return new Console(environment, globals.json, globals.verbose, globals.color, globals.wide);
   }
 
   /** Returns the console for standard error, where the server's log goes. */
