@@ -1,5 +1,7 @@
 package dev.isola.app;
 
+import dev.isola.app.backup.BackupCommand;
+import dev.isola.app.backup.RestoreCommand;
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.CommandContext;
@@ -17,6 +19,7 @@ import dev.isola.app.operate.ConformanceCommand;
 import dev.isola.app.operate.DoctorCommand;
 import dev.isola.app.operate.ImageCommand;
 import dev.isola.app.operate.ProvidersCommand;
+import dev.isola.app.purge.PurgeCommand;
 import dev.isola.app.remote.ContextsCommand;
 import dev.isola.app.remote.CopyCommand;
 import dev.isola.app.remote.CreateCommand;
@@ -146,6 +149,9 @@ public final class Main {
     commands.put("keys", KeysCommand::commandLine);
     commands.put("config", context -> new CommandLine(new ConfigCommand(context)));
     commands.put("image", ImageCommand::commandLine);
+    commands.put("backup", context -> new CommandLine(new BackupCommand(context)));
+    commands.put("restore", context -> new CommandLine(new RestoreCommand(context)));
+    commands.put("purge", context -> new CommandLine(new PurgeCommand(context)));
     commands.put("conformance", context -> new CommandLine(new ConformanceCommand(context)));
     commands.put("bench", Main::bench);
     commands.put("completion", context -> new CommandLine(new CompletionCommand(context)));

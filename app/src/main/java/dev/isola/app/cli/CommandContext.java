@@ -46,6 +46,11 @@ public final class CommandContext {
         InstantSource.system());
   }
 
+  /** Returns the providers with their settings, in another data folder. */
+  public Providers providers(Config config, DataFolder data) {
+    return new Providers(environment.factories(), config.providers(), data, InstantSource.system());
+  }
+
   public Providers providers() {
     return new Providers(environment.factories(), dataFolder(), InstantSource.system());
   }
