@@ -33,7 +33,7 @@ public final class UseClient {
             null, new CreateSandboxRequest().ttlSeconds(300.0).tags(Map.of("made-by", "java")));
     check(sandbox.getState() == SandboxState.RUNNING, sandbox);
     check(
-        sandboxes.listSandboxes(List.of("made-by=java"), null, null, 10, null).getSandboxes().stream()
+        sandboxes.listSandboxes(List.of("made-by=java"), null, null, null, null, 10, null).getSandboxes().stream()
             .map(Sandbox::getId)
             .collect(Collectors.toList())
             .equals(List.of(sandbox.getId())),
