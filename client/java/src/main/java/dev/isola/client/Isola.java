@@ -128,6 +128,10 @@ public final class Isola implements AutoCloseable {
     return new Templates(transport);
   }
 
+  public Images images() {
+    return new Images(transport);
+  }
+
   public ApiKeys keys() {
     return new ApiKeys(transport);
   }

@@ -43,6 +43,18 @@ public final class ImageBuilds {
   }
 
   /**
+   * Rejects a build that cannot succeed, before anything is done.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest if the recipe or the name is invalid
+   * @throws dev.isola.spi.error.NotFound if the template it starts from, or an archive, is missing
+   * @throws dev.isola.spi.error.Conflict as {@link #build}
+   */
+  public void check(String image, boolean replace, Recipe recipe) {
+    validator.accept(recipe);
+    images.checkCanAdd(image, replace);
+  }
+
+  /**
    * Builds an image. It appears once all steps have succeeded; an existing one is used until then.
    *
    * @param image the name of the image
@@ -58,8 +70,7 @@ public final class ImageBuilds {
       Recipe recipe,
       BuildSettings settings,
       Consumer<BuildLogEntry> log) {
-    validator.accept(recipe);
-    images.checkCanAdd(image, replace);
+    check(image, replace, recipe);
     String build = UUID.randomUUID().toString();
     BuildRunner.Plan plan =
         new BuildRunner.Plan(build, new ImageTarget(image, replace, false), recipe, settings);

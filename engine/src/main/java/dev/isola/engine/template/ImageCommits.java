@@ -99,9 +99,9 @@ public final class ImageCommits {
     return excluded;
   }
 
-  /** Returns a pattern for everything in a folder, in which special characters stand for themselves. */
+  /** Returns a pattern for everything in a folder; special characters stand for themselves. */
   private static String pattern(String folder) {
-    return folder.replaceFirst("^/+", "").replaceAll("([\\\\*?\\[\\]])", "\\\\$1") + "/**";
+    return folder.replaceFirst("^/+", "").replaceAll("[*?\\[]", "[$0]") + "/**";
   }
 
   private TemplateImages.NewImage metadata(SandboxSpec spec, String base, boolean replace) {

@@ -104,7 +104,9 @@ final class ImageName {
     String make =
         DebianRecipe.READY.containsKey(name)
             ? "isola image build " + name + " creates it"
-            : "isola image import, pull or build creates one";
+            : name.indexOf(':') >= 0 || name.indexOf('/') >= 0
+                ? "isola image pull " + name + " fetches it from a registry"
+                : "isola image import, pull or build creates one";
     return known.isEmpty() ? make : make + "; available: " + String.join(", ", known);
   }
 

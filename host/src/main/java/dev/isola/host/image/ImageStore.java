@@ -67,6 +67,11 @@ public final class ImageStore {
     public static final AddOptions DEFAULT = new AddOptions(ImageLimits.DEFAULT, false, line -> {});
   }
 
+  /** Returns whether an image can have that name. */
+  public static boolean isValidName(String name) {
+    return ImageName.isValid(name);
+  }
+
   /** Returns the image with that name; empty if there is none. */
   public Optional<Image> find(String name) {
     if (!ImageName.isValid(name)) {

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.error.Problem;
@@ -23,11 +24,11 @@ import java.util.concurrent.atomic.AtomicReference;
  * determine what runs in the sandboxes of other clients.
  */
 record ImageRoutes(ImageService images) {
-  private static final String TEMPLATE = "/api/v1/images";
-  private static final Shape NAME_SHAPE = new Shape.NonEmptyText(63);
-  private static final Parameter NAME =
-      Parameter.path("name", NAME_SHAPE, "name: 1 to 63 of a-z 0-9 . _ -");
-  private static final Shape IMAGE =
+  static final String TEMPLATE = "/api/v1/images";
+  static final Shape NAME_SHAPE = new Shape.NonEmptyText(128);
+  static final Parameter NAME =
+      Parameter.path("name", NAME_SHAPE, "name: NAME, NAME:TAG or HOST/PATH/NAME:TAG");
+  static final Shape IMAGE =
       new Shape.Obj(
           Field.required("name", Shapes.WORD, "name to use in a spec"),
           Field.required("createdAt", Shapes.TIME, "creation time"),
@@ -38,7 +39,7 @@ record ImageRoutes(ImageService images) {
           Field.required("architecture", Shapes.WORD, "such as amd64, or unknown"),
           Field.optional("user", Shapes.TEXT, "default user of commands"),
           Field.optional("workdir", Shapes.PATH, "default working directory of commands"),
-          Field.required("env", Shapes.TEXTS, "environment of commands"),
+          Field.required("env", Shapes.TEXTS, "environment of commands; *** below scope use"),
           Field.required("notes", new Shape.ListOf(Shapes.TEXT, 1000), "warnings of the import"));
 
   List<Route> routes() {
@@ -147,7 +148,7 @@ record ImageRoutes(ImageService images) {
     }
   }
 
-  private static Map<String, Object> json(ImageService.ImageDetails image) {
+  static Map<String, Object> json(ImageService.ImageDetails image) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", image.name());
     json.put("createdAt", image.createdAt().toString());
@@ -158,7 +159,9 @@ record ImageRoutes(ImageService images) {
     json.put("architecture", image.architecture());
     image.user().ifPresent(user -> json.put("user", user));
     image.workdir().ifPresent(folder -> json.put("workdir", folder));
-    json.put("env", image.env());
+    Map<String, Object> env = new LinkedHashMap<>();
+    image.env().forEach((name, value) -> env.put(name, Confidential.content(value, Scope.USE)));
+    json.put("env", env);
     json.put("notes", image.notes());
     return json;
   }

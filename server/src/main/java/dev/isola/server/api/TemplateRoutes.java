@@ -1,6 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.document.RecipeDocument;
+import dev.isola.document.recipe.Installer;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.template.BuildSettings;
@@ -36,6 +37,8 @@ record TemplateRoutes(ServerContext context) {
       Parameter.path("name", new Shape.NonEmptyText(128), "template name or id");
 
   private static final int MAX_LISTED = 100_000;
+  private static final List<String> INSTALLERS =
+      Stream.of(Installer.values()).map(Installer::field).toList();
   private static final List<String> NETWORKS =
       Stream.of(NetworkMode.BRIDGE, NetworkMode.HOST).map(JsonViews::wireName).toList();
 
@@ -181,7 +184,7 @@ record TemplateRoutes(ServerContext context) {
   }
 
   /** Describes the recipe, which {@link RecipeDocument} validates. */
-  private static Map<String, Object> recipe() {
+  static Map<String, Object> recipe() {
     Map<String, Object> text = Map.of("type", "string");
     Map<String, Object> texts = Map.of("type", "object", "additionalProperties", text);
     Map<String, Object> names = Map.of("type", "array", "items", text);
@@ -194,14 +197,14 @@ record TemplateRoutes(ServerContext context) {
     step.put("run", text);
     step.put("copy", Map.of("type", "object", "properties", copy));
     step.put("env", texts);
-    step.put("packages", names);
+    INSTALLERS.forEach(installer -> step.put(installer, names));
     step.put("workdir", text);
     step.put("user", text);
     Map<String, Object> properties = new LinkedHashMap<>();
     properties.put("base", stringSchema("an image"));
     properties.put("template", stringSchema("a template, instead of base"));
     properties.put("env", texts);
-    properties.put("packages", names);
+    INSTALLERS.forEach(installer -> properties.put(installer, names));
     properties.put("user", text);
     properties.put("workdir", text);
     properties.put(

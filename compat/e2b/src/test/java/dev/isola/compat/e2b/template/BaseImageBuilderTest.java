@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -64,7 +65,13 @@ class BaseImageBuilderTest {
       }
 
       @Override
-      public ImageDetails buildBase(Consumer<String> progress) {
+      public Set<String> ready() {
+        return Set.of(BASE);
+      }
+
+      @Override
+      public ImageDetails buildReady(
+          String name, String ready, boolean replace, Consumer<String> progress) {
         builds.incrementAndGet();
         return work.get();
       }
