@@ -14,8 +14,9 @@ import dev.isola.app.local.RunCommand;
 import dev.isola.app.operate.ConfigCommand;
 import dev.isola.app.operate.ConformanceCommand;
 import dev.isola.app.operate.DoctorCommand;
-import dev.isola.app.operate.ImageCommand;
+import dev.isola.app.image.ImageCommand;
 import dev.isola.app.operate.ProvidersCommand;
+import dev.isola.app.remote.CommitCommand;
 import dev.isola.app.remote.ContextsCommand;
 import dev.isola.app.remote.CopyCommand;
 import dev.isola.app.remote.CreateCommand;
@@ -118,6 +119,7 @@ public final class Main {
     commands.put("top", context -> new CommandLine(new TopCommand(context)));
     commands.put("rm", context -> new CommandLine(new RemoveCommand(context)));
     commands.put("snapshot", SnapshotCommand::commandLine);
+    commands.put("commit", context -> new CommandLine(new CommitCommand(context)));
     commands.put("volume", VolumeCommand::commandLine);
     commands.put("template", TemplateCommand::commandLine);
     commands.put("fork", context -> new CommandLine(new ForkCommand(context)));

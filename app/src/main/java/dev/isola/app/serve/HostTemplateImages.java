@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Gives template builds access to the images in the data folder. */
-record HostTemplateImages(ImageStore store) implements TemplateImages {
+public record HostTemplateImages(ImageStore store) implements TemplateImages {
   private static final String PULLED_PREFIX = "from-";
   private static final int MAX_PLAIN_LENGTH = 40;
 

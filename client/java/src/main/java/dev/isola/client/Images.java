@@ -91,13 +91,26 @@ public final class Images {
         } else if (event.get().type().equals("image")) {
           return ImageInfo.read(fields);
         } else if (event.get().type().equals("problem")) {
-          throw Execution.streamError(fields).exception();
+          throw problem(fields).exception();
         } // else an event type of a newer server
       }
       throw lost("the stream ended", null);
     } catch (IOException | MalformedJson e) {
       throw lost(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  private static Problem problem(JsonFields fields) {
+    Problem problem = Execution.streamError(fields);
+    return new Problem(
+        problem.code(),
+        problem.category(),
+        problem.status(),
+        problem.detail(),
+        problem.remedy(),
+        problem.sandbox(),
+        fields.optionalText("requestId").orElse(""),
+        fields.stringMap("context"));
   }
 
   private IsolaException lost(String reason, @Nullable Exception cause) {

@@ -93,7 +93,7 @@ final class ImageName {
   private static String remedy(String name, Collection<String> known) {
     List<String> near = Suggestion.candidates(name, known, 3);
     if (!near.isEmpty()) {
-      return "did you mean " + String.join(" or ", near) + "? isola image list shows all";
+      return "did you mean " + String.join(" or ", near) + "? isola image ls shows all";
     }
     if (name.equals(HOST)) {
       return "it stands for the root of the host, which this provider does not support";

@@ -111,8 +111,11 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
         switch (message.get()) {
           case LogRelay.Message.Line(BuildLogEntry line) ->
               sse.send("line", id, TemplateBuildRoutes.json(number, line));
-          case LogRelay.Message.Failed(SandboxException e) -> {
+          case LogRelay.Message.Failed(RuntimeException e) -> {
             sse.send("problem", id, Problem.of(e, exchange.requestId()).body());
+            if (!(e instanceof SandboxException)) {
+              throw e; // to the log of the server
+            }
             return;
           }
           case LogRelay.Message.Succeeded() -> {

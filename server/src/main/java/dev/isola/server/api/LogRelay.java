@@ -24,7 +24,7 @@ final class LogRelay implements AutoCloseable {
     record Line(BuildLogEntry line) implements Message {}
 
     /** The last message of a build that failed. */
-    record Failed(SandboxException reason) implements Message {}
+    record Failed(RuntimeException reason) implements Message {}
 
     /** The last message of a build that succeeded. */
     record Succeeded() implements Message {}
@@ -48,16 +48,8 @@ final class LogRelay implements AutoCloseable {
     try {
       build.accept(line -> put(new Message.Line(line)));
       end = new Message.Succeeded();
-    } catch (SandboxException e) {
-      end = new Message.Failed(e);
     } catch (RuntimeException e) {
-      end =
-          new Message.Failed(
-              Fault.of(
-                      ErrorCode.INTERNAL,
-                      "the build failed: " + e,
-                      "this is a bug; the log of the server has details")
-                  .exception(e));
+      end = new Message.Failed(e);
     }
     try {
       put(end);

@@ -1,4 +1,4 @@
-package dev.isola.app.operate;
+package dev.isola.app.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -131,7 +131,7 @@ class ImageCommandTest {
         tree.toString());
     line(
         125,
-        "there is no image 'mime'; did you mean mine? isola image list shows all",
+        "there is no image 'mime'; did you mean mine? isola image ls shows all",
         "image",
         "remove",
         "mine",
@@ -156,7 +156,8 @@ class ImageCommandTest {
         "much");
     line(
         2,
-        "the distribution to build x from is missing; add --from debian:bookworm",
+        "what to build x from is missing; add -f with a recipe or a Dockerfile, or --from"
+            + " debian:bookworm; ready images are base, full, java, node, python",
         "image",
         "build",
         "x");
