@@ -310,10 +310,10 @@ final class EngineApi implements AutoCloseable {
    */
   void removeVolume(String name) {
     EngineRequest request = EngineRequest.delete("/volumes/" + name);
-    Deadline patience = Deadline.in(VOLUME_RELEASE);
+    Deadline timeout = Deadline.in(VOLUME_RELEASE);
     EngineResponse response = http.send(request, Deadline.in(INFO_TIMEOUT));
     // Podman counts a container as a user of the volume for a moment after it reports it removed.
-    while (response.status() == 409 && !patience.over()) {
+    while (response.status() == 409 && !timeout.over()) {
       LockSupport.parkNanos(RETRY_PAUSE);
       response = http.send(request, Deadline.in(INFO_TIMEOUT));
     }
