@@ -13,10 +13,15 @@ import dev.isola.spi.spec.NetworkMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Stack;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IParameterConsumer;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -43,6 +48,18 @@ import picocli.CommandLine.Parameters;
       "  isola image build web -f Dockerfile --network"
     })
 final class ImageBuildCommand implements CliCommand {
+  /** Takes a word after {@code --network} only if it is a mode: it may be the name of the image. */
+  static final class NetworkParameter implements IParameterConsumer {
+    @Override
+    public void consumeParameters(Stack<String> words, ArgSpec option, CommandSpec command) {
+      boolean mode =
+          !words.isEmpty()
+              && Stream.of(NetworkMode.values())
+                  .anyMatch(one -> one.name().equalsIgnoreCase(words.peek()));
+      option.setValue(mode ? words.pop() : "bridge");
+    }
+  }
+
   private final CommandContext context;
 
   @Parameters(paramLabel = "NAME", description = "Name of the image.")
@@ -59,7 +76,7 @@ final class ImageBuildCommand implements CliCommand {
   @Option(
       names = "--network",
       arity = "0..1",
-      fallbackValue = "bridge",
+      parameterConsumer = NetworkParameter.class,
       paramLabel = "MODE",
       completionCandidates = RunOptions.NetworkModes.class,
       description =

@@ -138,6 +138,7 @@ final class LocalBuilds implements AutoCloseable {
             CLOCK,
             log);
     closers.push(engine::close);
+    engine.templates().removeUnused(config.get(ConfigKeys.RETENTION));
     return engine;
   }
 

@@ -121,7 +121,7 @@ class RecipeDocumentTest {
         "steps[2].copy.to is missing",
         "steps[2].copy.mode must be permission bits",
         "steps[3] must be an object",
-        "steps[4] must have one of run, copy, env, packages, workdir, user");
+        "steps[4] must have one of run, copy, env, packages, apt, pip, npm, workdir, user");
   }
 
   @Test

@@ -63,8 +63,8 @@ class DockerfileTest {
             "ENV OLD=a value with spaces");
     assertThat(file.notes())
         .containsExactly(
-            "line 16: EXPOSE has no effect: every port of a sandbox can be reached through Isola",
-            "line 17: LABEL has no effect: images have no labels");
+            "line 17: EXPOSE has no effect: every port of a sandbox can be reached through Isola",
+            "line 18: LABEL has no effect: images have no labels");
   }
 
   @Test
@@ -118,6 +118,7 @@ class DockerfileTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '"',
       value = {
         "RUN make | 1 | RUN comes before FROM",
         "FROM a;FROM b | 2 | second FROM",
@@ -166,7 +167,7 @@ class DockerfileTest {
   void hostileFilesAreBounded() {
     StringBuilder doubling = new StringBuilder("FROM a\nENV A=xxxxxxxxxx\n");
     doubling.append("ENV A=$A$A\n".repeat(60));
-    refused(doubling.toString(), "expands to more than");
+    refused(doubling.toString(), "longer than 32768 characters");
     refused("FROM a\nENV A=" + "x".repeat(1000) + "\nENV " + "B=$A ".repeat(1000), "expands to");
     refused("FROM a\n" + "RUN x\n".repeat(1001), "more than 1000 steps");
     refused("FROM a\n" + "EXPOSE 1\n".repeat(2001), "more than 2000 instructions");
