@@ -108,6 +108,7 @@ final class LocalBuilds implements AutoCloseable {
             .configSources(null, List.of())
             .with("data", builds.path().toString())
             .with("shutdown", "drain")
+            .with("allow_host_network", "true") // as for isola run
             .with("snapshots.place", builds.path().resolve("cache").toString())
             .readOrThrow()
             .withoutPool();

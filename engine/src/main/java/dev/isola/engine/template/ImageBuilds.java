@@ -85,9 +85,7 @@ public final class ImageBuilds {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (SandboxException e) {
-      throw e.code() == ErrorCode.BUILD_FAILED && settings.network() == NetworkMode.NONE
-          ? withNetworkHint(e)
-          : e;
+      throw e.code() == ErrorCode.BUILD_FAILED ? withRemedy(e, settings.network()) : e;
     }
   }
 
@@ -97,13 +95,15 @@ public final class ImageBuilds {
         : message;
   }
 
-  private static SandboxException withNetworkHint(SandboxException e) {
+  private static SandboxException withRemedy(SandboxException e, NetworkMode network) {
     Fault fault =
         Fault.of(
             e.code(),
             e.fault().problem(),
-            "correct the step; if it needs a network, which steps do not have by default, add"
-                + " --network");
+            network == NetworkMode.NONE
+                ? "correct the step; if it needs a network, which steps do not have by default, add"
+                    + " --network"
+                : "correct the step");
     for (Map.Entry<String, String> entry : e.context().entrySet()) {
       fault = fault.with(entry.getKey(), entry.getValue());
     }
