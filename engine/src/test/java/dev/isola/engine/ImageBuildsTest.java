@@ -77,7 +77,11 @@ class ImageBuildsTest {
   }
 
   private SandboxId sandbox(SandboxSpec spec) {
-    return fixture.engine.create(SandboxRequest.of(CreateRequest.of(spec, TemplateFixture.PROVIDER))).view().id();
+    return fixture
+        .engine
+        .create(SandboxRequest.of(CreateRequest.of(spec, TemplateFixture.PROVIDER)))
+        .view()
+        .id();
   }
 
   private static SandboxSpec.Builder spec() {
@@ -141,7 +145,8 @@ class ImageBuildsTest {
   void failedStepLeavesNothingAndHintsAtTheNetwork() {
     build("web", false, recipe(SMALL, new BuildStep.Run("echo first > /version")));
     List<String> before = fixture.images.names();
-    Recipe failing = recipe(SMALL, new BuildStep.Run("true"), new BuildStep.Run("echo out; exit 7"));
+    Recipe failing =
+        recipe(SMALL, new BuildStep.Run("true"), new BuildStep.Run("echo out; exit 7"));
     for (String name : List.of("web", "other")) {
       assertThatThrownBy(() -> build(name, true, failing))
           .isInstanceOfSatisfying(
@@ -167,8 +172,7 @@ class ImageBuildsTest {
     assertThatThrownBy(() -> build("../x", false, recipe)).isInstanceOf(InvalidRequest.class);
     assertThatThrownBy(() -> build("host", false, recipe)).isInstanceOf(InvalidRequest.class);
     assertThatThrownBy(
-            () ->
-                build("x", false, recipe(SMALL, new BuildStep.Copy("0".repeat(64), "a", "/a"))))
+            () -> build("x", false, recipe(SMALL, new BuildStep.Copy("0".repeat(64), "a", "/a"))))
         .isInstanceOf(NotFound.class);
     assertThatThrownBy(
             () ->
@@ -179,7 +183,8 @@ class ImageBuildsTest {
         .isInstanceOf(InvalidRequest.class);
     for (Installer installer : List.of(Installer.APT, Installer.PIP, Installer.NPM)) {
       assertThatThrownBy(
-              () -> build("x", false, recipe(SMALL, new BuildStep.Packages(installer, List.of("a")))))
+              () ->
+                  build("x", false, recipe(SMALL, new BuildStep.Packages(installer, List.of("a")))))
           .hasMessageContaining("the image has no ");
     }
     assertThat(fixture.images.names()).containsExactly(SMALL);

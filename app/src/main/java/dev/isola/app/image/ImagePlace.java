@@ -43,8 +43,7 @@ final class ImagePlace {
     if (context.console().verbose()) {
       context.console().printErr("server " + chosen.get().url());
     }
-    try (Isola isola =
-        Isola.connect(IsolaOptions.of(chosen.get().url(), chosen.get().key()))) {
+    try (Isola isola = Isola.connect(IsolaOptions.of(chosen.get().url(), chosen.get().key()))) {
       return ofServer.run(isola.images());
     } catch (IsolaException e) {
       throw RemoteFault.of(e);
@@ -53,8 +52,6 @@ final class ImagePlace {
 
   /** Returns the server; empty for the images of this machine. */
   Optional<ServerOptions.Server> server(CommandContext context) {
-    return local
-        ? Optional.empty()
-        : server.resolveIfConfigured(context.environment().variables());
+    return local ? Optional.empty() : server.resolveIfConfigured(context.environment().variables());
   }
 }

@@ -40,8 +40,7 @@ public final class CommitCommand extends RemoteCommand {
     if (console.json()) {
       console.print(Map.of("image", image.document()));
     } else {
-      console.print(
-          CellFormat.text(image.name()) + ": " + CellFormat.size(image.size()) + "\n");
+      console.print(CellFormat.text(image.name()) + ": " + CellFormat.size(image.size()) + "\n");
     }
     return ExitCodes.OK;
   }

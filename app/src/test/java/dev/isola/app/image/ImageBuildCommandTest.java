@@ -131,21 +131,21 @@ class ImageBuildCommandTest {
         .doesNotContain("\u001b", "   made-by-a-step\n");
     assertThat(new ImageStore(data).require("local:1.0").user()).contains("user");
     assertThat(
-            ok(
-                    fixture()
-                        .call(
-                            "run",
-                            "--image",
-                            "local:1.0",
-                            "--",
-                            "sh",
-                            "-c",
-                            "cat /srv/app/main.txt /srv/app/word; id -un; echo $GREETING"))
+            ok(fixture()
+                    .call(
+                        "run",
+                        "--image",
+                        "local:1.0",
+                        "--",
+                        "sh",
+                        "-c",
+                        "cat /srv/app/main.txt /srv/app/word; id -un; echo $GREETING"))
                 .out())
         .isEqualTo("first\ngiven\nuser\nhello local\n");
 
     Files.writeString(project.resolve("Dockerfile"), uncached.replace("echo $WORD", "echo new"));
-    CommandResult again = ok(onMachine("image", "build", "-v", "local:1.0", "-f", project.toString()));
+    CommandResult again =
+        ok(onMachine("image", "build", "-v", "local:1.0", "-f", project.toString()));
     assertThat(again.err())
         .contains("step 3 of 5: COPY --chown=root:root src/ .: cached\n", "   made-by-a-step\n");
     assertThat(new ImageStore(data).require("local:1.0").rootfs().resolve("srv/app/word"))
@@ -159,7 +159,9 @@ class ImageBuildCommandTest {
         project.resolve("Dockerfile"),
         "FROM small\nRUN true\nRUN echo planted-output; exit 3\nRUN echo never\n");
     for (boolean local : new boolean[] {true, false}) {
-      String[] words = {"image", "build", "failing", "-f", project.resolve("Dockerfile").toString()};
+      String[] words = {
+        "image", "build", "failing", "-f", project.resolve("Dockerfile").toString()
+      };
       CommandResult failed = local ? onMachine(words) : onServer(words);
       assertThat(failed.code()).as(failed.err()).isEqualTo(1);
       assertThat(failed.out()).isEmpty();
@@ -196,7 +198,8 @@ class ImageBuildCommandTest {
     Files.createSymbolicLink(project.resolve("out"), folder);
     Files.writeString(project.resolve("Dockerfile"), "FROM small\nCOPY link /link\n");
     ok(onMachine("image", "build", "linked", "-f", project.toString()));
-    assertThat(Files.readSymbolicLink(new ImageStore(data).require("linked").rootfs().resolve("link")))
+    assertThat(
+            Files.readSymbolicLink(new ImageStore(data).require("linked").rootfs().resolve("link")))
         .isEqualTo(secret);
     for (String source : List.of("../secret", "out/secret", "src/../../secret")) {
       Files.writeString(project.resolve("Dockerfile"), "FROM small\nCOPY " + source + " /x\n");
@@ -226,7 +229,9 @@ class ImageBuildCommandTest {
   @Test
   void imagesOfAServerAreBuiltListedShownAndRemoved() throws IOException {
     CommandResult built =
-        ok(onServer("image", "build", "org/remote:2", "-f", project.resolve("Dockerfile").toString()));
+        ok(
+            onServer(
+                "image", "build", "org/remote:2", "-f", project.resolve("Dockerfile").toString()));
     assertThat(built.out()).startsWith("org/remote:2: ");
     assertThat(built.err()).contains("step 5 of 5: USER user: ");
     assertThat(ok(onServer("image", "ls")).out()).contains("NAME", "SIZE", "org/remote:2", "small");

@@ -59,8 +59,8 @@ public final class Images {
   }
 
   /**
-   * Creates an image from a registry, or from an archive on the server's host, and waits until it is
-   * complete.
+   * Creates an image from a registry, or from an archive on the server's host, and waits until it
+   * is complete.
    *
    * @param source such as {@code debian:12}, {@code docker://HOST/NAME:TAG} or {@code
    *     docker-archive:FILE}
@@ -80,8 +80,7 @@ public final class Images {
       Duration idleTimeout,
       Consumer<JsonFields> consumer,
       String type) {
-    try (SseReader events =
-        new SseReader(transport.postForEvents(endpoint, body, idleTimeout))) {
+    try (SseReader events = new SseReader(transport.postForEvents(endpoint, body, idleTimeout))) {
       for (Optional<SseReader.Event> event = events.next();
           event.isPresent();
           event = events.next()) {
@@ -159,8 +158,7 @@ public final class Images {
     return build(name, Map.of("ready", ready, "replace", replace), log);
   }
 
-  private ImageInfo build(
-      String name, Map<String, ?> body, Consumer<TemplateBuild.Line> log) {
+  private ImageInfo build(String name, Map<String, ?> body, Consumer<TemplateBuild.Line> log) {
     return follow(
         ENDPOINT.resolve(name, "builds"),
         body,

@@ -236,12 +236,12 @@ class RecipeDocumentTest {
     document.put("npm", List.of("@types/node@^20"));
     document.put("apt", List.of("python3-pip"));
     document.put("pip", List.of("uvicorn[standard]>=0.3", "django == 4"));
-    document.put("steps", List.of(Map.of("pip", List.of("requests")), Map.of("apt", List.of("jq"))));
+    document.put(
+        "steps", List.of(Map.of("pip", List.of("requests")), Map.of("apt", List.of("jq"))));
     assertThat(RecipeDocument.check(document).steps())
         .containsExactly(
             new BuildStep.Packages(Installer.APT, List.of("python3-pip")),
-            new BuildStep.Packages(
-                Installer.PIP, List.of("uvicorn[standard]>=0.3", "django == 4")),
+            new BuildStep.Packages(Installer.PIP, List.of("uvicorn[standard]>=0.3", "django == 4")),
             new BuildStep.Packages(Installer.NPM, List.of("@types/node@^20")),
             new BuildStep.Packages(Installer.PIP, List.of("requests")),
             new BuildStep.Packages(Installer.APT, List.of("jq")));
@@ -252,10 +252,8 @@ class RecipeDocumentTest {
       for (String installer : List.of("apt", "pip", "npm")) {
         assertThatExceptionOfType(InvalidRequest.class)
             .as(installer + " " + option)
-            .isThrownBy(
-                () -> RecipeDocument.check(Map.of("base", "b", installer, List.of(option))))
-            .satisfies(
-                e -> assertThat(e.fault().problem()).contains(installer + "[0]"));
+            .isThrownBy(() -> RecipeDocument.check(Map.of("base", "b", installer, List.of(option))))
+            .satisfies(e -> assertThat(e.fault().problem()).contains(installer + "[0]"));
       }
     }
   }

@@ -87,8 +87,7 @@ record BuildRunner(
       ImageTarget target = plan.target();
       List<String> excluded = target.template() ? NOT_IN_TEMPLATE : NOT_IN_IMAGE;
       try (InputStream root = sandbox.files().exportTree("/", excluded)) {
-        images.add(
-            target.name(), root, ImageBuilds.metadata(target, plan.recipe(), defaults));
+        images.add(target.name(), root, ImageBuilds.metadata(target, plan.recipe(), defaults));
       }
       return defaults;
     } finally {

@@ -98,8 +98,8 @@ final class BuildScheduler implements AutoCloseable {
       throw alreadyStarted();
     }
     BuildLog output = logs.open(entry.id());
-    BuildRunner.Plan plan = new BuildRunner.Plan(
-            entry.id(), ImageTarget.ofTemplate(entry.image()), recipe, settings);
+    BuildRunner.Plan plan =
+        new BuildRunner.Plan(entry.id(), ImageTarget.ofTemplate(entry.image()), recipe, settings);
     Thread thread =
         Thread.ofVirtual()
             .name("isola-build-" + entry.id())

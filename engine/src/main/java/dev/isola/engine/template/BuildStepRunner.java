@@ -124,8 +124,8 @@ final class BuildStepRunner {
               "mkdir -p -- \"$1\" && chown -- \"$2\" \"$1\"",
               List.of(cwd, user.isEmpty() ? ROOT : user),
               Map.of());
-      case BuildStep.Packages packages -> asRoot(
-              step, number, InstallScripts.of(packages.installer()), packages.names(), env);
+      case BuildStep.Packages packages ->
+          asRoot(step, number, InstallScripts.of(packages.installer()), packages.names(), env);
       case BuildStep.Env _, BuildStep.User _ -> {}
     }
   }

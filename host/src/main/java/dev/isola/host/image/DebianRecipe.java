@@ -107,8 +107,8 @@ public record DebianRecipe(
   }
 
   /**
-   * Returns the recipe of a ready image: the user and the packages of {@code base}, its own packages
-   * and those of this recipe.
+   * Returns the recipe of a ready image: the user and the packages of {@code base}, its own
+   * packages and those of this recipe.
    *
    * @param name one of {@link #READY}
    */

@@ -43,11 +43,7 @@ public abstract sealed class ImageSource
    * @param workdir empty for none
    */
   public static ImageSource tar(
-      InputStream archive,
-      String described,
-      Map<String, String> env,
-      String user,
-      String workdir) {
+      InputStream archive, String described, Map<String, String> env, String user, String workdir) {
     return new TarSource(
         archive,
         described,

@@ -25,8 +25,8 @@ import java.util.function.Consumer;
 
 /**
  * The images of an installation, each a folder {@code images/NAME} ({@code /} and {@code :} of a
- * name are {@code %} and {@code @} there) with {@code rootfs}, {@code
- * image.properties} and {@code used-by}, which has one reference per sandbox that uses the image.
+ * name are {@code %} and {@code @} there) with {@code rootfs}, {@code image.properties} and {@code
+ * used-by}, which has one reference per sandbox that uses the image.
  *
  * <p>Safe for use by several processes. An image appears atomically and is immutable.
  */
@@ -276,11 +276,7 @@ public final class ImageStore {
     String more = sandboxes.size() > first.size() ? " and more" : "";
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the image "
-                + nameOf(target)
-                + " is in use by "
-                + String.join(", ", first)
-                + more,
+            "the image " + nameOf(target) + " is in use by " + String.join(", ", first) + more,
             "destroy " + (sandboxes.size() == 1 ? "that sandbox" : "those sandboxes") + " first")
         .with("image", nameOf(target))
         .with("sandboxes", String.join(",", sandboxes))

@@ -72,9 +72,33 @@ class ImageStoreTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", ".", "..", "-x", "Base", "a b", "../x", "x\n", "host", "host:latest", "é", "a/../b", "/a",
-        "a/", "a//b", "a/./b", "a:", "a:b:c", "a:b/c", "a:..", "a:-b", "a@b", "a%b", "a%2fb",
-        "snapshot:s1", ".draft-1", "a/b/c/d/e/f"
+        "",
+        ".",
+        "..",
+        "-x",
+        "Base",
+        "a b",
+        "../x",
+        "x\n",
+        "host",
+        "host:latest",
+        "é",
+        "a/../b",
+        "/a",
+        "a/",
+        "a//b",
+        "a/./b",
+        "a:",
+        "a:b:c",
+        "a:b/c",
+        "a:..",
+        "a:-b",
+        "a@b",
+        "a%b",
+        "a%2fb",
+        "snapshot:s1",
+        ".draft-1",
+        "a/b/c/d/e/f"
       })
   void invalidNameIsRejected(String name) {
     assertThatThrownBy(() -> images.add(name, tar("x")))

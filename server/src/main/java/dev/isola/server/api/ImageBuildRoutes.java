@@ -46,7 +46,9 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
               new Shape.Document(TemplateRoutes.recipe()),
               "build recipe, as of a template; start, ready, cpu and memoryMb have no effect"),
           Field.optional(
-              "ready", Shapes.WORD, "image to build without a recipe: base, python, node, java, full"),
+              "ready",
+              Shapes.WORD,
+              "image to build without a recipe: base, python, node, java, full"),
           Field.optional("provider", Shapes.WORD, "provider that runs the steps"),
           Field.optional("network", NETWORKS, "network of the steps; default none"),
           Field.optional("replace", Shapes.FLAG, "replace an existing image; default false"));
@@ -141,12 +143,14 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
         throw Query.invalid(
             List.of(
                 new Violation(
-                    "ready", "must be one of " + String.join(", ", new TreeSet<>(images.ready())))));
+                    "ready",
+                    "must be one of " + String.join(", ", new TreeSet<>(images.ready())))));
       }
       return log -> images.buildReady(name, ready, replace, line -> log.accept(entry(line)));
     }
     @SuppressWarnings("unchecked") // the shape has been checked
-    Recipe recipe = RecipeDocument.fromMap((Map<String, Object>) body.getOrDefault("recipe", Map.of()));
+    Recipe recipe =
+        RecipeDocument.fromMap((Map<String, Object>) body.getOrDefault("recipe", Map.of()));
     BuildSettings settings =
         new BuildSettings(
             body.get("provider") instanceof String provider

@@ -253,8 +253,7 @@ final class DockerfileReader {
 
   /** Expands the variables of a word whose quotes are already removed. */
   private String literal(Instruction instruction, String word) {
-    return WordExpansion.text(
-        instruction, word.replaceAll("([\\\\\"'])", "\\\\$1"), variables());
+    return WordExpansion.text(instruction, word.replaceAll("([\\\\\"'])", "\\\\$1"), variables());
   }
 
   private Map<String, Object> copyOptions(Instruction instruction) {

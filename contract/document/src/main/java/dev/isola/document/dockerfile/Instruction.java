@@ -90,8 +90,7 @@ record Instruction(int line, String keyword, String text) {
   }
 
   static SandboxException refused(int line, String problem, String remedy) {
-    return Fault.of(
-            ErrorCode.INVALID_REQUEST, "Dockerfile, line " + line + ": " + problem, remedy)
+    return Fault.of(ErrorCode.INVALID_REQUEST, "Dockerfile, line " + line + ": " + problem, remedy)
         .with("line", Integer.toString(line))
         .exception();
   }
