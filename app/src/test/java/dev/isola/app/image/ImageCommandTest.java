@@ -27,7 +27,9 @@ class ImageCommandTest {
   }
 
   private CommandLineFixture isola() {
-    return new CommandLineFixture(folder.resolve("data"));
+    CommandLineFixture fixture = new CommandLineFixture(folder.resolve("data"));
+    fixture.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString()); // no server
+    return fixture;
   }
 
   private CommandResult imported(String name) {
@@ -88,7 +90,7 @@ class ImageCommandTest {
     assertThat(check.code()).isEqualTo(1);
     assertThat(check.out())
         .startsWith("/etc/hostname: size 1, was 2500; content sha256:")
-        .endsWith("mine: 1 paths have changed; import the image again\n");
+        .endsWith("mine: 1 path has changed; import the image again\n");
   }
 
   @Test

@@ -32,13 +32,18 @@ public final class Images {
     this.transport = transport;
   }
 
+  /** Returns the path of an image, in which ~ stands for a slash of its name. */
+  private static ApiPath endpoint(String name) {
+    return ENDPOINT.resolve(name.replace('/', '~'));
+  }
+
   /** Lists the images by name. */
   public List<ImageInfo> list() {
     return transport.get(ENDPOINT).list("images").stream().map(ImageInfo::read).toList();
   }
 
   public ImageInfo get(String name) {
-    return ImageInfo.read(transport.get(ENDPOINT.resolve(name)));
+    return ImageInfo.read(transport.get(endpoint(name)));
   }
 
   /**
@@ -52,7 +57,7 @@ public final class Images {
     return ImageInfo.read(
         transport.upload(
             "PUT",
-            ENDPOINT.resolve(name).query("replace", replace),
+            endpoint(name).query("replace", replace),
             "application/x-tar",
             BodyPublishers.ofInputStream(() -> counted),
             counted::count));
@@ -160,7 +165,7 @@ public final class Images {
 
   private ImageInfo build(String name, Map<String, ?> body, Consumer<TemplateBuild.Line> log) {
     return follow(
-        ENDPOINT.resolve(name, "builds"),
+        endpoint(name).resolve("builds"),
         body,
         Transport.IDLE_TIMEOUT,
         event -> log.accept(TemplateBuild.Line.read(event)),
@@ -182,6 +187,6 @@ public final class Images {
 
   /** Removes an image. Fails while a sandbox uses it. */
   public void remove(String name) {
-    transport.delete(ENDPOINT.resolve(name), REMOVE_TIMEOUT);
+    transport.delete(endpoint(name), REMOVE_TIMEOUT);
   }
 }

@@ -121,7 +121,7 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
             return;
           }
           case LogRelay.Message.Succeeded() -> {
-            sse.send("image", id, ImageRoutes.json(images.get(exchange.path("name"))));
+            sse.send("image", id, ImageRoutes.json(images.get(ImageRoutes.name(exchange))));
             return;
           }
         }
@@ -132,7 +132,7 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
 
   private BuildTask task(Exchange exchange) {
     Map<String, Object> body = exchange.body();
-    String name = exchange.path("name");
+    String name = ImageRoutes.name(exchange);
     boolean replace = replaces(exchange);
     if (body.containsKey("recipe") == body.containsKey("ready")) {
       throw Query.invalid(

@@ -27,7 +27,7 @@ record ImageRoutes(ImageService images) {
   static final String TEMPLATE = "/api/v1/images";
   static final Shape NAME_SHAPE = new Shape.NonEmptyText(128);
   static final Parameter NAME =
-      Parameter.path("name", NAME_SHAPE, "name: NAME, NAME:TAG or HOST/PATH/NAME:TAG");
+      Parameter.path("name", NAME_SHAPE, "name: NAME, NAME:TAG or HOST~PATH~NAME:TAG; ~ stands for /");
   static final Shape IMAGE =
       new Shape.Obj(
           Field.required("name", Shapes.WORD, "name to use in a spec"),
@@ -58,7 +58,7 @@ record ImageRoutes(ImageService images) {
         Route.of("GET", TEMPLATE + "/{name}", "getImage", "Describes an image.")
             .takes(NAME)
             .answers(Response.json(200, IMAGE))
-            .handledBy(exchange -> exchange.json(200, json(images.get(exchange.path("name"))))),
+            .handledBy(exchange -> exchange.json(200, json(images.get(name(exchange))))),
         Route.of(
                 "PUT",
                 TEMPLATE + "/{name}",
@@ -78,7 +78,7 @@ record ImageRoutes(ImageService images) {
                       200,
                       json(
                           images.importArchive(
-                              exchange.path("name"), exchange.content(), replace)));
+                              name(exchange), exchange.content(), replace)));
                 }),
         Route.of(
                 "POST",
@@ -109,9 +109,14 @@ record ImageRoutes(ImageService images) {
             .takes(NAME)
             .handledBy(
                 exchange -> {
-                  images.remove(exchange.path("name"));
+                  images.remove(name(exchange));
                   exchange.noContent();
                 }));
+  }
+
+  /** Returns the name in the path, where a slash is written as ~. */
+  static String name(Exchange exchange) {
+    return exchange.path("name").replace('~', '/');
   }
 
   private void pull(Exchange exchange) throws IOException {
