@@ -11,6 +11,7 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.error.Problem;
+import dev.isola.server.route.DocumentShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -43,7 +44,7 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
       new Shape.Obj(
           Field.optional(
               "recipe",
-              new Shape.Document(TemplateRoutes.recipe()),
+              new DocumentShape(RecipeShapes.RECIPE),
               "build recipe, as of a template; start, ready, cpu and memoryMb have no effect"),
           Field.optional(
               "ready",
@@ -55,7 +56,8 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
 
   private static final Shape.Obj COMMIT =
       new Shape.Obj(
-          Field.required("image", ImageRoutes.NAME_SHAPE, "name of the new image"),
+          Field.required("image", ImageRoutes.NAME_SHAPE, "name of the new image")
+              .example("tools:1.0"),
           Field.optional("replace", Shapes.FLAG, "replace an existing image; default false"));
 
   /** Work that reports its progress as lines. */
