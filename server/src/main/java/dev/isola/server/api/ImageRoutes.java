@@ -27,7 +27,8 @@ record ImageRoutes(ImageService images) {
   static final String TEMPLATE = "/api/v1/images";
   static final Shape NAME_SHAPE = new Shape.NonEmptyText(128);
   static final Parameter NAME =
-      Parameter.path("name", NAME_SHAPE, "name: NAME, NAME:TAG or HOST~PATH~NAME:TAG; ~ stands for /");
+      Parameter.path(
+          "name", NAME_SHAPE, "name: NAME, NAME:TAG or HOST~PATH~NAME:TAG; ~ stands for /");
   static final Shape IMAGE =
       new Shape.Obj(
               Field.required("name", Shapes.WORD, "name to use in a spec").example("base"),
