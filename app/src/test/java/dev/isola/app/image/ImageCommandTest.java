@@ -173,7 +173,7 @@ class ImageCommandTest {
         "bookworm");
     line(
         2,
-        "unknown command 'image lst'; did you mean list? See isola image --help",
+        "unknown command 'image lst'; did you mean ls or list? See isola image --help",
         "image",
         "lst");
     assertThat(isola().call("image", "show", "mine").code()).isZero();

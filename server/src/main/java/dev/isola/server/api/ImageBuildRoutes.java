@@ -123,7 +123,7 @@ record ImageBuildRoutes(ServerContext context, ImageService images) {
             return;
           }
           case LogRelay.Message.Succeeded() -> {
-            sse.send("image", id, ImageRoutes.json(images.get(ImageRoutes.name(exchange))));
+            sse.send("image", id, ImageRoutes.disclosed(images.get(ImageRoutes.name(exchange))));
             return;
           }
         }

@@ -139,7 +139,7 @@ record ImageRoutes(ImageService images) {
                 exchange.text("source"),
                 Boolean.TRUE.equals(exchange.body().get("replace")),
                 step -> sendProgress(sse, step, disconnected));
-        sse.send("image", "1", json(image));
+        sse.send("image", "1", disclosed(image));
       } catch (SandboxException e) {
         sse.send("problem", "1", Problem.of(e, exchange.requestId()).body());
       }
@@ -164,6 +164,15 @@ record ImageRoutes(ImageService images) {
   }
 
   static Map<String, Object> json(ImageService.ImageDetails image) {
+    Map<String, Object> json = disclosed(image);
+    Map<String, Object> env = new LinkedHashMap<>();
+    image.env().forEach((name, value) -> env.put(name, Confidential.content(value, Scope.USE)));
+    json.put("env", env);
+    return json;
+  }
+
+  /** Describes an image to a client with the scope admin. */
+  static Map<String, Object> disclosed(ImageService.ImageDetails image) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", image.name());
     json.put("createdAt", image.createdAt().toString());
@@ -174,9 +183,7 @@ record ImageRoutes(ImageService images) {
     json.put("architecture", image.architecture());
     image.user().ifPresent(user -> json.put("user", user));
     image.workdir().ifPresent(folder -> json.put("workdir", folder));
-    Map<String, Object> env = new LinkedHashMap<>();
-    image.env().forEach((name, value) -> env.put(name, Confidential.content(value, Scope.USE)));
-    json.put("env", env);
+    json.put("env", image.env());
     json.put("notes", image.notes());
     return json;
   }
