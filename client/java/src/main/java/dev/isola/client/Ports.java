@@ -23,14 +23,16 @@ public final class Ports {
   public record Link(String url, Optional<String> expiresAt, Map<String, Object> document) {}
 
   private final Transport transport;
+  private final Sandbox sandbox;
   private final ApiPath endpoint;
 
-  Ports(Transport transport, ApiPath sandbox) {
+  Ports(Transport transport, Sandbox handle, ApiPath sandbox) {
     this.transport = transport;
+    this.sandbox = handle;
     this.endpoint = sandbox.resolve("ports");
   }
 
-  /** Lists the public ports. */
+  /** Lists the ports that the spec exposes and the public ports. */
   public List<Port> list() {
     return transport.get(endpoint).list("ports").stream().map(Port::read).toList();
   }
@@ -40,11 +42,37 @@ public final class Ports {
     transport.put(endpoint.resolve(Integer.toString(port)), Map.of("public", open));
   }
 
+  /**
+   * Creates a link for a browser. The site is its own origin at {@code PORT-ID.DOMAIN}, or a path of
+   * the server if this client addresses the server by IP address.
+   */
   public Link link(int port, Duration ttl) {
+    return link(port, Map.of("ttlSeconds", ttl.toSeconds()));
+  }
+
+  /**
+   * Creates a link for a browser that cannot resolve {@code *.localhost}: a path of the server. The
+   * pages share an origin with the server and are therefore restricted; docs/previews.md lists how.
+   */
+  public Link linkByPath(int port, Duration ttl) {
+    return link(port, Map.of("ttlSeconds", ttl.toSeconds(), "form", "path"));
+  }
+
+  private Link link(int port, Map<String, Object> body) {
     JsonFields response =
-        transport.post(
-            endpoint.resolve(Integer.toString(port), "link"),
-            Map.of("ttlSeconds", ttl.toSeconds()));
+        transport.post(endpoint.resolve(Integer.toString(port), "link"), body);
     return new Link(response.text("url"), response.optionalText("expiresAt"), response.all());
+  }
+
+  /**
+   * Returns the site on a port, for programs. Does not check that a process listens.
+   *
+   * @param ttl of the credential that its requests carry; at most 30 days
+   */
+  public Preview preview(int port, Duration ttl) {
+    return new Preview(
+        transport.options().url() + endpoint.resolve(Integer.toString(port)).text(),
+        port,
+        sandbox.token("preview", ttl));
   }
 }
