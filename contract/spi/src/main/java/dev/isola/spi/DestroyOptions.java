@@ -9,6 +9,9 @@ import java.time.Duration;
  * @param timeout the maximum time that the call may take
  */
 public record DestroyOptions(boolean force, Duration timeout) {
-  public static final DestroyOptions NORMAL = new DestroyOptions(false, Duration.ofSeconds(10));
-  public static final DestroyOptions FORCE = new DestroyOptions(true, Duration.ofSeconds(10));
+  /** Docker alone may wait 12 s: it tries again after 10 s without the exit event of a kill. */
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  public static final DestroyOptions NORMAL = new DestroyOptions(false, TIMEOUT);
+  public static final DestroyOptions FORCE = new DestroyOptions(true, TIMEOUT);
 }

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
  * short, so a slot frees up soon. A failed attempt has started nothing, so retrying is safe.
  */
 final class ProcessSlotRetry {
-  private static final Duration TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(64);
   private static final String EAGAIN = "11";

@@ -34,9 +34,13 @@ public final class VolumesChecks {
   /** Runs a command in a new sandbox that mounts the volume, and returns its output. */
   private static String within(CheckContext check, String name, String shell) {
     Sandbox sandbox = check.create(spec -> spec.volume(mounted(name)));
-    ExecResult result = sandbox.run(Command.shell(shell));
+    ExecResult result;
+    try {
+      result = sandbox.run(Command.shell(shell));
+    } finally {
+      check.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
+    }
     Expect.that(result.succeeded(), "'" + shell + "' succeeds, but " + result);
-    check.provider().destroy(sandbox.id(), DestroyOptions.FORCE);
     return result.stdout().text();
   }
 

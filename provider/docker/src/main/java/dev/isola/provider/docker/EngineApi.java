@@ -36,7 +36,6 @@ final class EngineApi implements AutoCloseable {
   private static final int MAX_MESSAGE = 1000;
   private static final int ATTEMPTS = 5;
   private static final long RETRY_PAUSE = Duration.ofMillis(10).toNanos();
-  private static final Duration VOLUME_RELEASE = Duration.ofSeconds(2);
 
   private final EngineHttp http;
 
@@ -309,14 +308,12 @@ final class EngineApi implements AutoCloseable {
    * @throws dev.isola.spi.error.Conflict if a container uses it
    */
   void removeVolume(String name) {
-    EngineRequest request = EngineRequest.delete("/volumes/" + name);
-    Deadline patience = Deadline.in(VOLUME_RELEASE);
-    EngineResponse response = http.send(request, Deadline.in(INFO_TIMEOUT));
-    // Podman counts a container as a user of the volume for a moment after it reports it removed.
-    while (response.status() == 409 && !patience.over()) {
-      LockSupport.parkNanos(RETRY_PAUSE);
-      response = http.send(request, Deadline.in(INFO_TIMEOUT));
+    // Podman takes a unique prefix for the name and would remove another volume.
+    if (!volumes(name).contains(name)) {
+      return;
     }
+    EngineResponse response =
+        http.send(EngineRequest.delete("/volumes/" + name), Deadline.in(INFO_TIMEOUT));
     if (response.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
