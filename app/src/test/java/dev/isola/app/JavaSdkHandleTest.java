@@ -261,8 +261,7 @@ class JavaSdkHandleTest {
       assertThat(watch.next()).isEmpty(); // the stream closed it
 
       FileWatch other = sandbox.watch("watched", false);
-      CompletableFuture<Optional<FileChange>> next =
-          CompletableFuture.supplyAsync(other::next);
+      CompletableFuture<Optional<FileChange>> next = CompletableFuture.supplyAsync(other::next);
       other.close();
       assertThat(next.get(20, TimeUnit.SECONDS)).isEmpty();
 

@@ -149,7 +149,11 @@ public final class RunningServer implements AutoCloseable {
    * address a key must exist.
    */
   private static ApiKeys keys(
-      CliEnvironment environment, Config config, Ledger ledger, InstantSource clock, ServerLog log) {
+      CliEnvironment environment,
+      Config config,
+      Ledger ledger,
+      InstantSource clock,
+      ServerLog log) {
     Optional<String> provided =
         Optional.ofNullable(environment.variables().get("ISOLA_API_KEY"))
             .filter(key -> !key.isEmpty());

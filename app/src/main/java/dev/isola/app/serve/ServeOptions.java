@@ -70,7 +70,8 @@ final class ServeOptions {
                         entry.method(), entry.route(), entry.status(), entry.nanos()));
   }
 
-  private static AuditLog audit(Config config, DataFolder data, InstantSource clock, ServerLog log) {
+  private static AuditLog audit(
+      Config config, DataFolder data, InstantSource clock, ServerLog log) {
     Path file = data.path().resolve(AUDIT);
     try {
       return AuditLog.open(

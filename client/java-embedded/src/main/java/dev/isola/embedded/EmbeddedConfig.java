@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Configuration of an embedded engine: the defaults of a server, the values that embedded mode fixes,
- * and the caller's settings. No file and no environment variable is read.
+ * Configuration of an embedded engine: the defaults of a server, the values that embedded mode
+ * fixes, and the caller's settings. No file and no environment variable is read.
  *
  * @param factories of the providers to use
  */
@@ -46,8 +46,11 @@ record EmbeddedConfig(Config config, List<ProviderFactory> factories) {
       EmbeddedOptions options, Path folder, Iterable<ProviderFactory> installed) {
     List<ProviderFactory> factories = choose(options.providers(), installed);
     Map<String, String> values = new LinkedHashMap<>();
-    // Allows a request to name subprocess. Without a name it is chosen only with allow_process.
+    // Allows a request to name subprocess. A request without a name gets it only if the caller
+    // named
+    // it in the options.
     values.put(ConfigKeys.FLOOR.name(), "process");
+    values.put(ConfigKeys.ALLOW_PROCESS.name(), Boolean.toString(!options.providers().isEmpty()));
     values.put(ConfigKeys.SERVER_AUDIT.name(), "false");
     options.settings().forEach((key, value) -> values.put(checked(key), value));
     values.put(ConfigKeys.SERVER_HOST.name(), "127.0.0.1");

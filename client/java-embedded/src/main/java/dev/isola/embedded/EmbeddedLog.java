@@ -21,7 +21,13 @@ final class EmbeddedLog implements ServerLog {
     logger.log(
         System.Logger.Level.TRACE,
         () ->
-            request.status() + " " + request.method() + " " + request.route() + " " + request.millis()
+            request.status()
+                + " "
+                + request.method()
+                + " "
+                + request.route()
+                + " "
+                + request.millis()
                 + " ms");
   }
 }

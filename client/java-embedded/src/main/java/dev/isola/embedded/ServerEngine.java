@@ -26,14 +26,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * The server of {@code isola serve} in this JVM. It listens on a free port of the loopback interface
- * and accepts one random key, which is not stored.
+ * The server of {@code isola serve} in this JVM. It listens on a free port of the loopback
+ * interface and accepts one random key, which is not stored.
  */
 final class ServerEngine implements EmbeddedEngine {
   private static final int KEY_BYTES = 32;
   private static final EmbeddedLog LOG = new EmbeddedLog();
 
   private final RunningServer server;
+  private final String url;
   private final String key;
   private final Optional<Path> temporary;
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -41,6 +42,7 @@ final class ServerEngine implements EmbeddedEngine {
 
   private ServerEngine(RunningServer server, String key, Optional<Path> temporary) {
     this.server = server;
+    this.url = server.url();
     this.key = key;
     this.temporary = temporary;
   }
@@ -67,10 +69,7 @@ final class ServerEngine implements EmbeddedEngine {
       String key = randomKey();
       RunningServer server =
           RunningServer.open(
-              environment(key, config.factories()),
-              config.config(),
-              InstantSource.system(),
-              LOG);
+              environment(key, config.factories()), config.config(), InstantSource.system(), LOG);
       ServerEngine engine = new ServerEngine(server, key, temporary);
       Runtime.getRuntime().addShutdownHook(engine.hook);
       return engine;
@@ -117,7 +116,7 @@ final class ServerEngine implements EmbeddedEngine {
 
   @Override
   public String url() {
-    return server.url();
+    return url;
   }
 
   @Override

@@ -1,6 +1,6 @@
 /**
- * Embedded mode of the Java SDK: a server in the caller's JVM, on the loopback interface, with a key
- * that only this process knows.
+ * Embedded mode of the Java SDK: a server in the caller's JVM, on the loopback interface, with a
+ * key that only this process knows.
  */
 @NullMarked
 package dev.isola.embedded;

@@ -19,8 +19,8 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
- * Runs {@code @Sandboxed} tests in embedded mode with the oldest JUnit that is supported, in a JVM of
- * its own, and with that of the build.
+ * Runs {@code @Sandboxed} tests in embedded mode with the oldest JUnit that is supported, in a JVM
+ * of its own, and with that of the build.
  */
 @Timeout(240)
 class JUnitVersionsTest {

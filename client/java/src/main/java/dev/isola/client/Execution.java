@@ -152,8 +152,9 @@ public final class Execution implements AutoCloseable {
 
   /**
    * Returns the remaining output as a stream, which ends when the command does and all output is
-   * read. Reads when the stream asks for an element: a slow consumer slows down the command. Closing
-   * the stream stops reading, not the command; after the end, {@link #await()} returns the exit.
+   * read. Reads when the stream asks for an element: a slow consumer slows down the command.
+   * Closing the stream stops reading, not the command; after the end, {@link #await()} returns the
+   * exit.
    */
   public Stream<Output> output() {
     return BlockingStream.of(this::read, this::close);
@@ -181,8 +182,8 @@ public final class Execution implements AutoCloseable {
   }
 
   /**
-   * Passes the remaining output to the callbacks, discards what has none, and returns how the command
-   * ended. An exception of a callback ends the wait; the command keeps running.
+   * Passes the remaining output to the callbacks, discards what has none, and returns how the
+   * command ended. An exception of a callback ends the wait; the command keeps running.
    */
   public Exit await() {
     // Unread output would block the command.

@@ -57,8 +57,8 @@ public final class Images {
   }
 
   /**
-   * Creates an image from a registry, or from an archive on the server's host, and waits until it is
-   * complete.
+   * Creates an image from a registry, or from an archive on the server's host, and waits until it
+   * is complete.
    *
    * @param source such as {@code debian:12}, {@code docker://HOST/NAME:TAG} or {@code
    *     docker-archive:FILE}

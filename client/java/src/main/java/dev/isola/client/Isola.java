@@ -91,8 +91,8 @@ public final class Isola implements AutoCloseable {
   /**
    * Creates a client for the server given by the system properties {@code isola.url} and {@code
    * isola.key} or, if these are not set, {@code ISOLA_URL} and {@code ISOLA_API_KEY}. If the URL is
-   * {@code embedded}, or neither a URL nor a key is given and {@code dev.isola:isola-embedded} is on
-   * the class path, starts an embedded engine with {@link EmbeddedOptions#ofSystemProperties()}.
+   * {@code embedded}, or neither a URL nor a key is given and {@code dev.isola:isola-embedded} is
+   * on the class path, starts an embedded engine with {@link EmbeddedOptions#ofSystemProperties()}.
    */
   public static Isola fromEnvironment() {
     Optional<String> url = setting("isola.url", "ISOLA_URL");
@@ -121,8 +121,8 @@ public final class Isola implements AutoCloseable {
 
   /**
    * Creates a sandbox. If the response is lost, the request is retried with the same idempotency
-   * key, so that no second sandbox is created. Closing the handle destroys the sandbox, unless it is
-   * detached.
+   * key, so that no second sandbox is created. Closing the handle destroys the sandbox, unless it
+   * is detached.
    */
   public Sandbox create(SandboxSpec spec) {
     return Sandbox.created(transport, createAndDescribe(spec).id());

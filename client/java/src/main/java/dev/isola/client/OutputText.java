@@ -7,8 +7,8 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decodes the output of one channel as UTF-8. A character that two pieces share is delivered with the
- * second; invalid bytes become replacement characters.
+ * Decodes the output of one channel as UTF-8. A character that two pieces share is delivered with
+ * the second; invalid bytes become replacement characters.
  */
 final class OutputText {
   private final CharsetDecoder decoder =

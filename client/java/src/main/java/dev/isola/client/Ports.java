@@ -43,8 +43,8 @@ public final class Ports {
   }
 
   /**
-   * Creates a link for a browser. The site is its own origin at {@code PORT-ID.DOMAIN}, or a path of
-   * the server if this client addresses the server by IP address.
+   * Creates a link for a browser. The site is its own origin at {@code PORT-ID.DOMAIN}, or a path
+   * of the server if this client addresses the server by IP address.
    */
   public Link link(int port, Duration ttl) {
     return link(port, Map.of("ttlSeconds", ttl.toSeconds()));
@@ -59,8 +59,7 @@ public final class Ports {
   }
 
   private Link link(int port, Map<String, Object> body) {
-    JsonFields response =
-        transport.post(endpoint.resolve(Integer.toString(port), "link"), body);
+    JsonFields response = transport.post(endpoint.resolve(Integer.toString(port), "link"), body);
     return new Link(response.text("url"), response.optionalText("expiresAt"), response.all());
   }
 

@@ -5,8 +5,8 @@ import java.net.http.HttpRequest;
 
 /**
  * A port of a sandbox as a web site, for programs. Its addresses are paths of the server, so they
- * need no name beneath {@code *.localhost} to resolve. Requests carry a token that opens the ports of
- * this sandbox and nothing else; it never reaches the sandbox.
+ * need no name beneath {@code *.localhost} to resolve. Requests carry a token that opens the ports
+ * of this sandbox and nothing else; it never reaches the sandbox.
  *
  * <pre>{@code
  * Preview preview = sandbox.ports().preview(8000, Duration.ofHours(1));

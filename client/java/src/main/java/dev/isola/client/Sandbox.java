@@ -15,9 +15,9 @@ import java.util.Optional;
  * Handle to a sandbox on a server.
  *
  * <p>A handle that created its sandbox ({@link Isola#create}, {@link #fork()}, {@link
- * Snapshots#restore}) destroys it on {@link #close()}, unless {@link #detach()} was called. A handle
- * from {@link Isola#sandbox} leaves it running, unless {@link #destroyOnClose()} was called. A
- * sandbox whose handle is never closed exists until it is destroyed or expires.
+ * Snapshots#restore}) destroys it on {@link #close()}, unless {@link #detach()} was called. A
+ * handle from {@link Isola#sandbox} leaves it running, unless {@link #destroyOnClose()} was called.
+ * A sandbox whose handle is never closed exists until it is destroyed or expires.
  *
  * <pre>{@code
  * try (Sandbox sandbox = isola.create(SandboxSpec.DEFAULT)) {
@@ -71,8 +71,8 @@ public final class Sandbox implements AutoCloseable {
 
   /**
    * Runs a command and waits until it exits. The command is killed if the connection breaks, and is
-   * never retried. For commands that run longer than an hour, write more than 1 MiB, or whose output
-   * is needed while they run, use {@link #start}.
+   * never retried. For commands that run longer than an hour, write more than 1 MiB, or whose
+   * output is needed while they run, use {@link #start}.
    */
   public ExecResult exec(Command command) {
     return exec(command.document(), command);
@@ -139,7 +139,8 @@ public final class Sandbox implements AutoCloseable {
   }
 
   /**
-   * Watches a folder for changes. Returns once the watch is established: later changes are reported.
+   * Watches a folder for changes. Returns once the watch is established: later changes are
+   * reported.
    *
    * @param recursive whether to include subfolders
    */
@@ -148,7 +149,9 @@ public final class Sandbox implements AutoCloseable {
         transport, endpoint.resolve("watch").query("path", path).query("recursive", recursive));
   }
 
-  /** Takes a snapshot of everything that the sandbox wrote. {@link Snapshots#restore} restores it. */
+  /**
+   * Takes a snapshot of everything that the sandbox wrote. {@link Snapshots#restore} restores it.
+   */
   public SnapshotInfo snapshot() {
     return snapshot(SnapshotOptions.EVERYTHING);
   }

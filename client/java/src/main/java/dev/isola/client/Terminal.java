@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * when the connection broke may or may not have arrived.
  *
  * <p>Input may be written before any output is read. Only one thread may read, and it must do so
- * eventually: unread output blocks the command. All other methods are thread-safe. Closing detaches;
- * the command keeps running.
+ * eventually: unread output blocks the command. All other methods are thread-safe. Closing
+ * detaches; the command keeps running.
  */
 public final class Terminal implements AutoCloseable {
   private static final String PROTOCOL = "isola.terminal.v1";

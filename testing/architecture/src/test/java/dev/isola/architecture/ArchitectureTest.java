@@ -87,8 +87,7 @@ class ArchitectureTest {
             .should(
                 dependOnClassesThat(
                     resideInAPackage("dev.isola.app..")
-                        .and(
-                            not(resideInAnyPackage("dev.isola.app.serve", "dev.isola.app.cli"))))),
+                        .and(not(resideInAnyPackage("dev.isola.app.serve", "dev.isola.app.cli"))))),
         noClasses()
             .that(not(resideInAPackage("dev.isola.embedded..")))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.embedded.."))),

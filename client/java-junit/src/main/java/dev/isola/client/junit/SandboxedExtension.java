@@ -17,8 +17,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /**
- * Creates and destroys the sandboxes of {@link Sandboxed} tests. Uses only what JUnit 5.12 and 6 have
- * in common.
+ * Creates and destroys the sandboxes of {@link Sandboxed} tests. Uses only what JUnit 5.12 and 6
+ * have in common.
  */
 public final class SandboxedExtension implements ParameterResolver, AfterEachCallback {
   private static final Namespace NAMESPACE = Namespace.create(SandboxedExtension.class);

@@ -8,13 +8,13 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Options of an embedded engine. The configuration file and the environment variables of {@code isola
- * serve} do not apply, so that the engine never uses the state of an installation.
+ * Options of an embedded engine. The configuration file and the environment variables of {@code
+ * isola serve} do not apply, so that the engine never uses the state of an installation.
  *
  * @param folder with images, volumes, snapshots and the ledger, kept after close; if empty, a
  *     temporary folder that is removed on close
- * @param providers to use, by name; if empty, the ones that need no daemon: bubblewrap, crun, runc,
- *     subprocess
+ * @param providers to use, by name; if empty, the ones that need no daemon: bubblewrap, crun, runc
+ *     and, for specs that name it, subprocess, which does not isolate
  * @param settings further configuration values, such as {@code sandbox.ttl} = {@code 10m}
  */
 public record EmbeddedOptions(
