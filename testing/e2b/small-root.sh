@@ -1,11 +1,11 @@
 #!/bin/sh
-# Creates a small root file system in FOLDER from programs of this machine (bash, git, core utilities), with the user `user`.
+# Creates a small root file system in FOLDER from programs of this machine (bash, git, curl, core utilities), with the user `user`.
 # usage: small-root.sh FOLDER
 set -eu
 root=$1
 programs="bash sh ls cat echo true false sleep pwd env id head tail wc grep sed cp mv rm mkdir rmdir chmod chown ln \
 touch stat date dd tr sort cut seq mktemp readlink realpath printf tee base64 sha256sum dirname basename uname \
-test kill ps stty tty find xargs awk git tar setpriv setsid mkfifo sync pgrep"
+test kill ps stty tty find xargs awk git curl tar setpriv setsid mkfifo sync pgrep"
 
 # Copies a file with its shared libraries.
 copy() {

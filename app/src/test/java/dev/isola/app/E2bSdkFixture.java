@@ -18,10 +18,11 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** A server with a small image {@code base}, and the programs that use E2B's SDKs against it. */
-final class E2bSdkFixture implements AutoCloseable {
+public final class E2bSdkFixture implements AutoCloseable {
   static final Path PROGRAMS = Path.of("../testing/e2b").toAbsolutePath().normalize();
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
@@ -36,7 +37,16 @@ final class E2bSdkFixture implements AutoCloseable {
 
   /** Opens the fixture. The test is NOT RUN if bubblewrap does not work. */
   static E2bSdkFixture open(Path data) throws IOException, InterruptedException {
-    refuseWithoutBubblewrap(data);
+    unhealthy(data).ifPresent(reason -> abort("NOT RUN: bubblewrap is unhealthy: " + reason));
+    return new E2bSdkFixture(startServer(data));
+  }
+
+  /**
+   * Starts a server with bubblewrap and the small image {@code base}.
+   *
+   * @param data empty folder; the data folder of the server is {@code data} in it
+   */
+  public static LiveServer startServer(Path data) throws IOException, InterruptedException {
     Path root = data.resolve("root");
     ProgramResult made =
         run(data, Map.of(), PROGRAMS.resolve("small-root.sh").toString(), root.toString());
@@ -45,18 +55,19 @@ final class E2bSdkFixture implements AutoCloseable {
     CommandResult imported =
         new CommandLineFixture(folder).call("image", "import", "base", root.toString());
     assertThat(imported.code()).as(imported.err()).isZero();
-    return new E2bSdkFixture(LiveServer.start(folder, new BubblewrapProviderFactory()));
+    return LiveServer.start(folder, new BubblewrapProviderFactory());
   }
 
-  private static void refuseWithoutBubblewrap(Path data) throws IOException {
+  /** Returns why bubblewrap does not work here. */
+  public static Optional<String> unhealthy(Path data) throws IOException {
     Path folder = Files.createDirectories(data.resolve("probe"));
     ProviderContext context =
         new ProviderContext(new InstanceId("e2b"), folder, InstantSource.system());
     try (Provider provider =
         new BubblewrapProviderFactory().create(new ProviderConfig(Map.of()), context)) {
-      if (provider.health() instanceof Health.Unhealthy unhealthy) {
-        abort("NOT RUN: bubblewrap is unhealthy: " + unhealthy);
-      }
+      return provider.health() instanceof Health.Unhealthy unhealthy
+          ? Optional.of(unhealthy.toString())
+          : Optional.empty();
     }
   }
 

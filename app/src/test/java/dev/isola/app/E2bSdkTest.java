@@ -1,7 +1,6 @@
 package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
@@ -9,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,7 +26,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(180)
 class E2bSdkTest {
   private static final Path PROGRAMS = E2bSdkFixture.PROGRAMS;
-  private static final Path INSTALLED = Path.of("target/e2b").toAbsolutePath();
   private static final Pattern COUNT = Pattern.compile("(?m)^# (pass|fail) ([0-9]+)$");
 
   @TempDir static Path data;
@@ -36,7 +33,8 @@ class E2bSdkTest {
 
   @BeforeAll
   static void start() throws IOException, InterruptedException {
-    install();
+    E2bPackages.nodeModules();
+    copyPrograms();
     fixture = E2bSdkFixture.open(data);
   }
 
@@ -47,30 +45,8 @@ class E2bSdkTest {
     }
   }
 
-  /** Downloads the SDK once, in the locked version. */
-  private static void install() throws IOException, InterruptedException {
-    Files.createDirectories(INSTALLED);
-    Path lock = INSTALLED.resolve("package-lock.json");
-    boolean same =
-        Files.exists(INSTALLED.resolve("node_modules/e2b"))
-            && Files.exists(lock)
-            && Files.mismatch(lock, PROGRAMS.resolve("package-lock.json")) < 0;
-    if (!same) {
-      for (String name : List.of("package.json", "package-lock.json", ".npmrc")) {
-        Files.copy(
-            PROGRAMS.resolve(name), INSTALLED.resolve(name), StandardCopyOption.REPLACE_EXISTING);
-      }
-      try {
-        ProgramResult npm =
-            E2bSdkFixture.run(INSTALLED, Map.of(), "npm", "ci", "--no-audit", "--no-fund");
-        if (npm.code() != 0) {
-          abort("NOT RUN: npm cannot install the SDK: " + npm.output().lines().findFirst());
-        }
-      } catch (IOException e) {
-        abort("NOT RUN: there is no npm: " + e.getMessage());
-      }
-    }
-    Path programs = Files.createDirectories(INSTALLED.resolve("test"));
+  private static void copyPrograms() throws IOException {
+    Path programs = Files.createDirectories(E2bPackages.NODE.resolve("test"));
     try (var files = Files.list(PROGRAMS.resolve("test"))) {
       for (Path file : files.toList()) {
         Files.copy(file, programs.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
@@ -100,7 +76,11 @@ class E2bSdkTest {
     ProgramResult ended =
         Objects.requireNonNull(fixture)
             .program(
-                INSTALLED, "node", "--test", "--test-reporter=tap", "test/" + area + ".test.mjs");
+                E2bPackages.NODE,
+                "node",
+                "--test",
+                "--test-reporter=tap",
+                "test/" + area + ".test.mjs");
     assertThat(ended.code()).as(ended.output()).isZero();
     Matcher counts = COUNT.matcher(ended.output());
     assertThat(counts.find()).as(ended.output()).isTrue();

@@ -1,0 +1,62 @@
+package dev.isola.app.documentation;
+
+import java.util.Optional;
+
+/**
+ * A fenced block of a page.
+ *
+ * @param page path of the page, relative to the root of the repository
+ * @param line number of the opening fence, from 1
+ * @param language tag after the opening fence, empty if there is none
+ * @param text content, without the fences
+ * @param marks instructions in HTML comments before the block
+ */
+record FencedBlock(String page, int line, String language, String text, Marks marks) {
+  /**
+   * Instructions in HTML comments before a block.
+   *
+   * @param notRun why the block cannot run in a test
+   * @param typed what the test types on the terminal of the block
+   * @param output whether the block is the output of the block before it
+   * @param java imports and declarations for a block of Java
+   */
+  record Marks(
+      Optional<String> notRun, Optional<String> typed, boolean output, Optional<String> java) {
+    static final Marks NONE =
+        new Marks(Optional.empty(), Optional.empty(), false, Optional.empty());
+
+    Marks withNotRun(String reason) {
+      return new Marks(Optional.of(reason), typed, output, java);
+    }
+
+    Marks withTyped(String input) {
+      return new Marks(notRun, Optional.of(input), output, java);
+    }
+
+    Marks asOutput() {
+      return new Marks(notRun, typed, true, java);
+    }
+
+    Marks withJava(String context) {
+      return new Marks(notRun, typed, output, Optional.of(context));
+    }
+  }
+
+  /** Whether the block runs and prints something. */
+  boolean isProgram() {
+    return switch (language) {
+      case "sh", "python", "js", "java" -> true;
+      default -> false;
+    };
+  }
+
+  /** Position and kind, such as {@code docs/cli.md:12 sh}. */
+  String title() {
+    return page + ":" + line + " " + (language.isEmpty() ? "(no language)" : language);
+  }
+
+  /** A finding in this block, as an error of the test. */
+  AssertionError fault(String problem) {
+    return new AssertionError(page + ":" + line + ": " + problem);
+  }
+}

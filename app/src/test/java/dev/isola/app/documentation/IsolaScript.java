@@ -1,0 +1,27 @@
+package dev.isola.app.documentation;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** The command {@code isola} for a test: the class path of the test instead of a build. */
+final class IsolaScript {
+  private IsolaScript() {}
+
+  /** Writes the script {@code isola} to a folder. The flags are those of the launcher. */
+  static void addTo(Path folder) throws IOException {
+    Path script = folder.resolve("isola");
+    Files.writeString(
+        script,
+        """
+        #!/bin/sh
+        exec '%s' --enable-native-access=ALL-UNNAMED -Xlog:disable -Dslf4j.internal.verbosity=ERROR \
+          -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp '%s' dev.isola.app.Main "$@"
+        """
+            .formatted(
+                Path.of(System.getProperty("java.home"), "bin", "java"),
+                System.getProperty("java.class.path")));
+    Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+}

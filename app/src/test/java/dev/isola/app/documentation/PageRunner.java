@@ -1,0 +1,258 @@
+package dev.isola.app.documentation;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.isola.app.CommandLineFixture;
+import dev.isola.app.CommandLineFixture.CommandResult;
+import dev.isola.app.E2bPackages;
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
+import dev.isola.document.RecipeDocument;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.ProviderFactory;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import javax.xml.parsers.DocumentBuilder;
+import javax.xml.parsers.DocumentBuilderFactory;
+import javax.xml.parsers.ParserConfigurationException;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.xml.sax.InputSource;
+import org.xml.sax.SAXException;
+
+/** Runs or checks the blocks of one page, in order. */
+final class PageRunner implements AutoCloseable {
+  private static final String PORT = "7777";
+  private static final List<String> LANGUAGES =
+      List.of("sh", "text", "json", "yaml", "xml", "java", "python", "js", "mermaid");
+
+  private final PageShell shell;
+  private final Path work;
+  private final PageEnvironment environment;
+  private Optional<String> output = Optional.empty();
+
+  /**
+   * Starts the shell of a page.
+   *
+   * @param folder empty folder for this page
+   */
+  PageRunner(PageEnvironment environment, Path folder) throws IOException {
+    this.environment = environment;
+    this.work = Files.createDirectories(folder.resolve("work"));
+    Path programs = Files.createDirectories(folder.resolve("bin"));
+    Path current = Files.createDirectories(folder.resolve("page"));
+    IsolaScript.addTo(programs);
+    if (environment.inClone()) {
+      IsolaScript.addTo(current);
+    }
+    Map<String, String> variables = new LinkedHashMap<>(environment.variables());
+    variables.put("HOME", Files.createDirectories(folder.resolve("home")).toString());
+    variables.putIfAbsent("ISOLA_DATA", folder.resolve("data").toString());
+    variables.put("PATH", programs + ":" + System.getenv("PATH"));
+    this.shell = new PageShell(current, work, variables);
+  }
+
+  /**
+   * Runs or checks a block.
+   *
+   * @throws AssertionError if it is wrong
+   * @throws org.opentest4j.TestAbortedException if it cannot run here
+   */
+  void check(FencedBlock block) throws IOException, InterruptedException, ClassNotFoundException {
+    Optional<String> printed = output;
+    output = Optional.empty();
+    if (block.marks().output()) {
+      compare(block, printed);
+      return;
+    }
+    switch (block.language()) {
+      case "sh" -> shell(block);
+      case "json" -> json(block);
+      case "xml" -> xml(block);
+      case "yaml" -> yaml(block);
+      case "java" -> java(block);
+      case "python", "js" -> script(block);
+      case "text", "mermaid" -> {}
+      case "" -> throw block.fault("the block has no language; use one of " + LANGUAGES);
+      default ->
+          throw block.fault("unknown language '" + block.language() + "'; use one of " + LANGUAGES);
+    }
+    if (block.marks().notRun().isPresent() && !block.isProgram()) {
+      throw block.fault("'not run' applies to programs only");
+    }
+  }
+
+  private void shell(FencedBlock block) throws IOException, InterruptedException {
+    List<String> findings = ShellStyle.findings(block.text());
+    if (!findings.isEmpty()) {
+      throw block.fault("cannot be pasted: " + String.join("; ", findings));
+    }
+    if (block.marks().notRun().isPresent()) {
+      Path file = Files.writeString(work.resolve("not-run.sh"), block.text());
+      syntax(block, "bash", "-n", file.toString());
+      notRun(block);
+    }
+    run(block, block.line(), block.text().replace(PORT, environment.port()));
+  }
+
+  private void script(FencedBlock block) throws IOException, InterruptedException {
+    boolean python = block.language().equals("python");
+    Path file =
+        Files.writeString(
+            shell.folder().resolve("block-" + block.line() + (python ? ".py" : ".mjs")),
+            block.text().replace(PORT, environment.port()));
+    if (python) {
+      syntax(block, "python3", "-m", "py_compile", file.toString());
+    } else {
+      syntax(block, "node", "--check", file.toString());
+    }
+    notRun(block);
+    run(block, block.line(), interpreter(block, python) + " '" + file + "'\n");
+  }
+
+  private static String interpreter(FencedBlock block, boolean python)
+      throws IOException, InterruptedException {
+    if (!block.text().contains("e2b")) {
+      return python ? "python3" : "node";
+    }
+    return python
+        ? E2bPackages.python().toString()
+        : "ln -sfn '" + E2bPackages.nodeModules() + "' node_modules && node";
+  }
+
+  private void java(FencedBlock block) throws IOException, ClassNotFoundException {
+    notRun(block);
+    JavaExample example = new JavaExample(block, work);
+    if (example.isProgram()) {
+      run(block, block.line(), example.command());
+    } else if (example.isTest()) {
+      require();
+      runTests(example);
+    }
+  }
+
+  /** Tests in this JVM have the variables of the page as system properties. */
+  private void runTests(JavaExample example) throws IOException, ClassNotFoundException {
+    Map<String, String> variables = environment.variables();
+    System.setProperty("isola.url", variables.getOrDefault("ISOLA_URL", ""));
+    System.setProperty("isola.key", variables.getOrDefault("ISOLA_API_KEY", ""));
+    try {
+      example.runTests();
+    } finally {
+      System.clearProperty("isola.url");
+      System.clearProperty("isola.key");
+    }
+  }
+
+  private void require() {
+    environment.obstacle().ifPresent(reason -> abort("NOT RUN: " + reason));
+  }
+
+  private void run(FencedBlock block, int line, String script) {
+    require();
+    output = Optional.of(shell.run(block, line, script));
+  }
+
+  private static void notRun(FencedBlock block) {
+    block.marks().notRun().ifPresent(reason -> abort("NOT RUN: " + reason));
+  }
+
+  private static void compare(FencedBlock block, Optional<String> printed) {
+    if (!block.language().equals("text")) {
+      throw block.fault("output is a block of text");
+    }
+    String actual =
+        printed.orElseThrow(() -> block.fault("no block that ran is directly before this output"));
+    if (!ExpectedOutput.matches(block.text(), actual)) {
+      throw block.fault(
+          "the block before printed something else.\nexpected:\n%s\nprinted:\n%s"
+              .formatted(block.text(), actual));
+    }
+  }
+
+  private static void json(FencedBlock block) {
+    try {
+      Json.parse(block.text());
+    } catch (MalformedJson e) {
+      throw block.fault("not JSON: " + e.getMessage());
+    }
+  }
+
+  private static void xml(FencedBlock block) throws IOException {
+    try {
+      DocumentBuilder parser = DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder();
+      parser.setErrorHandler(null);
+      String text = block.text();
+      parser.parse(
+          new InputSource(
+              new StringReader(text.startsWith("<?xml") ? text : "<page>" + text + "</page>")));
+    } catch (SAXException e) {
+      throw block.fault("not XML: " + e.getMessage());
+    } catch (ParserConfigurationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void yaml(FencedBlock block) throws IOException {
+    Map<String, Object> document = new LinkedHashMap<>();
+    try {
+      if (new Load(LoadSettings.builder().build()).loadFromString(block.text())
+          instanceof Map<?, ?> tree) {
+        tree.forEach((key, value) -> document.put(String.valueOf(key), value));
+      }
+    } catch (YamlEngineException e) {
+      throw block.fault("not YAML: " + e.getMessage());
+    }
+    if (List.of("base", "template", "steps").stream().anyMatch(document::containsKey)) {
+      try {
+        RecipeDocument.check(document);
+      } catch (SandboxException e) {
+        throw block.fault("not a recipe: " + e.getMessage());
+      }
+      return;
+    }
+    Path file = Files.writeString(work.resolve("isola-" + block.line() + ".yaml"), block.text());
+    ProviderFactory[] factories =
+        ServiceLoader.load(ProviderFactory.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .toArray(ProviderFactory[]::new);
+    CommandResult result =
+        new CommandLineFixture(work.resolve("data"), factories)
+            .call("config", "--config", file.toString());
+    if (result.code() != 0) {
+      throw block.fault("isola config: " + result.err());
+    }
+  }
+
+  private void syntax(FencedBlock block, String... command)
+      throws IOException, InterruptedException {
+    Path errors = work.resolve("syntax-errors");
+    Process process;
+    try {
+      process =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(errors.toFile())
+              .start();
+    } catch (IOException e) {
+      abort("NOT RUN: " + command[0] + " is not installed");
+      return;
+    }
+    if (process.waitFor() != 0) {
+      throw block.fault("the syntax is wrong: " + Files.readString(errors));
+    }
+  }
+
+  @Override
+  public void close() {
+    shell.close();
+  }
+}
