@@ -55,10 +55,11 @@ need() {
   [ -z "$missing" ] || fail 69 "not installed: $missing; on Debian or Ubuntu: sudo apt-get install $missing"
 }
 
-# want COMMAND:PACKAGE...: like need, of what makes more possible; whoever lacks it does without.
+# want COMMAND:PACKAGE...: like need, of what is optional; a failure to install it is ignored.
 want() {
   missing=$(missing "$@")
   [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+  printf '%s: installing %s\n' "${0##*/}" "$missing" >&2
   [ -n "${apt_updated:-}" ] || apt-get -qq update </dev/null >/dev/null 2>&1
   apt_updated=1
   # shellcheck disable=SC2086 # a list of packages

@@ -1,5 +1,7 @@
 package dev.isola.app;
 
+import dev.isola.app.backup.BackupCommand;
+import dev.isola.app.backup.RestoreCommand;
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.CommandContext;
@@ -9,6 +11,7 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.GlobalOptions;
 import dev.isola.app.cli.HelpCommand;
 import dev.isola.app.cli.UsageException;
+import dev.isola.app.cli.UsageReport;
 import dev.isola.app.cli.VersionCommand;
 import dev.isola.app.local.RunCommand;
 import dev.isola.app.operate.ConfigCommand;
@@ -16,13 +19,16 @@ import dev.isola.app.operate.ConformanceCommand;
 import dev.isola.app.operate.DoctorCommand;
 import dev.isola.app.operate.ImageCommand;
 import dev.isola.app.operate.ProvidersCommand;
+import dev.isola.app.purge.PurgeCommand;
 import dev.isola.app.remote.ContextsCommand;
 import dev.isola.app.remote.CopyCommand;
 import dev.isola.app.remote.CreateCommand;
 import dev.isola.app.remote.EventsCommand;
 import dev.isola.app.remote.ExecCommand;
 import dev.isola.app.remote.ForkCommand;
+import dev.isola.app.remote.InspectCommand;
 import dev.isola.app.remote.KeysCommand;
+import dev.isola.app.remote.KillCommand;
 import dev.isola.app.remote.ListCommand;
 import dev.isola.app.remote.LoginCommand;
 import dev.isola.app.remote.LogoutCommand;
@@ -30,6 +36,7 @@ import dev.isola.app.remote.LogsCommand;
 import dev.isola.app.remote.PauseCommand;
 import dev.isola.app.remote.PortsCommand;
 import dev.isola.app.remote.RemoveCommand;
+import dev.isola.app.remote.RenewCommand;
 import dev.isola.app.remote.ResumeCommand;
 import dev.isola.app.remote.ShellCommand;
 import dev.isola.app.remote.SnapshotCommand;
@@ -41,11 +48,9 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -64,8 +69,25 @@ public final class Main {
    */
   private static final Set<String> EXIT_IMMEDIATELY =
       Set.of(
-          "run", "login", "create", "ls", "exec", "shell", "cp", "logs", "events", "ports", "pause",
-          "resume", "top", "rm", "keys");
+          "run",
+          "login",
+          "create",
+          "ls",
+          "exec",
+          "shell",
+          "cp",
+          "logs",
+          "events",
+          "ports",
+          "pause",
+          "resume",
+          "top",
+          "rm",
+          "keys",
+          "inspect",
+          "renew",
+          "kill",
+          "complete");
 
   private final CliEnvironment environment;
   private final GlobalOptions globals = new GlobalOptions();
@@ -96,7 +118,7 @@ public final class Main {
    * Returns the commands by name. Each is created only when needed, because reading the annotations
    * of all of them is slow.
    */
-  private static Map<String, Function<CommandContext, CommandLine>> commands() {
+  static Map<String, Function<CommandContext, CommandLine>> commands() {
     Map<String, Function<CommandContext, CommandLine>> commands = new LinkedHashMap<>();
     commands.put("run", context -> stopAtPositional(new RunCommand(context)));
     commands.put("doctor", context -> new CommandLine(new DoctorCommand(context)));
@@ -107,10 +129,13 @@ public final class Main {
     commands.put("contexts", context -> new CommandLine(new ContextsCommand(context)));
     commands.put("create", context -> new CommandLine(new CreateCommand(context)));
     commands.put("ls", context -> new CommandLine(new ListCommand(context)));
+    commands.put("inspect", context -> new CommandLine(new InspectCommand(context)));
+    commands.put("renew", context -> new CommandLine(new RenewCommand(context)));
     commands.put("exec", context -> stopAtPositional(new ExecCommand(context)));
     commands.put("shell", context -> stopAtPositional(new ShellCommand(context)));
     commands.put("cp", context -> new CommandLine(new CopyCommand(context)));
     commands.put("logs", context -> new CommandLine(new LogsCommand(context)));
+    commands.put("kill", context -> new CommandLine(new KillCommand(context)));
     commands.put("events", context -> new CommandLine(new EventsCommand(context)));
     commands.put("ports", context -> new CommandLine(new PortsCommand(context)));
     commands.put("pause", context -> new CommandLine(new PauseCommand(context)));
@@ -124,9 +149,13 @@ public final class Main {
     commands.put("keys", KeysCommand::commandLine);
     commands.put("config", context -> new CommandLine(new ConfigCommand(context)));
     commands.put("image", ImageCommand::commandLine);
+    commands.put("backup", context -> new CommandLine(new BackupCommand(context)));
+    commands.put("restore", context -> new CommandLine(new RestoreCommand(context)));
+    commands.put("purge", context -> new CommandLine(new PurgeCommand(context)));
     commands.put("conformance", context -> new CommandLine(new ConformanceCommand(context)));
     commands.put("bench", Main::bench);
     commands.put("completion", context -> new CommandLine(new CompletionCommand(context)));
+    commands.put("complete", context -> stopAtPositional(new CompleteCommand(context)));
     commands.put("version", context -> new CommandLine(new VersionCommand(context)));
     commands.put("help", context -> new CommandLine(new HelpCommand(context)));
     commands.put("train", context -> new CommandLine(new TrainCommand(context)));
@@ -175,6 +204,11 @@ public final class Main {
 
   private int execute(String[] args) {
     try {
+      UsageReport.rejectMissingCommand(args);
+    } catch (UsageException e) {
+      return fail(e.fault(), ExitCodes.USAGE, e, asksForJson(args));
+    }
+    try {
       ParseResult parsed = commandLine(args, globals, context).parseArgs(args);
       while (parsed.hasSubcommand()) {
         parsed = parsed.subcommand();
@@ -188,7 +222,8 @@ public final class Main {
       }
       return ((CliCommand) parsed.commandSpec().userObject()).run();
     } catch (ParameterException e) {
-      return fail(usage(e), ExitCodes.USAGE, e, asksForJson(args));
+      String path = environment.variables().getOrDefault("PATH", "");
+      return fail(new UsageReport(path).of(e), ExitCodes.USAGE, e, asksForJson(args));
     } catch (UsageException e) {
       return fail(e.fault(), ExitCodes.USAGE, e, globals.json);
     } catch (SandboxException e) {
@@ -217,24 +252,6 @@ public final class Main {
     return exitCode;
   }
 
-  private static Fault usage(ParameterException e) {
-    String command = e.getCommandLine().getCommandSpec().qualifiedName();
-    String problem = plain(e.getMessage());
-    String remedy = "see " + command + " --help";
-    if (e instanceof UnmatchedArgumentException unmatched) {
-      String word = unmatched.getUnmatched().getFirst();
-      if (!e.getCommandLine().getSubcommands().isEmpty() && !word.startsWith("-")) {
-        problem = "unknown command '" + (command + " " + word).substring("isola ".length()) + "'";
-      }
-      List<String> suggestions = unmatched.getSuggestions();
-      if (!suggestions.isEmpty()) {
-        remedy =
-            "did you mean " + String.join(" or ", suggestions) + "? See " + command + " --help";
-      }
-    }
-    return Fault.of(ErrorCode.INVALID_REQUEST, problem, remedy);
-  }
-
   /**
    * Looks for {@code --json} directly, because parsing may fail before the flag is reached.
    * Arguments after {@code --} belong to the command.
@@ -249,15 +266,6 @@ public final class Main {
       }
     }
     return false;
-  }
-
-  /**
-   * Lowercases the first letter: picocli's messages are sentences, but here they follow "isola: ".
-   */
-  private static String plain(@Nullable String message) {
-    return message == null || message.isEmpty()
-        ? "the command line cannot be parsed"
-        : Character.toLowerCase(message.charAt(0)) + message.substring(1);
   }
 
   private static Fault bug(Throwable e) {

@@ -42,6 +42,7 @@ final class TrainCommand implements CliCommand {
               "--server",
               "http://127.0.0.1:1"), // no server listens there; the request still loads the
           // client's classes
+          List.of("complete", "--", "ls", "--server", "http://127.0.0.1:1", "--"),
           List.of("exec", "--server", "http://127.0.0.1:1", "nothing", "true"));
 
   private final CommandContext context;

@@ -30,7 +30,36 @@ class ErrorMessageTest {
         Arguments.of("qq --version", 2, "unknown command 'qq'; see isola --help"),
         Arguments.of(
             "image nothing --help", 2, "unknown command 'image nothing'; see isola image --help"),
-        Arguments.of("run", 2, "missing required parameter: 'CMD'; see isola run --help"),
+        Arguments.of(
+            "run",
+            2,
+            "missing required parameter: 'CMD'; for example: isola run -- uname -a; see isola run"
+                + " --help"),
+        Arguments.of(
+            "-- ls -l",
+            2,
+            "there is no command before '--'; to run this in a fresh sandbox: isola run -- ls -l"),
+        Arguments.of("--", 2, "there is no command before '--'; see isola --help"),
+        Arguments.of("nosuch", 2, "unknown command 'nosuch'; see isola --help"),
+        Arguments.of("ps", 2, "unknown command 'ps'; did you mean isola ls? See isola --help"),
+        Arguments.of(
+            "snapshot list",
+            2,
+            "unknown command 'snapshot list'; did you mean isola snapshot ls? See isola --help"),
+        Arguments.of(
+            "ls -- x",
+            2,
+            "isola ls takes no arguments, and 'x' was given; isola inspect ID describes one"
+                + " sandbox, and isola exec ID -- ls lists files in it"),
+        Arguments.of(
+            "rm",
+            2,
+            "missing required parameter: 'ID'; isola ls lists the sandboxes; see isola rm --help"),
+        Arguments.of(
+            "run -it true",
+            2,
+            "unknown option: '-it'; omit it: standard input is passed without it, and isola run"
+                + " removes the sandbox; -t allocates a terminal"),
         Arguments.of("run --no-such true", 2, "unknown option: '--no-such'; see isola run --help"),
         Arguments.of(
             "run --jsn true",
@@ -50,9 +79,10 @@ class ErrorMessageTest {
         Arguments.of(
             "run --cpu two true", 2, "--cpu 'two' is not a number; use a value such as 2 or 0.5"),
         Arguments.of(
-            "run --memory 1g true",
+            "run --memory much true",
             2,
-            "--memory '1g' is not an integer; use a number of megabytes"),
+            "--memory 'much' is not a size; use a value such as 512m or 2g, or a number of"
+                + " megabytes"),
         Arguments.of("--color pink version", 2, "--color is 'pink'; use auto, always or never"),
         Arguments.of("help nothing", 2, "unknown command 'nothing'; see isola help"),
         Arguments.of(

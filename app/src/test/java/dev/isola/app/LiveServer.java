@@ -26,10 +26,12 @@ public final class LiveServer implements AutoCloseable {
 
   public final String url;
   private final RunningServer server;
+  private final ByteArrayOutputStream log;
 
-  private LiveServer(String url, RunningServer server) {
+  private LiveServer(String url, RunningServer server, ByteArrayOutputStream log) {
     this.url = url;
     this.server = server;
+    this.log = log;
   }
 
   /** Starts a server with the subprocess provider. */
@@ -61,7 +63,12 @@ public final class LiveServer implements AutoCloseable {
     RunningServer server =
         RunningServer.open(host, config, clock, new ServeLog(err, clock, new JsonLogLayout()));
     String line = out.toString(StandardCharsets.UTF_8).strip();
-    return new LiveServer(line.substring("Isola listening on ".length()), server);
+    return new LiveServer(line.substring("Isola listening on ".length()), server, err);
+  }
+
+  /** Returns the log so far. */
+  public String log() {
+    return log.toString(StandardCharsets.UTF_8);
   }
 
   Isola client() {

@@ -8,6 +8,7 @@ import dev.isola.app.cli.Console;
 import dev.isola.app.operate.DoctorCheck;
 import dev.isola.app.operate.DoctorCommand;
 import dev.isola.spi.Health;
+import dev.isola.spi.Isolation;
 import dev.isola.spi.provider.HostResources;
 import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
@@ -36,10 +37,12 @@ class ReportsTest {
 
   @Test
   void doctorReportsProvidersAndFixes() {
-    CommandResult called = isola().call("doctor");
+    CommandResult called = isola().call("doctor", "-v");
     assertThat(called.code()).isZero();
     assertThat(called.out())
-        .startsWith("Machine\nok  kernel ")
+        .startsWith(
+            "Isola can run sandboxes on this machine with subprocess (isolation: container).")
+        .contains("\nMachine\nok  kernel ")
         .contains("\nTools\n", " bwrap ", " nft ")
         .contains(
             "cgroups",
@@ -55,8 +58,39 @@ class ReportsTest {
         .contains("Provider subprocess, isolation container\nok  healthy  always\n")
         .contains("no  magic    no wand (optional)\n             fix: apt install wand\n")
         .contains("no  unhealthy  no bwrap\n               fix: apt install bubblewrap\n")
-        .endsWith("\nIsola works here: 1 of 2 providers\n")
-        .doesNotContain("\u001b");
+        .doesNotContain("\u001b", "666");
+  }
+
+  @Test
+  void doctorFirstSaysWhatWorksAndWhatToDoNext() {
+    CommandResult called = isola().call("doctor");
+    assertThat(called.code()).isZero();
+    assertThat(called.err()).isEmpty();
+    assertThat(called.out())
+        .isEqualTo(
+            """
+            Isola can run sandboxes on this machine with subprocess (isolation: container).
+            Next: isola run -- uname -a
+
+            Providers
+            ok  subprocess  container
+            no  bubblewrap  container  no bwrap
+
+            isola doctor -v prints every check of this machine, and the fix for what is missing.
+            """);
+  }
+
+  @Test
+  void doctorNamesTheFixOfAProviderIfNoneIsolates() {
+    good.isolation = Isolation.PROCESS;
+    CommandResult called = isola().call("doctor");
+    assertThat(called.code()).isZero();
+    assertThat(called.out())
+        .startsWith(
+            """
+            Isola cannot isolate sandboxes on this machine: only subprocess works.
+            Next: to enable bubblewrap (no bwrap): apt install bubblewrap
+            """);
   }
 
   @Test
@@ -66,7 +100,7 @@ class ReportsTest {
             new HostResources(
                 4, 8192, OptionalLong.of(2048), OptionalLong.of(90_000), OptionalLong.of(1000)));
     bad.resources = Optional.of(new HostResources(2, 1024));
-    assertThat(isola().call("doctor").out())
+    assertThat(isola().call("doctor", "-v").out())
         .contains("resources  4 processors, 8192 MB of memory (2048 free), 90000 MB of disk")
         .doesNotContain("2 processors");
     assertThat(isola().call("providers", "--json").out())
@@ -81,15 +115,23 @@ class ReportsTest {
     good.health = new Health.Unhealthy("ill", "rest");
     CommandResult called = isola().call("doctor");
     assertThat(called.code()).isEqualTo(1);
-    assertThat(called.out()).endsWith("\nIsola does not work here: 0 of 2 providers\n");
+    assertThat(called.out())
+        .startsWith(
+            """
+            Isola cannot run sandboxes on this machine: none of 2 providers works.
+            Next: to enable bubblewrap (no bwrap): apt install bubblewrap
+            """);
   }
 
   @Test
   void doctorReportsAnUnusableDataFolder() throws IOException {
     Path file = Files.createFile(folder.resolve("file"));
-    CommandResult called = isola().call("--data", file.toString(), "doctor");
+    CommandResult called = isola().call("--data", file.toString(), "doctor", "-v");
     assertThat(called.code()).isEqualTo(1);
     assertThat(called.out())
+        .startsWith(
+            "Isola cannot run sandboxes on this machine: none of 2 providers works.\nNext: ")
+        .containsPattern("\nNext: data folder: .* choose another folder with --data")
         .contains("no  data folder", "fix: choose another folder with --data or ISOLA_DATA");
     assertThat(called.err()).isEmpty();
   }
@@ -100,6 +142,7 @@ class ReportsTest {
         .startsWith(
             "{\"works\":true,\"healthy\":1,\"machine\":[{\"name\":\"kernel\",\"good\":true,")
         .contains("\"reason\":\"no bwrap\",\"fix\":\"apt install bubblewrap\"")
+        .contains("\"next\":\"isola run -- uname -a\"")
         .hasLineCount(1);
   }
 
@@ -159,7 +202,7 @@ class ReportsTest {
     bad.health = new Health.Unhealthy("no bwrap", "ask the administrator to install it");
     isola.interactive = new CliEnvironment.TtyStatus(false, true, false);
     isola.env.put("COLUMNS", "45");
-    assertThat(isola.call("--color", "never", "doctor").out())
+    assertThat(isola.call("--color", "never", "doctor", "-v").out())
         .contains(
             """
             ✗  unhealthy  no bwrap
@@ -266,11 +309,17 @@ class ReportsTest {
   }
 
   @Test
-  void completionContainsCommandsAndOptions() {
+  void completionScriptsListTheCommands() {
     assertThat(isola().call("completion").out())
-        .startsWith("#!/usr/bin/env bash")
-        .contains("bashcompinit", "--workspace", "doctor", "none", "bridge")
-        .doesNotContain("train");
+        .isEqualTo(isola().call("completion", "bash").out());
+    for (String shell : List.of("bash", "zsh", "fish")) {
+      assertThat(isola().call("completion", shell).out())
+          .contains(" doctor ", " inspect ", " complete -- ", "completion " + shell)
+          .doesNotContain("train", "@COMMANDS@");
+    }
+    CommandResult other = isola().call("completion", "tcsh");
+    assertThat(other.code()).isEqualTo(2);
+    assertThat(other.err()).contains("'tcsh'", "use bash, zsh or fish");
   }
 
   @Test

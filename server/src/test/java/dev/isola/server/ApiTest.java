@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -74,6 +75,34 @@ class ApiTest {
     assertThat(second.status()).as(second.text()).isEqualTo(200);
     assertThat(second.json().get("id")).isEqualTo(first.json().get("id"));
     assertThat(other.status()).as(other.text()).isEqualTo(409);
+  }
+
+  @Test
+  void sandboxIsFoundByNameAndByTheBeginningOfItsId() throws IOException {
+    String id = client.post("/api/v1/sandboxes", "{\"name\":\"web\"}").field("id");
+    TestClient.Response taken = client.post("/api/v1/sandboxes", "{\"name\":\"web\"}");
+
+    assertThat(taken.status()).as(taken.text()).isEqualTo(409);
+    assertThat(taken.json()).containsEntry("code", "CONFLICT").containsEntry("sandbox", id);
+    assertThat(client.get("/api/v1/sandboxes/" + id).json()).containsEntry("name", "web");
+    for (String query : List.of("name=web", "ref=web", "ref=" + id, "ref=" + id.substring(0, 9))) {
+      assertThat(client.get("/api/v1/sandboxes?" + query).list("sandboxes"))
+          .as(query)
+          .singleElement()
+          .asInstanceOf(InstanceOfAssertFactories.MAP)
+          .containsEntry("id", id);
+    }
+    for (String query : List.of("name=" + id, "name=we", "ref=we", "ref=" + id.substring(0, 2))) {
+      assertThat(client.get("/api/v1/sandboxes?" + query).list("sandboxes")).as(query).isEmpty();
+    }
+    assertThat(client.get("/api/v1/sandboxes/web").status()).as("paths have ids").isEqualTo(404);
+    for (String name : List.of("", "a b", "../x", "-a", "a".repeat(64), "0123456789abcdefghij")) {
+      TestClient.Response refused = client.post("/api/v1/sandboxes", "{\"name\":\"" + name + "\"}");
+      assertThat(refused.status()).as(refused.text()).isEqualTo(400);
+      assertThat(refused.text()).contains("name");
+    }
+    client.delete("/api/v1/sandboxes/" + id + "?force=true");
+    assertThat(client.get("/api/v1/sandboxes?name=web").list("sandboxes")).isEmpty();
   }
 
   @Test

@@ -22,8 +22,9 @@ class ExposedPortsTest {
       assertThat(made.status()).as(made.text()).isEqualTo(201);
       String ports = "/api/v1/sandboxes/" + made.field("id") + "/ports";
       assertThat(client.get(ports).text())
-          .isEqualTo(
-              "{\"ports\":[{\"port\":8000,\"public\":false},{\"port\":8001,\"public\":false}]}");
+          .contains(
+              "{\"ports\":[{\"port\":8000,\"public\":false,\"url\":\"http://8000-",
+              "},{\"port\":8001,\"public\":false,\"url\":\"http://8001-");
       assertThat(client.get(ports + "/9000/").status()).isEqualTo(403);
       assertThat(client.get(ports + "/9000/").text()).contains("exposePorts");
       assertThat(open(client, ports + "/9000")).isEqualTo(403);
@@ -32,7 +33,7 @@ class ExposedPortsTest {
       assertThat(client.get(ports + "/8000/").status()).as("closed port").isNotEqualTo(403);
       assertThat(open(client, ports + "/8000")).isEqualTo(200);
       assertThat(client.post(ports + "/8000/link", "{\"ttlSeconds\":9}").status()).isEqualTo(201);
-      assertThat(client.get(ports).text()).contains("{\"port\":8000,\"public\":true}");
+      assertThat(client.get(ports).text()).contains("{\"port\":8000,\"public\":true,");
       assertThat(testServer.client("").get(ports + "/9000/").status())
           .as("not disclosed to a client without a key")
           .isEqualTo(401);

@@ -95,6 +95,7 @@ class HostAccessTest {
       String exec = "{\"command\":\"true\"}";
 
       assertThat(use.get(port + "/").status()).isEqualTo(403);
+      assertThat(use.get(port).status()).as("connects to the port").isEqualTo(403);
       assertThat(use.post(sandbox + "/exec", exec).status()).isEqualTo(403);
       assertThat(use.post(sandbox + "/fork", "{}").status()).isEqualTo(403);
       assertThat(use.get(sandbox + "/files/content?path=/etc/hostname").status()).isEqualTo(403);

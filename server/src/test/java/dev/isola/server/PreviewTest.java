@@ -116,6 +116,21 @@ class PreviewTest {
   }
 
   @Test
+  void portIsDescribedWithItsUrlAndWhetherAProcessListens() throws IOException {
+    assertThat(client.get(prefix()).json())
+        .containsEntry("port", site.port())
+        .containsEntry("public", false)
+        .containsEntry("url", "http://" + host() + "/")
+        .containsEntry("listening", true);
+    assertThat(client.get(ports() + "/1").json()).containsEntry("listening", false);
+    assertThat(site.heads()).as("no request is sent").isEmpty();
+    assertThat(client.get(ports() + "/0").status()).isEqualTo(400);
+    assertThat(client.get(ports() + "/http").status()).isEqualTo(400);
+    assertThat(testServer.client(testServer.read).get(prefix()).status()).isEqualTo(403);
+    assertThat(anonymous.get(prefix()).status()).isEqualTo(401);
+  }
+
+  @Test
   void portIsPrivateUntilItIsPublished() throws IOException {
     assertThat(byHost(anonymous, "/", Map.of()).status()).isEqualTo(401);
     assertThat(anonymous.get(prefix() + "/").status()).isEqualTo(401);

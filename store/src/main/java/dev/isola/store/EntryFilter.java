@@ -3,6 +3,7 @@ package dev.isola.store;
 import dev.isola.spi.SandboxState;
 import java.time.Instant;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -12,6 +13,8 @@ import java.util.Set;
  *
  * @param labels the labels that a sandbox must have, all of them
  * @param startedAfter the time after which the sandbox was requested
+ * @param name the name that the client gave the sandbox
+ * @param reference the name, the id, or at least its first {@link #SHORTEST_PREFIX} characters
  * @param newestFirst lists in descending instead of ascending order
  */
 public record EntryFilter(
@@ -21,7 +24,12 @@ public record EntryFilter(
     Map<String, String> labels,
     Optional<Boolean> pooled,
     Optional<Instant> startedAfter,
+    Optional<String> name,
+    Optional<String> reference,
     boolean newestFirst) {
+
+  /** A shorter reference is compared with whole ids. */
+  public static final int SHORTEST_PREFIX = 3;
 
   static final Set<SandboxState> NOT_DESTROYED =
       Set.copyOf(EnumSet.complementOf(EnumSet.of(SandboxState.DESTROYED)));
@@ -34,6 +42,8 @@ public record EntryFilter(
           Map.of(),
           Optional.empty(),
           Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
           false);
 
   public EntryFilter {
@@ -41,44 +51,114 @@ public record EntryFilter(
     labels = Map.copyOf(labels);
   }
 
-  public EntryFilter tenant(String name) {
+  public EntryFilter tenant(String owner) {
     return new EntryFilter(
-        Optional.of(name), states, provider, labels, pooled, startedAfter, newestFirst);
+        Optional.of(owner),
+        states,
+        provider,
+        labels,
+        pooled,
+        startedAfter,
+        name,
+        reference,
+        newestFirst);
   }
 
   public EntryFilter states(SandboxState first, SandboxState... more) {
     return new EntryFilter(
-        tenant, EnumSet.of(first, more), provider, labels, pooled, startedAfter, newestFirst);
+        tenant,
+        EnumSet.of(first, more),
+        provider,
+        labels,
+        pooled,
+        startedAfter,
+        name,
+        reference,
+        newestFirst);
   }
 
   /** Restricts the result to sandboxes of which resources may still exist. */
   public EntryFilter notDestroyed() {
     return new EntryFilter(
-        tenant, NOT_DESTROYED, provider, labels, pooled, startedAfter, newestFirst);
+        tenant,
+        NOT_DESTROYED,
+        provider,
+        labels,
+        pooled,
+        startedAfter,
+        name,
+        reference,
+        newestFirst);
   }
 
-  public EntryFilter provider(String name) {
+  public EntryFilter provider(String one) {
     return new EntryFilter(
-        tenant, states, Optional.of(name), labels, pooled, startedAfter, newestFirst);
+        tenant,
+        states,
+        Optional.of(one),
+        labels,
+        pooled,
+        startedAfter,
+        name,
+        reference,
+        newestFirst);
   }
 
-  public EntryFilter label(String name, String value) {
-    Map<String, String> more = new java.util.HashMap<>(labels);
-    more.put(name, value);
-    return new EntryFilter(tenant, states, provider, more, pooled, startedAfter, newestFirst);
+  public EntryFilter label(String key, String value) {
+    Map<String, String> more = new HashMap<>(labels);
+    more.put(key, value);
+    return new EntryFilter(
+        tenant, states, provider, more, pooled, startedAfter, name, reference, newestFirst);
   }
 
   public EntryFilter pooled(boolean unclaimed) {
     return new EntryFilter(
-        tenant, states, provider, labels, Optional.of(unclaimed), startedAfter, newestFirst);
+        tenant,
+        states,
+        provider,
+        labels,
+        Optional.of(unclaimed),
+        startedAfter,
+        name,
+        reference,
+        newestFirst);
   }
 
   public EntryFilter startedAfter(Instant time) {
     return new EntryFilter(
-        tenant, states, provider, labels, pooled, Optional.of(time), newestFirst);
+        tenant, states, provider, labels, pooled, Optional.of(time), name, reference, newestFirst);
+  }
+
+  /** Restricts the result to sandboxes with this name. */
+  public EntryFilter name(String exact) {
+    return new EntryFilter(
+        tenant,
+        states,
+        provider,
+        labels,
+        pooled,
+        startedAfter,
+        Optional.of(exact),
+        reference,
+        newestFirst);
+  }
+
+  /** Restricts the result to sandboxes whose name is {@code text} or whose id begins with it. */
+  public EntryFilter reference(String text) {
+    return new EntryFilter(
+        tenant,
+        states,
+        provider,
+        labels,
+        pooled,
+        startedAfter,
+        name,
+        Optional.of(text),
+        newestFirst);
   }
 
   public EntryFilter newestFirst(boolean reversed) {
-    return new EntryFilter(tenant, states, provider, labels, pooled, startedAfter, reversed);
+    return new EntryFilter(
+        tenant, states, provider, labels, pooled, startedAfter, name, reference, reversed);
   }
 }

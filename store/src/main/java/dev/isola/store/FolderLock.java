@@ -10,9 +10,11 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -75,6 +77,25 @@ final class FolderLock implements AutoCloseable {
       if (!taken) {
         LOCKED.remove(folder);
       }
+    }
+  }
+
+  /** Returns the pid of the current owner of a folder, without creating or locking anything. */
+  static Optional<String> owner(Path requested) {
+    try {
+      Path folder = requested.toRealPath();
+      if (LOCKED.contains(folder)) {
+        return Optional.of(Long.toString(ProcessHandle.current().pid()));
+      }
+      try (FileChannel channel =
+          FileChannel.open(
+              folder.resolve(NAME), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        return channel.tryLock() == null ? Optional.of(owner(channel)) : Optional.empty();
+      }
+    } catch (NoSuchFileException none) {
+      return Optional.empty();
+    } catch (IOException e) {
+      throw unusable(requested, e);
     }
   }
 

@@ -23,7 +23,8 @@ record Migrations(List<Migration> steps) {
                 "0004-engine-state.sql",
                 "0005-expiry-actions.sql",
                 "0006-volumes.sql",
-                "0007-templates.sql")
+                "0007-templates.sql",
+                "0008-sandbox-names.sql")
             .map(Migration::resource)
             .toList());
   }

@@ -11,12 +11,14 @@ import java.util.Optional;
  * one.
  *
  * @param tenant the tenant that claims; a pooled sandbox of another tenant never matches
+ * @param name the name that the sandbox receives; if it is taken, no sandbox matches
  */
 public record PoolClaim(
     String specHash,
     String provider,
     String tenant,
     Map<String, String> labels,
+    Optional<String> name,
     Optional<Instant> expiresAt,
     Optional<Duration> idleTimeout,
     Instant now) {
@@ -27,6 +29,13 @@ public record PoolClaim(
   /** Returns a claim without labels, expiry and idle timeout. */
   public static PoolClaim of(String specHash, String provider, String tenant, Instant now) {
     return new PoolClaim(
-        specHash, provider, tenant, Map.of(), Optional.empty(), Optional.empty(), now);
+        specHash,
+        provider,
+        tenant,
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        now);
   }
 }

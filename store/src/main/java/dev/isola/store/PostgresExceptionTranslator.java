@@ -55,8 +55,17 @@ record PostgresExceptionTranslator(String databaseName, Duration deadline)
     return SqlExceptionTranslator.bug(databaseName, state, error);
   }
 
-  /** Tells whether the transaction was rolled back because of a conflict and can be retried. */
+  /**
+   * Tells whether the transaction was rolled back because of a conflict and can be retried. A
+   * second attempt sees the sandbox that took a name first and reports it.
+   */
   static boolean isRetryable(SQLException error) {
-    return "40001".equals(error.getSQLState()) || "40P01".equals(error.getSQLState());
+    String state = error.getSQLState();
+    return "40001".equals(state) || "40P01".equals(state) || isNameTaken(error);
+  }
+
+  private static boolean isNameTaken(SQLException error) {
+    return "23505".equals(error.getSQLState())
+        && Objects.requireNonNullElse(error.getMessage(), "").contains("sandbox_by_name");
   }
 }

@@ -17,7 +17,8 @@ public interface SandboxEntries {
    *
    * @param entry an entry in state {@code CREATING} with revision 0
    * @return the entry as stored, with revision 1
-   * @throws dev.isola.spi.error.Conflict if the id is taken, even by a destroyed sandbox
+   * @throws dev.isola.spi.error.Conflict if the id is taken, even by a destroyed sandbox, or the
+   *     name is taken by a sandbox of the tenant that is not destroyed
    */
   SandboxEntry insert(SandboxEntry entry);
 
@@ -58,7 +59,10 @@ public interface SandboxEntries {
    */
   List<SandboxEntry> findExpired(Instant now, int limit);
 
-  /** Claims a running sandbox of the warm pool for exactly one caller. Empty if none matches. */
+  /**
+   * Claims a running sandbox of the warm pool for exactly one caller. Empty if none matches, or if
+   * the name of the claim is taken.
+   */
   Optional<SandboxEntry> claimPooled(PoolClaim claim);
 
   /** Counts the sandboxes that are not destroyed. Combinations without sandboxes are omitted. */

@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  * @param suspension present while the sandbox is suspended
  * @param baseImage for a sandbox created from a snapshot: the image on which the snapshot was
  *     taken, empty text if there was none
+ * @param name chosen by the client; unique among the sandboxes of a tenant that are not destroyed
  * @param damage why the record is unreadable; the other fields then hold what could be read
  */
 public record SandboxEntry(
@@ -60,6 +61,7 @@ public record SandboxEntry(
     ExpiryAction whenExpired,
     Optional<Suspension> suspension,
     Optional<String> baseImage,
+    Optional<String> name,
     Optional<String> damage) {
 
   public SandboxEntry {
@@ -154,6 +156,7 @@ public record SandboxEntry(
     private ExpiryAction whenExpired = ExpiryAction.DESTROY;
     private @Nullable Suspension suspension;
     private @Nullable String baseImage;
+    private @Nullable String name;
     private @Nullable String damage;
 
     private Builder(
@@ -196,6 +199,7 @@ public record SandboxEntry(
       whenExpired = entry.whenExpired;
       suspension = entry.suspension.orElse(null);
       baseImage = entry.baseImage.orElse(null);
+      name = entry.name.orElse(null);
       damage = entry.damage.orElse(null);
     }
 
@@ -282,6 +286,11 @@ public record SandboxEntry(
       return this;
     }
 
+    public Builder name(@Nullable String chosen) {
+      name = chosen;
+      return this;
+    }
+
     /** Marks the entry as unreadable. The mark is not stored. */
     public Builder damage(@Nullable String why) {
       damage = why;
@@ -324,6 +333,7 @@ public record SandboxEntry(
           whenExpired,
           Optional.ofNullable(suspension),
           Optional.ofNullable(baseImage),
+          Optional.ofNullable(name),
           Optional.ofNullable(damage));
     }
   }

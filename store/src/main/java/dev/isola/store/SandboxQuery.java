@@ -62,6 +62,24 @@ record SandboxQuery(String sql, List<Object> values) {
               terms.add("created_at > ?");
               values.add(time);
             });
+    filter
+        .name()
+        .ifPresent(
+            name -> {
+              terms.add("name = ?");
+              values.add(name);
+            });
+    filter
+        .reference()
+        .ifPresent(
+            text -> {
+              // Not LIKE: SQLite ignores case in it, and a reference may contain an underscore.
+              boolean prefix = text.length() >= EntryFilter.SHORTEST_PREFIX;
+              String id = prefix ? "substr(id, 1, " + text.length() + ")" : "id";
+              terms.add("(name = ? or " + id + " = ?)");
+              values.add(text);
+              values.add(text);
+            });
     if (!after.isEmpty()) {
       Cursor cursor = Cursor.decode(after);
       terms.add("(created_at, id) " + (filter.newestFirst() ? "<" : ">") + " (?, ?)");

@@ -39,7 +39,8 @@ final class SandboxRow {
           "suspended",
           "suspended_idle_timeout",
           "suspended_snapshot",
-          "base_image");
+          "base_image",
+          "name");
 
   /** Labels that held engine state before the state had columns of its own. */
   private static final Set<String> RETIRED_LABELS =
@@ -75,7 +76,8 @@ final class SandboxRow {
       entry.suspension().map(Suspension::reason),
       entry.suspension().flatMap(Suspension::idleTimeout),
       entry.suspension().flatMap(Suspension::snapshot),
-      entry.baseImage()
+      entry.baseImage(),
+      entry.name()
     };
   }
 
@@ -124,6 +126,7 @@ final class SandboxRow {
         ExpiryAction.valueOf(row.text("when_expired")),
         suspension(row),
         row.optionalText("base_image"),
+        row.optionalText("name"),
         Optional.empty());
   }
 
@@ -153,6 +156,7 @@ final class SandboxRow {
         ExpiryAction.DESTROY,
         Optional.empty(),
         Optional.empty(),
+        row.optionalText("name"),
         Optional.of(reason));
   }
 

@@ -27,7 +27,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
           + String.join(", ", SandboxRow.MUTABLE_COLUMNS)
           + ") values ("
           + String.join(", ", Collections.nCopies(SandboxRow.MUTABLE_COLUMNS.size() + 2, "?"))
-          + ") on conflict (id) do nothing";
+          + ") on conflict do nothing";
 
   private static final String COMPARE_AND_SET =
       "update sandbox set "
@@ -55,17 +55,44 @@ record SqlSandboxes(Database database) implements SandboxEntries {
           List<Object> values = new ArrayList<>(List.of(stored.id().value(), stored.createdAt()));
           values.addAll(Arrays.asList(SandboxRow.values(stored)));
           if (Sql.update(c, INSERT, values.toArray()) == 0) {
-            throw Fault.of(
-                    ErrorCode.CONFLICT,
-                    "sandbox " + stored.id() + " already exists",
-                    "use another id")
-                .sandbox(stored.id())
-                .exception();
+            throw alreadyExists(c, stored);
           }
           writeLabels(c, stored.id(), stored.labels());
           writeTransition(c, Optional.empty(), stored);
           return stored;
         });
+  }
+
+  /** Returns the error for an intent that has the id or the name of another sandbox. */
+  private static SandboxException alreadyExists(Connection c, SandboxEntry intent)
+      throws SQLException {
+    Optional<SandboxId> holder =
+        intent.name().isPresent()
+            ? nameHolder(c, intent.tenant(), intent.name().get())
+            : Optional.empty();
+    if (holder.isPresent() && !holder.get().equals(intent.id())) {
+      return Fault.of(
+              ErrorCode.CONFLICT,
+              "the name '" + intent.name().orElseThrow() + "' belongs to sandbox " + holder.get(),
+              "use another name, or destroy that sandbox first")
+          .sandbox(holder.get())
+          .with("name", intent.name().orElseThrow())
+          .exception();
+    }
+    return Fault.of(
+            ErrorCode.CONFLICT, "sandbox " + intent.id() + " already exists", "use another id")
+        .sandbox(intent.id())
+        .exception();
+  }
+
+  private static Optional<SandboxId> nameHolder(Connection c, String tenant, String name)
+      throws SQLException {
+    return Sql.one(
+        c,
+        "select id from sandbox where tenant = ? and name = ? and state <> 'DESTROYED'",
+        row -> new SandboxId(row.text("id")),
+        tenant,
+        name);
   }
 
   @Override
@@ -168,7 +195,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
                 Collections.min(List.of(claim.expiresAt().orElseThrow(), idleAt.orElseThrow())))
             : claim.expiresAt().or(() -> idleAt);
     String sql =
-        "update sandbox set tenant = ?, labels = ?, pooled = 0, warm = 1,"
+        "update sandbox set tenant = ?, labels = ?, name = ?, pooled = 0, warm = 1,"
             + " revision = revision + 1, updated_at = ?, last_activity = ?, expires_at = ?,"
             + " idle_timeout = ?, due_at = ?"
             + " where id = (select id from sandbox where pooled = 1 and state = 'RUNNING'"
@@ -178,6 +205,10 @@ record SqlSandboxes(Database database) implements SandboxEntries {
             + ") returning *";
     return database.write(
         c -> {
+          if (claim.name().isPresent()
+              && nameHolder(c, claim.tenant(), claim.name().get()).isPresent()) {
+            return Optional.empty();
+          }
           Optional<SandboxEntry> claimed =
               Sql.one(
                       c,
@@ -185,6 +216,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
                       SandboxRow::read,
                       claim.tenant(),
                       SandboxRow.labels(claim.labels()),
+                      claim.name(),
                       claim.now(),
                       claim.now(),
                       claim.expiresAt(),

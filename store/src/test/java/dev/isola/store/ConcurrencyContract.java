@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.DeadlineExceeded;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -111,6 +113,46 @@ abstract class ConcurrencyContract extends LedgerContract {
     } catch (DeadlineExceeded nothingWritten) {
       return Optional.empty();
     }
+  }
+
+  @Test
+  void exactlyOneOfConcurrentIntentsAndClaimsReceivesAName() throws InterruptedException {
+    int rounds = 20;
+    manyRunning("pooled", 4 * rounds, b -> b.pooled(true));
+    for (int round = 0; round < rounds; round++) {
+      String name = "web-" + round;
+      AtomicInteger next = new AtomicInteger();
+      List<Callable<Boolean>> work = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        String id = "n" + round + "x" + next.incrementAndGet();
+        work.add(() -> insertsWithName(id, name));
+        work.add(() -> claimsWithName(name));
+      }
+      assertThat(together(work)).as(name).containsOnlyOnce(true);
+      assertThat(ledger.sandboxes().list(EntryFilter.ALL.name(name), "", 10).entries()).hasSize(1);
+    }
+  }
+
+  private boolean insertsWithName(String id, String name) {
+    try {
+      return ledger.sandboxes().insert(intent(id).name(name).build()).name().isPresent();
+    } catch (Conflict taken) {
+      return false;
+    }
+  }
+
+  private boolean claimsWithName(String name) {
+    PoolClaim claim =
+        new PoolClaim(
+            "hash",
+            "memory",
+            "",
+            Map.of(),
+            Optional.of(name),
+            Optional.empty(),
+            Optional.empty(),
+            NOW);
+    return ledger.sandboxes().claimPooled(claim).isPresent();
   }
 
   @Test

@@ -101,6 +101,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
             "memory",
             "red",
             Map.of("team", "x"),
+            Optional.empty(),
             Optional.of(NOW.plusSeconds(9)),
             Optional.of(Duration.ofSeconds(3)),
             NOW.plusSeconds(1));

@@ -49,6 +49,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
             new Suspension(
                 Suspension.Reason.IDLE, Optional.of(Duration.ofSeconds(5)), Optional.of("s1")))
         .baseImage("base")
+        .name("web-1")
         .build();
   }
 
@@ -114,6 +115,53 @@ abstract class SandboxEntriesContract extends LedgerContract {
         .satisfies(e -> assertThat(e.sandbox()).contains(id("one")));
     assertThat(ledger.sandboxes().find(id("one"))).contains(first);
     assertThat(ledger.sandboxes().transitions(id("one"))).hasSize(1);
+  }
+
+  @Test
+  void nameBelongsToOneSandboxOfATenantUntilItIsDestroyed() {
+    SandboxEntry first = running("one", b -> b.name("web"));
+
+    assertThatExceptionOfType(Conflict.class)
+        .isThrownBy(() -> ledger.sandboxes().insert(intent("two").name("web").build()))
+        .withMessageContaining("'web' belongs to sandbox one")
+        .satisfies(e -> assertThat(e.sandbox()).contains(id("one")));
+    assertThat(ledger.sandboxes().find(id("two"))).isEmpty();
+    ledger.sandboxes().insert(intent("other").tenant("red").name("web").build());
+    ledger.sandboxes().insert(intent("none").build());
+    ledger.sandboxes().insert(intent("nothing").build());
+
+    SandboxEntry ending =
+        written(ledger.sandboxes().update(first.withState(SandboxState.TERMINATING, NOW)));
+    assertThatExceptionOfType(Conflict.class)
+        .isThrownBy(() -> ledger.sandboxes().insert(intent("two").name("web").build()));
+    written(ledger.sandboxes().update(ending.withState(SandboxState.DESTROYED, NOW)));
+    assertThat(ledger.sandboxes().insert(intent("two").name("web").build()).name()).contains("web");
+    assertThat(ledger.sandboxes().find(id("one")).orElseThrow().name()).contains("web");
+  }
+
+  @Test
+  void sandboxesAreFoundByNameAndByTheBeginningOfTheId() {
+    running("abc1", b -> b.name("web"));
+    running("abc2", b -> b.name("abc1"));
+    running("ab", b -> b);
+    running("web9", b -> b);
+
+    assertThat(ids(EntryFilter.ALL.name("web"))).containsExactly("abc1");
+    assertThat(ids(EntryFilter.ALL.name("abc"))).isEmpty();
+    assertThat(ids(EntryFilter.ALL.reference("abc"))).containsExactly("abc1", "abc2");
+    assertThat(ids(EntryFilter.ALL.reference("abc1"))).containsExactly("abc1", "abc2");
+    assertThat(ids(EntryFilter.ALL.reference("web"))).containsExactly("abc1", "web9");
+    assertThat(ids(EntryFilter.ALL.reference("ab"))).as("too short").containsExactly("ab");
+    assertThat(ids(EntryFilter.ALL.reference("ABC"))).isEmpty();
+    assertThat(ids(EntryFilter.ALL.reference("%%%"))).isEmpty();
+    assertThat(ids(EntryFilter.ALL.reference("___"))).isEmpty();
+  }
+
+  private List<String> ids(EntryFilter filter) {
+    return ledger.sandboxes().list(filter, "", 10).entries().stream()
+        .map(entry -> entry.id().value())
+        .sorted()
+        .toList();
   }
 
   @Test

@@ -2,14 +2,29 @@ package dev.isola.app.cli;
 
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.VolumeMount;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Parses option values. Every method throws {@link UsageException} naming the option. */
 public final class Arguments {
+  private static final Pattern MEGABYTES =
+      Pattern.compile("([0-9]{1,9}(?:\\.[0-9]{1,6})?)(?:([mMgGtT])(?:[iI]?[bB])?)?");
+
+  /**
+   * A mount as written on the command line.
+   *
+   * @param source before the last colon
+   */
+  public record Mount(String source, String destination, boolean readOnly) {}
+
   private Arguments() {}
 
   /** Parses {@code 30s}, {@code 1h30m}, {@code 500ms} or plain seconds. */
@@ -104,6 +119,17 @@ public final class Arguments {
 
   /** Parses {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}; SRC may be relative. */
   static VolumeMount mount(String option, String text) {
+    Mount mount = mount(option, text, "a folder or file of this host");
+    return VolumeMount.bind(
+        hostPath(option, mount.source()).toString(), mount.destination(), mount.readOnly());
+  }
+
+  /**
+   * Splits {@code SRC:DST}, {@code SRC:DST:ro} or {@code SRC:DST:rw}.
+   *
+   * @param meaning of SRC, for the error message
+   */
+  public static Mount mount(String option, String text, String meaning) {
     String rest = text;
     boolean readOnly = rest.endsWith(":ro");
     if (readOnly || rest.endsWith(":rw")) {
@@ -114,10 +140,9 @@ public final class Arguments {
     if (colon < 1 || colon == rest.length() - 1) {
       throw new UsageException(
           option + " '" + text + "' is not of the form SRC:DST or SRC:DST:ro",
-          "SRC is a folder or file of this host, DST an absolute path in the sandbox");
+          "SRC is " + meaning + ", DST an absolute path in the sandbox");
     }
-    return VolumeMount.bind(
-        hostPath(option, rest.substring(0, colon)).toString(), rest.substring(colon + 1), readOnly);
+    return new Mount(rest.substring(0, colon), rest.substring(colon + 1), readOnly);
   }
 
   public static Path hostPath(String option, String text) {
@@ -167,6 +192,28 @@ public final class Arguments {
       throw new UsageException(
           option + " '" + text + "' is not an integer", "use a value such as 100");
     }
+  }
+
+  /** Parses a size in megabytes: {@code 512}, {@code 512m}, {@code 2g} or {@code 1.5g}. */
+  public static long megabytes(String option, String text) {
+    Matcher size = MEGABYTES.matcher(text);
+    if (size.matches()) {
+      BigDecimal factor =
+          BigDecimal.valueOf(
+              switch (size.group(2) == null ? "m" : size.group(2).toLowerCase(Locale.ROOT)) {
+                case "t" -> 1024 * 1024;
+                case "g" -> 1024;
+                default -> 1;
+              });
+      BigDecimal megabytes = new BigDecimal(size.group(1)).multiply(factor);
+      boolean fraction = size.group(2) == null && size.group(1).indexOf('.') >= 0;
+      if (!fraction && megabytes.compareTo(BigDecimal.ONE) >= 0) {
+        return megabytes.setScale(0, RoundingMode.HALF_UP).longValueExact();
+      }
+    }
+    throw new UsageException(
+        option + " '" + text + "' is not a size",
+        "use a value such as 512m or 2g, or a number of megabytes");
   }
 
   /** Parses a number of bytes: {@code 500M}, {@code 20G} or plain bytes. */

@@ -21,7 +21,7 @@ public final class CommandContext {
   }
 
   public Console console() {
-    return new Console(environment, globals.json, globals.verbose, globals.color);
+    return new Console(environment, globals.json, globals.verbose, globals.color, globals.wide);
   }
 
   /** Returns the console for standard error, where the server's log goes. */
@@ -44,6 +44,11 @@ public final class CommandContext {
         config.providers(),
         new DataFolder(config.get(ConfigKeys.DATA)),
         InstantSource.system());
+  }
+
+  /** Returns the providers with their settings, in another data folder. */
+  public Providers providers(Config config, DataFolder data) {
+    return new Providers(environment.factories(), config.providers(), data, InstantSource.system());
   }
 
   public Providers providers() {

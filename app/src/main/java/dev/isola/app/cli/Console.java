@@ -31,8 +31,18 @@ public final class Console {
   private final boolean json;
   private final boolean verbose;
   private final boolean color;
+  private final boolean wide;
 
   public Console(CliEnvironment environment, boolean json, boolean verbose, String when) {
+    this(environment, json, verbose, when, false);
+  }
+
+  /**
+   * @param wide whether tables are as wide as their content
+   */
+  public Console(
+      CliEnvironment environment, boolean json, boolean verbose, String when, boolean wide) {
+    this.wide = wide;
     this.environment = environment;
     this.json = json;
     this.verbose = verbose;
@@ -95,9 +105,12 @@ public final class Console {
     return !environment.tty().out() && !color ? "!!" : styled(Style.YELLOW, "!");
   }
 
-  /** Returns the width of the terminal, or no limit if standard output is not a terminal. */
+  /**
+   * Returns the width of the terminal, or no limit if standard output is not a terminal or {@code
+   * --wide} is set.
+   */
   public int columns() {
-    if (!environment.tty().out()) {
+    if (wide || !environment.tty().out()) {
       return Integer.MAX_VALUE;
     }
     String setting = environment.variables().getOrDefault("COLUMNS", "");

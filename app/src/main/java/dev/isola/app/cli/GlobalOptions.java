@@ -44,6 +44,12 @@ public final class GlobalOptions {
   String color = "auto";
 
   @Option(
+      names = "--wide",
+      scope = ScopeType.INHERIT,
+      description = "Do not shorten tables to the width of the terminal.")
+  boolean wide;
+
+  @Option(
       names = "--data",
       paramLabel = "DIR",
       scope = ScopeType.INHERIT,

@@ -1,5 +1,8 @@
 package dev.isola.app.cli;
 
+import dev.isola.document.Suggestion;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -17,8 +20,8 @@ public final class HelpCommand implements CliCommand {
 
   @Spec private @Nullable CommandSpec spec;
 
-  @Parameters(paramLabel = "COMMAND", arity = "0..1", description = "The command to describe.")
-  private @Nullable String command;
+  @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "The command to describe.")
+  private List<String> words = new ArrayList<>();
 
   public HelpCommand(CommandContext context) {
     this.context = context;
@@ -29,10 +32,16 @@ public final class HelpCommand implements CliCommand {
     if (spec == null) {
       throw new IllegalStateException("picocli did not inject the spec");
     }
-    CommandLine root = spec.root().commandLine();
-    CommandLine target = command == null ? root : root.getSubcommands().get(command);
-    if (target == null) {
-      throw new UsageException("unknown command '" + command + "'", "see isola help");
+    CommandLine target = spec.root().commandLine();
+    for (String word : words) {
+      CommandLine next = target.getSubcommands().get(word);
+      if (next == null) {
+        List<String> close = Suggestion.candidates(word, target.getSubcommands().keySet(), 1);
+        throw new UsageException(
+            "unknown command '" + String.join(" ", words) + "'",
+            close.isEmpty() ? "see isola help" : "did you mean " + close.getFirst() + "?");
+      }
+      target = next;
     }
     return show(target, context);
   }

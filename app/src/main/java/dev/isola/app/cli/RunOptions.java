@@ -127,8 +127,8 @@ public final class RunOptions {
 
   @Option(
       names = "--memory",
-      paramLabel = "MB",
-      description = "Memory limit in megabytes. Default: 1024.")
+      paramLabel = "SIZE",
+      description = "Memory limit: 512m, 2g, or a number of megabytes. Default: 1024.")
   @Nullable String memory;
 
   @Option(
@@ -292,7 +292,7 @@ public final class RunOptions {
       limits = limits.withCpu(Arguments.decimal("--cpu", cpu));
     }
     if (memory != null) {
-      limits = limits.withMemoryMb(Arguments.count("--memory", memory, "megabytes"));
+      limits = limits.withMemoryMb(Arguments.megabytes("--memory", memory));
     }
     if (processes != null) {
       limits = limits.withProcesses(Arguments.integer("--processes", processes));

@@ -8,10 +8,13 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.Table;
+import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Health;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +26,10 @@ import picocli.CommandLine.Command;
  */
 @Command(
     name = "doctor",
-    description = "Check what works on this machine, and how to fix what does not.",
+    description = {
+      "Report whether sandboxes run on this machine, and what to do next.",
+      "With -v, print every check and the fix for what is missing."
+    },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:at least one provider works", "1:no provider works"})
 public final class DoctorCommand implements CliCommand {
@@ -44,33 +50,66 @@ public final class DoctorCommand implements CliCommand {
           ToolChecks.of(context.environment().variables(), providers.programs()).checks();
       List<ProviderReport> reports = ProviderReport.all(providers);
       long healthy = reports.stream().filter(report -> report.health().usable()).count();
+      DoctorSummary summary =
+          DoctorSummary.of(checks, reports, providers.instances(), policy(console));
       if (console.json()) {
-        console.print(json(checks, tools, reports, healthy));
+        console.print(json(checks, tools, reports, healthy, summary));
       } else {
-        console.print(text(console, checks, tools, reports, healthy));
+        String details =
+            console.verbose()
+                ? details(console, checks, tools, reports)
+                : overview(console, reports);
+        console.print(String.join("\n", summary.lines()) + "\n\n" + details);
       }
       return healthy > 0 ? ExitCodes.OK : NOTHING_WORKS;
     }
   }
 
-  private static String text(
+  /** Returns the policy that runs and servers with the default configuration have. */
+  private SelectionPolicy policy(Console console) {
+    try {
+      return context.configSources(null, List.of()).readOrThrow().policy();
+    } catch (SandboxException e) {
+      console.printErr("the configuration is not used: " + e.fault().problem());
+      return SelectionPolicy.DEFAULT;
+    }
+  }
+
+  /** Returns one line for each provider, those that work first. */
+  private static String overview(Console console, List<ProviderReport> reports) {
+    List<ProviderReport> sorted = new ArrayList<>(reports);
+    sorted.sort(Comparator.comparing(report -> !report.health().usable()));
+    Table table = new Table();
+    for (ProviderReport report : sorted) {
+      boolean degraded = report.health() instanceof Health.Degraded;
+      table.row(
+          degraded ? console.warningMark() : console.statusMark(report.health().usable()),
+          report.name(),
+          DoctorSummary.isolation(report),
+          switch (report.health()) {
+            case Health.Healthy _ -> "";
+            case Health.Degraded(String reason, String _) -> reason;
+            case Health.Unhealthy(String reason, String _) -> reason;
+          });
+    }
+    return console.styled(Style.BOLD, "Providers")
+        + "\n"
+        + table.fitted(console.columns())
+        + "\nisola doctor -v prints every check of this machine, and the fix for what is missing.\n";
+  }
+
+  private static String details(
       Console console,
       List<DoctorCheck> checks,
       List<DoctorCheck> tools,
-      List<ProviderReport> reports,
-      long healthy) {
+      List<ProviderReport> reports) {
     StringBuilder text = new StringBuilder();
     text.append(section(console, console.styled(Style.BOLD, "Machine"), checks)).append('\n');
     text.append(section(console, console.styled(Style.BOLD, "Tools"), tools));
     for (ProviderReport report : reports) {
       text.append('\n').append(provider(console, report));
     }
-    text.append('\n');
-    text.append(
-        healthy > 0
-            ? "Isola works here: " + healthy + " of " + reports.size() + " providers"
-            : "Isola does not work here: 0 of " + reports.size() + " providers");
-    return text.append('\n').toString();
+    return text.toString();
   }
 
   public static String section(Console console, String title, List<DoctorCheck> checks) {
@@ -136,13 +175,16 @@ public final class DoctorCommand implements CliCommand {
       List<DoctorCheck> checks,
       List<DoctorCheck> tools,
       List<ProviderReport> reports,
-      long healthy) {
+      long healthy,
+      DoctorSummary summary) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("works", healthy > 0);
     json.put("healthy", healthy);
     json.put("machine", checks.stream().map(DoctorCheck::json).toList());
     json.put("tools", tools.stream().map(DoctorCheck::json).toList());
     json.put("providers", reports.stream().map(ProviderReport::json).toList());
+    json.put("summary", summary.verdict());
+    json.put("next", summary.next());
     return json;
   }
 }

@@ -57,7 +57,8 @@ final class ImageCheckCommand implements CliCommand {
     return text.append(check.image().name())
         .append(": ")
         .append(check.different())
-        .append(" paths have changed; import the image again\n")
+        .append(check.different() == 1 ? " path has changed" : " paths have changed")
+        .append("; import the image again\n")
         .toString();
   }
 

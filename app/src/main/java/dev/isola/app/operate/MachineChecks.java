@@ -140,8 +140,8 @@ public final class MachineChecks {
     return DoctorCheck.bad("/dev/kvm", "permission denied", permission(kvm));
   }
 
-  /** Suggests the group that owns the device, unless that is root's. */
-  private static String permission(Path device) {
+  /** Suggests the group that owns the device or, if that is root's, a group for it. */
+  static String permission(Path device) {
     try {
       String group = Files.readAttributes(device, PosixFileAttributes.class).group().getName();
       if (!group.equals("root")) {
@@ -150,7 +150,11 @@ public final class MachineChecks {
     } catch (IOException e) {
       // Fall through to the generic advice.
     }
-    return "as root: chmod 666 " + device;
+    return "as root: groupadd -f kvm; chgrp kvm "
+        + device
+        + "; chmod 660 "
+        + device
+        + "; usermod -aG kvm USER; then log in again";
   }
 
   static DoctorCheck memory(String meminfo) {

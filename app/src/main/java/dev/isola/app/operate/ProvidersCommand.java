@@ -64,7 +64,7 @@ public final class ProvidersCommand implements CliCommand {
         table.row(report.name(), status, "-", "-", "-", "-");
       }
     }
-    return table.text();
+    return table.fitted(console.columns());
   }
 
   private static String list(List<String> words) {

@@ -21,7 +21,7 @@ import java.util.TreeMap;
  * Servers that the user has logged in to, stored in {@code $XDG_CONFIG_HOME/isola/contexts}. Only
  * the owner can read the file, because it contains keys.
  */
-final class Contexts {
+public final class Contexts {
   /** A server and a key for it. */
   record Context(String name, String url, String key) {
     @Override
@@ -46,6 +46,11 @@ final class Contexts {
         config.startsWith("/")
             ? Path.of(config)
             : Path.of(env.getOrDefault("HOME", "/root"), ".config"));
+  }
+
+  /** Returns the file, which may not exist. */
+  public static Path file(Map<String, String> env) {
+    return of(env).file;
   }
 
   Map<String, Context> all() {

@@ -67,7 +67,7 @@ public final class ContextsCommand implements CliCommand {
                   entry.name().equals(current) ? "*" : "",
                   entry.name(),
                   CellFormat.text(entry.url())));
-      console.print(table.text());
+      console.print(table.fitted(console.columns()));
     }
     return ExitCodes.OK;
   }

@@ -3,6 +3,7 @@ package dev.isola.app.remote;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.client.Files;
 import dev.isola.client.Isola;
+import dev.isola.engine.lifecycle.SandboxNames;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 
@@ -11,10 +12,12 @@ import picocli.CommandLine.Command;
     name = "cp",
     description = {
       "Copy a file or folder between this host and a sandbox.",
-      "One of SRC and DST is ID:PATH, the other a path on this host, or - for stdin or stdout."
+      "One of SRC and DST is ID:PATH, the other a path on this host, or - for stdin or stdout.",
+      "ID is the id of a sandbox, its name, or the first characters of the id."
     })
 public final class CopyCommand extends FileCopyCommand {
-  private static final Pattern REMOTE = Pattern.compile("([a-z0-9]{1,32}):(.*)", Pattern.DOTALL);
+  private static final Pattern REMOTE =
+      Pattern.compile("(" + SandboxNames.PATTERN + "):(.*)", Pattern.DOTALL);
 
   public CopyCommand(CommandContext context) {
     super(context, REMOTE, "ID", "isola cp notes.txt ID:notes.txt");
@@ -22,6 +25,6 @@ public final class CopyCommand extends FileCopyCommand {
 
   @Override
   Files files(Isola isola, String id) {
-    return isola.sandbox(id).files();
+    return sandbox(isola, id).files();
   }
 }

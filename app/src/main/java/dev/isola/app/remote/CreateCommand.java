@@ -9,6 +9,7 @@ import dev.isola.app.cli.UsageException;
 import dev.isola.client.Isola;
 import dev.isola.client.SandboxInfo;
 import dev.isola.client.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -27,6 +28,14 @@ import picocli.CommandLine.Option;
       "Requires a server (see isola serve). To run a command without a server, use isola run."
     })
 public final class CreateCommand extends RemoteCommand {
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description =
+          "Name of the sandbox: letters, digits, '.', '_' and '-'. Commands accept it instead of"
+              + " the id. Unique until the sandbox is destroyed.")
+  private @Nullable String name;
+
   @Option(names = "--image", paramLabel = "IMAGE", description = "Image of the root file system.")
   private @Nullable String image;
 
@@ -107,10 +116,16 @@ public final class CreateCommand extends RemoteCommand {
   @Option(names = "--cpu", paramLabel = "N", description = "CPU limit in cores; may be a fraction.")
   private @Nullable String cpu;
 
-  @Option(names = "--memory", paramLabel = "MB", description = "Memory limit in megabytes.")
+  @Option(
+      names = "--memory",
+      paramLabel = "SIZE",
+      description = "Memory limit: 512m, 2g, or a number of megabytes.")
   private @Nullable String memory;
 
-  @Option(names = "--disk", paramLabel = "MB", description = "Disk limit in megabytes.")
+  @Option(
+      names = "--disk",
+      paramLabel = "SIZE",
+      description = "Disk limit: 512m, 2g, or a number of megabytes.")
   private @Nullable String disk;
 
   @Option(names = "--processes", paramLabel = "N", description = "Maximum number of processes.")
@@ -121,6 +136,26 @@ public final class CreateCommand extends RemoteCommand {
       paramLabel = "N",
       description = "Maximum number of threads of all processes together.")
   private @Nullable String threads;
+
+  @Option(
+      names = {"-u", "--user"},
+      paramLabel = "USER",
+      description = "Run commands as this user (name, UID or user:group).")
+  private @Nullable String user;
+
+  @Option(
+      names = {"-w", "--workdir"},
+      paramLabel = "DIR",
+      description = "Working folder of commands. Default: the workspace.")
+  private @Nullable String workdir;
+
+  @Option(
+      names = "--mount",
+      paramLabel = "SRC:DST[:ro]",
+      description =
+          "Mount a volume by name, or a folder of the server's host by absolute path (needs a key"
+              + " with scope admin). Repeatable.")
+  private List<String> mounts = new ArrayList<>();
 
   @Option(
       names = "--network",
@@ -162,6 +197,16 @@ public final class CreateCommand extends RemoteCommand {
 
   private SandboxSpec spec() {
     SandboxSpec.Builder spec = file == null ? SandboxSpec.builder() : read(file).toBuilder();
+    if (name != null) {
+      spec.name(name);
+    }
+    if (user != null) {
+      spec.user(user);
+    }
+    if (workdir != null) {
+      spec.cwd(workdir);
+    }
+    mounts.forEach(mount -> addMount(spec, mount));
     if (image != null) {
       spec.image(image);
     }
@@ -200,10 +245,10 @@ public final class CreateCommand extends RemoteCommand {
       spec.cpu(Arguments.decimal("--cpu", cpu));
     }
     if (memory != null) {
-      spec.memoryMb(Arguments.count("--memory", memory, "megabytes"));
+      spec.memoryMb(Arguments.megabytes("--memory", memory));
     }
     if (disk != null) {
-      spec.diskMb(Arguments.count("--disk", disk, "megabytes"));
+      spec.diskMb(Arguments.megabytes("--disk", disk));
     }
     if (processes != null) {
       spec.processes(Arguments.integer("--processes", processes));
@@ -218,6 +263,19 @@ public final class CreateCommand extends RemoteCommand {
       spec.id(id);
     }
     return spec.build();
+  }
+
+  private static void addMount(SandboxSpec.Builder spec, String text) {
+    Arguments.Mount mount =
+        Arguments.mount("--mount", text, "a volume, or a folder of the server's host");
+    boolean hostFolder = mount.source().startsWith("/");
+    if (!hostFolder && !VolumeMount.isValidName(mount.source())) {
+      throw new UsageException(
+          "--mount '" + text + "' has a relative path as SRC",
+          "use an absolute path of the server's host, or the name of a volume such as"
+              + " data:/data; isola cp copies files of this host into a sandbox");
+    }
+    spec.mount(mount.source(), mount.destination(), mount.readOnly());
   }
 
   private SandboxSpec read(String from) {

@@ -35,11 +35,9 @@ public final class EventsCommand extends RemoteCommand {
 
   @Override
   int run(Isola isola, Console console) {
-    if (sandbox != null) {
-      sandbox(isola, sandbox); // with an invalid id the stream would stay silent forever
-    }
-    try (EventStream events =
-        isola.events(Optional.ofNullable(sandbox), Optional.ofNullable(after))) {
+    // With an invalid id the stream would stay silent forever.
+    Optional<String> id = Optional.ofNullable(sandbox).map(text -> sandbox(isola, text).id());
+    try (EventStream events = isola.events(id, Optional.ofNullable(after))) {
       for (long seen = 0; seen < count; seen++) {
         EventStream.Event event = events.next();
         if (!console.tryPrint(console.json() ? Json.text(event.document()) : line(event))) {

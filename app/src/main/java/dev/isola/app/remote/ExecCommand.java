@@ -70,13 +70,16 @@ public final class ExecCommand extends RemoteCommand {
           "Start in the background and print the execution id; isola logs prints the output.")
   private boolean detach;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
+  @Parameters(
+      index = "0",
+      paramLabel = "ID",
+      description = "Id, name, or first characters of the id.")
   private String id = "";
 
   @Parameters(
       index = "1..*",
       paramLabel = "CMD",
-      arity = "1..*",
+      arity = "0..*",
       description = "Command and arguments, passed literally without a shell.")
   private List<String> arguments = new ArrayList<>();
 
@@ -86,8 +89,8 @@ public final class ExecCommand extends RemoteCommand {
 
   @Override
   int run(Isola isola, Console console) {
-    Sandbox sandbox = sandbox(isola, id);
     Command command = command();
+    Sandbox sandbox = sandbox(isola, id);
     if (tty) {
       if (detach || console.json()) {
         throw new UsageException(
@@ -98,7 +101,7 @@ public final class ExecCommand extends RemoteCommand {
     if (detach) {
       Execution started = sandbox.start(command);
       if (console.json()) {
-        console.print(Json.object("sandbox", id, "execution", started.id()));
+        console.print(Json.object("sandbox", sandbox.id(), "execution", started.id()));
       } else {
         console.print(started.id() + "\n");
       }
@@ -109,10 +112,13 @@ public final class ExecCommand extends RemoteCommand {
 
   private Command command() {
     List<String> literal =
-        arguments.getFirst().equals("--") ? arguments.subList(1, arguments.size()) : arguments;
+        !arguments.isEmpty() && arguments.getFirst().equals("--")
+            ? arguments.subList(1, arguments.size())
+            : arguments;
     if (literal.isEmpty()) {
       throw new UsageException(
-          "the command is missing", "add it after the id: isola exec ID -- ls");
+          "isola exec needs a sandbox and a command, and only '" + id + "' was given",
+          "use isola exec ID -- ls; isola ls lists the sandboxes, and isola run -- ls needs none");
     }
     Command command = Command.argv(literal).withEnv(Arguments.variables("--env", env));
     if (workdir != null) {
@@ -155,7 +161,7 @@ public final class ExecCommand extends RemoteCommand {
     ExecResult result =
         context.environment().tty().in() ? sandbox.exec(command) : sandbox.exec(command, stdin());
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put("sandbox", id);
+    json.put("sandbox", sandbox.id());
     json.put("exitCode", result.exitCode());
     json.put("exit", result.exit().document());
     json.put("stdout", result.stdout());

@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
       "Processes are not copied."
     })
 public final class ForkCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SANDBOX", description = "Id of the sandbox to fork.")
+  @Parameters(paramLabel = "SANDBOX", description = "Id, name, or first characters of the id.")
   private String sandbox = "";
 
   @Option(names = "-n", paramLabel = "COUNT", description = "Number of forks. Default: 1.")
@@ -43,7 +43,7 @@ public final class ForkCommand extends RemoteCommand {
   @Override
   int run(Isola isola, Console console) {
     int number = (int) Arguments.count("-n", count, "forks");
-    List<Fork> forks = isola.sandbox(sandbox).forkEach(number, kind);
+    List<Fork> forks = sandbox(isola, sandbox).forkEach(number, kind);
     if (console.json()) {
       console.print(
           Map.of(

@@ -39,7 +39,7 @@ final class KeysListCommand extends RemoteCommand {
           CellFormat.age(key.createdAt(), now) + " ago",
           key.lastUsedAt().map(at -> CellFormat.age(at, now) + " ago").orElse("never"));
     }
-    console.print(table.text());
+    console.print(table.fitted(console.columns()));
     return ExitCodes.OK;
   }
 }

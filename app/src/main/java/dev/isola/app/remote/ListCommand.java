@@ -22,6 +22,9 @@ import picocli.CommandLine.Option;
 /** Implements {@code isola ls}. */
 @Command(name = "ls", description = "List the sandboxes on a server.")
 public final class ListCommand extends RemoteCommand {
+  /** Enough characters of an id to tell sandboxes apart; commands accept the beginning of an id. */
+  private static final int SHORT_ID = 12;
+
   @Option(
       names = "--state",
       paramLabel = "STATE",
@@ -59,7 +62,7 @@ public final class ListCommand extends RemoteCommand {
     } else if (sandboxes.isEmpty()) {
       console.print("no sandboxes; create one with isola create\n");
     } else {
-      console.print(table(sandboxes, Instant.now()).text(console.columns()));
+      console.print(table(sandboxes, Instant.now()).fitted(console.columns()));
     }
     return ExitCodes.OK;
   }
@@ -76,10 +79,14 @@ public final class ListCommand extends RemoteCommand {
   }
 
   private static Table table(List<SandboxInfo> sandboxes, Instant now) {
-    Table table = new Table().row("ID", "STATE", "PROVIDER", "ISOLATION", "AGE", "EXPIRES", "TAGS");
+    Table table =
+        new Table()
+            .withShortIds(SHORT_ID)
+            .row("ID", "NAME", "STATE", "PROVIDER", "ISOLATION", "AGE", "EXPIRES", "TAGS");
     for (SandboxInfo sandbox : sandboxes) {
       table.row(
           sandbox.id(),
+          CellFormat.text(sandbox.name().orElse("-")),
           CellFormat.text(sandbox.state()),
           CellFormat.text(sandbox.provider()),
           CellFormat.text(sandbox.isolation()),
@@ -88,9 +95,7 @@ public final class ListCommand extends RemoteCommand {
               .expiresAt()
               .map(at -> "in " + CellFormat.duration(Duration.between(now, at)))
               .orElse("never"),
-          sandbox.tags().entrySet().stream()
-              .map(tag -> CellFormat.text(tag.getKey() + "=" + tag.getValue()))
-              .collect(Collectors.joining(" ")));
+          VisibleTags.text(sandbox.tags()));
     }
     return table;
   }

@@ -40,7 +40,10 @@ public final class LogsCommand extends RemoteCommand {
       description = "Start at this byte. Default: the oldest retained output.")
   private long offset;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
+  @Parameters(
+      index = "0",
+      paramLabel = "ID",
+      description = "Id, name, or first characters of the id.")
   private String id = "";
 
   @Parameters(
@@ -93,7 +96,7 @@ public final class LogsCommand extends RemoteCommand {
           CellFormat.size(entry.endOffset()),
           CellFormat.truncated(String.join(" ", entry.argv()), WIDEST_COMMAND));
     }
-    console.print(table.text());
+    console.print(table.fitted(console.columns()));
     return ExitCodes.OK;
   }
 }

@@ -7,8 +7,10 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.error.IsolaException;
+import dev.isola.client.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -18,19 +20,33 @@ import picocli.CommandLine.Parameters;
  * A command that applies one operation to several sandboxes. A failure does not affect the others.
  */
 abstract class MultiSandboxCommand extends RemoteCommand {
-  @Parameters(paramLabel = "ID", arity = "1..*", description = "Ids of the sandboxes.")
+  @Parameters(
+      paramLabel = "ID",
+      arity = "1..*",
+      description = "Ids, names, or first characters of ids of the sandboxes.")
   private List<String> ids = new ArrayList<>();
 
   MultiSandboxCommand(CommandContext context) {
     super(context);
   }
 
-  /** Reports every failure except the last, which is thrown. */
+  /**
+   * Applies the operation. Reports every failure except the last, which is thrown. An ambiguous
+   * reference is refused before anything is done.
+   */
   final int forEach(Isola isola, Console console, String done, Consumer<Sandbox> action) {
-    List<Sandbox> sandboxes = ids.stream().distinct().map(id -> sandbox(isola, id)).toList();
-    List<String> succeeded = new ArrayList<>();
     List<SandboxException> failures = new ArrayList<>();
-    for (Sandbox sandbox : sandboxes) {
+    Map<String, Sandbox> sandboxes = new LinkedHashMap<>();
+    for (String reference : ids) {
+      try {
+        Sandbox sandbox = sandbox(isola, reference);
+        sandboxes.put(sandbox.id(), sandbox);
+      } catch (NotFound e) {
+        failures.add(RemoteFault.of(e));
+      }
+    }
+    List<String> succeeded = new ArrayList<>();
+    for (Sandbox sandbox : sandboxes.values()) {
       try {
         action.accept(sandbox);
         succeeded.add(sandbox.id());

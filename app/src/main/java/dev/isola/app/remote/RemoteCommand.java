@@ -8,6 +8,7 @@ import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.Sandbox;
 import dev.isola.client.error.IsolaException;
+import dev.isola.engine.lifecycle.SandboxNames;
 import java.time.Duration;
 import picocli.CommandLine.Mixin;
 
@@ -41,13 +42,15 @@ abstract class RemoteCommand implements CliCommand {
   }
 
   /**
-   * Returns the sandbox. Checks the id here, because an invalid one would change the request path.
+   * Returns the sandbox with this id, this name, or an id that begins with it. Checks the text
+   * here, because an invalid one would change the request path.
    */
-  static Sandbox sandbox(Isola isola, String id) {
-    if (!id.matches("[a-z0-9]{1,32}")) {
+  static Sandbox sandbox(Isola isola, String reference) {
+    if (!reference.matches(SandboxNames.PATTERN)) {
       throw new UsageException(
-          "'" + id + "' is not a valid sandbox id", "run isola ls to list sandboxes");
+          "'" + reference + "' is neither the id nor the name of a sandbox",
+          "run isola ls to list sandboxes");
     }
-    return isola.sandbox(id);
+    return isola.resolve(reference);
   }
 }

@@ -44,7 +44,10 @@ public final class ShellCommand extends RemoteCommand {
       description = "Working folder. Default: the sandbox's.")
   private @Nullable String workdir;
 
-  @Parameters(index = "0", paramLabel = "ID", description = "Id of the sandbox.")
+  @Parameters(
+      index = "0",
+      paramLabel = "ID",
+      description = "Id, name, or first characters of the id.")
   private String id = "";
 
   @Parameters(

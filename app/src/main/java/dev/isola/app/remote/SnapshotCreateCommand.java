@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 /** Implements {@code isola snapshot create}. */
 @Command(name = "create", description = "Take a snapshot of a sandbox and print its id.")
 final class SnapshotCreateCommand extends RemoteCommand {
-  @Parameters(paramLabel = "SANDBOX", description = "Id of the sandbox.")
+  @Parameters(paramLabel = "SANDBOX", description = "Id, name, or first characters of the id.")
   private String sandbox = "";
 
   @Option(
@@ -68,7 +68,7 @@ final class SnapshotCreateCommand extends RemoteCommand {
             includes,
             excludes,
             Arguments.variables("--tag", tags));
-    SnapshotInfo created = isola.sandbox(sandbox).snapshot(options);
+    SnapshotInfo created = sandbox(isola, sandbox).snapshot(options);
     if (console.json()) {
       console.print(created.document());
     } else {

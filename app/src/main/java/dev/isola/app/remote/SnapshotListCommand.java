@@ -43,7 +43,7 @@ final class SnapshotListCommand extends RemoteCommand {
           CellFormat.size(snapshot.storedBytes()),
           CellFormat.age(snapshot.createdAt(), now) + " ago");
     }
-    console.print(table.text());
+    console.print(table.fitted(console.columns()));
     return ExitCodes.OK;
   }
 }

@@ -30,11 +30,20 @@ final class SnapshotRestoreCommand extends RemoteCommand {
   @Option(names = "--cpu", paramLabel = "N", description = "CPU limit in cores; may be a fraction.")
   private @Nullable String cpu;
 
-  @Option(names = "--memory", paramLabel = "MB", description = "Memory limit in megabytes.")
+  @Option(
+      names = "--memory",
+      paramLabel = "SIZE",
+      description = "Memory limit: 512m, 2g, or a number of megabytes.")
   private @Nullable String memory;
 
-  @Option(names = "--disk", paramLabel = "MB", description = "Disk limit in megabytes.")
+  @Option(
+      names = "--disk",
+      paramLabel = "SIZE",
+      description = "Disk limit: 512m, 2g, or a number of megabytes.")
   private @Nullable String disk;
+
+  @Option(names = "--name", paramLabel = "NAME", description = "Name of the sandbox.")
+  private @Nullable String name;
 
   @Option(
       names = "--force",
@@ -49,6 +58,9 @@ final class SnapshotRestoreCommand extends RemoteCommand {
   int run(Isola isola, Console console) {
     String image = isola.snapshots().get(snapshot).image();
     SandboxSpec.Builder spec = SandboxSpec.builder().image(force ? image + "+force" : image);
+    if (name != null) {
+      spec.name(name);
+    }
     if (provider != null) {
       spec.provider(provider);
     }
@@ -59,10 +71,10 @@ final class SnapshotRestoreCommand extends RemoteCommand {
       spec.cpu(Arguments.decimal("--cpu", cpu));
     }
     if (memory != null) {
-      spec.memoryMb(Arguments.count("--memory", memory, "megabytes"));
+      spec.memoryMb(Arguments.megabytes("--memory", memory));
     }
     if (disk != null) {
-      spec.diskMb(Arguments.count("--disk", disk, "megabytes"));
+      spec.diskMb(Arguments.megabytes("--disk", disk));
     }
     SandboxInfo created = isola.createAndDescribe(spec.build());
     if (console.json()) {

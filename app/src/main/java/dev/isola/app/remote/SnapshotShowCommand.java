@@ -31,8 +31,12 @@ final class SnapshotShowCommand extends RemoteCommand {
     info.document()
         .forEach(
             (name, value) ->
-                table.row(CellFormat.text(name), CellFormat.text(String.valueOf(value))));
-    console.print(table.text());
+                table.row(
+                    CellFormat.text(name),
+                    name.equals("tags")
+                        ? VisibleTags.text(info.tags())
+                        : CellFormat.text(String.valueOf(value))));
+    console.print(table.text(console.columns()));
     return ExitCodes.OK;
   }
 }

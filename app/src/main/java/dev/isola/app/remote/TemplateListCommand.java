@@ -39,7 +39,7 @@ final class TemplateListCommand extends RemoteCommand {
           CellFormat.text(template.image().orElse("not built")),
           CellFormat.age(template.updatedAt(), now) + " ago");
     }
-    console.print(table.text());
+    console.print(table.fitted(console.columns()));
     return ExitCodes.OK;
   }
 }

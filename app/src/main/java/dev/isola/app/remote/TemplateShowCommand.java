@@ -40,9 +40,9 @@ final class TemplateShowCommand extends RemoteCommand {
         .forEach(
             (field, value) ->
                 table.row(CellFormat.text(field), CellFormat.text(String.valueOf(value))));
-    console.print(table.text());
+    console.print(table.text(console.columns()));
     if (!builds.isEmpty()) {
-      console.print("\n" + table(builds).text());
+      console.print("\n" + table(builds).fitted(console.columns()));
     }
     return ExitCodes.OK;
   }

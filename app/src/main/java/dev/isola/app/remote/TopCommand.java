@@ -49,7 +49,7 @@ public final class TopCommand extends RemoteCommand {
     }
     CliEnvironment.TtyStatus tty = context.environment().tty();
     if (once || !tty.in() || !tty.out()) {
-      console.print(UsageTable.text(table.measure(isola)));
+      console.print(UsageTable.text(table.measure(isola), console.columns()));
       return ExitCodes.OK;
     }
     return live(isola, console, table);
@@ -99,7 +99,7 @@ public final class TopCommand extends RemoteCommand {
             + "  q quits"
             + (message.isEmpty() ? "" : "  " + message);
     String lines =
-        (head + "\n\n" + UsageTable.text(rows))
+        (head + "\n\n" + UsageTable.text(rows, size.columns()))
             .lines()
             .limit(size.rows())
             .map(line -> line.length() > size.columns() ? line.substring(0, size.columns()) : line)

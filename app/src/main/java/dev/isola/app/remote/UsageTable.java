@@ -24,6 +24,8 @@ import java.util.concurrent.Future;
 
 /** Measures the resource usage of all running sandboxes and formats it as a table. */
 final class UsageTable {
+  private static final int SHORT_ID = 12;
+
   /** Number of sandboxes queried concurrently. */
   private static final int CONCURRENCY = 16;
 
@@ -96,7 +98,7 @@ final class UsageTable {
         : 0;
   }
 
-  static String text(List<Row> rows) {
+  static String text(List<Row> rows, int columns) {
     Table table =
         new Table().row("ID", "PROVIDER", "CPU%", "MEMORY", "PEAK", "DISK", "PROCESSES", "UP");
     for (Row row : rows) {
@@ -111,6 +113,6 @@ final class UsageTable {
           usage.map(entry -> Long.toString(entry.processes())).orElse("-"),
           usage.map(entry -> CellFormat.duration(entry.uptime())).orElse("-"));
     }
-    return table.text();
+    return table.withShortIds(SHORT_ID).fitted(columns);
   }
 }

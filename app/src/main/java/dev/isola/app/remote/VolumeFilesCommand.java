@@ -41,7 +41,7 @@ final class VolumeFilesCommand extends RemoteCommand {
       table.row(
           CellFormat.text(file.type()), CellFormat.size(file.size()), CellFormat.text(file.path()));
     }
-    console.print(table.text());
+    console.print(table.fitted(console.columns()));
     return ExitCodes.OK;
   }
 }

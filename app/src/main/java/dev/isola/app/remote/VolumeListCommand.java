@@ -40,7 +40,7 @@ final class VolumeListCommand extends RemoteCommand {
           CellFormat.text(volume.state()),
           CellFormat.age(volume.createdAt(), now) + " ago");
     }
-    console.print(table.text());
+    console.print(table.fitted(console.columns()));
     return ExitCodes.OK;
   }
 }

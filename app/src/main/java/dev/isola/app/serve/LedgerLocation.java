@@ -18,13 +18,16 @@ import java.util.Optional;
  * Determines the location of the ledger from the configuration. Error messages never contain the
  * URL, which may hold a password.
  */
-final class LedgerLocation {
+public final class LedgerLocation {
+  /** The folder of a SQLite ledger in the data folder. */
+  public static final String FOLDER = "ledger";
+
   private LedgerLocation() {}
 
-  static LedgerConfig of(Config config, DataFolder data) {
+  public static LedgerConfig of(Config config, DataFolder data) {
     Optional<Secret> url = config.get(ConfigKeys.STORE_URL);
     return url.isEmpty()
-        ? LedgerConfig.sqlite(data.createIfMissing().resolve("ledger"))
+        ? LedgerConfig.sqlite(data.createIfMissing().resolve(FOLDER))
         : of(new String(url.get().reveal(), StandardCharsets.UTF_8));
   }
 

@@ -75,6 +75,7 @@ public final class RunningServer implements AutoCloseable {
     DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
     Ledger ledger = Ledgers.open(LedgerLocation.of(config, data));
     closers.push(ledger::close);
+    closers.push(new ShutdownReport(config, ledger, log)::write);
     ApiKeys keys = keys(environment, config, ledger, clock, log);
     MachineNames names = MachineNames.of(config.get(ConfigKeys.SERVER_HOST));
     ServerContext serving = new ServerContext();

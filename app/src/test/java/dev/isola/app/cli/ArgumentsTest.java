@@ -50,6 +50,31 @@ class ArgumentsTest {
         .withMessage("--timeout '" + text + "' is not a duration");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "512, 512",
+    "512m, 512",
+    "512MB, 512",
+    "2g, 2048",
+    "2G, 2048",
+    "2GiB, 2048",
+    "1.5g, 1536",
+    "0.5g, 512",
+    "1t, 1048576"
+  })
+  void parsesMegabytes(String text, long megabytes) {
+    assertThat(Arguments.megabytes("--memory", text)).isEqualTo(megabytes);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "g", "2x", "-1", "1.5", "0", "0g", "0.0001m", "2 g", "2gg", "1e3", "١"})
+  void rejectsInvalidMegabytes(String text) {
+    assertThatExceptionOfType(UsageException.class)
+        .isThrownBy(() -> Arguments.megabytes("--memory", text))
+        .withMessage("--memory '" + text + "' is not a size");
+  }
+
   @Test
   void parsesMounts() {
     assertThat(Arguments.mount("--mount", "/a:/b")).isEqualTo(VolumeMount.bind("/a", "/b", false));

@@ -36,6 +36,35 @@ class TableTest {
   }
 
   @Test
+  void fittedTableIsAtMostAsWideAsTheTerminal() {
+    Table wide =
+        new Table()
+            .row("ID", "NAME", "STATE", "TAGS")
+            .row("0123456789abcdefghij", "a-rather-long-name", "running", "a=b c=d e=f g=h i=j");
+    assertThat(wide.fitted(Integer.MAX_VALUE)).isEqualTo(wide.text());
+    assertThat(wide.fitted(60))
+        .isEqualTo(
+            """
+            ID                    NAME           STATE    TAGS
+            0123456789abcdefghij  a-rather-lon…  running  a=b c=d e=f g…
+            """);
+    assertThat(wide.withShortIds(12).fitted(60))
+        .isEqualTo(
+            """
+            ID            NAME               STATE    TAGS
+            0123456789ab  a-rather-long-na…  running  a=b c=d e=f g=h i…
+            """);
+    assertThat(wide.fitted(50).lines()).allMatch(line -> line.length() <= 50);
+  }
+
+  @Test
+  void fittedTableKeepsHeadingsAndTheFirstColumn() {
+    Table narrow = new Table().row("NAME", "CREATED").row("something-long", "yesterday");
+    assertThat(narrow.fitted(23)).isEqualTo("NAME            CREATED\nsomething-long  yester…\n");
+    assertThat(narrow.fitted(17)).isEqualTo("NAME      CREATED\nsomethi…  yester…\n");
+  }
+
+  @Test
   void doesNotWrapBelowTheMinimumWidth() {
     assertThat(table.text(15)).isEqualTo(table.text());
   }

@@ -88,7 +88,7 @@ class ImageCommandTest {
     assertThat(check.code()).isEqualTo(1);
     assertThat(check.out())
         .startsWith("/etc/hostname: size 1, was 2500; content sha256:")
-        .endsWith("mine: 1 paths have changed; import the image again\n");
+        .endsWith("mine: 1 path has changed; import the image again\n");
   }
 
   @Test

@@ -3,7 +3,11 @@ package dev.isola.app.operate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.host.cgroup.ControlGroups;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Results of doctor on different machines. */
 class MachineChecksTest {
@@ -49,6 +53,13 @@ class MachineChecksTest {
                 "none of memory, cpu, threads",
                 "mount the cgroup file system at /sys/fs/cgroup"));
     assertThat(MachineChecks.freezing(none).good()).isFalse();
+  }
+
+  @Test
+  void deniedDeviceIsFixedByAGroup(@TempDir Path folder) throws IOException {
+    assertThat(MachineChecks.permission(Files.createFile(folder.resolve("device"))))
+        .contains("usermod -aG ", "log in again")
+        .doesNotContain("666");
   }
 
   @Test

@@ -123,7 +123,11 @@ class ServeTest {
     first.destroy();
     assertThat(first.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(first.exitValue()).isEqualTo(143);
-    assertThat(Files.readString(err())).doesNotContain(KEY).contains("/exec\"");
+    assertThat(Files.readString(err()))
+        .doesNotContain(KEY)
+        .contains("/exec\"")
+        .contains("1 sandbox is left", "(shutdown: leave): " + id(made.body()) + ".")
+        .contains("start isola serve again", "isola purge --data " + data.resolve("state"));
 
     String again = url(start(Map.of("ISOLA_API_KEY", KEY), "--port", "0"));
     ready(again);
@@ -141,6 +145,7 @@ class ServeTest {
     assertThat(made.statusCode()).as(made.body()).isEqualTo(201);
     server.destroy();
     assertThat(server.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(Files.readString(err())).doesNotContain("(shutdown: ");
 
     String again = url(start(Map.of("ISOLA_API_KEY", KEY), "--port", "0"));
     ready(again);

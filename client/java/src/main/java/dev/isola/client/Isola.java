@@ -151,6 +151,17 @@ public final class Isola implements AutoCloseable {
     return Sandbox.existing(transport, id);
   }
 
+  /**
+   * Returns a handle to the sandbox with this id, this name, or an id that begins with {@code
+   * reference}, in this order. A generated id is used as it is, without a request.
+   *
+   * @throws dev.isola.client.error.Conflict if several ids begin with {@code reference}
+   * @throws dev.isola.client.error.NotFound if no sandbox matches
+   */
+  public Sandbox resolve(String reference) {
+    return sandbox(SandboxReference.resolve(reference, this::list));
+  }
+
   /** Lists sandboxes, oldest first. */
   public List<SandboxInfo> list(SandboxFilter filter) {
     List<SandboxInfo> all = new ArrayList<>();

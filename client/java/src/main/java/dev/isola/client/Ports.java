@@ -11,11 +11,25 @@ public final class Ports {
    * A port.
    *
    * @param isPublic whether it is reachable without a key
+   * @param url where the server serves it
+   * @param listening whether a process listens on it, if that was requested and is known
    * @param document complete JSON object of the server
    */
-  public record Port(int port, boolean isPublic, Map<String, Object> document) {
+  public record Port(
+      int port,
+      boolean isPublic,
+      Optional<String> url,
+      Optional<Boolean> listening,
+      Map<String, Object> document) {
     static Port read(JsonFields fields) {
-      return new Port((int) fields.integer("port"), fields.flag("public"), fields.all());
+      return new Port(
+          (int) fields.integer("port"),
+          fields.flag("public"),
+          fields.optionalText("url"),
+          fields.all().containsKey("listening")
+              ? Optional.of(fields.flag("listening"))
+              : Optional.empty(),
+          fields.all());
     }
   }
 
@@ -35,6 +49,11 @@ public final class Ports {
   /** Lists the ports that the spec exposes and the public ports. */
   public List<Port> list() {
     return transport.get(endpoint).list("ports").stream().map(Port::read).toList();
+  }
+
+  /** Describes a port. The server connects to it to learn whether a process listens. */
+  public Port get(int port) {
+    return Port.read(transport.get(endpoint.resolve(Integer.toString(port))));
   }
 
   /** Makes a port public, or reachable only with a key or a link. */

@@ -7,6 +7,7 @@ import java.util.Optional;
 /**
  * Description of a sandbox.
  *
+ * @param name chosen by the client
  * @param state creating, running, paused, stopped, error, terminating or destroyed
  * @param provider that runs it
  * @param isolation process, container, kernel or vm
@@ -16,6 +17,7 @@ import java.util.Optional;
  */
 public record SandboxInfo(
     String id,
+    Optional<String> name,
     String state,
     String provider,
     String isolation,
@@ -29,6 +31,7 @@ public record SandboxInfo(
   static SandboxInfo read(JsonFields fields) {
     return new SandboxInfo(
         fields.text("id"),
+        fields.optionalText("name"),
         fields.text("state"),
         fields.text("provider"),
         fields.text("isolation"),

@@ -82,6 +82,14 @@ public record SandboxSpec(Map<String, Object> document) {
       return set("id", id);
     }
 
+    /**
+     * Sets the name: 1 to 63 letters, digits, {@code .}, {@code _} and {@code -}. It is unique
+     * until the sandbox is destroyed.
+     */
+    public Builder name(String name) {
+      return set("name", name);
+    }
+
     /** Sets the provider by name, or {@code auto}. */
     public Builder provider(String name) {
       return set("provider", name);
@@ -130,6 +138,24 @@ public record SandboxSpec(Map<String, Object> document) {
 
     public Builder tag(String name, String value) {
       return within("tags", name, value);
+    }
+
+    /**
+     * Mounts a volume by name, or a folder of the server's host by its absolute path, which needs a
+     * key with scope admin.
+     */
+    public Builder mount(String source, String destination, boolean readOnly) {
+      List<Object> mounts = new ArrayList<>();
+      if (document.get("volumes") instanceof List<?> before) {
+        mounts.addAll(before);
+      }
+      mounts.add(
+          Map.of(
+              "type", source.startsWith("/") ? "bind" : "volume",
+              "source", source,
+              "destination", destination,
+              "readonly", readOnly));
+      return set("volumes", mounts);
     }
 
     /** Sets the time to live. */

@@ -13,6 +13,8 @@ import java.util.Set;
  *
  * @param labels all of them must match
  * @param startedAfter matches sandboxes that were requested later than this
+ * @param name the name that the client gave the sandbox
+ * @param reference the name, the id, or the first characters of the id
  * @param newestFirst whether the newest sandbox comes first; otherwise the oldest does
  */
 public record SandboxListFilter(
@@ -21,11 +23,20 @@ public record SandboxListFilter(
     Map<String, String> labels,
     Optional<Boolean> pooled,
     Optional<Instant> startedAfter,
+    Optional<String> name,
+    Optional<String> reference,
     boolean newestFirst) {
 
   public static final SandboxListFilter ALL =
       new SandboxListFilter(
-          Set.of(), Optional.empty(), Map.of(), Optional.empty(), Optional.empty(), false);
+          Set.of(),
+          Optional.empty(),
+          Map.of(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          false);
 
   public SandboxListFilter {
     states = Set.copyOf(states);
@@ -34,7 +45,14 @@ public record SandboxListFilter(
 
   public SandboxListFilter states(SandboxState first, SandboxState... more) {
     return new SandboxListFilter(
-        EnumSet.of(first, more), provider, labels, pooled, startedAfter, newestFirst);
+        EnumSet.of(first, more),
+        provider,
+        labels,
+        pooled,
+        startedAfter,
+        name,
+        reference,
+        newestFirst);
   }
 
   /** Excludes destroyed sandboxes. */
@@ -45,30 +63,54 @@ public record SandboxListFilter(
         labels,
         pooled,
         startedAfter,
+        name,
+        reference,
         newestFirst);
   }
 
-  public SandboxListFilter provider(String name) {
+  public SandboxListFilter provider(String one) {
     return new SandboxListFilter(
-        states, Optional.of(name), labels, pooled, startedAfter, newestFirst);
+        states, Optional.of(one), labels, pooled, startedAfter, name, reference, newestFirst);
   }
 
-  public SandboxListFilter label(String name, String value) {
+  public SandboxListFilter label(String key, String value) {
     Map<String, String> more = new HashMap<>(labels);
-    more.put(name, value);
-    return new SandboxListFilter(states, provider, more, pooled, startedAfter, newestFirst);
+    more.put(key, value);
+    return new SandboxListFilter(
+        states, provider, more, pooled, startedAfter, name, reference, newestFirst);
   }
 
   public SandboxListFilter pooled(boolean unclaimed) {
     return new SandboxListFilter(
-        states, provider, labels, Optional.of(unclaimed), startedAfter, newestFirst);
+        states,
+        provider,
+        labels,
+        Optional.of(unclaimed),
+        startedAfter,
+        name,
+        reference,
+        newestFirst);
   }
 
   public SandboxListFilter startedAfter(Instant time) {
-    return new SandboxListFilter(states, provider, labels, pooled, Optional.of(time), newestFirst);
+    return new SandboxListFilter(
+        states, provider, labels, pooled, Optional.of(time), name, reference, newestFirst);
+  }
+
+  /** Selects the sandbox with this name. */
+  public SandboxListFilter name(String exact) {
+    return new SandboxListFilter(
+        states, provider, labels, pooled, startedAfter, Optional.of(exact), reference, newestFirst);
+  }
+
+  /** Selects the sandboxes whose name is {@code text} or whose id begins with it. */
+  public SandboxListFilter reference(String text) {
+    return new SandboxListFilter(
+        states, provider, labels, pooled, startedAfter, name, Optional.of(text), newestFirst);
   }
 
   public SandboxListFilter newestFirst(boolean reversed) {
-    return new SandboxListFilter(states, provider, labels, pooled, startedAfter, reversed);
+    return new SandboxListFilter(
+        states, provider, labels, pooled, startedAfter, name, reference, reversed);
   }
 }

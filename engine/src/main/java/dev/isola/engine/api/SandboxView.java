@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param attempts the failed attempts at other providers
  * @param labels the labels of the client and those of the server, which start with {@code isola.};
  *     sorted
+ * @param name chosen by the client
  * @param damage why the record is unreadable; the other fields then hold what could be read
  */
 public record SandboxView(
@@ -40,6 +41,7 @@ public record SandboxView(
     Optional<String> cause,
     List<Attempt> attempts,
     Map<String, String> labels,
+    Optional<String> name,
     Optional<String> damage) {
 
   /** A failed attempt to create the sandbox at another provider. */

@@ -30,6 +30,7 @@ public final class LedgerViews {
             .map(one -> new SandboxView.Attempt(one.provider(), one.reason(), one.at()))
             .toList(),
         entry.labels(),
+        entry.name(),
         entry.damage());
   }
 
@@ -50,6 +51,8 @@ public final class LedgerViews {
         filter.labels(),
         filter.pooled(),
         filter.startedAfter(),
+        filter.name(),
+        filter.reference(),
         filter.newestFirst());
   }
 }

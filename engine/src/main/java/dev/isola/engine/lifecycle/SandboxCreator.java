@@ -265,6 +265,7 @@ public final class SandboxCreator {
                 now)
             .tenant(request.tenant())
             .labels(request.labels())
+            .name(request.name().orElse(null))
             .expiresAt(request.expiresAt(now).orElse(null))
             .idleTimeout(lifecycle.idleTimeout().orElse(null))
             .whenIdle(lifecycle.whenIdle())

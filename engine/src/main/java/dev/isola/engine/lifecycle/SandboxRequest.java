@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param defaultTtl whether the TTL is the default of the server; a backend that allows less then
  *     gets its maximum
  * @param startup the commands to run before the sandbox is returned
+ * @param name chosen by the client
  */
 public record SandboxRequest(
     CreateRequest request,
@@ -28,14 +29,23 @@ public record SandboxRequest(
     Optional<ForkSource> forkSource,
     boolean hostAccess,
     boolean defaultTtl,
-    Startup startup) {
+    Startup startup,
+    Optional<String> name) {
   public SandboxRequest {
     labels = Map.copyOf(labels);
   }
 
   public static SandboxRequest of(CreateRequest request) {
     return new SandboxRequest(
-        request, "", request.tags(), false, Optional.empty(), false, false, Startup.NONE);
+        request,
+        "",
+        request.tags(),
+        false,
+        Optional.empty(),
+        false,
+        false,
+        Startup.NONE,
+        Optional.empty());
   }
 
   public SandboxRequest withIdempotencyKey(String text) {
@@ -48,34 +58,34 @@ public record SandboxRequest(
 
   public SandboxRequest withRequest(CreateRequest other) {
     return new SandboxRequest(
-        other, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, startup);
+        other, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, startup, name);
   }
 
-  public SandboxRequest withTenant(String name) {
+  public SandboxRequest withTenant(String owner) {
     return new SandboxRequest(
-        request, name, labels, fixedId, forkSource, hostAccess, defaultTtl, startup);
+        request, owner, labels, fixedId, forkSource, hostAccess, defaultTtl, startup, name);
   }
 
   public SandboxRequest withLabels(Map<String, String> all) {
     return new SandboxRequest(
-        request, tenant, all, fixedId, forkSource, hostAccess, defaultTtl, startup);
+        request, tenant, all, fixedId, forkSource, hostAccess, defaultTtl, startup, name);
   }
 
   public SandboxRequest withFixedId() {
     return new SandboxRequest(
-        request, tenant, labels, true, forkSource, hostAccess, defaultTtl, startup);
+        request, tenant, labels, true, forkSource, hostAccess, defaultTtl, startup, name);
   }
 
   /** Sets the files to start with. Rules out the warm pool, whose sandboxes do not have them. */
   public SandboxRequest withForkSource(ForkSource files) {
     return new SandboxRequest(
-        request, tenant, labels, true, Optional.of(files), hostAccess, defaultTtl, startup);
+        request, tenant, labels, true, Optional.of(files), hostAccess, defaultTtl, startup, name);
   }
 
   /** Allows the network and folders of the host, because the client has the scope for them. */
   public SandboxRequest withHostAccess() {
     return new SandboxRequest(
-        request, tenant, labels, fixedId, forkSource, true, defaultTtl, startup);
+        request, tenant, labels, fixedId, forkSource, true, defaultTtl, startup, name);
   }
 
   /**
@@ -83,7 +93,7 @@ public record SandboxRequest(
    */
   public SandboxRequest withDefaultTtl() {
     return new SandboxRequest(
-        request, tenant, labels, fixedId, forkSource, hostAccess, true, startup);
+        request, tenant, labels, fixedId, forkSource, hostAccess, true, startup, name);
   }
 
   /**
@@ -92,7 +102,26 @@ public record SandboxRequest(
    */
   public SandboxRequest withStartup(Startup commands) {
     return new SandboxRequest(
-        request, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, commands);
+        request, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, commands, name);
+  }
+
+  /**
+   * Sets the name of the sandbox.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest if it is not a valid name
+   */
+  public SandboxRequest withName(String text) {
+    SandboxNames.check(text);
+    return new SandboxRequest(
+        request,
+        tenant,
+        labels,
+        fixedId,
+        forkSource,
+        hostAccess,
+        defaultTtl,
+        startup,
+        Optional.of(text));
   }
 
   /** Returns when a sandbox created now expires. */
@@ -113,6 +142,7 @@ public record SandboxRequest(
   public Optional<SandboxRecorder.IdempotencyKey> idempotencyKey() {
     return request
         .idempotencyKey()
-        .map(text -> new SandboxRecorder.IdempotencyKey(text, SpecCodec.requestHash(request)));
+        .map(
+            text -> new SandboxRecorder.IdempotencyKey(text, SpecCodec.requestHash(request, name)));
   }
 }

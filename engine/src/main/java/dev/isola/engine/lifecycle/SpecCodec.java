@@ -94,10 +94,11 @@ public final class SpecCodec {
    * Returns the hash of everything that the client requested except the id. It covers the request
    * as sent, because its template may change before the request is repeated.
    */
-  static String requestHash(CreateRequest request) {
+  static String requestHash(CreateRequest request, Optional<String> name) {
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(request.withRequestedSpec()));
     request.template().ifPresent(template -> document.put("template", template.name()));
     document.remove("id");
+    name.ifPresent(text -> document.put("name", text));
     document.put("wish", request.placement().provider().toString());
     request.placement().region().ifPresent(region -> document.put("region", region));
     Map<String, Secret> secrets = request.spec().secretEnv();

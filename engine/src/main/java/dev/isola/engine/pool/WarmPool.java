@@ -116,6 +116,7 @@ public final class WarmPool implements WarmSandboxes {
                 best.get().name(),
                 request.tenant(),
                 request.labels(),
+                request.name(),
                 request.request().lifecycle().ttl().map(clock.instant()::plus),
                 request.request().lifecycle().idleTimeout(),
                 clock.instant()),

@@ -16,18 +16,30 @@ import java.util.Set;
  * @param recordedAfter the recorded ids after the inventories, with their providers
  * @param inTransition the sandboxes that this process is creating or suspending
  * @param leased the sandboxes of other live processes, such as {@code isola run}
+ * @param gaps the periods of which a restored ledger has no records
  */
 public record ReconcileInput(
     List<SandboxEntry> recordedBefore,
     Map<String, List<InventoryItem>> inventories,
     Map<SandboxId, String> recordedAfter,
     Set<SandboxId> inTransition,
-    Set<SandboxId> leased) {
+    Set<SandboxId> leased,
+    RestoreGaps gaps) {
   public ReconcileInput {
     recordedBefore = List.copyOf(recordedBefore);
     inventories = Map.copyOf(inventories);
     recordedAfter = Map.copyOf(recordedAfter);
     inTransition = Set.copyOf(inTransition);
     leased = Set.copyOf(leased);
+  }
+
+  /** Creates the input for a ledger that was never restored. */
+  public ReconcileInput(
+      List<SandboxEntry> recordedBefore,
+      Map<String, List<InventoryItem>> inventories,
+      Map<SandboxId, String> recordedAfter,
+      Set<SandboxId> inTransition,
+      Set<SandboxId> leased) {
+    this(recordedBefore, inventories, recordedAfter, inTransition, leased, RestoreGaps.NONE);
   }
 }

@@ -21,7 +21,7 @@ final class ReconcilePlanner {
     for (SandboxEntry entry : input.recordedBefore()) {
       List<InventoryItem> inventory = input.inventories().get(entry.provider());
       if (inventory != null && !input.inTransition().contains(entry.id())) {
-        planFor(entry, find(inventory, entry.id())).ifPresent(steps::add);
+        planFor(entry, find(inventory, entry.id()), input.gaps()).ifPresent(steps::add);
       }
     }
     Map<SandboxId, String> known = new HashMap<>(input.recordedAfter());
@@ -35,7 +35,10 @@ final class ReconcilePlanner {
                 boolean owned =
                     input.inTransition().contains(item.id()) || input.leased().contains(item.id());
                 if (!recorded && !owned) {
-                  steps.add(new ReconcileStep.RemoveUnknown(provider, item.id()));
+                  steps.add(
+                      input.gaps().contain(item.createdAt())
+                          ? new ReconcileStep.LeaveUnrecorded(provider, item.id())
+                          : new ReconcileStep.RemoveUnknown(provider, item.id()));
                 }
               }
             });
@@ -46,28 +49,48 @@ final class ReconcilePlanner {
     return inventory.stream().filter(one -> one.id().equals(id)).findFirst().orElse(null);
   }
 
-  private static Optional<ReconcileStep> planFor(SandboxEntry entry, @Nullable InventoryItem item) {
+  private static Optional<ReconcileStep> planFor(
+      SandboxEntry entry, @Nullable InventoryItem item, RestoreGaps gaps) {
     return switch (entry.state()) {
-      case CREATING ->
-          Optional.of(
-              new ReconcileStep.MarkLost(
-                  entry, "the server stopped while the sandbox was being created"));
+      case CREATING -> Optional.of(planCreating(entry, item, gaps));
       case ERROR, TERMINATING -> Optional.of(new ReconcileStep.FinishDestroy(entry));
       case DESTROYED -> Optional.empty();
       case RUNNING, PAUSED, STOPPED ->
           entry.state() == SandboxState.STOPPED && SuspensionState.snapshot(entry).isPresent()
-              ? planSuspended(entry, item)
+              ? planSuspended(entry, item, gaps)
               : Optional.of(planLive(entry, item));
     };
   }
 
   /**
+   * Plans for a sandbox that was being created: the server stopped meanwhile, or the ledger was
+   * restored from a backup of that moment and the server finished creating it afterwards.
+   */
+  private static ReconcileStep planCreating(
+      SandboxEntry entry, @Nullable InventoryItem item, RestoreGaps gaps) {
+    return item != null && item.state() == SandboxState.RUNNING && gaps.follow(entry.updatedAt())
+        ? new ReconcileStep.CorrectState(entry, SandboxState.RUNNING)
+        : new ReconcileStep.MarkLost(
+            entry, "the server stopped while the sandbox was being created");
+  }
+
+  /**
    * Plans for a sandbox suspended by snapshot: whatever the provider still holds is obsolete or
-   * partial.
+   * partial, unless the sandbox was resumed after the backup that the ledger was restored from.
    */
   private static Optional<ReconcileStep> planSuspended(
-      SandboxEntry entry, @Nullable InventoryItem item) {
-    return item == null ? Optional.empty() : Optional.of(new ReconcileStep.DiscardSuspended(entry));
+      SandboxEntry entry, @Nullable InventoryItem item, RestoreGaps gaps) {
+    if (item == null) {
+      return Optional.empty();
+    }
+    boolean resumed =
+        item.state() == SandboxState.RUNNING
+            && gaps.follow(entry.updatedAt())
+            && gaps.contain(item.createdAt());
+    return Optional.of(
+        resumed
+            ? new ReconcileStep.CorrectState(entry, SandboxState.RUNNING)
+            : new ReconcileStep.DiscardSuspended(entry));
   }
 
   private static ReconcileStep planLive(SandboxEntry entry, @Nullable InventoryItem item) {

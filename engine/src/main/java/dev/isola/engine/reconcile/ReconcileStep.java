@@ -21,6 +21,12 @@ public sealed interface ReconcileStep {
   /** Discards what the provider still holds of a sandbox suspended by snapshot. */
   record DiscardSuspended(SandboxEntry entry) implements ReconcileStep {}
 
+  /**
+   * Leaves a sandbox alone that is not recorded because it was created after the backup that the
+   * ledger was restored from.
+   */
+  record LeaveUnrecorded(String provider, SandboxId id) implements ReconcileStep {}
+
   /** Removes a sandbox of this installation that is not recorded. */
   record RemoveUnknown(String provider, SandboxId id) implements ReconcileStep {}
 }

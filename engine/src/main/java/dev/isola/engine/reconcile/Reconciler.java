@@ -49,6 +49,9 @@ public final class Reconciler {
   private final Quarantine quarantine;
   private final Log log;
 
+  /** The unrecorded sandboxes that were reported; each is reported once. */
+  private final Set<SandboxId> unrecorded = ConcurrentHashMap.newKeySet();
+
   public Reconciler(
       Ledger ledger,
       ProviderRegistry registry,
@@ -86,7 +89,8 @@ public final class Reconciler {
                 inventories,
                 after,
                 inTransition(before, inventories),
-                leased(inventories, after)));
+                leased(inventories, after),
+                RestoreGaps.read(ledger)));
     Failpoint.RECONCILE_PLANNED.reach();
     steps.forEach(this::attempt);
     recoverLeases(inventories);
@@ -264,6 +268,18 @@ public final class Reconciler {
         Failpoint.RECONCILE_REMOVING.reach();
         snapshotSuspension.discard(entry.id());
         Failpoint.RECONCILE_REMOVED.reach();
+      }
+      case ReconcileStep.LeaveUnrecorded(String provider, SandboxId id) -> {
+        if (unrecorded.add(id)) {
+          log.warning(
+              "sandbox "
+                  + id
+                  + " of "
+                  + provider
+                  + " is not recorded in the ledger, because it was created after the backup that"
+                  + " the ledger was restored from; it is left running until its expiry. To destroy"
+                  + " all such sandboxes, stop the server and run isola restore --destroy-unrecorded");
+        }
       }
       case ReconcileStep.RemoveUnknown(String provider, SandboxId id) -> {
         if (liveSandboxes.isInTransition(id) || isRecorded(provider, id)) {

@@ -134,4 +134,45 @@ class ReconcilePlannerTest {
     assertThat(plan(List.of(kept), Map.of("p", List.of(item(SandboxState.RUNNING))), Set.of()))
         .containsExactly(new ReconcileStep.DiscardSuspended(kept));
   }
+
+  private static final RestoreGaps GAPS =
+      new RestoreGaps(List.of(new RestoreGaps.Gap(NOW.plusSeconds(600), NOW.plusSeconds(1200))));
+
+  private static List<ReconcileStep> planAfterRestore(
+      List<SandboxEntry> recorded, Instant createdAt, SandboxState state) {
+    return ReconcilePlanner.plan(
+        new ReconcileInput(
+            recorded,
+            Map.of("p", List.of(new InventoryItem(ID, state, createdAt, Map.of()))),
+            recorded.isEmpty() ? Map.of() : Map.of(ID, "p"),
+            Set.of(),
+            Set.of(),
+            GAPS));
+  }
+
+  @Test
+  void restoredLedgerLeavesSandboxesAloneThatAreNewerThanTheBackup() {
+    assertThat(planAfterRestore(List.of(), NOW.plusSeconds(900), SandboxState.RUNNING))
+        .containsExactly(new ReconcileStep.LeaveUnrecorded("p", ID));
+    for (long outside : new long[] {500, 1300}) {
+      assertThat(planAfterRestore(List.of(), NOW.plusSeconds(outside), SandboxState.RUNNING))
+          .containsExactly(new ReconcileStep.RemoveUnknown("p", ID));
+    }
+  }
+
+  @Test
+  void restoredLedgerAcceptsASandboxThatWasCreatedOrResumedAfterTheBackup() {
+    SandboxEntry creating = entry(SandboxState.CREATING);
+    assertThat(planAfterRestore(List.of(creating), NOW, SandboxState.RUNNING))
+        .containsExactly(new ReconcileStep.CorrectState(creating, SandboxState.RUNNING));
+    SandboxEntry suspended =
+        entry(SandboxState.STOPPED).toBuilder()
+            .suspension(
+                new Suspension(Suspension.Reason.IDLE, Optional.empty(), Optional.of("snapshot")))
+            .build();
+    assertThat(planAfterRestore(List.of(suspended), NOW.plusSeconds(900), SandboxState.RUNNING))
+        .containsExactly(new ReconcileStep.CorrectState(suspended, SandboxState.RUNNING));
+    assertThat(planAfterRestore(List.of(suspended), NOW, SandboxState.RUNNING))
+        .containsExactly(new ReconcileStep.DiscardSuspended(suspended));
+  }
 }

@@ -325,6 +325,11 @@ public final class ControlGroup {
     }
   }
 
+  /** Returns the pids of the processes in the groups. */
+  public Set<Long> members() {
+    return folders().members();
+  }
+
   /** Waits until the group has no processes. */
   public void awaitEmpty(Duration timeout) throws IOException {
     PollDeadline deadline = new PollDeadline(timeout);

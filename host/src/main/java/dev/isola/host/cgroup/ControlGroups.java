@@ -185,6 +185,11 @@ public final class ControlGroups {
     return new ControlGroup(this, "isola-" + instance + "-" + id);
   }
 
+  /** Returns the sandboxes of all installations that have a group, by installation. */
+  public Map<InstanceId, Set<SandboxId>> sandboxes() {
+    return CgroupNames.sandboxes(hierarchies);
+  }
+
   /**
    * Removes empty groups of {@code instance} that are older than {@code age} and whose creator was
    * killed. The caller must know that no sandbox of the instance is that old: a stopped sandbox has

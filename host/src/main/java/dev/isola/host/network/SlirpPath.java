@@ -38,7 +38,9 @@ final class SlirpPath implements NetworkPath {
           "install slirp4netns, iproute2, util-linux and coreutils");
     }
     if (!Files.isReadable(TUN) || !Files.isWritable(TUN)) {
-      return prerequisite(TUN + " cannot be opened", "as root: chmod 666 " + TUN);
+      return prerequisite(
+          TUN + " cannot be opened",
+          "as root: chgrp GROUP " + TUN + "; chmod 660 " + TUN + ", with a group of this user");
     }
     try {
       NetworkProgram.of("ip")

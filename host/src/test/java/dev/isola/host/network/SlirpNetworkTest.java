@@ -164,7 +164,9 @@ class SlirpNetworkTest {
     testbed.host.sh("chmod 600 /dev/net/tun");
     InstallationNetwork without = testbed.network(NetworkTestbed.instance());
     assertThat(without.request("find"))
-        .isEqualTo("missing /dev/net/tun cannot be opened; as root: chmod 666 /dev/net/tun");
+        .isEqualTo(
+            "missing /dev/net/tun cannot be opened; as root: chgrp GROUP /dev/net/tun; chmod 660"
+                + " /dev/net/tun, with a group of this user");
     assertThat(without.request(attach))
         .contains("no network for sandbox " + id + ": /dev/net/tun cannot be opened");
     testbed.host.sh("chmod 666 /dev/net/tun");

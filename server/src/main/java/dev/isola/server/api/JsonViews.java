@@ -21,6 +21,7 @@ final class JsonViews {
   static Map<String, Object> sandbox(SandboxView entry) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", entry.id().value());
+    entry.name().ifPresent(name -> json.put("name", name));
     json.put("state", wireName(entry.state()));
     json.put("provider", entry.provider());
     json.put("isolation", wireName(entry.isolation()));

@@ -20,6 +20,8 @@ import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
@@ -28,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Routes for ports of sandboxes: publication, preview links and forwarding. */
@@ -41,7 +44,16 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
       new Shape.Obj(
           Field.required("port", NUMBER, "port on the loopback interface of the sandbox"),
           Field.required(
-              "public", Shapes.FLAG, "whether the port is accessible without a credential"));
+              "public", Shapes.FLAG, "whether the port is accessible without a credential"),
+          Field.required("url", Shapes.PATH, "where the server serves the port"));
+
+  private static final Shape.Obj PORT_DETAILS =
+      PORT_STATUS.and(
+          Field.optional(
+              "listening",
+              Shapes.FLAG,
+              "whether a process listens on the port; absent if that is unknown, because the"
+                  + " sandbox is not running or its provider cannot connect to ports"));
 
   PortRoutes(ServerContext context, ApiKeys keys, PortCredentials extensionCredentials) {
     this(context, keys, new Previews(context, keys, extensionCredentials));
@@ -64,6 +76,17 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                         Field.required(
                             "ports", new Shape.ListOf(PORT_STATUS, 65_535), "in ascending order"))))
             .handledBy(this::list));
+    routes.add(
+        Route.of(
+                "GET",
+                TEMPLATE + "/{port}",
+                "getPort",
+                "Describes a port, and connects to it to learn whether a process listens.")
+            .acceptsSandboxTokens()
+            .needs(Scope.USE)
+            .takes(Shapes.ID, PORT)
+            .answers(Response.json(200, PORT_DETAILS))
+            .handledBy(this::get));
     routes.add(
         Route.of("PUT", TEMPLATE + "/{port}", "setPort", "Makes a port public or private.")
             .needs(Scope.USE)
@@ -138,8 +161,37 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
             Stream.concat(new ExposedPorts(context).of(id).stream(), open.stream())
                 .distinct()
                 .sorted()
-                .map(port -> describe(port, open.contains(port)))
+                .map(port -> describe(exchange, id, port, open.contains(port)))
                 .toList()));
+  }
+
+  private void get(Exchange exchange) throws IOException {
+    SandboxId id = SandboxRoutes.id(exchange);
+    int port = Previews.port(exchange.path("port"));
+    new ExposedPorts(context).check(id, port);
+    Map<String, Object> answer =
+        describe(exchange, id, port, keys.publicPorts().of(id).contains(port));
+    isListening(id, port).ifPresent(listening -> answer.put("listening", listening));
+    exchange.json(200, answer);
+  }
+
+  /** Connects to a port of a running sandbox. Does not resume a suspended one. */
+  private Optional<Boolean> isListening(SandboxId id, int port) {
+    if (context.engine().view(id).state() != SandboxState.RUNNING) {
+      return Optional.empty();
+    }
+    Optional<PortDialing> dialing = context.engine().sandbox(id).as(PortDialing.class);
+    if (dialing.isEmpty()) {
+      return Optional.empty();
+    }
+    try (PortDialing.Connection _ = dialing.get().dial(port)) {
+      return Optional.of(true);
+    } catch (SandboxException e) {
+      // Any other failure, such as a full queue of the listener, tells nothing.
+      return e.code() == ErrorCode.PORT_NOT_OPEN ? Optional.of(false) : Optional.empty();
+    } catch (IOException e) {
+      return Optional.of(true); // closing failed; the connection existed
+    }
   }
 
   private void set(Exchange exchange) throws IOException {
@@ -153,15 +205,30 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
     } else {
       keys.publicPorts().remove(id, port);
     }
-    exchange.json(200, describe(port, open));
+    exchange.json(200, describe(exchange, id, port, open));
   }
 
   /** Describes a port, with its fields in a fixed order. */
-  private static Map<String, Object> describe(int port, boolean open) {
+  private static Map<String, Object> describe(
+      Exchange exchange, SandboxId id, int port, boolean open) {
     Map<String, Object> answer = new LinkedHashMap<>();
     answer.put("port", port);
     answer.put("public", open);
+    answer.put("url", url(exchange, id, port, false));
     return answer;
+  }
+
+  /**
+   * Returns the URL of a port as seen by the client: by host name, or by path if the client
+   * addresses the server by IP address.
+   */
+  private static String url(Exchange exchange, SandboxId id, int port, boolean byPath) {
+    String host = exchange.header("Host").orElse("localhost");
+    String site =
+        byPath || HostOriginFilter.isAddress(host)
+            ? host + Previews.prefix(id.value(), port)
+            : port + "-" + id + "." + HostOriginFilter.previewDomain(host);
+    return (exchange.isSecure() ? "https://" : "http://") + site + "/";
   }
 
   private boolean exists(SandboxId id) {
@@ -182,28 +249,22 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
             id,
             port,
             keys.tokens().expiryAfter(exchange.wholeNumber("ttlSeconds")));
-    String host = exchange.header("Host").orElse("localhost");
     Object form = exchange.body().get("form");
-    boolean address = HostOriginFilter.isAddress(host);
-    if (address && "host".equals(form)) {
+    String host = exchange.header("Host").orElse("localhost");
+    if (HostOriginFilter.isAddress(host) && "host".equals(form)) {
       throw Query.invalid(
           List.of(
               new Violation(
                   "form",
                   "must be path, because the server is addressed by IP address and not by name")));
     }
-    String site =
-        address || "path".equals(form)
-            ? host + Previews.prefix(id.value(), port)
-            : port + "-" + id + "." + HostOriginFilter.previewDomain(host);
     exchange.json(
         201,
         Map.of(
             "url",
             Confidential.token(
-                (exchange.isSecure() ? "https://" : "http://")
-                    + site
-                    + "/?"
+                url(exchange, id, port, "path".equals(form))
+                    + "?"
                     + Previews.PARAMETER
                     + "="
                     + keys.tokens().sign(token).reveal(),

@@ -47,6 +47,10 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
   /** Fields of a create request that are not part of the spec. */
   private static final Shape.Obj PLACEMENT =
       new Shape.Obj(
+          Field.optional(
+              "name",
+              Shapes.SANDBOX_NAME,
+              "name of the sandbox; unique until the sandbox is destroyed"),
           Field.optional("provider", Shapes.WORD, "name of a provider, or auto"),
           Field.optional("template", Shapes.WORD, "name of a template; alternative to image"),
           Field.optional(
@@ -77,6 +81,11 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                 Parameter.query("state", Shapes.STATE, "state; default: all except destroyed")
                     .asRepeatable(),
                 Parameter.query("provider", Shapes.WORD, "name of the provider"),
+                Parameter.query("name", Shapes.SANDBOX_NAME, "name of the sandbox"),
+                Parameter.query(
+                    "ref",
+                    Shapes.SANDBOX_NAME,
+                    "name or id of a sandbox, or at least the first 3 characters of its id"),
                 Parameter.query("limit", new Shape.WholeNumber(1, 1000), "page size; default 100"),
                 Parameter.query(
                     "cursor", new Shape.NonEmptyText(256), "value of next on the previous page"))
@@ -221,6 +230,9 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     if (HostAccessGuard.mayRequestHostAccess(exchange)) {
       sandboxRequest = sandboxRequest.withHostAccess();
     }
+    if (placement.get("name") instanceof String name) {
+      sandboxRequest = sandboxRequest.withName(name);
+    }
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
       sandboxRequest = sandboxRequest.withFixedId();
     }
@@ -271,6 +283,12 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                 states.getFirst(), states.subList(1, states.size()).toArray(new SandboxState[0]));
     if (exchange.query("provider").isPresent()) {
       filter = filter.provider(exchange.query("provider").get());
+    }
+    if (exchange.query("name").isPresent()) {
+      filter = filter.name(exchange.query("name").get());
+    }
+    if (exchange.query("ref").isPresent()) {
+      filter = filter.reference(exchange.query("ref").get());
     }
     int limit = exchange.query("limit").map(Integer::parseInt).orElse(DEFAULT_PAGE);
     SandboxPage page = context.engine().list(filter, exchange.query("cursor").orElse(""), limit);

@@ -16,6 +16,7 @@ final class Shapes {
 
   static final Shape TEXT = new Shape.Text(1 << 20, "");
   static final Shape WORD = new Shape.NonEmptyText(256);
+  static final Shape SANDBOX_NAME = new Shape.NonEmptyText(63);
   static final Shape PATH = new Shape.NonEmptyText(LONGEST_PATH);
   static final Shape TIME = new Shape.Text(64, "date-time");
   static final Shape COUNT = new Shape.WholeNumber(0, Long.MAX_VALUE);
@@ -39,6 +40,7 @@ final class Shapes {
   static final Shape.Obj SANDBOX =
       new Shape.Obj(
           Field.required("id", WORD, "sandbox id; valid as part of a host name"),
+          Field.optional("name", SANDBOX_NAME, "name chosen by the client"),
           Field.required("state", STATE, "lifecycle state"),
           Field.required("provider", WORD, "provider that created it"),
           Field.required("isolation", WORD, "isolation level: process, container, kernel or vm"),

@@ -1,0 +1,205 @@
+package dev.isola.app.backup;
+
+import dev.isola.app.cli.DataFolder;
+import dev.isola.app.cli.IoErrors;
+import dev.isola.app.serve.LedgerLocation;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.reconcile.LedgerRestore;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.Ledger;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.LedgerFiles;
+import dev.isola.store.Ledgers;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Restores a backup into a data folder. Everything is extracted and checked before the first
+ * change. The ledger comes last, so that a restore that failed can be repeated.
+ *
+ * @param replace whether the ledger of the data folder may be replaced
+ */
+record Restore(Config config, boolean replace, InstantSource clock) {
+  private static final DateTimeFormatter STAMP =
+      DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss", Locale.ROOT).withZone(ZoneOffset.UTC);
+
+  /**
+   * The result of a restore.
+   *
+   * @param createdAt when the backup was made
+   * @param kept the volumes and images that existed and were not replaced
+   */
+  record Result(Instant createdAt, String instance, List<String> kept) {}
+
+  Result from(Path archive) {
+    if (!Files.isReadable(archive)) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the backup " + archive + " cannot be read",
+              "check its path")
+          .exception();
+    }
+    DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
+    LedgerConfig ledger = LedgerLocation.of(config, data);
+    try {
+      requireNoServer(ledger);
+      try (StagingFolder staging = StagingFolder.create(data.createIfMissing(), ".restore-")) {
+        TarProgram.extract(archive, staging.path());
+        return install(staging.path(), archive, data.path(), ledger);
+      }
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the backup cannot be restored to " + data.path() + ": " + IoErrors.describe(e),
+              "check the free space and the permissions, and run the command again")
+          .exception(e);
+    }
+  }
+
+  private static void requireNoServer(LedgerConfig ledger) {
+    if (ledger.location() instanceof LedgerConfig.Folder(Path folder)) {
+      LedgerFiles.owner(folder)
+          .ifPresent(
+              pid -> {
+                throw conflict(
+                    "the server with pid " + pid + " uses the ledger in " + folder,
+                    "stop it before the restore");
+              });
+    }
+  }
+
+  private Result install(Path staged, Path archive, Path data, LedgerConfig ledger)
+      throws IOException {
+    BackupManifest manifest = BackupManifest.read(staged, archive);
+    requireSameInstallation(data, manifest);
+    String suffix = "before-restore-" + STAMP.format(clock.instant());
+    Path ledgerCopy = staged.resolve(LedgerLocation.FOLDER);
+    boolean hasLedger = Files.isDirectory(ledgerCopy);
+    if (hasLedger) {
+      prepareLedger(ledgerCopy, manifest, ledger);
+    }
+    SnapshotBlobs.of(config)
+        .ifPresent(store -> addSnapshots(store, staged.resolve(BackupCommand.SNAPSHOTS)));
+    List<String> kept = new ArrayList<>();
+    for (String folder : BackupCommand.VOLUME_FOLDERS) {
+      moveMissing(staged.resolve(folder), data.resolve(folder), "volume ", kept);
+    }
+    moveMissing(
+        staged.resolve(BackupCommand.IMAGE_FOLDER),
+        data.resolve(BackupCommand.IMAGE_FOLDER),
+        "image ",
+        kept);
+    replaceFile(staged.resolve(BackupCommand.SECRETS_KEY), data, suffix);
+    replaceFile(staged.resolve(BackupCommand.INSTANCE), data, suffix);
+    if (hasLedger && ledger.location() instanceof LedgerConfig.Folder(Path folder)) {
+      LedgerFiles.install(folder, ledgerCopy, suffix);
+    } else {
+      try (Ledger server = Ledgers.open(ledger)) {
+        LedgerRestore.prepare(server, manifest.createdAt(), clock.instant());
+      }
+    }
+    return new Result(manifest.createdAt(), manifest.instance(), kept);
+  }
+
+  /** Changes the copy before it is moved, so that no server can start without the change. */
+  private void prepareLedger(Path copy, BackupManifest manifest, LedgerConfig configured) {
+    if (!(configured.location() instanceof LedgerConfig.Folder(Path folder))) {
+      throw conflict(
+          "the backup has a SQLite ledger, and the configuration names PostgreSQL (store.url)",
+          "restore with the configuration of the installation that was backed up");
+    }
+    if (LedgerFiles.exists(folder) && !replace) {
+      throw conflict(
+          "there is already a ledger in " + folder,
+          "add --replace to rename it, or restore to another folder with --data");
+    }
+    LedgerFiles.check(copy);
+    try (Ledger ledger = Ledgers.open(LedgerConfig.sqlite(copy))) {
+      LedgerRestore.prepare(ledger, manifest.createdAt(), clock.instant());
+    }
+  }
+
+  private static void requireSameInstallation(Path data, BackupManifest manifest)
+      throws IOException {
+    Path file = data.resolve(BackupCommand.INSTANCE);
+    if (Files.exists(file)) {
+      String existing = Files.readString(file).strip();
+      if (!existing.equals(manifest.instance())) {
+        throw conflict(
+            "the data folder "
+                + data
+                + " belongs to installation "
+                + existing
+                + ", and the backup to "
+                + manifest.instance(),
+            "restore to another folder with --data");
+      }
+    }
+  }
+
+  private static void addSnapshots(SnapshotBlobs store, Path staged) {
+    try {
+      store.add(staged);
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the snapshots cannot be restored to " + store.folder() + ": " + IoErrors.describe(e),
+              "check the free space and the permissions, and run the command again")
+          .exception(e);
+    }
+  }
+
+  private static void moveMissing(Path staged, Path target, String kind, List<String> kept)
+      throws IOException {
+    if (!Files.isDirectory(staged)) {
+      return;
+    }
+    if (!Files.exists(target)) {
+      Files.move(staged, target, StandardCopyOption.ATOMIC_MOVE);
+      return;
+    }
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(staged)) {
+      for (Path entry : entries) {
+        Path place = target.resolve(entry.getFileName());
+        if (Files.exists(place)) {
+          kept.add(kind + entry.getFileName());
+        } else {
+          Files.move(entry, place, StandardCopyOption.ATOMIC_MOVE);
+        }
+      }
+    }
+  }
+
+  /** Moves a small file into the data folder; a different one of that name is renamed. */
+  private static void replaceFile(Path staged, Path data, String suffix) throws IOException {
+    if (!Files.exists(staged)) {
+      return;
+    }
+    Path target = data.resolve(staged.getFileName());
+    if (Files.exists(target)) {
+      if (Arrays.equals(Files.readAllBytes(target), Files.readAllBytes(staged))) {
+        return;
+      }
+      Files.move(target, target.resolveSibling(target.getFileName() + "." + suffix));
+    }
+    Files.move(staged, target, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  private static SandboxException conflict(String what, String remedy) {
+    return Fault.of(ErrorCode.CONFLICT, what + "; nothing was changed", remedy).exception();
+  }
+}

@@ -1,0 +1,104 @@
+package dev.isola.app.backup;
+
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.DataFolder;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.serve.LedgerLocation;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.reconcile.RestoreGaps;
+import dev.isola.store.Ledger;
+import dev.isola.store.Ledgers;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Implements {@code isola restore}. */
+@Command(
+    name = "restore",
+    description = {
+      "Restore an installation from a file that isola backup has written.",
+      "The server must be stopped. Nothing that exists is removed."
+    })
+public final class RestoreCommand implements CliCommand {
+  private final CommandContext context;
+
+  @Parameters(paramLabel = "FILE", arity = "0..1", description = "The archive to restore.")
+  private @Nullable String name;
+
+  @Option(
+      names = "--replace",
+      description = "Replace the ledger of the data folder; the existing one is renamed.")
+  private boolean replace;
+
+  @Option(
+      names = "--destroy-unrecorded",
+      description = {
+        "Let the next server destroy the sandboxes that were created between the backup and the",
+        "restore. Without it they are left running. Needs no FILE."
+      })
+  private boolean destroyUnrecorded;
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "Configuration file of the server; see isola config --help.")
+  private @Nullable String file;
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "Override a configuration value. Repeatable.")
+  private List<String> values = new ArrayList<>();
+
+  public RestoreCommand(CommandContext context) {
+    this.context = context;
+  }
+
+  @Override
+  public int run() {
+    if (name == null && !destroyUnrecorded) {
+      throw new UsageException("no backup is named", "use isola restore FILE");
+    }
+    Config config = context.configSources(file, values).readOrThrow();
+    if (name != null) {
+      Path archive = Path.of(name).toAbsolutePath().normalize();
+      report(new Restore(config, replace, InstantSource.system()).from(archive));
+    }
+    if (destroyUnrecorded) {
+      DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
+      try (Ledger ledger = Ledgers.open(LedgerLocation.of(config, data))) {
+        RestoreGaps.forget(ledger);
+      }
+      context.console().printErr("isola: the next server destroys sandboxes that are not recorded");
+    }
+    return ExitCodes.OK;
+  }
+
+  private void report(Restore.Result result) {
+    Console console = context.console();
+    if (console.json()) {
+      Map<String, Object> json = new LinkedHashMap<>();
+      json.put("createdAt", result.createdAt().toString());
+      json.put("instance", result.instance());
+      json.put("kept", result.kept());
+      console.print(json);
+      return;
+    }
+    console.print("restored the backup of " + result.createdAt() + "\n");
+    if (!result.kept().isEmpty()) {
+      console.print("already there and kept: " + String.join(", ", result.kept()) + "\n");
+    }
+    console.print("API keys that were removed after the backup are valid again\n");
+  }
+}

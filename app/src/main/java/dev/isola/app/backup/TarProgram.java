@@ -1,0 +1,116 @@
+package dev.isola.app.backup;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * GNU tar, which stores what Java cannot: holes in files, owners, hard links and extended
+ * attributes.
+ */
+final class TarProgram {
+  private static final int CHANGED_MEANWHILE = 1;
+  private static final int MAX_OUTPUT = 4096;
+
+  private TarProgram() {}
+
+  /** The names in a folder to store. */
+  record Source(Path folder, List<String> names) {}
+
+  /**
+   * Writes an archive.
+   *
+   * @param file an existing file, which is overwritten
+   * @return whether all files were unchanged while they were read
+   */
+  static boolean create(Path file, List<Source> sources) throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                "tar",
+                "--create",
+                "--file=" + file,
+                "--format=posix",
+                "--sparse",
+                "--numeric-owner",
+                "--one-file-system",
+                "--xattrs"));
+    if (isRoot()) {
+      command.add("--xattrs-include=*");
+    }
+    for (Source source : sources) {
+      if (!source.names().isEmpty()) {
+        command.add("--directory=" + source.folder());
+        command.addAll(source.names());
+      }
+    }
+    return run(command, "the backup cannot be written to " + file) == 0;
+  }
+
+  /** Extracts an archive; names that leave the folder are refused by tar. */
+  static void extract(Path file, Path folder) throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                "tar",
+                "--extract",
+                "--file=" + file,
+                "--directory=" + folder,
+                "--same-permissions",
+                "--numeric-owner",
+                "--xattrs"));
+    if (isRoot()) {
+      command.add("--xattrs-include=*");
+    }
+    String failed = "the backup " + file + " cannot be read";
+    if (run(command, failed) != 0) {
+      throw failure(failed, "tar reported differences");
+    }
+  }
+
+  private static boolean isRoot() throws IOException {
+    return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
+  }
+
+  private static int run(List<String> command, String failed) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.redirectErrorStream(true);
+    builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+    builder.environment().put("LC_ALL", "C");
+    Process process;
+    try {
+      process = builder.start();
+    } catch (IOException e) {
+      throw failure(failed, "the program tar cannot be started: " + e.getMessage());
+    }
+    try {
+      byte[] output = process.getInputStream().readNBytes(MAX_OUTPUT);
+      process.getInputStream().transferTo(OutputStream.nullOutputStream());
+      int code = process.waitFor();
+      if (code > CHANGED_MEANWHILE) {
+        throw failure(failed, new String(output, StandardCharsets.UTF_8).strip());
+      }
+      return code;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw failure(failed, "interrupted");
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static SandboxException failure(String what, String why) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            what + ": " + why.replaceAll("\\s+", " "),
+            "check the file, the free space and that GNU tar is installed")
+        .exception();
+  }
+}

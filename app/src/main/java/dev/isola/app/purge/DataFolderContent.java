@@ -1,0 +1,70 @@
+package dev.isola.app.purge;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The entries of a data folder: those that Isola creates, and others, which are never removed.
+ *
+ * @param own the entries of Isola
+ * @param others the entries that Isola does not know
+ */
+record DataFolderContent(List<Path> own, List<Path> others) {
+  private static final Set<String> NAMES =
+      Set.of(
+          "ledger",
+          "snapshots",
+          "images",
+          "volumes",
+          "volume-disks",
+          "templates",
+          "leases",
+          "instances",
+          "secrets.key",
+          "instance");
+  private static final List<String> PREFIXES =
+      List.of("audit.jsonl", ".backup-", ".restore-", ".instance", "secrets", "instance.");
+
+  /**
+   * Lists a folder. Without the file {@code instance} it is not a data folder, and nothing in it is
+   * Isola's.
+   *
+   * @param providers the names of providers, which are folders
+   */
+  static DataFolderContent of(Path data, List<String> providers) throws IOException {
+    List<Path> own = new ArrayList<>();
+    List<Path> others = new ArrayList<>();
+    boolean marked = Files.isRegularFile(data.resolve("instance"), LinkOption.NOFOLLOW_LINKS);
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(data)) {
+      for (Path entry : entries) {
+        String name = entry.getFileName().toString();
+        (marked && isOwn(entry, name, providers) ? own : others).add(entry);
+      }
+    } catch (NoSuchFileException none) {
+      return new DataFolderContent(List.of(), List.of());
+    }
+    // The file that marks the folder goes last, so that an interrupted removal can be repeated.
+    own.sort((one, other) -> Boolean.compare(one.endsWith("instance"), other.endsWith("instance")));
+    return new DataFolderContent(List.copyOf(own), List.copyOf(others));
+  }
+
+  private static boolean isOwn(Path entry, String name, List<String> providers) {
+    return NAMES.contains(name)
+        || providers.contains(name)
+        || PREFIXES.stream().anyMatch(name::startsWith)
+        || isProviderFolder(entry);
+  }
+
+  /** A provider that is no longer installed left its folder. */
+  private static boolean isProviderFolder(Path entry) {
+    return Files.isDirectory(entry.resolve("sandboxes"), LinkOption.NOFOLLOW_LINKS)
+        && Files.isDirectory(entry.resolve("bin"), LinkOption.NOFOLLOW_LINKS);
+  }
+}

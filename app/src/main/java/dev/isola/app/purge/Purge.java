@@ -1,0 +1,165 @@
+package dev.isola.app.purge;
+
+import dev.isola.host.cgroup.ControlGroups;
+import dev.isola.host.network.BridgeNetwork;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.TreeRemoval;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.SandboxId;
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Removes what an installation left on this machine, apart from what its providers know. */
+final class Purge {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration REMOVAL_TIMEOUT = Duration.ofHours(1);
+  private static final long POLL_NANOS = 50_000_000;
+  private static final long PROGRAM_SECONDS = 20;
+
+  private final PurgeTarget target;
+  private final List<String> failed = new ArrayList<>();
+
+  Purge(PurgeTarget target) {
+    this.target = target;
+  }
+
+  /** Returns what could not be removed. */
+  List<String> failed() {
+    return failed;
+  }
+
+  /** Ends all processes and removes the control groups, networks, mounts and loop devices. */
+  void removeKernelObjects() {
+    long end = System.nanoTime() + TIMEOUT.toNanos();
+    PurgeTarget now = target.refresh();
+    boolean removed = removeOnce(now);
+    while ((!removed || !isClean(now)) && System.nanoTime() - end < 0) {
+      LockSupport.parkNanos(POLL_NANOS);
+      now = target.refresh();
+      removed = removeOnce(now);
+    }
+    now = target.refresh();
+    for (InstanceTraces left : now.instances().values()) {
+      left.processes().forEach(one -> failed.add("process " + one.pid() + " does not end"));
+      left.groups()
+          .forEach(
+              id ->
+                  failed.add("the control group isola-" + left.instance() + "-" + id + " is left"));
+    }
+    now.instances().keySet().forEach(id -> removeNetwork(new InstanceId(id)));
+    endLaunchers();
+    removeMounts();
+  }
+
+  private static boolean isClean(PurgeTarget target) {
+    return target.instances().values().stream().allMatch(InstanceTraces::isEmpty);
+  }
+
+  private static boolean removeOnce(PurgeTarget now) {
+    boolean removed = true;
+    for (InstanceTraces traces : now.instances().values()) {
+      traces.processes().forEach(AgentProcess::kill);
+      for (SandboxId id : traces.groups()) {
+        try {
+          ControlGroups.ofHost().group(traces.instance(), id).remove(Duration.ofSeconds(2));
+        } catch (IOException busy) {
+          removed = false;
+        }
+      }
+    }
+    return removed;
+  }
+
+  /** Interfaces end with their namespaces; firewall rules do not. */
+  private void removeNetwork(InstanceId instance) {
+    if (!isRoot() || !isProgram("nft") || !isProgram("ip")) {
+      return; // without root or these programs there is no such network
+    }
+    try {
+      new BridgeNetwork(instance).remove(new SandboxId("purge"));
+    } catch (IOException e) {
+      failed.add("the network rules of " + instance + ": " + e.getMessage());
+    }
+  }
+
+  /** A launcher ends by itself soon after its last sandbox; one that does not is killed. */
+  private void endLaunchers() {
+    long end = System.nanoTime() + TIMEOUT.toNanos();
+    List<HostProcess.Launcher> left = target.launchers();
+    while (!left.isEmpty() && System.nanoTime() - end < 0) {
+      left.forEach(one -> one.process().kill());
+      LockSupport.parkNanos(POLL_NANOS);
+      left = target.launchers();
+    }
+    left.forEach(one -> failed.add("launcher " + one.process().pid() + " does not end"));
+  }
+
+  private void removeMounts() {
+    DataFolderTraces traces = DataFolderTraces.of(PurgeTarget.real(target.data()));
+    traces.mounts().forEach(mount -> run("umount", mount));
+    traces.loopDevices().forEach(device -> run("losetup", "--detach", device));
+    traces = DataFolderTraces.of(PurgeTarget.real(target.data()));
+    traces.mounts().forEach(mount -> failed.add("the mount " + mount + " is left"));
+    traces.loopDevices().forEach(device -> failed.add("the loop device " + device + " is left"));
+  }
+
+  private void run(String... command) {
+    try {
+      Process process =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      if (!process.waitFor(PROGRAM_SECONDS, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (IOException e) {
+      failed.add(String.join(" ", command) + ": " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Removes the entries of the data folder, and the folder itself if nothing else is in it. */
+  void removeData(DataFolderContent content) {
+    if (!failed.isEmpty()) {
+      failed.add("the data folder " + target.data() + " is kept until the rest is removed");
+      return;
+    }
+    for (Path entry : content.own()) {
+      try {
+        TreeRemoval.remove(entry, REMOVAL_TIMEOUT);
+      } catch (IOException e) {
+        failed.add(entry + ": " + e.getMessage());
+        return; // the mark of the data folder, the last entry, stays
+      }
+    }
+    try {
+      Files.deleteIfExists(target.data());
+    } catch (DirectoryNotEmptyException others) {
+      // Files of others stay.
+    } catch (IOException e) {
+      failed.add(target.data() + ": " + e.getMessage());
+    }
+  }
+
+  private static boolean isRoot() {
+    try {
+      return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
+  }
+
+  private static boolean isProgram(String name) {
+    return List.of("/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin").stream()
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, name)));
+  }
+}

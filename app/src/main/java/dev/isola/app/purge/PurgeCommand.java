@@ -1,0 +1,197 @@
+package dev.isola.app.purge;
+
+import dev.isola.app.cli.CliCommand;
+import dev.isola.app.cli.CommandContext;
+import dev.isola.app.cli.Console;
+import dev.isola.app.cli.DataFolder;
+import dev.isola.app.cli.ExitCodes;
+import dev.isola.app.cli.IoErrors;
+import dev.isola.app.cli.UsageException;
+import dev.isola.app.remote.Contexts;
+import dev.isola.app.serve.LedgerLocation;
+import dev.isola.engine.config.Config;
+import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.lease.SandboxLeases;
+import dev.isola.link.local.TreeRemoval;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.LedgerFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Implements {@code isola purge}. */
+@Command(
+    name = "purge",
+    description = {
+      "Destroy all sandboxes of an installation and remove its data, also if its data folder was",
+      "removed before. Lists everything and asks first."
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {"0:nothing is left", "1:something could not be removed"})
+public final class PurgeCommand implements CliCommand {
+  private final CommandContext context;
+
+  @Option(names = "--yes", description = "Do not ask.")
+  private boolean yes;
+
+  @Option(names = "--dry-run", description = "List what would be removed, and remove nothing.")
+  private boolean dryRun;
+
+  @Option(
+      names = "--instance",
+      paramLabel = "ID",
+      description = {
+        "Also purge what is left of the installation with this id. Repeatable.",
+        "--dry-run lists the ids that are visible on this machine."
+      })
+  private List<String> named = new ArrayList<>();
+
+  @Option(
+      names = "--all-instances",
+      description = "Also purge every installation that is visible on this machine.")
+  private boolean all;
+
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "Configuration file of the server; see isola config --help.")
+  private @Nullable String file;
+
+  @Option(
+      names = "--set",
+      paramLabel = "KEY=VALUE",
+      description = "Override a configuration value. Repeatable.")
+  private List<String> values = new ArrayList<>();
+
+  public PurgeCommand(CommandContext context) {
+    this.context = context;
+  }
+
+  @Override
+  public int run() {
+    Config config = context.configSources(file, values).readOrThrow();
+    Path data = config.get(ConfigKeys.DATA).toAbsolutePath().normalize();
+    PurgeTarget target = PurgeTarget.of(data, named, all);
+    if (!dryRun) {
+      requireUnused(target);
+    }
+    try (InstalledProviders installed = InstalledProviders.open(context, config, target)) {
+      DataFolderContent content = DataFolderContent.of(data, installed.names());
+      PurgeReport report =
+          new PurgeReport(target, installed.resources(), content, logins(data), context.console());
+      report.print(config.get(ConfigKeys.STORE_URL).isPresent());
+      if (report.isEmpty() || dryRun) {
+        return ExitCodes.OK;
+      }
+      if (!yes && !confirmed()) {
+        context.console().printErr("isola: nothing was removed");
+        return ExitCodes.FAILED;
+      }
+      return remove(target, installed, content);
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the data folder " + data + " cannot be read: " + IoErrors.describe(e),
+              "run the command as the user that owns it")
+          .exception(e);
+    }
+  }
+
+  private int remove(PurgeTarget target, InstalledProviders installed, DataFolderContent content) {
+    List<String> failed = new ArrayList<>();
+    for (ProviderResources resources : installed.resources()) {
+      failed.addAll(resources.problems());
+      failed.addAll(resources.destroy());
+    }
+    installed.close();
+    Purge purge = new Purge(target);
+    purge.failed().addAll(failed);
+    purge.removeKernelObjects();
+    purge.removeData(content);
+    logins(target.data()).ifPresent(logins -> removeLogins(logins, purge));
+    Console console = context.console();
+    if (purge.failed().isEmpty()) {
+      console.print("removed\n");
+      return ExitCodes.OK;
+    }
+    purge.failed().forEach(one -> console.printErr("isola: not removed: " + one));
+    console.printErr("isola: remove the cause, or run the command as root, and run it again");
+    return ExitCodes.FAILED;
+  }
+
+  private static void removeLogins(Path logins, Purge purge) {
+    try {
+      TreeRemoval.remove(logins);
+    } catch (IOException e) {
+      purge.failed().add(logins + ": " + e.getMessage());
+    }
+  }
+
+  /** Refuses while a process uses the data folder. */
+  private static void requireUnused(PurgeTarget target) {
+    Path data = target.data();
+    Path ledger = data.resolve(LedgerLocation.FOLDER);
+    Optional<String> server =
+        Files.isDirectory(ledger) ? LedgerFiles.owner(ledger) : Optional.empty();
+    Optional<String> owner =
+        server.or(
+            () ->
+                target.launchers().stream()
+                    .filter(HostProcess.Launcher::hasOwner)
+                    .map(launcher -> Long.toString(launcher.owner()))
+                    .findFirst());
+    if (owner.isPresent()) {
+      throw inUse("process " + owner.get() + " (isola serve or isola run) uses " + data);
+    }
+    if (!new SandboxLeases(data).held().isEmpty()) {
+      throw inUse("isola run uses " + data);
+    }
+  }
+
+  private static SandboxException inUse(String what) {
+    return Fault.of(ErrorCode.CONFLICT, what + "; nothing was removed", "stop it first")
+        .exception();
+  }
+
+  /**
+   * Returns the file with the user's logins, if this is the user's only installation: that in the
+   * default data folder.
+   */
+  private Optional<Path> logins(Path data) {
+    Map<String, String> env = new HashMap<>(context.environment().variables());
+    env.remove("ISOLA_DATA");
+    Path standard = DataFolder.path(null, env, System.getProperty("user.name")).toAbsolutePath();
+    return standard.normalize().equals(data)
+        ? Optional.of(Contexts.file(env)).filter(Files::exists)
+        : Optional.empty();
+  }
+
+  private boolean confirmed() {
+    if (!context.environment().tty().in()) {
+      throw new UsageException("standard input is not a terminal", "add --yes to remove it all");
+    }
+    context.console().print("Remove all of this? It cannot be undone. [y/N] ");
+    StringBuilder answer = new StringBuilder();
+    try {
+      for (int c = context.environment().in().read();
+          c >= 0 && c != '\n' && answer.length() < 16;
+          c = context.environment().in().read()) {
+        answer.append((char) c);
+      }
+    } catch (IOException e) {
+      return false;
+    }
+    String word = answer.toString().strip();
+    return word.equalsIgnoreCase("y") || word.equalsIgnoreCase("yes");
+  }
+}

@@ -1,0 +1,149 @@
+package dev.isola.app.purge;
+
+import dev.isola.app.cli.Console;
+import dev.isola.spi.SandboxId;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** The list of what a purge removes. */
+record PurgeReport(
+    PurgeTarget target,
+    List<ProviderResources> resources,
+    DataFolderContent content,
+    Optional<Path> logins,
+    Console console) {
+  /** Maximum number of names listed. */
+  private static final int MAX_NAMES = 8;
+
+  boolean isEmpty() {
+    return content.own().isEmpty()
+        && logins.isEmpty()
+        && sandboxes().isEmpty()
+        && volumes().isEmpty()
+        && target.launchers().isEmpty()
+        && target.instances().values().stream().allMatch(InstanceTraces::isEmpty);
+  }
+
+  /**
+   * Prints the list.
+   *
+   * @param postgres whether the ledger is in PostgreSQL, which is not touched
+   */
+  void print(boolean postgres) {
+    if (console.json()) {
+      console.print(json());
+      return;
+    }
+    if (isEmpty()) {
+      console.print("nothing is left of the installation in " + target.data() + "\n");
+    } else {
+      console.print("the installation in " + target.data() + ":\n");
+      printContent();
+    }
+    if (!content.others().isEmpty() && !content.own().isEmpty()) {
+      line("stays: not created by Isola: " + names(fileNames(content.others())));
+    }
+    if (postgres) {
+      line("stays: the ledger in PostgreSQL; drop its schema to remove it");
+    }
+    if (!target.others().isEmpty()) {
+      line(
+          "stays: other installations on this machine: "
+              + names(target.others())
+              + "; --instance ID removes what is left of one");
+    }
+  }
+
+  private void printContent() {
+    Set<String> shown = new TreeSet<>();
+    for (ProviderResources one : resources) {
+      one.sandboxes()
+          .forEach(
+              (provider, ids) -> {
+                List<String> names = ids.stream().map(SandboxId::value).toList();
+                shown.addAll(names);
+                line("sandboxes of " + provider + ": " + names(names));
+              });
+    }
+    for (InstanceTraces traces : target.instances().values()) {
+      Set<String> rest = new TreeSet<>(traces.sandboxes());
+      rest.removeAll(shown);
+      if (!rest.isEmpty()) {
+        line(
+            "sandboxes without records, of installation " + traces.instance() + ": " + names(rest));
+      }
+      if (!traces.isEmpty()) {
+        line(
+            traces.processes().size()
+                + " processes and "
+                + traces.groups().size()
+                + " control groups of installation "
+                + traces.instance());
+      }
+    }
+    if (!target.launchers().isEmpty()) {
+      line(target.launchers().size() + " launcher processes");
+    }
+    if (!volumes().isEmpty()) {
+      line("volumes: " + names(volumes()));
+    }
+    if (!content.own().isEmpty()) {
+      line("the data folder: " + names(fileNames(content.own())));
+    }
+    logins.ifPresent(file -> line("the logins in " + file));
+    resources.forEach(one -> one.problems().forEach(why -> line("warning: " + why)));
+  }
+
+  private Map<String, ?> json() {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("data", target.data().toString());
+    json.put("instances", List.copyOf(target.instances().keySet()));
+    json.put("sandboxes", List.copyOf(sandboxes()));
+    json.put("volumes", List.copyOf(volumes()));
+    json.put("files", fileNames(content.own()));
+    logins.ifPresent(file -> json.put("logins", file.toString()));
+    json.put("others", List.copyOf(target.others()));
+    return json;
+  }
+
+  private Set<String> sandboxes() {
+    Set<String> all = new TreeSet<>();
+    for (ProviderResources one : resources) {
+      one.sandboxes().values().forEach(ids -> ids.forEach(id -> all.add(id.value())));
+    }
+    target.instances().values().forEach(traces -> all.addAll(traces.sandboxes()));
+    return all;
+  }
+
+  private Set<String> volumes() {
+    Set<String> all = new TreeSet<>();
+    resources.forEach(one -> all.addAll(one.volumes()));
+    return all;
+  }
+
+  private static List<String> fileNames(List<Path> paths) {
+    List<String> names = new ArrayList<>();
+    paths.forEach(path -> names.add(path.getFileName().toString()));
+    return names;
+  }
+
+  private void line(String text) {
+    console.print("  " + text + "\n");
+  }
+
+  private static String names(Iterable<String> all) {
+    List<String> names = new ArrayList<>();
+    all.forEach(names::add);
+    String listed = names.stream().limit(MAX_NAMES).collect(Collectors.joining(", "));
+    return names.size() > MAX_NAMES
+        ? listed + " and " + (names.size() - MAX_NAMES) + " more"
+        : listed;
+  }
+}

@@ -1,0 +1,191 @@
+package dev.isola.app.purge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.app.CommandLineFixture;
+import dev.isola.app.CommandLineFixture.CommandResult;
+import dev.isola.app.HttpCalls;
+import dev.isola.app.LiveServer;
+import dev.isola.app.cli.CliEnvironment;
+import dev.isola.conformance.leak.LeakDetector;
+import dev.isola.conformance.leak.TrackedResource;
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.spi.InstanceId;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code isola purge} with real sandboxes, next to a second installation that must stay. */
+@Timeout(180)
+class PurgeTest {
+  @TempDir Path folder;
+  private Path data;
+  private Path otherData;
+  private LiveServer other;
+  private String bystander;
+
+  @BeforeEach
+  void startOther() throws Exception {
+    Assumptions.assumeTrue(
+        Files.exists(Path.of("/usr/bin/bwrap")), "NOT RUN: bubblewrap is not installed");
+    data = folder.resolve("data");
+    otherData = folder.resolve("data2");
+    other = LiveServer.start(otherData, new BubblewrapProviderFactory());
+    bystander = calls(other).create("{\"ttlSeconds\":600}");
+  }
+
+  @AfterEach
+  void bystanderStays() throws Exception {
+    if (other != null) {
+      assertThat(calls(other).exec(bystander, "echo on")).isEqualTo("on\n");
+      calls(other).call("DELETE", "/api/v1/sandboxes/" + bystander, "");
+      other.close();
+    }
+  }
+
+  private static HttpCalls calls(LiveServer server) {
+    return new HttpCalls(server.url, LiveServer.KEY);
+  }
+
+  private CommandLineFixture isola() {
+    return new CommandLineFixture(data, new BubblewrapProviderFactory());
+  }
+
+  private static InstanceId instance(Path data) throws IOException {
+    return new InstanceId(Files.readString(data.resolve("instance")).strip());
+  }
+
+  /** Returns the processes, control groups, mounts and others that are left of an installation. */
+  private List<String> left(InstanceId instance) {
+    return new LeakDetector(instance, data)
+        .scan().resources().stream()
+            .filter(one -> one.kind() != TrackedResource.Kind.DESCRIPTOR)
+            .map(TrackedResource::description)
+            .toList();
+  }
+
+  /** Starts a server on {@link #data} and leaves a sandbox running that a client uses. */
+  private InstanceId leaveSandbox() throws Exception {
+    try (LiveServer server = LiveServer.start(data, new BubblewrapProviderFactory())) {
+      String id = calls(server).create("{\"ttlSeconds\":600}");
+      calls(server)
+          .call(
+              "POST",
+              "/api/v1/sandboxes/" + id + "/executions",
+              "{\"command\":\"env -i sleep 600\"}");
+    }
+    assertThat(left(instance(data))).as("a sandbox that runs").isNotEmpty();
+    return instance(data);
+  }
+
+  @Test
+  void killedServerAndRemovedFolderLeaveNothingAfterThePurge() throws Exception {
+    Process server = startServer();
+    String url;
+    try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
+      url = out.readLine().substring("Isola listening on ".length());
+      HttpCalls api = new HttpCalls(url, LiveServer.KEY);
+      String id = api.create("{\"ttlSeconds\":600}");
+      api.call(
+          "POST", "/api/v1/sandboxes/" + id + "/executions", "{\"command\":\"env -i sleep 600\"}");
+      InstanceId instance = instance(data);
+
+      CommandResult refused = isola().call("purge", "--yes");
+      assertThat(refused.code()).isEqualTo(125);
+      assertThat(refused.err()).contains("process " + server.pid(), "nothing was removed");
+
+      server.destroyForcibly().waitFor();
+      assertThat(new ProcessBuilder("rm", "-rf", data.toString()).start().waitFor()).isZero();
+      assertThat(data).doesNotExist();
+      assertThat(left(instance)).as("the sandbox runs on").isNotEmpty();
+
+      CommandResult listed = isola().call("purge", "--dry-run");
+      assertThat(listed.out())
+          .contains("sandboxes without records, of installation " + instance + ": " + id)
+          .contains("other installations")
+          .contains(instance(otherData).value());
+      assertThat(left(instance)).as("a dry run removes nothing").isNotEmpty();
+
+      CommandResult purged = isola().call("purge", "--yes");
+      assertThat(purged.code()).as(purged.out() + purged.err()).isZero();
+      assertThat(left(instance)).isEmpty();
+      assertThat(data).doesNotExist();
+      assertThat(isola().call("purge", "--dry-run").out()).contains("nothing is left");
+    } finally {
+      server.destroyForcibly().waitFor();
+    }
+  }
+
+  private Process startServer() throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dslf4j.internal.verbosity=ERROR",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.isola.app.Main",
+                "serve",
+                "--port",
+                "0",
+                "--data",
+                data.toString(),
+                "--set",
+                "provider=bubblewrap")
+            .redirectError(folder.resolve("err").toFile());
+    builder.environment().put("ISOLA_API_KEY", LiveServer.KEY);
+    return builder.start();
+  }
+
+  @Test
+  void purgeOfADataFolderRemovesEverythingButFilesOfOthers() throws Exception {
+    InstanceId instance = leaveSandbox();
+    Path foreign = Files.writeString(data.resolve("notes.txt"), "mine");
+    CommandResult purged = isola().call("purge", "--yes");
+    assertThat(purged.code()).as(purged.out() + purged.err()).isZero();
+    assertThat(purged.out()).contains("sandboxes of bubblewrap: ", "not created by Isola: notes");
+    try (var entries = Files.list(data)) {
+      assertThat(entries).containsExactly(foreign);
+    }
+    assertThat(left(instance)).isEmpty();
+  }
+
+  @Test
+  void purgeAsksAndRemovesNothingWithoutAYes() throws Exception {
+    InstanceId instance = leaveSandbox();
+    CommandResult unattended = isola().call("purge");
+    assertThat(unattended.code()).isEqualTo(2);
+    assertThat(unattended.err()).contains("--yes");
+    CommandLineFixture terminal = isola().stdin("no\n");
+    terminal.interactive = new CliEnvironment.TtyStatus(true, true, true);
+    CommandResult declined = terminal.call("purge");
+    assertThat(declined.code()).isEqualTo(1);
+    assertThat(declined.out()).contains("Remove all of this?");
+    assertThat(declined.err()).contains("nothing was removed");
+    assertThat(left(instance)).isNotEmpty();
+    terminal.stdin("y\n");
+    assertThat(terminal.call("purge").code()).isZero();
+    assertThat(data).doesNotExist();
+    assertThat(left(instance)).isEmpty();
+  }
+
+  @Test
+  void folderThatIsNotADataFolderIsNotTouched() throws Exception {
+    Files.createDirectories(data.resolve("ledger"));
+    Path file = Files.writeString(data.resolve("ledger/accounts.txt"), "mine");
+    CommandResult purged = isola().call("purge", "--yes");
+    assertThat(purged.code()).as(purged.err()).isZero();
+    assertThat(purged.out()).contains("nothing is left of the installation in " + data);
+    assertThat(file).exists();
+  }
+}
