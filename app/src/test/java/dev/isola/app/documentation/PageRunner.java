@@ -129,8 +129,8 @@ final class PageRunner implements AutoCloseable {
   }
 
   private void java(FencedBlock block) throws IOException, ClassNotFoundException {
-    notRun(block);
     JavaExample example = new JavaExample(block, work);
+    notRun(block);
     if (example.isProgram()) {
       run(block, block.line(), example.command());
     } else if (example.isTest()) {

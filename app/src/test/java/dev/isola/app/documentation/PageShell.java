@@ -10,18 +10,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The shell of a page: variables, functions and background processes of a block are there for the
  * next one. It ends with the first command that fails.
  */
 final class PageShell implements AutoCloseable {
-  private static final Duration TIMEOUT = Duration.ofMinutes(3);
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
   /**
    * Runs a block and reports it. A block with typed input has a terminal; the text is typed after
@@ -107,9 +107,9 @@ final class PageShell implements AutoCloseable {
       }
       commands.write(call + "\necho done\n");
       commands.flush();
-      String report = report(block);
+      Optional<String> report = report(block);
       String text = Files.exists(output) ? Files.readString(output) : "";
-      if (report == null || !report.equals("done")) {
+      if (!report.equals(Optional.of("done"))) {
         close();
         throw block.fault(failure(file) + "\n" + text);
       }
@@ -119,8 +119,10 @@ final class PageShell implements AutoCloseable {
     }
   }
 
-  private @Nullable String report(FencedBlock block) throws IOException {
-    FutureTask<@Nullable String> line = new FutureTask<>(reports::readLine);
+  /** Returns the next line that the shell prints, empty if it has ended. */
+  private Optional<String> report(FencedBlock block) throws IOException {
+    FutureTask<Optional<String>> line =
+        new FutureTask<>(() -> Optional.ofNullable(reports.readLine()));
     Thread.ofVirtual().start(line);
     try {
       return line.get(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);

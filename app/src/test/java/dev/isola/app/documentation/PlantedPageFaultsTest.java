@@ -212,6 +212,7 @@ class PlantedPageFaultsTest {
         .isInstanceOf(TestAbortedException.class)
         .hasMessageContaining("NOT RUN: needs systemd");
     assertFound("<!-- not run: needs systemd -->\n~~~sh\nif true\n~~~\n", "syntax");
+    assertFound("<!-- not run: needs a cloud -->\n~~~java\nString s = 1;\n~~~\n", "not compile");
     assertFound("<!-- not run: because -->\n~~~json\n{}\n~~~\n", "programs only");
   }
 
