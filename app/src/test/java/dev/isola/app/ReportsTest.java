@@ -76,7 +76,7 @@ class ReportsTest {
             ok  subprocess  container
             no  bubblewrap  container  no bwrap
 
-            isola doctor -v prints every check of this machine, and the fix for what is missing.
+            isola doctor -v prints every check, and the fix for what is missing.
             """);
   }
 

@@ -95,7 +95,7 @@ public final class DoctorCommand implements CliCommand {
     return console.styled(Style.BOLD, "Providers")
         + "\n"
         + table.fitted(console.columns())
-        + "\nisola doctor -v prints every check of this machine, and the fix for what is missing.\n";
+        + "\nisola doctor -v prints every check, and the fix for what is missing.\n";
   }
 
   private static String details(
