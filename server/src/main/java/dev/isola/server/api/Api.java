@@ -56,7 +56,7 @@ public final class Api {
     List<Route> all =
         Stream.of(
                 new SystemRoutes(context, table::get, version).routes(),
-                new DocsRoutes().routes(),
+                new DocsRoutes(version).routes(),
                 new SetupRoutes(context, machine).routes(),
                 new SandboxRoutes(context, defaultProvider).routes(),
                 new ExecRoutes(context, budget).routes(),

@@ -29,17 +29,23 @@ record ImageRoutes(ImageService images) {
       Parameter.path("name", NAME_SHAPE, "name: 1 to 63 of a-z 0-9 . _ -");
   private static final Shape IMAGE =
       new Shape.Obj(
-          Field.required("name", Shapes.WORD, "name to use in a spec"),
-          Field.required("createdAt", Shapes.TIME, "creation time"),
-          Field.required("source", Shapes.TEXT, "source of the image"),
-          Field.required("digest", Shapes.TEXT, "digest of the list of its files"),
-          Field.required("size", Shapes.COUNT, "total size of its files in bytes"),
-          Field.required("files", Shapes.COUNT, "number of files, directories and links"),
-          Field.required("architecture", Shapes.WORD, "such as amd64, or unknown"),
-          Field.optional("user", Shapes.TEXT, "default user of commands"),
-          Field.optional("workdir", Shapes.PATH, "default working directory of commands"),
-          Field.required("env", Shapes.TEXTS, "environment of commands"),
-          Field.required("notes", new Shape.ListOf(Shapes.TEXT, 1000), "warnings of the import"));
+              Field.required("name", Shapes.WORD, "name to use in a spec").example("base"),
+              Field.required("createdAt", Shapes.TIME, "creation time"),
+              Field.required("source", Shapes.TEXT, "source of the image").example("debian:12"),
+              Field.required("digest", Shapes.TEXT, "digest of the list of its files")
+                  .example("sha256:9f86d081884c7d65"),
+              Field.required("size", Shapes.COUNT, "total size of its files in bytes")
+                  .example(120_000_000),
+              Field.required("files", Shapes.COUNT, "number of files, directories and links")
+                  .example(9500),
+              Field.required("architecture", Shapes.WORD, "such as amd64, or unknown")
+                  .example("amd64"),
+              Field.optional("user", Shapes.TEXT, "default user of commands"),
+              Field.optional("workdir", Shapes.PATH, "default working directory of commands"),
+              Field.required("env", Shapes.TEXTS, "environment of commands"),
+              Field.required("notes", new Shape.ListOf(Shapes.TEXT, 1000), "warnings of the import")
+                  .example(List.of()))
+          .named("Image");
 
   List<Route> routes() {
     return List.of(
@@ -48,7 +54,8 @@ record ImageRoutes(ImageService images) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("images", new Shape.ListOf(IMAGE, 100_000), "by name"))))
+                            Field.required("images", new Shape.ListOf(IMAGE, 100_000), "by name"))
+                        .named("ImageList")))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -89,11 +96,13 @@ record ImageRoutes(ImageService images) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("name", NAME_SHAPE, "name of the new image"),
+                        Field.required("name", NAME_SHAPE, "name of the new image")
+                            .example("debian"),
                         Field.required(
-                            "source",
-                            Shapes.PATH,
-                            "oci:DIR[:TAG], docker-archive:FILE, debian:12, docker://HOST/..."),
+                                "source",
+                                Shapes.PATH,
+                                "oci:DIR[:TAG], docker-archive:FILE, debian:12, docker://HOST/...")
+                            .example("docker-archive:/srv/images/debian.tar"),
                         Field.optional(
                             "replace", Shapes.FLAG, "replace an existing image; default false")),
                     true))
