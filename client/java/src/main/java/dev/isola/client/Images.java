@@ -6,7 +6,9 @@ import dev.isola.codec.json.MalformedJson;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,13 +32,18 @@ public final class Images {
     this.transport = transport;
   }
 
+  /** Returns the path of an image, in which ~ stands for a slash of its name. */
+  private static ApiPath endpoint(String name) {
+    return ENDPOINT.resolve(name.replace('/', '~'));
+  }
+
   /** Lists the images by name. */
   public List<ImageInfo> list() {
     return transport.get(ENDPOINT).list("images").stream().map(ImageInfo::read).toList();
   }
 
   public ImageInfo get(String name) {
-    return ImageInfo.read(transport.get(ENDPOINT.resolve(name)));
+    return ImageInfo.read(transport.get(endpoint(name)));
   }
 
   /**
@@ -50,7 +57,7 @@ public final class Images {
     return ImageInfo.read(
         transport.upload(
             "PUT",
-            ENDPOINT.resolve(name).query("replace", replace),
+            endpoint(name).query("replace", replace),
             "application/x-tar",
             BodyPublishers.ofInputStream(() -> counted),
             counted::count));
@@ -67,24 +74,47 @@ public final class Images {
    */
   public ImageInfo pull(String name, String source, boolean replace, Consumer<String> progress) {
     Map<String, Object> body = Map.of("name", name, "source", source, "replace", replace);
-    try (SseReader events = new SseReader(transport.postForEvents(ENDPOINT, body, STEP_TIMEOUT))) {
+    return follow(
+        ENDPOINT, body, STEP_TIMEOUT, event -> progress.accept(event.text("doing")), "progress");
+  }
+
+  /** Sends a request and passes on the events of one type until the image is complete. */
+  private ImageInfo follow(
+      ApiPath endpoint,
+      Map<String, ?> body,
+      Duration idleTimeout,
+      Consumer<JsonFields> consumer,
+      String type) {
+    try (SseReader events = new SseReader(transport.postForEvents(endpoint, body, idleTimeout))) {
       for (Optional<SseReader.Event> event = events.next();
           event.isPresent();
           event = events.next()) {
         JsonFields fields = JsonFields.parse(event.get().data());
-        switch (event.get().type()) {
-          case "progress" -> progress.accept(fields.text("doing"));
-          case "image" -> {
-            return ImageInfo.read(fields);
-          }
-          case "problem" -> throw Execution.streamError(fields).exception();
-          default -> {} // event type of a newer server
-        }
+        if (event.get().type().equals(type)) {
+          consumer.accept(fields);
+        } else if (event.get().type().equals("image")) {
+          return ImageInfo.read(fields);
+        } else if (event.get().type().equals("problem")) {
+          throw problem(fields).exception();
+        } // else an event type of a newer server
       }
       throw lost("the stream ended", null);
     } catch (IOException | MalformedJson e) {
       throw lost(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  private static Problem problem(JsonFields fields) {
+    Problem problem = Execution.streamError(fields);
+    return new Problem(
+        problem.code(),
+        problem.category(),
+        problem.status(),
+        problem.detail(),
+        problem.remedy(),
+        problem.sandbox(),
+        fields.optionalText("requestId").orElse(""),
+        fields.stringMap("context"));
   }
 
   private IsolaException lost(String reason, @Nullable Exception cause) {
@@ -95,8 +125,68 @@ public final class Images {
         .exception(cause);
   }
 
+  /**
+   * Builds an image from a recipe and waits until it is complete. Archives and uploads the files of
+   * its copy steps first, unless the server already has them.
+   *
+   * @param folder that copy paths are relative to; its {@code .dockerignore} is respected
+   * @param log receives the lines of the log
+   * @throws dev.isola.client.error.InvalidRequest with {@code BUILD_FAILED} if a step fails
+   * @throws IOException if a file to copy cannot be read
+   */
+  public ImageInfo build(
+      String name,
+      TemplateRecipe recipe,
+      Path folder,
+      ImageBuildOptions options,
+      Consumer<TemplateBuild.Line> log)
+      throws IOException {
+    Map<String, Object> body = new HashMap<>();
+    body.put("recipe", new Templates(transport).withUploads(recipe, folder).document());
+    body.put("replace", options.replace());
+    if (!options.provider().isEmpty()) {
+      body.put("provider", options.provider());
+    }
+    if (!options.network().isEmpty()) {
+      body.put("network", options.network());
+    }
+    return build(name, body, log);
+  }
+
+  /**
+   * Builds an image that the server has a recipe for.
+   *
+   * @param ready base, python, node, java or full
+   */
+  public ImageInfo buildReady(
+      String name, String ready, boolean replace, Consumer<TemplateBuild.Line> log) {
+    return build(name, Map.of("ready", ready, "replace", replace), log);
+  }
+
+  private ImageInfo build(String name, Map<String, ?> body, Consumer<TemplateBuild.Line> log) {
+    return follow(
+        endpoint(name).resolve("builds"),
+        body,
+        Transport.IDLE_TIMEOUT,
+        event -> log.accept(TemplateBuild.Line.read(event)),
+        "line");
+  }
+
+  /**
+   * Makes an image of the files of a sandbox, without its volumes.
+   *
+   * @param replace whether to replace an existing image
+   */
+  public ImageInfo commit(String sandbox, String name, boolean replace) {
+    return ImageInfo.read(
+        transport.post(
+            ApiPath.of("sandboxes", sandbox, "commit"),
+            Map.of("image", name, "replace", replace),
+            STEP_TIMEOUT));
+  }
+
   /** Removes an image. Fails while a sandbox uses it. */
   public void remove(String name) {
-    transport.delete(ENDPOINT.resolve(name), REMOVE_TIMEOUT);
+    transport.delete(endpoint(name), REMOVE_TIMEOUT);
   }
 }
