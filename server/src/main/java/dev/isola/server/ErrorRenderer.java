@@ -22,6 +22,9 @@ import org.eclipse.jetty.util.Callback;
 /** Renders exceptions as error responses. Internal errors are also logged. */
 record ErrorRenderer(Log log) {
 
+  /** The detail of an error that becomes the header Allow. */
+  static final String ALLOW = "allow";
+
   /** The largest request body that is drained before an error response. */
   private static final int MAX_DRAINED = 64 * 1024;
 
@@ -65,6 +68,9 @@ record ErrorRenderer(Log log) {
         response
             .getHeaders()
             .put("Retry-After", known.fault().context().get(RateLimiter.RETRY_AFTER));
+      }
+      if (fault.context().containsKey(ALLOW) && fault.code() == ErrorCode.METHOD_NOT_ALLOWED) {
+        response.getHeaders().put("Allow", fault.context().get(ALLOW));
       }
       if (problem.status() == ErrorStatus.of(ErrorCode.UNAUTHENTICATED)) {
         response.getHeaders().put("WWW-Authenticate", "Bearer");

@@ -31,7 +31,8 @@ public interface RequestListener {
 
     /** Returns whether an authenticated client attempted a change or received a token. */
     public boolean isAuditable() {
-      return (!method.equals("GET") || disclosesToken) && !key.equals("-") && !action.equals("-");
+      boolean reads = method.equals("GET") || method.equals("HEAD");
+      return (!reads || disclosesToken) && !key.equals("-") && !action.equals("-");
     }
   }
 

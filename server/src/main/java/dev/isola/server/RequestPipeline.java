@@ -18,6 +18,8 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -163,7 +165,11 @@ final class RequestPipeline extends Handler.Abstract {
       hostFilter.check(hosts, RequestLogEntry.values(request, "Origin"));
     }
     String path = routedPath.orElse(sentPath);
-    Routes.Match match = routes.find(request.getMethod(), path).orElseThrow(() -> noRoute(path));
+    Optional<Routes.Match> found = routes.find(request.getMethod(), path);
+    if (found.isEmpty() && describesOptions(request, response, path)) {
+      return;
+    }
+    Routes.Match match = found.orElseThrow(() -> noRoute(path));
     Route route = match.route();
     logEntry.dialect = route.dialect();
     logEntry.route = route.template();
@@ -249,7 +255,7 @@ final class RequestPipeline extends Handler.Abstract {
         host.map(one -> Previews.prefix(one.sandbox(), one.port()) + path).orElse(path);
     Optional<Routes.Match> match = routes.findForwarded(request.getMethod(), fullPath);
     if (host.isPresent() && match.isEmpty()) {
-      throw noRoute("");
+      throw unknownPath();
     }
     boolean ownRoute = host.isEmpty() && routes.find(request.getMethod(), fullPath).isPresent();
     if (match.isEmpty() || ownRoute) {
@@ -314,19 +320,48 @@ final class RequestPipeline extends Handler.Abstract {
     };
   }
 
+  /**
+   * Answers OPTIONS with the methods of a path, which the OpenAPI document discloses too. It grants
+   * no other origin anything.
+   */
+  private boolean describesOptions(Request request, Response response, String path)
+      throws IOException {
+    List<String> methods = routes.allowedMethods(path);
+    if (!request.getMethod().equals("OPTIONS") || methods.isEmpty()) {
+      return false;
+    }
+    response.setStatus(204);
+    response.getHeaders().put("Allow", String.join(", ", methods));
+    Content.Sink.write(response, true, ByteBuffer.allocate(0));
+    return true;
+  }
+
   private SandboxException noRoute(String path) {
     List<String> methods = routes.allowedMethods(path);
-    return methods.isEmpty()
-        ? Fault.of(
-                ErrorCode.ROUTE_NOT_FOUND,
-                "the path does not exist",
-                "see /api/v1/openapi.json for all paths")
-            .exception()
+    if (!methods.isEmpty()) {
+      String allowed = String.join(", ", methods);
+      return Fault.of(
+              ErrorCode.METHOD_NOT_ALLOWED,
+              "the path does not support this method",
+              "use " + allowed)
+          .with(ErrorRenderer.ALLOW, allowed)
+          .exception();
+    }
+    return routes.at(path).isEmpty()
+        ? unknownPath()
         : Fault.of(
                 ErrorCode.ROUTE_NOT_FOUND,
                 "the path does not support this method",
-                "use " + String.join(", ", methods))
+                "use " + String.join(", ", routes.at(path).stream().map(Route::method).toList()))
             .exception();
+  }
+
+  private static SandboxException unknownPath() {
+    return Fault.of(
+            ErrorCode.ROUTE_NOT_FOUND,
+            "the path does not exist",
+            "see /api/v1/openapi.json for all paths")
+        .exception();
   }
 
   private static void checkContentType(Request request) {
@@ -357,7 +392,8 @@ final class RequestPipeline extends Handler.Abstract {
    * not appear in logs.
    */
   private String method(Request request) {
-    return routes.all().stream().anyMatch(one -> one.method().equals(request.getMethod()))
+    return request.getMethod().equals("HEAD")
+            || routes.all().stream().anyMatch(one -> one.method().equals(request.getMethod()))
         ? request.getMethod()
         : RequestLogEntry.NONE;
   }

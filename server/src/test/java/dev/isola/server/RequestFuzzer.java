@@ -95,6 +95,7 @@ final class RequestFuzzer {
   private static final List<String> COMMANDS =
       List.of("true", "echo hi", "cat", "exit 3", "echo a; echo b >&2", "nosuchprogram", "(", "'");
 
+  private final JsonSchema schemas;
   private final List<Operation> operations = new ArrayList<>();
   private final Random random;
   private final List<String> ids;
@@ -103,6 +104,7 @@ final class RequestFuzzer {
    * @param ids sandboxes that may be destroyed
    */
   RequestFuzzer(Map<String, Object> document, Random random, List<String> ids) {
+    this.schemas = new JsonSchema(document);
     this.random = random;
     this.ids = ids;
     map(document.get("paths"))
@@ -214,7 +216,8 @@ final class RequestFuzzer {
   }
 
   /** Returns a value that matches the schema, or sometimes one that does not. */
-  private Object value(String name, Map<?, ?> schema, int depth) {
+  private Object value(String name, Map<?, ?> named, int depth) {
+    Map<?, ?> schema = schemas.resolve(named);
     if (rarely(8) || depth > 4) {
       return pick(ODD);
     }

@@ -121,10 +121,9 @@ abstract class ConcurrencyContract extends LedgerContract {
     manyRunning("pooled", 4 * rounds, b -> b.pooled(true));
     for (int round = 0; round < rounds; round++) {
       String name = "web-" + round;
-      AtomicInteger next = new AtomicInteger();
       List<Callable<Boolean>> work = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
-        String id = "n" + round + "x" + next.incrementAndGet();
+        String id = "n" + round + "x" + i;
         work.add(() -> insertsWithName(id, name));
         work.add(() -> claimsWithName(name));
       }

@@ -9,7 +9,7 @@ import dev.isola.store.Ledger;
 import java.util.List;
 
 /** Log message of a server that has stopped: the sandboxes that it leaves, and how to end them. */
-record ShutdownReport(Config config, Ledger ledger, ServeLog log) {
+record ShutdownReport(Config config, Ledger ledger, ServerLog log) {
   /** Maximum number of ids listed. */
   private static final int MAX_IDS = 5;
 

@@ -56,7 +56,7 @@ public final class Api {
     List<Route> all =
         Stream.of(
                 new SystemRoutes(context, table::get, version).routes(),
-                new DocsRoutes().routes(),
+                new DocsRoutes(version).routes(),
                 new SetupRoutes(context, machine).routes(),
                 new SandboxRoutes(context, defaultProvider).routes(),
                 new ExecRoutes(context, budget).routes(),
@@ -75,6 +75,7 @@ public final class Api {
                 new EventRoutes(context).routes(),
                 new ProviderRoutes(context).routes(),
                 new ImageRoutes(images).routes(),
+                new ImageBuildRoutes(context, images).routes(),
                 new KeyRoutes(keys).routes())
             .flatMap(List::stream)
             .toList();

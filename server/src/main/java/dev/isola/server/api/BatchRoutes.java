@@ -5,6 +5,7 @@ import dev.isola.server.context.ServerContext;
 import dev.isola.server.error.Problem;
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.OpenApi;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
@@ -23,7 +24,6 @@ import java.util.Map;
 /** Executes many small file operations in order, in one request. */
 record BatchRoutes(ServerContext context, ByteBudget budget) {
   private static final int MAX_OPERATIONS = 1000;
-  private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
 
   List<Route> routes() {
     return List.of(
@@ -41,9 +41,14 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.required(
-                            "operations",
-                            new Shape.ListOf(FileOperation.SHAPE, MAX_OPERATIONS),
-                            "the operations"),
+                                "operations",
+                                new Shape.ListOf(FileOperation.SHAPE, MAX_OPERATIONS),
+                                "the operations")
+                            .example(
+                                List.of(
+                                    Map.of(
+                                        "op", "write", "path", "hello.txt", "content", "hello\n"),
+                                    Map.of("op", "read", "path", "hello.txt"))),
                         Field.optional(
                             "keepGoing",
                             Shapes.FLAG,
@@ -57,18 +62,26 @@ record BatchRoutes(ServerContext context, ByteBudget budget) {
                             "results",
                             new Shape.ListOf(
                                 new Shape.Obj(
-                                    Field.required(
-                                        "ok", Shapes.FLAG, "whether the operation succeeded"),
-                                    Field.optional("file", Shapes.FILE, "result of write and stat"),
-                                    Field.optional(
-                                        "content", FileOperation.CONTENT, "result of read"),
-                                    Field.optional(
-                                        "problem", OBJECT, "the error of a failed operation")),
+                                        Field.required(
+                                                "ok",
+                                                Shapes.FLAG,
+                                                "whether the operation succeeded")
+                                            .example(true),
+                                        Field.optional(
+                                            "file", Shapes.FILE, "result of write and stat"),
+                                        Field.optional(
+                                            "content", FileOperation.CONTENT, "result of read"),
+                                        Field.optional(
+                                            "problem",
+                                            OpenApi.problem(),
+                                            "the error of a failed operation"))
+                                    .named("FileOperationResult"),
                                 MAX_OPERATIONS),
                             "one per attempted operation"),
-                        Field.required("failed", Shapes.COUNT, "number of failed operations"),
-                        Field.required(
-                            "left", Shapes.COUNT, "number of operations not attempted"))))
+                        Field.required("failed", Shapes.COUNT, "number of failed operations")
+                            .example(0),
+                        Field.required("left", Shapes.COUNT, "number of operations not attempted")
+                            .example(0))))
             .handledBy(this::batch));
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.route.MatchingText;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
@@ -22,14 +23,20 @@ final class CommandBody {
   static final Shape.Obj SHAPE =
       new Shape.Obj(
           Field.optional(
-              "command",
-              new Shape.NonEmptyText(MAX_LENGTH),
-              "a command line for /bin/sh -c; alternative to argv"),
+                  "command",
+                  new Shape.NonEmptyText(MAX_LENGTH),
+                  "a command line for /bin/sh -c; alternative to argv")
+              .example("echo hello"),
           Field.optional(
               "argv",
               new Shape.ListOf(new Shape.Text(MAX_LENGTH, ""), 10_000),
               "a program and its arguments, without a shell; alternative to command"),
-          Field.optional("env", Shapes.TEXTS, "variables added to the environment of the sandbox"),
+          Field.optional(
+              "env",
+              new Shape.MapOf(
+                  Shapes.TEXT,
+                  new MatchingText("^[^=]+$", 4096, "must not be empty or contain =", "LANG")),
+              "variables added to the environment of the sandbox"),
           Field.optional("cwd", Shapes.PATH, "working directory"),
           Field.optional("user", Shapes.WORD, "user that runs the command"),
           Field.optional(

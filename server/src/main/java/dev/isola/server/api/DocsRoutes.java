@@ -3,84 +3,71 @@ package dev.isola.server.api;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Response;
+import dev.isola.server.route.Shape;
+import dev.isola.server.route.Shape.Field;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
- * Serves a page that displays the OpenAPI document. The page is a single file, and its content
- * security policy allows no other resource.
+ * Routes that a new client finds first: the root, which points to the others, and the page that
+ * displays the OpenAPI document. They need no key and disclose the name and the version of the
+ * product, which the OpenAPI document contains too.
  */
 final class DocsRoutes {
-  private final byte[] page;
-  private final String policy;
+  private static final Shape.Obj POINTERS =
+      new Shape.Obj(
+              Field.required("name", Shapes.WORD, "name of the product").example("Isola"),
+              Field.required("version", Shapes.WORD, "version of the server").example("0.1.0"),
+              Field.required("openapi", Shapes.PATH, "path of the OpenAPI document")
+                  .example(SystemRoutes.OPENAPI),
+              Field.required("docs", Shapes.PATH, "path of the API reference for browsers")
+                  .example(DocsRoutes.DOCS))
+          .named("ServerInfo");
 
-  DocsRoutes() {
-    page = read();
-    String text = new String(page, StandardCharsets.UTF_8);
-    policy =
-        "default-src 'none'; connect-src 'self'; base-uri 'none'; form-action 'none';"
-            + " frame-ancestors 'none'; script-src '"
-            + hash(between(text, "<script>", "</script>"))
-            + "'; style-src '"
-            + hash(between(text, "<style>", "</style>"))
-            + "'";
+  private static final String DOCS = "/api/v1/docs";
+
+  private final String version;
+  private final HtmlPage index;
+  private final HtmlPage docs;
+
+  DocsRoutes(String version) {
+    this.version = version;
+    index = new HtmlPage("index.html", version);
+    docs = new HtmlPage("docs.html", version);
   }
 
   List<Route> routes() {
     return List.of(
-        Route.of("GET", "/api/v1/docs", "docs", "Displays this document as an HTML page.")
+        Route.of("GET", "/", "getServerInfo", "Returns where to find the API and its description.")
+            .withoutKey()
+            .answers(Response.json(200, POINTERS).orHtml())
+            .handledBy(this::root),
+        Route.of("GET", DOCS, "docs", "Displays this document as a page that can send requests.")
             .withoutKey()
             .answers(Response.of("text/html", "a page without external resources"))
-            .handledBy(this::show));
+            .handledBy(docs::send));
   }
 
-  private void show(Exchange exchange) throws IOException {
-    try (OutputStream out =
-        exchange.begin(
-            200,
-            "text/html; charset=utf-8",
-            Map.of(
-                "Content-Length",
-                Integer.toString(page.length),
-                "Content-Security-Policy",
-                policy,
-                "Referrer-Policy",
-                "no-referrer"))) {
-      out.write(page);
+  private void root(Exchange exchange) throws IOException {
+    exchange.addHeader("Vary", "Accept");
+    if (exchange.header("Accept").filter(DocsRoutes::prefersHtml).isPresent()) {
+      index.send(exchange);
+      return;
     }
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("name", "Isola");
+    json.put("version", version);
+    json.put("openapi", SystemRoutes.OPENAPI);
+    json.put("docs", DOCS);
+    exchange.json(200, json);
   }
 
-  private static byte[] read() {
-    try (InputStream in = DocsRoutes.class.getResourceAsStream("docs.html")) {
-      if (in == null) {
-        throw new IllegalStateException("docs.html is not in this build");
-      }
-      return in.readAllBytes();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private static String between(String text, String begin, String end) {
-    int from = text.indexOf(begin) + begin.length();
-    return text.substring(from, text.indexOf(end, from));
-  }
-
-  private static String hash(String text) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return "sha256-" + Base64.getEncoder().encodeToString(digest);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("SHA-256 is not available", e);
-    }
+  /** Browsers ask for HTML by name; programs ask for JSON or for anything. */
+  private static boolean prefersHtml(String accept) {
+    String lower = accept.toLowerCase(Locale.ROOT);
+    return lower.contains("text/html") && !lower.contains("application/json");
   }
 }

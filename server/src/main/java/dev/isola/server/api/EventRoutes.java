@@ -9,7 +9,6 @@ import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.SandboxIds;
-import dev.isola.server.route.Shape;
 import dev.isola.spi.SandboxId;
 import java.io.IOException;
 import java.time.Duration;
@@ -33,8 +32,7 @@ record EventRoutes(ServerContext context) {
                     + " id of an event is its number; a client that resumes with it misses no"
                     + " event.")
             .takes(
-                Parameter.query(
-                    "sandbox", new Shape.NonEmptyText(32), "only events of this sandbox"),
+                Parameter.query("sandbox", Shapes.SANDBOX_ID, "only events of this sandbox"),
                 Parameter.query(
                     "after", Shapes.COUNT, "only events after this number; default: new events"),
                 Parameter.header("Last-Event-ID", Shapes.COUNT, "alternative to after"))

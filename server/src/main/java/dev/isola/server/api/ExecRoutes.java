@@ -3,6 +3,7 @@ package dev.isola.server.api;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.server.route.ContentShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
@@ -26,7 +27,12 @@ import java.util.Map;
 record ExecRoutes(ServerContext context, ByteBudget budget) {
   private static final int DEFAULT_OUTPUT = 1 << 20;
   private static final int MAX_OUTPUT = 8 << 20;
-  private static final Shape ENCODING = new Shape.Choice(List.of("utf8", "base64"));
+
+  /** Base64, or escaped control characters, are longer than the bytes that they stand for. */
+  private static final Shape OUTPUT = new Shape.Text(2 * MAX_OUTPUT, "");
+
+  private static final Shape ENCODING =
+      new Shape.Choice("OutputEncoding", List.of("utf8", "base64"));
 
   List<Route> routes() {
     return List.of(
@@ -40,15 +46,19 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
-                    CommandBody.SHAPE.and(
-                        Field.optional("stdin", new Shape.Content(1 << 20), "content of stdin"),
-                        Field.optional(
-                            "outputLimit",
-                            new Shape.WholeNumber(0, MAX_OUTPUT),
-                            "bytes retained per channel, half from the start and half from the end;"
-                                + " default 1 MiB"),
-                        Field.optional(
-                            "encoding", ENCODING, "encoding of stdout and stderr; default utf8")),
+                    CommandBody.SHAPE
+                        .and(
+                            Field.optional("stdin", new ContentShape(), "content of stdin"),
+                            Field.optional(
+                                "outputLimit",
+                                new Shape.WholeNumber(0, MAX_OUTPUT),
+                                "bytes retained per channel, half from the start and half from the end;"
+                                    + " default 1 MiB"),
+                            Field.optional(
+                                "encoding",
+                                ENCODING,
+                                "encoding of stdout and stderr; default utf8"))
+                        .named("ExecRequest"),
                     true))
             .answers(Response.json(200, result()))
             .handledBy(this::exec));
@@ -56,31 +66,33 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
 
   private static Shape result() {
     return new Shape.Obj(
-        Field.required("stdout", Shapes.TEXT, "output in the given encoding"),
-        Field.required("stderr", Shapes.TEXT, "output in the given encoding"),
-        Field.required(
-            "encoding",
-            ENCODING,
-            "encoding of stdout and stderr; with utf8, invalid bytes become U+FFFD"),
-        Field.required(
-            "exitCode", new Shape.WholeNumber(0, 255), "exit code as reported by a shell"),
-        Field.optional("signal", Shapes.WORD, "signal that ended the command"),
-        Field.required(
-            "exit", new Shape.Document(Map.of("type", "object")), "how the command ended"),
-        Field.required("command", Shapes.TEXT, "the command for display"),
-        Field.required("durationMs", Shapes.COUNT, "run time as measured in the sandbox"),
-        Field.required("timedOut", Shapes.FLAG, "whether timeoutMs was exceeded"),
-        Field.required("truncated", Shapes.FLAG, "whether output was omitted"),
-        Field.optional(
-            "truncatedBy",
-            new Shape.Choice(List.of("outputLimit", "serverMemory")),
-            "the reason: outputLimit, or the server's memory limit for the output of all requests"),
-        Field.required("stdoutBytes", Shapes.COUNT, "total number of bytes written"),
-        Field.required("stderrBytes", Shapes.COUNT, "total number of bytes written"),
-        Field.required(
-            "limitsMet",
-            new Shape.ListOf(Shapes.WORD, 20),
-            "limits of the sandbox that the command reached"));
+            Field.required("stdout", OUTPUT, "output in the given encoding").example("hello\n"),
+            Field.required("stderr", OUTPUT, "output in the given encoding").example(""),
+            Field.required(
+                "encoding",
+                ENCODING,
+                "encoding of stdout and stderr; with utf8, invalid bytes become U+FFFD"),
+            Field.required(
+                    "exitCode", new Shape.WholeNumber(0, 255), "exit code as reported by a shell")
+                .example(0),
+            Field.optional("signal", Shapes.WORD, "signal that ended the command"),
+            Field.required("exit", Shapes.EXIT, "how the command ended"),
+            Field.required("command", Shapes.TEXT, "the command for display").example("echo hello"),
+            Field.required("durationMs", Shapes.COUNT, "run time as measured in the sandbox"),
+            Field.required("timedOut", Shapes.FLAG, "whether timeoutMs was exceeded"),
+            Field.required("truncated", Shapes.FLAG, "whether output was omitted"),
+            Field.optional(
+                "truncatedBy",
+                new Shape.Choice(List.of("outputLimit", "serverMemory")),
+                "the reason: outputLimit, or the server's memory limit for the output of all requests"),
+            Field.required("stdoutBytes", Shapes.COUNT, "total number of bytes written").example(6),
+            Field.required("stderrBytes", Shapes.COUNT, "total number of bytes written").example(0),
+            Field.required(
+                    "limitsMet",
+                    new Shape.ListOf(Shapes.WORD, 20),
+                    "limits of the sandbox that the command reached")
+                .example(List.of()))
+        .named("ExecResult");
   }
 
   private void exec(Exchange exchange) throws IOException {

@@ -44,24 +44,28 @@ record ExecutionRoutes(ServerContext context) {
 
   private static final Shape.Obj SIZE =
       new Shape.Obj(
-          Field.required("rows", new Shape.WholeNumber(1, 65_535), "height in lines"),
-          Field.required("cols", new Shape.WholeNumber(1, 65_535), "width in characters"));
+              Field.required("rows", new Shape.WholeNumber(1, 65_535), "height in lines")
+                  .example(24),
+              Field.required("cols", new Shape.WholeNumber(1, 65_535), "width in characters")
+                  .example(80))
+          .named("TerminalSize");
 
   private static final Shape.Obj INFO =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "id, unique within the sandbox"),
-          Field.required("pid", Shapes.COUNT, "process id inside the sandbox"),
-          Field.optional("tag", Shapes.WORD, "tag chosen by the client"),
-          Field.required("argv", new Shape.ListOf(Shapes.TEXT, 10_001), "program and arguments"),
-          Field.optional("cwd", Shapes.PATH, "working directory"),
-          Field.optional("user", Shapes.WORD, "user that runs the command"),
-          Field.required("startedAt", Shapes.TIME, "start time"),
-          Field.required("running", Shapes.FLAG, "whether it is still running"),
-          Field.required("firstOffset", Shapes.COUNT, "offset of the oldest retained output"),
-          Field.required("endOffset", Shapes.COUNT, "current end offset of the output"),
-          Field.optional("terminal", SIZE, "terminal size, if it has a terminal"),
-          Field.optional(
-              "exit", new Shape.Document(Map.of("type", "object")), "how the command ended"));
+              Field.required("id", Shapes.WORD, "id, unique within the sandbox").example("e1"),
+              Field.required("pid", Shapes.COUNT, "process id inside the sandbox").example(17),
+              Field.optional("tag", Shapes.WORD, "tag chosen by the client"),
+              Field.required("argv", new Shape.ListOf(Shapes.TEXT, 10_001), "program and arguments")
+                  .example(List.of("/bin/sh", "-c", "make")),
+              Field.optional("cwd", Shapes.PATH, "working directory"),
+              Field.optional("user", Shapes.WORD, "user that runs the command"),
+              Field.required("startedAt", Shapes.TIME, "start time"),
+              Field.required("running", Shapes.FLAG, "whether it is still running"),
+              Field.required("firstOffset", Shapes.COUNT, "offset of the oldest retained output"),
+              Field.required("endOffset", Shapes.COUNT, "current end offset of the output"),
+              Field.optional("terminal", SIZE, "terminal size, if it has a terminal"),
+              Field.optional("exit", Shapes.EXIT, "how the command ended"))
+          .named("Execution");
 
   List<Route> routes() {
     return List.of(
@@ -71,20 +75,25 @@ record ExecutionRoutes(ServerContext context) {
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
-                    CommandBody.SHAPE.and(
-                        Field.optional(
-                            "stdin", Shapes.FLAG, "whether stdin stays open; default false"),
-                        Field.optional(
-                            "terminal",
-                            SIZE,
-                            "run the command in a terminal of this size, with stdin open")),
+                    CommandBody.SHAPE
+                        .and(
+                            Field.optional(
+                                "stdin", Shapes.FLAG, "whether stdin stays open; default false"),
+                            Field.optional(
+                                "terminal",
+                                SIZE,
+                                "run the command in a terminal of this size, with stdin open"))
+                        .named("StartExecutionRequest"),
                     true))
             .answers(
                 Response.json(
                     201,
                     new Shape.Obj(
-                        Field.required("id", Shapes.WORD, "id, unique within the sandbox"),
-                        Field.required("pid", Shapes.COUNT, "process id inside the sandbox"))))
+                            Field.required("id", Shapes.WORD, "id, unique within the sandbox")
+                                .example("e1"),
+                            Field.required("pid", Shapes.COUNT, "process id inside the sandbox")
+                                .example(17))
+                        .named("StartedExecution")))
             .handledBy(this::start),
         Route.of("GET", TEMPLATE, "listExecutions", "Lists running and recently ended executions.")
             .acceptsSandboxTokens()
@@ -93,8 +102,9 @@ record ExecutionRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required(
-                            "executions", new Shape.ListOf(INFO, 10_000), "oldest first"))))
+                            Field.required(
+                                "executions", new Shape.ListOf(INFO, 10_000), "oldest first"))
+                        .named("ExecutionList")))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -121,9 +131,10 @@ record ExecutionRoutes(ServerContext context) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.required(
-                            "signal",
-                            Shapes.WORD,
-                            "TERM, SIGTERM or 15; KILL kills the process tree")),
+                                "signal",
+                                Shapes.WORD,
+                                "TERM, SIGTERM or 15; KILL kills the process tree")
+                            .example("TERM")),
                     true))
             .handledBy(this::signal),
         Route.of("POST", TEMPLATE + "/{execution}/resize", "resizeTerminal", "Resizes a terminal.")

@@ -4,6 +4,7 @@ import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import dev.isola.server.limit.ByteBudget;
 import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.route.ContentShape;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.ErrorCode;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param location its position in the request, for error messages
  */
 record FileOperation(String location, Map<?, ?> fields) {
-  static final Shape CONTENT = new Shape.Content(8 << 20);
+  static final Shape CONTENT = new ContentShape();
 
   /** Content up to this size needs no reservation from the shared budget. */
   private static final int FREE_BYTES = 16 * 1024;
@@ -58,19 +59,22 @@ record FileOperation(String location, Map<?, ?> fields) {
 
   static final Shape SHAPE =
       new Shape.Obj(
-          Field.required(
-              "op",
-              new Shape.Choice(REQUIRED.keySet().stream().sorted().toList()),
-              "the operation"),
-          Field.required("path", Shapes.PATH, "path in the sandbox"),
-          Field.optional("content", CONTENT, "for write"),
-          Field.optional("mode", ModeBits.SHAPE, "for write, mkdir and chmod, such as 0644"),
-          Field.optional("user", Shapes.WORD, "for write: the user whose permissions apply"),
-          Field.optional("to", Shapes.PATH, "for move: the destination"),
-          Field.optional(
-              "replace", Shapes.FLAG, "for move: replace an existing destination; default false"),
-          Field.optional(
-              "recursive", Shapes.FLAG, "for remove: remove a directory tree; default false"));
+              Field.required(
+                  "op",
+                  new Shape.Choice(REQUIRED.keySet().stream().sorted().toList()),
+                  "the operation"),
+              Field.required("path", Shapes.PATH, "path in the sandbox"),
+              Field.optional("content", CONTENT, "for write"),
+              Field.optional("mode", ModeBits.SHAPE, "for write, mkdir and chmod, such as 0644"),
+              Field.optional("user", Shapes.WORD, "for write: the user whose permissions apply"),
+              Field.optional("to", Shapes.PATH, "for move: the destination"),
+              Field.optional(
+                  "replace",
+                  Shapes.FLAG,
+                  "for move: replace an existing destination; default false"),
+              Field.optional(
+                  "recursive", Shapes.FLAG, "for remove: remove a directory tree; default false"))
+          .named("FileOperation");
 
   /**
    * Limits how much content one batch reads, because the content is in memory until the response is
@@ -145,7 +149,6 @@ record FileOperation(String location, Map<?, ?> fields) {
             new Violation(location + "." + field.getKey(), "is not supported by " + verb()));
       }
     }
-    ModeBits.of(location + ".mode", fields.get("mode"));
     if (fields.get("content") instanceof Map<?, ?> content) {
       CommandBody.bytes(location + ".content", content);
     }
@@ -179,7 +182,7 @@ record FileOperation(String location, Map<?, ?> fields) {
   }
 
   private Optional<Integer> mode() {
-    return ModeBits.of(location + ".mode", fields.get("mode"));
+    return ModeBits.of(fields.get("mode"));
   }
 
   private Map<String, Object> write(FileSystem files, String path) {

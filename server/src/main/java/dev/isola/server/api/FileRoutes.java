@@ -8,6 +8,7 @@ import dev.isola.server.content.ByteRange;
 import dev.isola.server.content.FileResponse;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.MatchingText;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -43,8 +44,9 @@ record FileRoutes(ServerContext context) {
           "limit", new Shape.WholeNumber(1, 100_000), "maximum number of entries; default 10000");
   private static final Shape LIST =
       new Shape.Obj(
-          Field.required("entries", new Shape.ListOf(Shapes.FILE, 100_000), "the entries"),
-          Field.required("truncated", Shapes.FLAG, "whether there are more entries than limit"));
+              Field.required("entries", new Shape.ListOf(Shapes.FILE, 100_000), "the entries"),
+              Field.required("truncated", Shapes.FLAG, "whether there are more entries than limit"))
+          .named("FileList");
 
   List<Route> routes() {
     return List.of(
@@ -54,8 +56,14 @@ record FileRoutes(ServerContext context) {
                 Shapes.ID,
                 PATH,
                 Parameter.header(
-                    "Range", new Shape.NonEmptyText(64), "a single range, bytes=FIRST-LAST"))
-            .answers(Response.of(BYTES, "the content; 206 for a range"))
+                    "Range",
+                    new MatchingText(
+                        "^bytes=([0-9]{1,18}-[0-9]{0,18}|-[0-9]{1,18})$",
+                        64,
+                        "must be a single range, bytes=FIRST-LAST",
+                        "bytes=0-99"),
+                    "a single range, bytes=FIRST-LAST"))
+            .answers(Response.of(BYTES, "the content").or(206, "the requested range"))
             .handledBy(this::read),
         Route.of(
                 "PUT",
@@ -136,12 +144,12 @@ record FileRoutes(ServerContext context) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("path", Shapes.PATH, "path in the sandbox"),
+                        Field.required("path", Shapes.PATH, "path in the sandbox").example("src"),
                         Field.optional("mode", ModeBits.SHAPE, "permission bits; default 0755")),
                     true))
             .handledBy(
                 exchange -> {
-                  int mode = ModeBits.of("mode", exchange.body().get("mode")).orElse(0755);
+                  int mode = ModeBits.of(exchange.body().get("mode")).orElse(0755);
                   files(exchange).makeFolder(exchange.text("path"), mode);
                   exchange.noContent();
                 }),
@@ -152,8 +160,8 @@ record FileRoutes(ServerContext context) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("from", Shapes.PATH, "current path"),
-                        Field.required("to", Shapes.PATH, "new path"),
+                        Field.required("from", Shapes.PATH, "current path").example("old.txt"),
+                        Field.required("to", Shapes.PATH, "new path").example("new.txt"),
                         Field.optional(
                             "replace", Shapes.FLAG, "replace an existing file; default false")),
                     true))
@@ -173,12 +181,13 @@ record FileRoutes(ServerContext context) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("path", Shapes.PATH, "path in the sandbox"),
+                        Field.required("path", Shapes.PATH, "path in the sandbox")
+                            .example("run.sh"),
                         Field.required("mode", ModeBits.SHAPE, "permission bits, such as 0755")),
                     true))
             .handledBy(
                 exchange -> {
-                  int mode = ModeBits.of("mode", exchange.body().get("mode")).orElseThrow();
+                  int mode = ModeBits.of(exchange.body().get("mode")).orElseThrow();
                   files(exchange).changeMode(exchange.text("path"), mode);
                   exchange.noContent();
                 }));
@@ -227,11 +236,7 @@ record FileRoutes(ServerContext context) {
     }
     WriteOptions options =
         new WriteOptions(
-            ModeBits.of("mode", exchange.query("mode").orElse(null)),
-            !append,
-            exclusive,
-            append,
-            false);
+            ModeBits.of(exchange.query("mode").orElse(null)), !append, exclusive, append, false);
     FileSystem files =
         exchange
             .query("user")

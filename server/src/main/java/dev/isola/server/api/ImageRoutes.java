@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.error.Problem;
@@ -23,23 +24,30 @@ import java.util.concurrent.atomic.AtomicReference;
  * determine what runs in the sandboxes of other clients.
  */
 record ImageRoutes(ImageService images) {
-  private static final String TEMPLATE = "/api/v1/images";
-  private static final Shape NAME_SHAPE = new Shape.NonEmptyText(63);
-  private static final Parameter NAME =
-      Parameter.path("name", NAME_SHAPE, "name: 1 to 63 of a-z 0-9 . _ -");
-  private static final Shape IMAGE =
+  static final String TEMPLATE = "/api/v1/images";
+  static final Shape NAME_SHAPE = new Shape.NonEmptyText(128);
+  static final Parameter NAME =
+      Parameter.path(
+          "name", NAME_SHAPE, "name: NAME, NAME:TAG or HOST~PATH~NAME:TAG; ~ stands for /");
+  static final Shape IMAGE =
       new Shape.Obj(
-          Field.required("name", Shapes.WORD, "name to use in a spec"),
-          Field.required("createdAt", Shapes.TIME, "creation time"),
-          Field.required("source", Shapes.TEXT, "source of the image"),
-          Field.required("digest", Shapes.TEXT, "digest of the list of its files"),
-          Field.required("size", Shapes.COUNT, "total size of its files in bytes"),
-          Field.required("files", Shapes.COUNT, "number of files, directories and links"),
-          Field.required("architecture", Shapes.WORD, "such as amd64, or unknown"),
-          Field.optional("user", Shapes.TEXT, "default user of commands"),
-          Field.optional("workdir", Shapes.PATH, "default working directory of commands"),
-          Field.required("env", Shapes.TEXTS, "environment of commands"),
-          Field.required("notes", new Shape.ListOf(Shapes.TEXT, 1000), "warnings of the import"));
+              Field.required("name", Shapes.WORD, "name to use in a spec").example("base"),
+              Field.required("createdAt", Shapes.TIME, "creation time"),
+              Field.required("source", Shapes.TEXT, "source of the image").example("debian:12"),
+              Field.required("digest", Shapes.TEXT, "digest of the list of its files")
+                  .example("sha256:9f86d081884c7d65"),
+              Field.required("size", Shapes.COUNT, "total size of its files in bytes")
+                  .example(120_000_000),
+              Field.required("files", Shapes.COUNT, "number of files, directories and links")
+                  .example(9500),
+              Field.required("architecture", Shapes.WORD, "such as amd64, or unknown")
+                  .example("amd64"),
+              Field.optional("user", Shapes.TEXT, "default user of commands"),
+              Field.optional("workdir", Shapes.PATH, "default working directory of commands"),
+              Field.required("env", Shapes.TEXTS, "environment of commands; *** below scope use"),
+              Field.required("notes", new Shape.ListOf(Shapes.TEXT, 1000), "warnings of the import")
+                  .example(List.of()))
+          .named("Image");
 
   List<Route> routes() {
     return List.of(
@@ -48,7 +56,8 @@ record ImageRoutes(ImageService images) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("images", new Shape.ListOf(IMAGE, 100_000), "by name"))))
+                            Field.required("images", new Shape.ListOf(IMAGE, 100_000), "by name"))
+                        .named("ImageList")))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -57,7 +66,7 @@ record ImageRoutes(ImageService images) {
         Route.of("GET", TEMPLATE + "/{name}", "getImage", "Describes an image.")
             .takes(NAME)
             .answers(Response.json(200, IMAGE))
-            .handledBy(exchange -> exchange.json(200, json(images.get(exchange.path("name"))))),
+            .handledBy(exchange -> exchange.json(200, json(images.get(name(exchange))))),
         Route.of(
                 "PUT",
                 TEMPLATE + "/{name}",
@@ -77,7 +86,7 @@ record ImageRoutes(ImageService images) {
                       200,
                       json(
                           images.importArchive(
-                              exchange.path("name"), exchange.content(), replace)));
+                              name(exchange), exchange.content(), replace)));
                 }),
         Route.of(
                 "POST",
@@ -89,11 +98,13 @@ record ImageRoutes(ImageService images) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("name", NAME_SHAPE, "name of the new image"),
+                        Field.required("name", NAME_SHAPE, "name of the new image")
+                            .example("debian"),
                         Field.required(
-                            "source",
-                            Shapes.PATH,
-                            "oci:DIR[:TAG], docker-archive:FILE, debian:12, docker://HOST/..."),
+                                "source",
+                                Shapes.PATH,
+                                "oci:DIR[:TAG], docker-archive:FILE, debian:12, docker://HOST/...")
+                            .example("docker-archive:/srv/images/debian.tar"),
                         Field.optional(
                             "replace", Shapes.FLAG, "replace an existing image; default false")),
                     true))
@@ -108,9 +119,14 @@ record ImageRoutes(ImageService images) {
             .takes(NAME)
             .handledBy(
                 exchange -> {
-                  images.remove(exchange.path("name"));
+                  images.remove(name(exchange));
                   exchange.noContent();
                 }));
+  }
+
+  /** Returns the name in the path, where a slash is written as ~. */
+  static String name(Exchange exchange) {
+    return exchange.path("name").replace('~', '/');
   }
 
   private void pull(Exchange exchange) throws IOException {
@@ -123,7 +139,7 @@ record ImageRoutes(ImageService images) {
                 exchange.text("source"),
                 Boolean.TRUE.equals(exchange.body().get("replace")),
                 step -> sendProgress(sse, step, disconnected));
-        sse.send("image", "1", json(image));
+        sse.send("image", "1", disclosed(image));
       } catch (SandboxException e) {
         sse.send("problem", "1", Problem.of(e, exchange.requestId()).body());
       }
@@ -147,7 +163,16 @@ record ImageRoutes(ImageService images) {
     }
   }
 
-  private static Map<String, Object> json(ImageService.ImageDetails image) {
+  static Map<String, Object> json(ImageService.ImageDetails image) {
+    Map<String, Object> json = disclosed(image);
+    Map<String, Object> env = new LinkedHashMap<>();
+    image.env().forEach((name, value) -> env.put(name, Confidential.content(value, Scope.USE)));
+    json.put("env", env);
+    return json;
+  }
+
+  /** Describes an image to a client with the scope admin. */
+  static Map<String, Object> disclosed(ImageService.ImageDetails image) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", image.name());
     json.put("createdAt", image.createdAt().toString());

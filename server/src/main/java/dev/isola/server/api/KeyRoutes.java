@@ -5,6 +5,7 @@ import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.MatchingText;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
@@ -20,13 +21,17 @@ import java.util.Map;
 
 /** Routes that create, list and revoke API keys. */
 record KeyRoutes(ApiKeys keys) {
-  private static final Shape NAME = new Shape.NonEmptyText(64);
+  private static final Shape NAME =
+      new MatchingText(
+          "^[A-Za-z0-9_-]{1,64}$", 64, "must have 1 to 64 letters, digits, - and _", "ci");
+  private static final Shape SCOPE = new Shape.Choice("KeyScope", Scope.words());
   private static final Shape.Obj KEY =
       new Shape.Obj(
-          Field.required("name", NAME, "name of the key in the logs"),
-          Field.required("scope", new Shape.Choice(Scope.words()), "scope of the key"),
-          Field.required("createdAt", Shapes.TIME, "creation time"),
-          Field.optional("lastUsedAt", Shapes.TIME, "time of last use, to the minute"));
+              Field.required("name", NAME, "name of the key in the logs"),
+              Field.required("scope", SCOPE, "scope of the key"),
+              Field.required("createdAt", Shapes.TIME, "creation time"),
+              Field.optional("lastUsedAt", Shapes.TIME, "time of last use, to the minute"))
+          .named("Key");
 
   List<Route> routes() {
     return List.of(
@@ -35,8 +40,8 @@ record KeyRoutes(ApiKeys keys) {
             .answers(
                 Response.json(
                     200,
-                    new Shape.Obj(
-                        Field.required("keys", new Shape.ListOf(KEY, 10_000), "by name"))))
+                    new Shape.Obj(Field.required("keys", new Shape.ListOf(KEY, 10_000), "by name"))
+                        .named("KeyList")))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -52,12 +57,15 @@ record KeyRoutes(ApiKeys keys) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.required("name", NAME, "letters, digits, - and _"),
-                        Field.required(
-                            "scope", new Shape.Choice(Scope.words()), "scope of the key")),
+                        Field.required("scope", SCOPE, "scope of the key")),
                     true))
             .answers(
                 Response.json(
-                    201, KEY.and(Field.required("key", Shapes.WORD, "the secret of the key"))))
+                    201,
+                    KEY.and(
+                            Field.required("key", Shapes.WORD, "the secret of the key")
+                                .example("isk_..."))
+                        .named("CreatedKey")))
             .handledBy(this::create),
         Route.of(
                 "DELETE",
@@ -71,13 +79,6 @@ record KeyRoutes(ApiKeys keys) {
 
   private void create(Exchange exchange) throws IOException {
     String name = exchange.text("name");
-    if (!name.matches("[A-Za-z0-9_-]{1,64}")) {
-      throw Fault.of(
-              ErrorCode.INVALID_REQUEST,
-              "the name of a key must have 1 to 64 letters, digits, - and _",
-              "choose another name")
-          .exception();
-    }
     Scope scope = Scope.of(exchange.text("scope")).orElseThrow();
     ApiKeys.CreatedKey made = keys.create(name, scope);
     Map<String, Object> json = json(made.key());

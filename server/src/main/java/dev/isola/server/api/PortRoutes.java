@@ -36,24 +36,28 @@ import java.util.stream.Stream;
 /** Routes for ports of sandboxes: publication, preview links and forwarding. */
 record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/ports";
-  private static final Parameter PORT =
-      Parameter.path(
-          "port", new Shape.NonEmptyText(5), "port on the loopback interface of the sandbox");
   private static final Shape NUMBER = new Shape.WholeNumber(1, 65_535);
+  private static final Parameter PORT =
+      Parameter.path("port", NUMBER, "port on the loopback interface of the sandbox");
   private static final Shape.Obj PORT_STATUS =
       new Shape.Obj(
-          Field.required("port", NUMBER, "port on the loopback interface of the sandbox"),
-          Field.required(
-              "public", Shapes.FLAG, "whether the port is accessible without a credential"),
-          Field.required("url", Shapes.PATH, "where the server serves the port"));
+              Field.required("port", NUMBER, "port on the loopback interface of the sandbox")
+                  .example(8000),
+              Field.required(
+                  "public", Shapes.FLAG, "whether the port is accessible without a credential"),
+              Field.required("url", Shapes.PATH, "where the server serves the port")
+                  .example("http://8000-k3v9x2m7q4n8.localhost:7777/"))
+          .named("PortStatus");
 
   private static final Shape.Obj PORT_DETAILS =
-      PORT_STATUS.and(
-          Field.optional(
-              "listening",
-              Shapes.FLAG,
-              "whether a process listens on the port; absent if that is unknown, because the"
-                  + " sandbox is not running or its provider cannot connect to ports"));
+      PORT_STATUS
+          .and(
+              Field.optional(
+                  "listening",
+                  Shapes.FLAG,
+                  "whether a process listens on the port; absent if that is unknown, because the"
+                      + " sandbox is not running or its provider cannot connect to ports"))
+          .named("PortDetails");
 
   PortRoutes(ServerContext context, ApiKeys keys, PortCredentials extensionCredentials) {
     this(context, keys, new Previews(context, keys, extensionCredentials));
@@ -73,8 +77,11 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required(
-                            "ports", new Shape.ListOf(PORT_STATUS, 65_535), "in ascending order"))))
+                            Field.required(
+                                "ports",
+                                new Shape.ListOf(PORT_STATUS, 65_535),
+                                "in ascending order"))
+                        .named("PortList")))
             .handledBy(this::list));
     routes.add(
         Route.of(
@@ -113,7 +120,8 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("ttlSeconds", TokenRoutes.TTL, "lifetime in seconds"),
+                        Field.required("ttlSeconds", TokenRoutes.TTL, "lifetime in seconds")
+                            .example(600),
                         Field.optional(
                             "form",
                             new Shape.Choice(List.of("host", "path")),
@@ -125,8 +133,11 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                 Response.json(
                     201,
                     new Shape.Obj(
-                        Field.required("url", Shapes.TEXT, "URL to open in a browser"),
-                        Field.required("expiresAt", Shapes.TIME, "expiry time"))))
+                            Field.required("url", Shapes.TEXT, "URL to open in a browser")
+                                .example(
+                                    "http://8000-k3v9x2m7q4n8.localhost:7777/?isola_token=..."),
+                            Field.required("expiresAt", Shapes.TIME, "expiry time"))
+                        .named("PortLink")))
             .handledBy(this::link));
     Stream.of("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
         .map(this::preview)

@@ -8,6 +8,7 @@ import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.api.SandboxCount;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.DecimalShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Response;
@@ -26,38 +27,55 @@ import java.util.Optional;
 
 /** Routes for the providers, their remaining capacity, and the warm pool. */
 record ProviderRoutes(ServerContext context) {
-  private static final Shape OBJECT = new Shape.Document(Map.of("type", "object"));
+  private static final Shape REQUIREMENT =
+      new Shape.Obj(
+              Field.required("name", Shapes.TEXT, "name of the requirement").example("bwrap"),
+              Field.required("necessary", Shapes.FLAG, "whether the provider needs it")
+                  .example(true),
+              Field.required("present", Shapes.FLAG, "whether the host has it").example(true),
+              Field.required("detail", Shapes.TEXT, "what was found").example("0.8.0"),
+              Field.required("fix", Shapes.TEXT, "what the operator should do").example(""))
+          .named("ProviderRequirement");
   private static final Shape RESOURCES =
       new Shape.Obj(
-          Field.required("memoryMb", Shapes.COUNT, "memory in MB"),
-          Field.required("cpu", new Shape.Decimal(), "number of CPUs"));
+              Field.required("memoryMb", Shapes.COUNT, "memory in MB").example(4096),
+              Field.required("cpu", new DecimalShape(0, Double.MAX_VALUE), "number of CPUs"))
+          .named("ProviderCapacity");
   private static final Shape HOST =
       new Shape.Obj(
-          Field.required("processors", Shapes.COUNT, "number of CPUs"),
-          Field.required("memoryMb", Shapes.COUNT, "total memory in MB"),
-          Field.optional("freeMemoryMb", Shapes.COUNT, "memory available without swapping, in MB"),
-          Field.optional(
-              "diskMb", Shapes.COUNT, "size of the file system that holds sandboxes, in MB"),
-          Field.optional("freeDiskMb", Shapes.COUNT, "free space for sandboxes, in MB"));
+              Field.required("processors", Shapes.COUNT, "number of CPUs"),
+              Field.required("memoryMb", Shapes.COUNT, "total memory in MB"),
+              Field.optional(
+                  "freeMemoryMb", Shapes.COUNT, "memory available without swapping, in MB"),
+              Field.optional(
+                  "diskMb", Shapes.COUNT, "size of the file system that holds sandboxes, in MB"),
+              Field.optional("freeDiskMb", Shapes.COUNT, "free space for sandboxes, in MB"))
+          .named("HostResources");
   private static final Shape.Obj STATUS =
       new Shape.Obj(
-          Field.required("name", Shapes.WORD, "unique name of the provider instance"),
-          Field.optional("type", Shapes.WORD, "provider type"),
-          Field.optional(
-              "region", Shapes.WORD, "region label, set by the operator, that requests can select"),
-          Field.required(
-              "status",
-              new Shape.Choice(List.of("healthy", "degraded", "unhealthy")),
-              "health; degraded providers are selected after all healthy ones"),
-          Field.optional("reason", Shapes.TEXT, "why it is not healthy"),
-          Field.optional("fix", Shapes.TEXT, "what the operator should do"),
-          Field.required("lastCheck", Shapes.TIME, "time of the last health check"),
-          Field.required("active", Shapes.COUNT, "number of sandboxes that are not destroyed"),
-          Field.required(
-              "available", RESOURCES, "remaining capacity, of its own or of the shared capacity"),
-          Field.required("promised", RESOURCES, "resources reserved for its sandboxes"),
-          Field.optional(
-              "resources", HOST, "resources of the host that runs its sandboxes, if known"));
+              Field.required("name", Shapes.WORD, "unique name of the provider instance")
+                  .example("bubblewrap"),
+              Field.optional("type", Shapes.WORD, "provider type"),
+              Field.optional(
+                  "region",
+                  Shapes.WORD,
+                  "region label, set by the operator, that requests can select"),
+              Field.required(
+                  "status",
+                  new Shape.Choice("ProviderHealth", List.of("healthy", "degraded", "unhealthy")),
+                  "health; degraded providers are selected after all healthy ones"),
+              Field.optional("reason", Shapes.TEXT, "why it is not healthy"),
+              Field.optional("fix", Shapes.TEXT, "what the operator should do"),
+              Field.required("lastCheck", Shapes.TIME, "time of the last health check"),
+              Field.required("active", Shapes.COUNT, "number of sandboxes that are not destroyed"),
+              Field.required(
+                  "available",
+                  RESOURCES,
+                  "remaining capacity, of its own or of the shared capacity"),
+              Field.required("promised", RESOURCES, "resources reserved for its sandboxes"),
+              Field.optional(
+                  "resources", HOST, "resources of the host that runs its sandboxes, if known"))
+          .named("ProviderStatus");
 
   List<Route> routes() {
     return List.of(
@@ -66,61 +84,68 @@ record ProviderRoutes(ServerContext context) {
                 Response.json(
                     200,
                     list(
-                        STATUS.and(
-                            Field.optional("isolation", Shapes.WORD, "isolation level"),
-                            Field.optional("summary", Shapes.TEXT, "one-sentence description"),
-                            Field.optional(
-                                "capabilities",
-                                new Shape.ListOf(Shapes.WORD, 100),
-                                "supported capabilities"),
-                            Field.optional(
-                                "forks",
-                                new Shape.ListOf(Shapes.WORD, 10),
-                                "supported kinds of forks"),
-                            Field.optional(
-                                "enforcedLimits",
-                                new Shape.ListOf(Shapes.WORD, 100),
-                                "limits that it enforces"),
-                            Field.optional(
-                                "networks",
-                                new Shape.ListOf(Shapes.WORD, 10),
-                                "supported network modes"),
-                            Field.optional(
-                                "volumes",
-                                new Shape.ListOf(Shapes.WORD, 10),
-                                "supported volume types"),
-                            Field.optional("startupMs", Shapes.COUNT, "estimated startup time"),
-                            Field.optional("cleanup", Shapes.TEXT, "how sandboxes are cleaned up"),
-                            Field.optional(
-                                "requirements",
-                                new Shape.ListOf(OBJECT, 100),
-                                "requirements on the host")))))
+                        "ProviderList",
+                        STATUS
+                            .and(
+                                Field.optional("isolation", Shapes.ISOLATION, "isolation level"),
+                                Field.optional("summary", Shapes.TEXT, "one-sentence description"),
+                                Field.optional(
+                                    "capabilities",
+                                    new Shape.ListOf(Shapes.WORD, 100),
+                                    "supported capabilities"),
+                                Field.optional(
+                                    "forks",
+                                    new Shape.ListOf(Shapes.WORD, 10),
+                                    "supported kinds of forks"),
+                                Field.optional(
+                                    "enforcedLimits",
+                                    new Shape.ListOf(Shapes.WORD, 100),
+                                    "limits that it enforces"),
+                                Field.optional(
+                                    "networks",
+                                    new Shape.ListOf(Shapes.WORD, 10),
+                                    "supported network modes"),
+                                Field.optional(
+                                    "volumes",
+                                    new Shape.ListOf(Shapes.WORD, 10),
+                                    "supported volume types"),
+                                Field.optional("startupMs", Shapes.COUNT, "estimated startup time"),
+                                Field.optional(
+                                    "cleanup", Shapes.TEXT, "how sandboxes are cleaned up"),
+                                Field.optional(
+                                    "requirements",
+                                    new Shape.ListOf(REQUIREMENT, 100),
+                                    "requirements on the host"))
+                            .named("Provider"))))
             .handledBy(exchange -> answer(exchange, true)),
         Route.of(
                 "GET",
                 "/api/v1/agent/workspaces/providers",
                 "listWorkspaceProviders",
                 "Returns the health and the capacity of all providers.")
-            .answers(Response.json(200, list(STATUS)))
+            .answers(Response.json(200, list("ProviderStatusList", STATUS)))
             .handledBy(exchange -> answer(exchange, false)),
         Route.of("GET", "/api/v1/pool", "getPool", "Describes the warm pool.")
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("size", Shapes.COUNT, "target number of ready sandboxes"),
-                        Field.required("ready", Shapes.COUNT, "number of ready sandboxes"),
-                        Field.required(
-                            "hits", Shapes.COUNT, "number of requests served from the pool"),
-                        Field.required(
-                            "misses",
-                            new Shape.MapOf(Shapes.COUNT),
-                            "number of requests not served from the pool, by reason"))))
+                            Field.required(
+                                "size", Shapes.COUNT, "target number of ready sandboxes"),
+                            Field.required("ready", Shapes.COUNT, "number of ready sandboxes"),
+                            Field.required(
+                                "hits", Shapes.COUNT, "number of requests served from the pool"),
+                            Field.required(
+                                "misses",
+                                new Shape.MapOf(Shapes.COUNT),
+                                "number of requests not served from the pool, by reason"))
+                        .named("Pool")))
             .handledBy(this::pool));
   }
 
-  private static Shape list(Shape of) {
-    return new Shape.Obj(Field.required("providers", new Shape.ListOf(of, 1000), "by name"));
+  private static Shape list(String name, Shape of) {
+    return new Shape.Obj(Field.required("providers", new Shape.ListOf(of, 1000), "by name"))
+        .named(name);
   }
 
   private void answer(Exchange exchange, boolean all) throws IOException {

@@ -11,6 +11,7 @@ import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.DocumentShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
@@ -51,7 +52,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
               "name",
               Shapes.SANDBOX_NAME,
               "name of the sandbox; unique until the sandbox is destroyed"),
-          Field.optional("provider", Shapes.WORD, "name of a provider, or auto"),
+          Field.optional("provider", Shapes.WORD, "name of a provider, or auto").example("auto"),
           Field.optional("template", Shapes.WORD, "name of a template; alternative to image"),
           Field.optional(
               "strictNoFallback", Shapes.FLAG, "fail instead of falling back to another provider"),
@@ -68,15 +69,18 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                     "Idempotency-Key",
                     new Shape.NonEmptyText(255),
                     "a repeated request with the same key does not create a second sandbox"))
-            .takes(new Body.Json(new Shape.Document(Shapes.spec(placementProperties())), false))
-            .answers(Response.json(201, Shapes.SANDBOX))
+            .takes(
+                new Body.Json(
+                    new DocumentShape(
+                        SpecShapes.request(PLACEMENT.fields()).named("CreateSandboxRequest")),
+                    false))
+            .answers(
+                Response.json(201, SpecShapes.SANDBOX)
+                    .or(200, "an earlier request with this Idempotency-Key created it"))
             .handledBy(this::create),
         Route.of("GET", "/api/v1/sandboxes", "listSandboxes", "Lists sandboxes, oldest first.")
             .takes(
-                Parameter.query(
-                        "tag",
-                        new Shape.NonEmptyText(600),
-                        "NAME=VALUE; a sandbox must match all tags")
+                Parameter.query("tag", Shapes.TAG, "NAME=VALUE; a sandbox must match all tags")
                     .asRepeatable(),
                 Parameter.query("state", Shapes.STATE, "state; default: all except destroyed")
                     .asRepeatable(),
@@ -93,15 +97,16 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required(
-                            "sandboxes",
-                            new Shape.ListOf(Shapes.SANDBOX, 1000),
-                            "one page of sandboxes"),
-                        Field.optional("next", Shapes.WORD, "cursor of the next page"))))
+                            Field.required(
+                                "sandboxes",
+                                new Shape.ListOf(SpecShapes.SANDBOX, 1000),
+                                "one page of sandboxes"),
+                            Field.optional("next", Shapes.WORD, "cursor of the next page"))
+                        .named("SandboxList")))
             .handledBy(this::list),
         one("GET", "", "getSandbox", "Describes a sandbox.")
             .acceptsSandboxTokens()
-            .answers(Response.json(200, Shapes.SANDBOX))
+            .answers(Response.json(200, SpecShapes.SANDBOX))
             .handledBy(exchange -> answer(exchange, context.engine().view(id(exchange)))),
         one("DELETE", "", "destroySandbox", "Destroys a sandbox. Returns when cleanup is complete.")
             .acceptsSandboxTokens()
@@ -116,9 +121,10 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.required(
-                            "ttlSeconds", Shapes.SECONDS, "lifetime in seconds, from now")),
+                                "ttlSeconds", Shapes.SECONDS, "lifetime in seconds, from now")
+                            .example(600)),
                     true))
-            .answers(Response.json(200, Shapes.SANDBOX))
+            .answers(Response.json(200, SpecShapes.SANDBOX))
             .handledBy(
                 exchange ->
                     answer(
@@ -131,21 +137,21 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
         one("POST", "/pause", "pauseSandbox", "Pauses a sandbox and keeps its processes in memory.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Response.json(200, Shapes.SANDBOX))
+            .answers(Response.json(200, SpecShapes.SANDBOX))
             .handledBy(
                 exchange ->
                     answer(exchange, context.engine().pause(id(exchange), PauseKind.MEMORY))),
         one("POST", "/stop", "stopSandbox", "Stops the processes of a sandbox and keeps its files.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Response.json(200, Shapes.SANDBOX))
+            .answers(Response.json(200, SpecShapes.SANDBOX))
             .handledBy(
                 exchange ->
                     answer(exchange, context.engine().pause(id(exchange), PauseKind.FILESYSTEM))),
         one("POST", "/resume", "resumeSandbox", "Resumes a paused or stopped sandbox.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .answers(Response.json(200, Shapes.SANDBOX))
+            .answers(Response.json(200, SpecShapes.SANDBOX))
             .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))),
         one("GET", "/usage", "getUsage", "Returns the resource usage of a sandbox.")
             .acceptsSandboxTokens()
@@ -153,23 +159,24 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("cpuMs", Shapes.COUNT, "CPU time since the start"),
-                        Field.required("memoryBytes", Shapes.COUNT, "current memory usage"),
-                        Field.required("memoryPeakBytes", Shapes.COUNT, "peak memory usage"),
-                        Field.optional(
-                            "diskBytes", Shapes.COUNT, "size of written files, if measured"),
-                        Field.optional(
-                            "receivedBytes", Shapes.COUNT, "bytes received over its network"),
-                        Field.optional("sentBytes", Shapes.COUNT, "bytes sent over its network"),
-                        Field.required("processes", Shapes.COUNT, "number of running processes"),
-                        Field.required("uptimeMs", Shapes.COUNT, "time since the start"))))
+                            Field.required("cpuMs", Shapes.COUNT, "CPU time since the start")
+                                .example(120),
+                            Field.required("memoryBytes", Shapes.COUNT, "current memory usage")
+                                .example(1_048_576),
+                            Field.required("memoryPeakBytes", Shapes.COUNT, "peak memory usage")
+                                .example(2_097_152),
+                            Field.optional(
+                                "diskBytes", Shapes.COUNT, "size of written files, if measured"),
+                            Field.optional(
+                                "receivedBytes", Shapes.COUNT, "bytes received over its network"),
+                            Field.optional(
+                                "sentBytes", Shapes.COUNT, "bytes sent over its network"),
+                            Field.required(
+                                "processes", Shapes.COUNT, "number of running processes"),
+                            Field.required("uptimeMs", Shapes.COUNT, "time since the start")
+                                .example(5000))
+                        .named("SandboxUsage")))
             .handledBy(this::usage));
-  }
-
-  private static Map<String, Object> placementProperties() {
-    Map<String, Object> properties = new LinkedHashMap<>();
-    PLACEMENT.fields().forEach(field -> properties.put(field.name(), field.shape().schema()));
-    return properties;
   }
 
   private static Route one(String method, String rest, String name, String summary) {
@@ -267,9 +274,6 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     SandboxListFilter filter = SandboxListFilter.ALL.pooled(false);
     for (String tag : exchange.queries("tag")) {
       int equals = tag.indexOf('=');
-      if (equals < 1) {
-        throw Query.invalid(List.of(new Violation("tag", "must be NAME=VALUE")));
-      }
       filter = filter.label(tag.substring(0, equals), tag.substring(equals + 1));
     }
     List<SandboxState> states =

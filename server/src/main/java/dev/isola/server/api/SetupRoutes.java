@@ -25,14 +25,16 @@ final class SetupRoutes {
 
   private static final Shape STEP =
       new Shape.Obj(
-          Field.required(
-              "about",
-              new Shape.Choice(List.of("machine", "tool", "provider")),
-              "kind of the item"),
-          Field.required("name", Shapes.WORD, "name of the item"),
-          Field.required("done", Shapes.FLAG, "whether no action is needed"),
-          Field.required("detail", Shapes.TEXT, "what was found"),
-          Field.required("fix", Shapes.TEXT, "what to do next; empty if no action is needed"));
+              Field.required(
+                  "about",
+                  new Shape.Choice(List.of("machine", "tool", "provider")),
+                  "kind of the item"),
+              Field.required("name", Shapes.WORD, "name of the item").example("bwrap"),
+              Field.required("done", Shapes.FLAG, "whether no action is needed"),
+              Field.required("detail", Shapes.TEXT, "what was found").example("not installed"),
+              Field.required("fix", Shapes.TEXT, "what to do next; empty if no action is needed")
+                  .example("apt install bubblewrap"))
+          .named("SetupStep");
 
   private final ServerContext context;
   private final Supplier<List<SetupStep>> machine;
@@ -59,15 +61,17 @@ final class SetupRoutes {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("ready", Shapes.FLAG, "whether a provider is usable"),
-                        Field.required(
-                            "providers",
-                            new Shape.ListOf(Shapes.WORD, 1000),
-                            "names of usable providers"),
-                        Field.required(
-                            "steps",
-                            new Shape.ListOf(STEP, 10_000),
-                            "items, unfinished ones first"))))
+                            Field.required("ready", Shapes.FLAG, "whether a provider is usable"),
+                            Field.required(
+                                    "providers",
+                                    new Shape.ListOf(Shapes.WORD, 1000),
+                                    "names of usable providers")
+                                .example(List.of("subprocess")),
+                            Field.required(
+                                "steps",
+                                new Shape.ListOf(STEP, 10_000),
+                                "items, unfinished ones first"))
+                        .named("Setup")))
             .handledBy(this::answer));
   }
 

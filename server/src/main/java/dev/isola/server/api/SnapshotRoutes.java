@@ -52,35 +52,48 @@ record SnapshotRoutes(ServerContext context) {
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "snapshot id; snapshot:ID can be used as an image"),
-          Field.required("createdAt", Shapes.TIME, "creation time"),
-          Field.required("sandbox", Shapes.WORD, "sandbox that it was taken from"),
-          Field.required("provider", Shapes.WORD, "provider of the sandbox"),
-          Field.required("runtime", Shapes.WORD, "version of Isola that created it"),
-          Field.required("architecture", Shapes.WORD, "CPU architecture"),
-          Field.required("kind", Shapes.WORD, "filesystem: processes start again"),
-          Field.required("tags", Shapes.TEXTS, "tags set by the client"),
-          Field.optional("parent", Shapes.WORD, "the previous snapshot that it is based on"),
-          Field.optional("image", Shapes.TEXT, "image of the sandbox"),
-          Field.required("path", Shapes.PATH, "directory in the sandbox"),
-          Field.required("include", PATTERNS, "patterns of included paths; empty for all"),
-          Field.required("exclude", PATTERNS, "patterns of excluded paths"),
-          Field.required("scope", SCOPES, "everything that the sandbox wrote, or a directory"),
-          Field.optional(
-              "imageDigest", Shapes.TEXT, "digest of the image that its changes are relative to"),
-          Field.optional(
-              "folders", PATHS, "directories that it contains completely, with scope everything"),
-          Field.required("files", Shapes.COUNT, "number of files, directories and links"),
-          Field.required("bytes", Shapes.COUNT, "total size of the content"),
-          Field.required("newBytes", Shapes.COUNT, "size of content that was new to the store"),
-          Field.required("storedBytes", Shapes.COUNT, "size of the new content in the store"),
-          Field.required("checksum", Shapes.WORD, "SHA-256 of the list of files"));
+              Field.required("id", Shapes.WORD, "snapshot id; snapshot:ID can be used as an image")
+                  .example("s20260131x7k2"),
+              Field.required("createdAt", Shapes.TIME, "creation time"),
+              Field.required("sandbox", Shapes.WORD, "sandbox that it was taken from")
+                  .example("k3v9x2m7q4n8"),
+              Field.required("provider", Shapes.WORD, "provider of the sandbox")
+                  .example("bubblewrap"),
+              Field.required("runtime", Shapes.WORD, "version of Isola that created it")
+                  .example("0.1.0"),
+              Field.required("architecture", Shapes.WORD, "CPU architecture").example("amd64"),
+              Field.required("kind", Shapes.WORD, "filesystem: processes start again")
+                  .example("filesystem"),
+              Field.required("tags", Shapes.TEXTS, "tags set by the client"),
+              Field.optional("parent", Shapes.WORD, "the previous snapshot that it is based on"),
+              Field.optional("image", Shapes.TEXT, "image of the sandbox"),
+              Field.required("path", Shapes.PATH, "directory in the sandbox").example("/workspace"),
+              Field.required("include", PATTERNS, "patterns of included paths; empty for all")
+                  .example(List.of()),
+              Field.required("exclude", PATTERNS, "patterns of excluded paths").example(List.of()),
+              Field.required("scope", SCOPES, "everything that the sandbox wrote, or a directory"),
+              Field.optional(
+                  "imageDigest",
+                  Shapes.TEXT,
+                  "digest of the image that its changes are relative to"),
+              Field.optional(
+                  "folders",
+                  PATHS,
+                  "directories that it contains completely, with scope everything"),
+              Field.required("files", Shapes.COUNT, "number of files, directories and links"),
+              Field.required("bytes", Shapes.COUNT, "total size of the content"),
+              Field.required("newBytes", Shapes.COUNT, "size of content that was new to the store"),
+              Field.required("storedBytes", Shapes.COUNT, "size of the new content in the store"),
+              Field.required("checksum", Shapes.WORD, "SHA-256 of the list of files")
+                  .example("9f86d081884c7d659a2feaa0c55ad015"))
+          .named("Snapshot");
 
   private static final Shape.Obj ERROR =
       new Shape.Obj(
-          Field.required("code", Shapes.WORD, "error code"),
-          Field.required("detail", Shapes.TEXT, "what failed"),
-          Field.required("remedy", Shapes.TEXT, "what to do"));
+              Field.required("code", Shapes.WORD, "error code"),
+              Field.required("detail", Shapes.TEXT, "what failed"),
+              Field.required("remedy", Shapes.TEXT, "what to do"))
+          .named("ForkError");
 
   List<Route> routes() {
     return List.of(
@@ -107,11 +120,15 @@ record SnapshotRoutes(ServerContext context) {
             .answers(
                 Response.json(
                     201,
-                    SHAPE.and(
-                        Field.required("heldMs", Shapes.COUNT, "how long commands were suspended"),
-                        Field.required(
-                            "incremental", Shapes.FLAG, "whether only changed files were read"),
-                        Field.required("readBytes", Shapes.COUNT, "bytes read from the sandbox"))))
+                    SHAPE
+                        .and(
+                            Field.required(
+                                "heldMs", Shapes.COUNT, "how long commands were suspended"),
+                            Field.required(
+                                "incremental", Shapes.FLAG, "whether only changed files were read"),
+                            Field.required(
+                                "readBytes", Shapes.COUNT, "bytes read from the sandbox"))
+                        .named("CreatedSnapshot")))
             .handledBy(this::create),
         Route.of(
                 "POST",
@@ -137,36 +154,37 @@ record SnapshotRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("kind", KINDS, "filesystem: processes start again"),
-                        Field.required(
-                            "forks",
-                            new Shape.ListOf(
-                                new Shape.Obj(
-                                    Field.optional("sandbox", Shapes.SANDBOX, "the new sandbox"),
-                                    Field.optional(
-                                        "by",
-                                        Shapes.WORD,
-                                        "how its files were provided: mount if they are shared,"
-                                            + " restore if they were copied"),
-                                    Field.optional("error", ERROR, "why the fork failed")),
-                                ForkService.MAX_FORKS),
-                            "one entry per requested fork"))))
+                            Field.required("kind", KINDS, "filesystem: processes start again"),
+                            Field.required(
+                                "forks",
+                                new Shape.ListOf(
+                                    new Shape.Obj(
+                                            Field.optional(
+                                                "sandbox", SpecShapes.SANDBOX, "the new sandbox"),
+                                            Field.optional(
+                                                "by",
+                                                Shapes.WORD,
+                                                "how its files were provided: mount if they are shared,"
+                                                    + " restore if they were copied"),
+                                            Field.optional("error", ERROR, "why the fork failed"))
+                                        .named("Fork"),
+                                    ForkService.MAX_FORKS),
+                                "one entry per requested fork"))
+                        .named("ForkList")))
             .handledBy(this::fork),
         Route.of("GET", "/api/v1/snapshots", "listSnapshots", "Lists snapshots, oldest first.")
             .takes(
                 Parameter.query("sandbox", Shapes.WORD, "sandbox that it was taken from"),
                 Parameter.query("provider", Shapes.WORD, "provider of the sandbox"),
-                Parameter.query(
-                        "tag",
-                        new Shape.NonEmptyText(600),
-                        "NAME=VALUE; a snapshot must match all tags")
+                Parameter.query("tag", Shapes.TAG, "NAME=VALUE; a snapshot must match all tags")
                     .asRepeatable())
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required(
-                            "snapshots", new Shape.ListOf(SHAPE, MAX_LISTED), "the snapshots"))))
+                            Field.required(
+                                "snapshots", new Shape.ListOf(SHAPE, MAX_LISTED), "the snapshots"))
+                        .named("SnapshotList")))
             .handledBy(this::list),
         one("GET", "", "getSnapshot", "Describes a snapshot.")
             .answers(Response.json(200, SHAPE))
@@ -190,9 +208,10 @@ record SnapshotRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("added", PATHS, "files only in the later snapshot"),
-                        Field.required("changed", PATHS, "files that differ"),
-                        Field.required("removed", PATHS, "files only in the earlier snapshot"))))
+                            Field.required("added", PATHS, "files only in the later snapshot"),
+                            Field.required("changed", PATHS, "files that differ"),
+                            Field.required("removed", PATHS, "files only in the earlier snapshot"))
+                        .named("SnapshotDiff")))
             .handledBy(this::difference),
         Route.of(
                 "POST",
@@ -204,9 +223,10 @@ record SnapshotRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required(
-                            "packs", Shapes.COUNT, "number of packs removed or rewritten"),
-                        Field.required("bytes", Shapes.COUNT, "number of bytes freed"))))
+                            Field.required(
+                                "packs", Shapes.COUNT, "number of packs removed or rewritten"),
+                            Field.required("bytes", Shapes.COUNT, "number of bytes freed"))
+                        .named("CollectedGarbage")))
             .handledBy(
                 exchange -> {
                   GarbageStats swept = snapshots().collect();
@@ -307,9 +327,6 @@ record SnapshotRoutes(ServerContext context) {
     Map<String, String> tags = new LinkedHashMap<>();
     for (String tag : exchange.queries("tag")) {
       int equals = tag.indexOf('=');
-      if (equals < 1) {
-        throw Query.invalid(List.of(new Violation("tag", "must be NAME=VALUE")));
-      }
       tags.put(tag.substring(0, equals), tag.substring(equals + 1));
     }
     Optional<String> sandbox = exchange.query("sandbox");

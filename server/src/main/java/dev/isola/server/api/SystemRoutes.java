@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.route.AnyObjectShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.OpenApi;
 import dev.isola.server.route.Route;
@@ -15,12 +16,16 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /** Routes for health, readiness, metrics and the OpenAPI document. */
 record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String version) {
+  static final String OPENAPI = "/api/v1/openapi.json";
+
   private static final Shape OK =
-      new Shape.Obj(Field.required("status", Shapes.WORD, "ok or ready"));
+      new Shape.Obj(Field.required("status", Shapes.WORD, "ok or ready").example("ok"))
+          .named("Status");
 
   List<Route> routes() {
     return List.of(
@@ -39,9 +44,11 @@ record SystemRoutes(ServerContext context, Supplier<List<Route>> table, String v
         Route.of("GET", "/metrics", "metrics", "Returns metrics in the Prometheus text format.")
             .answers(Response.of("text/plain", "metrics"))
             .handledBy(this::metrics),
-        Route.of("GET", "/api/v1/openapi.json", "openapi", "Returns this OpenAPI document.")
+        Route.of("GET", OPENAPI, "openapi", "Returns this OpenAPI document.")
             .withoutKey()
-            .answers(Response.of("application/json", "OpenAPI 3.1"))
+            .answers(
+                new Response(
+                    200, "application/json", Optional.of(new AnyObjectShape()), "OpenAPI 3.1"))
             .handledBy(exchange -> exchange.json(200, OpenApi.describe(table.get(), version))));
   }
 

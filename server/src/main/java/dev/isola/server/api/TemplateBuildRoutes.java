@@ -9,21 +9,19 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.error.Problem;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.MatchingText;
 import dev.isola.server.route.Parameter;
-import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -36,27 +34,34 @@ record TemplateBuildRoutes(ServerContext context) {
   private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
   private static final int PAGE = 100;
   private static final int MAX_BUILDS = 10_000;
-  private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+  static final Shape SHA256 =
+      new MatchingText(
+          "^[0-9a-f]{64}$",
+          64,
+          "must be 64 lower-case hexadecimal digits",
+          "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
 
   private static final Parameter BUILD =
       Parameter.path("build", new Shape.NonEmptyText(64), "build id");
   private static final Parameter DIGEST =
-      Parameter.path(
-          "digest", new Shape.NonEmptyText(64), "SHA-256 of the archive, in hexadecimal");
+      Parameter.path("digest", SHA256, "SHA-256 of the archive, in hexadecimal");
 
   static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "build id"),
-          Field.required("template", Shapes.WORD, "template id"),
-          Field.required(
-              "state",
-              new Shape.Choice(
-                  Stream.of(BuildView.State.values()).map(JsonViews::wireName).toList()),
-              "state of the build"),
-          Field.optional("reason", Shapes.TEXT, "why the build failed; *** below scope admin"),
-          Field.optional("failedStep", Shapes.COUNT, "number of the failed step, starting at 1"),
-          Field.required("createdAt", Shapes.TIME, "creation time"),
-          Field.required("updatedAt", Shapes.TIME, "time of the last state change"));
+              Field.required("id", Shapes.WORD, "build id").example("b1"),
+              Field.required("template", Shapes.WORD, "template id").example("t1"),
+              Field.required(
+                  "state",
+                  new Shape.Choice(
+                      "TemplateBuildState",
+                      Stream.of(BuildView.State.values()).map(JsonViews::wireName).toList()),
+                  "state of the build"),
+              Field.optional("reason", Shapes.TEXT, "why the build failed; *** below scope admin"),
+              Field.optional(
+                  "failedStep", Shapes.COUNT, "number of the failed step, starting at 1"),
+              Field.required("createdAt", Shapes.TIME, "creation time"),
+              Field.required("updatedAt", Shapes.TIME, "time of the last state change"))
+          .named("TemplateBuild");
 
   List<Route> routes() {
     return List.of(
@@ -70,8 +75,9 @@ record TemplateBuildRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required(
-                            "builds", new Shape.ListOf(SHAPE, MAX_BUILDS), "the stored builds"))))
+                            Field.required(
+                                "builds", new Shape.ListOf(SHAPE, MAX_BUILDS), "the stored builds"))
+                        .named("TemplateBuildList")))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -110,8 +116,9 @@ record TemplateBuildRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required("sha256", Shapes.WORD, "the requested digest"),
-                        Field.required("uploaded", Shapes.FLAG, "whether the archive exists"))))
+                            Field.required("sha256", SHA256, "the requested digest"),
+                            Field.required("uploaded", Shapes.FLAG, "whether the archive exists"))
+                        .named("TemplateUpload")))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -150,12 +157,7 @@ record TemplateBuildRoutes(ServerContext context) {
   }
 
   private static String digest(Exchange exchange) {
-    String digest = exchange.path("digest");
-    if (!SHA256.matcher(digest).matches()) {
-      throw Query.invalid(
-          List.of(new Violation("digest", "must be 64 lower-case hexadecimal digits")));
-    }
-    return digest;
+    return exchange.path("digest");
   }
 
   private void follow(Exchange exchange) throws IOException {
@@ -204,7 +206,7 @@ record TemplateBuildRoutes(ServerContext context) {
     }
   }
 
-  private static Map<String, Object> json(long number, BuildLogEntry line) {
+  static Map<String, Object> json(long number, BuildLogEntry line) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("number", number);
     json.put("at", line.at().toString());

@@ -8,6 +8,7 @@ import dev.isola.engine.template.TemplateService;
 import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.DocumentShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -41,28 +42,33 @@ record TemplateRoutes(ServerContext context) {
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "template id; never reused"),
-          Field.required("name", Shapes.WORD, "name for create requests"),
-          Field.required("names", new Shape.ListOf(Shapes.WORD, 1000), "all names, including tags"),
-          Field.optional("image", Shapes.WORD, "image; absent until a build has succeeded"),
-          Field.required("env", Shapes.TEXTS, "environment of its sandboxes; *** below scope use"),
-          Field.optional("user", Shapes.WORD, "default user of commands"),
-          Field.optional("cwd", Shapes.PATH, "default working directory of commands"),
-          Field.optional(
-              "start", Shapes.TEXT, "command that runs in the background; *** below scope use"),
-          Field.optional(
-              "ready",
-              Shapes.TEXT,
-              "command that succeeds once start is ready; *** below scope use"),
-          Field.optional("cpu", Shapes.COUNT, "CPU cores of its sandboxes"),
-          Field.optional("memoryMb", Shapes.COUNT, "memory of its sandboxes in MB"),
-          Field.required("build", Shapes.WORD, "id of the newest build"),
-          Field.required("createdAt", Shapes.TIME, "creation time"),
-          Field.required("updatedAt", Shapes.TIME, "time of the last change"));
+              Field.required("id", Shapes.WORD, "template id; never reused").example("t1"),
+              Field.required("name", Shapes.WORD, "name for create requests").example("tools"),
+              Field.required(
+                      "names", new Shape.ListOf(Shapes.WORD, 1000), "all names, including tags")
+                  .example(List.of("tools")),
+              Field.optional("image", Shapes.WORD, "image; absent until a build has succeeded"),
+              Field.required(
+                  "env", Shapes.TEXTS, "environment of its sandboxes; *** below scope use"),
+              Field.optional("user", Shapes.WORD, "default user of commands"),
+              Field.optional("cwd", Shapes.PATH, "default working directory of commands"),
+              Field.optional(
+                  "start", Shapes.TEXT, "command that runs in the background; *** below scope use"),
+              Field.optional(
+                  "ready",
+                  Shapes.TEXT,
+                  "command that succeeds once start is ready; *** below scope use"),
+              Field.optional("cpu", Shapes.COUNT, "CPU cores of its sandboxes"),
+              Field.optional("memoryMb", Shapes.COUNT, "memory of its sandboxes in MB"),
+              Field.required("build", Shapes.WORD, "id of the newest build").example("b1"),
+              Field.required("createdAt", Shapes.TIME, "creation time"),
+              Field.required("updatedAt", Shapes.TIME, "time of the last change"))
+          .named("Template");
 
   private static final Shape.Obj BUILD =
       new Shape.Obj(
-          Field.required("recipe", new Shape.Document(recipe()), "build recipe"),
+          Field.required("recipe", new DocumentShape(RecipeShapes.RECIPE), "build recipe")
+              .example(Map.of("base", "python", "packages", List.of("git"))),
           Field.optional("provider", Shapes.WORD, "provider that runs the build"),
           Field.optional(
               "network",
@@ -76,8 +82,9 @@ record TemplateRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required(
-                            "templates", new Shape.ListOf(SHAPE, MAX_LISTED), "the templates"))))
+                            Field.required(
+                                "templates", new Shape.ListOf(SHAPE, MAX_LISTED), "the templates"))
+                        .named("TemplateList")))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -178,48 +185,5 @@ record TemplateRoutes(ServerContext context) {
     json.put("createdAt", template.createdAt().toString());
     json.put("updatedAt", template.updatedAt().toString());
     return json;
-  }
-
-  /** Describes the recipe, which {@link RecipeDocument} validates. */
-  private static Map<String, Object> recipe() {
-    Map<String, Object> text = Map.of("type", "string");
-    Map<String, Object> texts = Map.of("type", "object", "additionalProperties", text);
-    Map<String, Object> names = Map.of("type", "array", "items", text);
-    Map<String, Object> whole = Map.of("type", "integer");
-    Map<String, Object> copy = new LinkedHashMap<>();
-    for (String field : List.of("from", "to", "owner", "mode", "archive")) {
-      copy.put(field, text);
-    }
-    Map<String, Object> step = new LinkedHashMap<>();
-    step.put("run", text);
-    step.put("copy", Map.of("type", "object", "properties", copy));
-    step.put("env", texts);
-    step.put("packages", names);
-    step.put("workdir", text);
-    step.put("user", text);
-    Map<String, Object> properties = new LinkedHashMap<>();
-    properties.put("base", stringSchema("an image"));
-    properties.put("template", stringSchema("a template, instead of base"));
-    properties.put("env", texts);
-    properties.put("packages", names);
-    properties.put("user", text);
-    properties.put("workdir", text);
-    properties.put(
-        "steps", Map.of("type", "array", "items", Map.of("type", "object", "properties", step)));
-    properties.put("start", stringSchema("command that runs in the background of every sandbox"));
-    properties.put(
-        "ready",
-        stringSchema(
-            "command that is repeated until it succeeds, before a create request returns"));
-    properties.put("cpu", whole);
-    properties.put("memoryMb", whole);
-    Map<String, Object> schema = new LinkedHashMap<>();
-    schema.put("type", "object");
-    schema.put("properties", properties);
-    return schema;
-  }
-
-  private static Map<String, Object> stringSchema(String description) {
-    return Map.of("type", "string", "description", description);
   }
 }

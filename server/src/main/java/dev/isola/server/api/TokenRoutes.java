@@ -21,7 +21,8 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
   static final Shape TTL = new Shape.WholeNumber(1, 2_592_000);
 
   private static final Shape KIND =
-      new Shape.Choice(List.of(SandboxToken.Kind.USE.word(), SandboxToken.Kind.PREVIEW.word()));
+      new Shape.Choice(
+          "TokenScope", List.of(SandboxToken.Kind.USE.word(), SandboxToken.Kind.PREVIEW.word()));
 
   List<Route> routes() {
     return List.of(
@@ -40,19 +41,21 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
                             "scope",
                             KIND,
                             "use: everything that scope use allows; preview: access to ports"),
-                        Field.required("ttlSeconds", TTL, "lifetime in seconds")),
+                        Field.required("ttlSeconds", TTL, "lifetime in seconds").example(600)),
                     true))
             .answers(
                 Response.json(
                     201,
                     new Shape.Obj(
-                        Field.required(
-                            "token",
-                            new Shape.NonEmptyText(512),
-                            "the token, which cannot be retrieved later"),
-                        Field.required("scope", KIND, "scope of the token"),
-                        Field.required("sandbox", Shapes.WORD, "sandbox id"),
-                        Field.required("expiresAt", Shapes.TIME, "expiry time"))))
+                            Field.required(
+                                    "token",
+                                    new Shape.NonEmptyText(512),
+                                    "the token, which cannot be retrieved later")
+                                .example("ist_..."),
+                            Field.required("scope", KIND, "scope of the token"),
+                            Field.required("sandbox", Shapes.SANDBOX_ID, "sandbox id"),
+                            Field.required("expiresAt", Shapes.TIME, "expiry time"))
+                        .named("Token")))
             .handledBy(this::create));
   }
 

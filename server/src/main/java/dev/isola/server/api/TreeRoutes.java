@@ -9,8 +9,6 @@ import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Route.Response;
-import dev.isola.server.route.Shape;
-import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
@@ -53,12 +51,7 @@ record TreeRoutes(ServerContext context) {
             .needs(Scope.USE)
             .takes(Shapes.ID, FileRoutes.PATH)
             .takes(new Body.Stream(TAR))
-            .answers(
-                Response.json(
-                    200,
-                    new Shape.Obj(
-                        Field.required("entries", Shapes.COUNT, "number of entries"),
-                        Field.required("bytes", Shapes.COUNT, "size of the content"))))
+            .answers(Response.json(200, Shapes.TREE_SUMMARY))
             .handledBy(
                 exchange ->
                     exchange.json(
@@ -70,7 +63,7 @@ record TreeRoutes(ServerContext context) {
         Route.of(
                 "POST",
                 TEMPLATE,
-                "importTreeTold",
+                "importTreeWithProgress",
                 "Imports a tar archive into a directory. Streams progress events with the number of"
                     + " bytes read from the archive, then done or problem. The client must read"
                     + " while it sends.")

@@ -38,8 +38,9 @@ record VolumeFileRoutes(ServerContext context) {
       Parameter.query("path", Shapes.PATH, "path in the volume; . is its root").asRequired();
   private static final Shape LIST =
       new Shape.Obj(
-          Field.required("entries", new Shape.ListOf(Shapes.FILE, MAX_LISTED), "the entries"),
-          Field.required("truncated", Shapes.FLAG, "whether there are more than 10000 entries"));
+              Field.required("entries", new Shape.ListOf(Shapes.FILE, MAX_LISTED), "the entries"),
+              Field.required("truncated", Shapes.FLAG, "whether there are more than 10000 entries"))
+          .named("VolumeFileList");
 
   List<Route> routes() {
     return List.of(
@@ -93,7 +94,7 @@ record VolumeFileRoutes(ServerContext context) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required("path", Shapes.PATH, "path in the volume"),
+                        Field.required("path", Shapes.PATH, "path in the volume").example("data"),
                         Field.optional("mode", ModeBits.SHAPE, "permission bits; default 0755")),
                     true))
             .handledBy(this::makeFolder),
@@ -116,12 +117,7 @@ record VolumeFileRoutes(ServerContext context) {
             .needs(Scope.USE)
             .takes(PATH)
             .takes(new Body.Stream(TAR))
-            .answers(
-                Response.json(
-                    200,
-                    new Shape.Obj(
-                        Field.required("entries", Shapes.COUNT, "number of entries"),
-                        Field.required("bytes", Shapes.COUNT, "size of the content"))))
+            .answers(Response.json(200, Shapes.TREE_SUMMARY))
             .handledBy(this::importTree));
   }
 
@@ -179,7 +175,7 @@ record VolumeFileRoutes(ServerContext context) {
 
   private void write(Exchange exchange) throws IOException {
     VolumeFiles volume = files(exchange, path(exchange));
-    Optional<Integer> mode = ModeBits.of("mode", exchange.query("mode").orElse(null));
+    Optional<Integer> mode = ModeBits.of(exchange.query("mode").orElse(null));
     WriteOptions options =
         mode.isPresent() ? WriteOptions.DEFAULT.withMode(mode.get()) : WriteOptions.DEFAULT;
     FileInfo written =
@@ -202,7 +198,7 @@ record VolumeFileRoutes(ServerContext context) {
   private void makeFolder(Exchange exchange) throws IOException {
     String path = exchange.text("path");
     VolumeFiles volume = files(exchange, path);
-    int mode = ModeBits.of("mode", exchange.body().get("mode")).orElse(FOLDER_MODE);
+    int mode = ModeBits.of(exchange.body().get("mode")).orElse(FOLDER_MODE);
     volume.files().makeFolder(volume.resolveDestination(path), mode);
     exchange.noContent();
   }

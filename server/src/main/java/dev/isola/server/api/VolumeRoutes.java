@@ -5,6 +5,7 @@ import dev.isola.engine.volume.VolumeService;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.MatchingText;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
@@ -27,20 +28,29 @@ record VolumeRoutes(ServerContext context, String defaultProvider) {
   /** There is a single tenant. */
   static final String TENANT = "";
 
-  static final Parameter VOLUME =
-      Parameter.path("volume", new Shape.NonEmptyText(128), "volume name");
+  private static final Shape NAME =
+      new MatchingText(
+          "^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$",
+          128,
+          "must be at most 128 letters, digits, . _ and -, and start with a letter or digit",
+          "cache");
+
+  static final Parameter VOLUME = Parameter.path("volume", NAME, "volume name");
 
   private static final Shape.Obj SHAPE =
       new Shape.Obj(
-          Field.required("id", Shapes.WORD, "volume id; never reused"),
-          Field.required("name", Shapes.WORD, "name for mounting it in sandboxes"),
-          Field.required(
-              "provider", Shapes.TEXT, "provider that stores it; empty if not yet known"),
-          Field.required(
-              "state",
-              new Shape.Choice(List.of("creating", "available", "removing")),
-              "state; in removing, removal is retried until the provider has removed it"),
-          Field.required("createdAt", Shapes.TIME, "creation time"));
+              Field.required("id", Shapes.WORD, "volume id; never reused").example("v1"),
+              Field.required("name", Shapes.WORD, "name for mounting it in sandboxes")
+                  .example("cache"),
+              Field.required(
+                      "provider", Shapes.TEXT, "provider that stores it; empty if not yet known")
+                  .example("bubblewrap"),
+              Field.required(
+                  "state",
+                  new Shape.Choice("VolumeState", List.of("creating", "available", "removing")),
+                  "state; in removing, removal is retried until the provider has removed it"),
+              Field.required("createdAt", Shapes.TIME, "creation time"))
+          .named("Volume");
 
   List<Route> routes() {
     return List.of(
@@ -49,8 +59,7 @@ record VolumeRoutes(ServerContext context, String defaultProvider) {
             .takes(
                 new Body.Json(
                     new Shape.Obj(
-                        Field.required(
-                            "name", Shapes.WORD, "letters, digits, . _ and -, at most 128"),
+                        Field.required("name", NAME, "letters, digits, . _ and -, at most 128"),
                         Field.optional("provider", Shapes.WORD, "provider that stores it")),
                     true))
             .answers(Response.json(201, SHAPE))
@@ -60,10 +69,11 @@ record VolumeRoutes(ServerContext context, String defaultProvider) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                        Field.required(
-                            "volumes",
-                            new Shape.ListOf(SHAPE, VolumeService.MAX_VOLUMES),
-                            "the volumes"))))
+                            Field.required(
+                                "volumes",
+                                new Shape.ListOf(SHAPE, VolumeService.MAX_VOLUMES),
+                                "the volumes"))
+                        .named("VolumeList")))
             .handledBy(
                 exchange ->
                     exchange.json(

@@ -35,6 +35,7 @@ public final class ErrorStatus {
           KEY_NOT_FOUND,
           ROUTE_NOT_FOUND ->
           404;
+      case METHOD_NOT_ALLOWED -> 405;
       case CONFLICT, FILE_EXISTS, FOLDER_NOT_EMPTY, ILLEGAL_STATE, UNSAVED_WORK -> 409;
       case SANDBOX_DESTROYED, SNAPSHOT_DAMAGED -> 410;
       case INIT_FAILED, BUILD_FAILED -> 422;

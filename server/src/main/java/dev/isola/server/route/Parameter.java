@@ -46,9 +46,18 @@ public record Parameter(
 
   private Object value(String text) {
     return switch (shape) {
-      case Shape.WholeNumber _ when text.matches("-?[0-9]{1,18}") -> Long.parseLong(text);
+      case Shape.WholeNumber _ when text.matches("-?[0-9]{1,19}") -> number(text);
       case Shape.Flag _ when text.equals("true") || text.equals("false") -> text.equals("true");
       default -> text;
     };
+  }
+
+  /** Returns a number, or the text if it exceeds the range. */
+  private static Object number(String text) {
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException tooLarge) {
+      return text;
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.isola.server.route;
 import dev.isola.server.auth.Scope;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -29,6 +30,11 @@ public record Route(
     Handler handler,
     ApiDialect dialect,
     boolean sandboxTokens) {
+
+  private static final String JSON = "application/json";
+
+  /** Media types of responses that are small, so that HEAD may produce and discard them. */
+  private static final Set<String> SMALL = Set.of(JSON, "text/html", "text/plain");
 
   private static final Set<String> STREAMS =
       Set.of("text/event-stream", "application/connect+json");
@@ -59,10 +65,26 @@ public record Route(
    * The response of a route.
    *
    * @param shape the shape of a JSON response; empty for other content
+   * @param others summaries of other successful responses with the same content, by status
+   * @param html whether a browser gets a page instead
    */
-  public record Response(int status, String mediaType, Optional<Shape> shape, String summary) {
+  public record Response(
+      int status,
+      String mediaType,
+      Optional<Shape> shape,
+      String summary,
+      Map<Integer, String> others,
+      boolean html) {
+    public Response {
+      others = Map.copyOf(others);
+    }
+
+    public Response(int status, String mediaType, Optional<Shape> shape, String summary) {
+      this(status, mediaType, shape, summary, Map.of(), false);
+    }
+
     public static Response json(int status, Shape shape) {
-      return new Response(status, "application/json", Optional.of(shape), "success");
+      return new Response(status, JSON, Optional.of(shape), "success");
     }
 
     public static Response none() {
@@ -71,6 +93,17 @@ public record Route(
 
     public static Response of(String mediaType, String summary) {
       return new Response(200, mediaType, Optional.empty(), summary);
+    }
+
+    /** Returns a copy that may also have another status. */
+    public Response or(int otherStatus, String otherSummary) {
+      return new Response(
+          status, mediaType, shape, summary, Map.of(otherStatus, otherSummary), html);
+    }
+
+    /** Returns a copy that is a page for clients that accept HTML. */
+    public Response orHtml() {
+      return new Response(status, mediaType, shape, summary, others, true);
     }
   }
 
@@ -103,6 +136,14 @@ public record Route(
   /** Returns whether the response is an endless stream. */
   public boolean isStreaming() {
     return STREAMS.contains(answers.mediaType());
+  }
+
+  /**
+   * Returns whether the route also answers HEAD. Streams do not end, and reading files in vain is
+   * expensive.
+   */
+  boolean answersHead() {
+    return method.equals("GET") && dialect.isNative() && SMALL.contains(answers.mediaType());
   }
 
   public Route withoutKey() {

@@ -64,14 +64,17 @@ public final class Routes {
   }
 
   /**
-   * Finds the route of a request.
+   * Finds the route of a request. HEAD finds the route of GET, if its response is small.
    *
    * @param path the path as it was sent, percent-encoded
    */
   public Optional<Match> find(String method, String path) {
     List<String> parts = parts(path);
     for (Row row : rows) {
-      if (row.route().method().equals(method) && !isForwarded(row)) {
+      boolean matches =
+          row.route().method().equals(method)
+              || (method.equals("HEAD") && row.route().answersHead());
+      if (matches && !isForwarded(row)) {
         Optional<Map<String, String>> found = match(row.parts(), parts);
         if (found.isPresent()) {
           return Optional.of(new Match(row.route(), found.get()));
@@ -104,16 +107,42 @@ public final class Routes {
     return row.route().body() instanceof Route.Body.Forwarded;
   }
 
-  /** Returns the methods of a path; empty if no route has this path. */
+  /** Returns the routes of a path with any method. */
+  public List<Route> at(String path) {
+    List<String> parts = parts(path);
+    return rows.stream()
+        .filter(
+            row -> isForwarded(row) ? isPrefix(row, parts) : match(row.parts(), parts).isPresent())
+        .map(Row::route)
+        .toList();
+  }
+
+  private static boolean isPrefix(Row row, List<String> parts) {
+    int known = row.parts().size() - 1;
+    return parts.size() > known
+        && match(row.parts().subList(0, known), parts.subList(0, known)).isPresent();
+  }
+
+  /**
+   * Returns the methods that a path of the native API supports, including HEAD and OPTIONS; empty
+   * if the native API does not have this path.
+   */
   public List<String> allowedMethods(String path) {
     TreeSet<String> methods = new TreeSet<>();
-    List<String> parts = parts(path);
-    for (Row row : rows) {
-      if (!isForwarded(row) && match(row.parts(), parts).isPresent()) {
-        methods.add(row.route().method());
+    for (Route route : at(path)) {
+      if (route.dialect().isNative()) {
+        methods.add(route.method());
+        methods.add("OPTIONS");
+        if (route.answersHead() || isForwardedGet(route)) {
+          methods.add("HEAD");
+        }
       }
     }
     return List.copyOf(methods);
+  }
+
+  private static boolean isForwardedGet(Route route) {
+    return route.body() instanceof Route.Body.Forwarded && route.method().equals("GET");
   }
 
   private static List<String> parts(String path) {

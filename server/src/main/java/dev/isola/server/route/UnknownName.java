@@ -11,7 +11,13 @@ final class UnknownName {
   private UnknownName() {}
 
   static Violation violation(String prefix, String name, Collection<String> known) {
-    String shortened = name.length() <= MAX_SHOWN ? name : name.substring(0, MAX_SHOWN) + "...";
-    return new Violation(prefix + shortened, "is unknown" + Suggestion.hint(shortened, known));
+    String shown = shortened(name);
+    return new Violation(prefix + shown, "is unknown" + Suggestion.hint(shown, known));
+  }
+
+  /** Returns a name for a message, truncated if it is long. */
+  static String shortened(Object name) {
+    String text = String.valueOf(name);
+    return text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "...";
   }
 }

@@ -58,7 +58,8 @@ public record Problem(
           "COMMAND_NOT_EXECUTABLE",
           "USER_NOT_FOUND",
           "INIT_FAILED",
-          "BUILD_FAILED" ->
+          "BUILD_FAILED",
+          "METHOD_NOT_ALLOWED" ->
           new InvalidRequest(this, cause);
       case "UNAUTHENTICATED" -> new Unauthenticated(this, cause);
       case "FORBIDDEN" -> new Forbidden(this, cause);

@@ -46,6 +46,7 @@ class ErrorCodeTest {
       TEMPLATE_NOT_FOUND      NotFound             CALLER    -         -
       KEY_NOT_FOUND           NotFound             CALLER    -         -
       ROUTE_NOT_FOUND         NotFound             CALLER    -         -
+      METHOD_NOT_ALLOWED      InvalidRequest       CALLER    -         -
       CONFLICT                Conflict             CALLER    -         -
       FILE_EXISTS             Conflict             CALLER    -         -
       FOLDER_NOT_EMPTY        Conflict             CALLER    -         -

@@ -13,6 +13,7 @@ import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.AnyObjectShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -30,7 +31,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Stream;
 
 /** Routes that create, describe, renew, pause, resume and kill sandboxes. */
@@ -53,7 +53,7 @@ public record E2bSandboxRoutes(
           new Shape.NonEmptyText(255),
           "a repeated request with the same key does not create a second sandbox");
 
-  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+  private static final Shape ANY = new AnyObjectShape();
 
   public List<Route> routes() {
     return Stream.of(

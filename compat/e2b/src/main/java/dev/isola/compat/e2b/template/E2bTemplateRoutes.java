@@ -15,6 +15,7 @@ import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.AnyObjectShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -34,7 +35,7 @@ import java.util.Optional;
  * a template determines what runs in the sandboxes of other clients.
  */
 public final class E2bTemplateRoutes {
-  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+  private static final Shape ANY = new AnyObjectShape();
 
   /** Purpose of the secret in an upload URL. */
   private static final String UPLOAD = "template-upload";

@@ -8,6 +8,7 @@ import dev.isola.engine.api.VolumeView;
 import dev.isola.engine.volume.VolumeService;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.AnyObjectShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape;
@@ -27,7 +28,7 @@ public final class E2bVolumeRoutes {
   /** There is a single tenant. */
   static final String TENANT = "";
 
-  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+  private static final Shape ANY = new AnyObjectShape();
 
   private final ServerContext context;
   private final String provider;

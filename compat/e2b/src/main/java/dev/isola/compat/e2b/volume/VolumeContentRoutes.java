@@ -12,6 +12,7 @@ import dev.isola.engine.volume.HelperProfile;
 import dev.isola.engine.volume.VolumeFiles;
 import dev.isola.server.content.FileResponse;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.AnyObjectShape;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
@@ -39,7 +40,7 @@ record VolumeContentRoutes(ServerContext context, E2bTemplates templates, Volume
   private static final int MAX_ENTRIES = 100_000;
   private static final int MAX_DEPTH = 1000;
   private static final int FOLDER_MODE = 0755;
-  private static final Shape ANY = new Shape.Document(Map.of("type", "object"));
+  private static final Shape ANY = new AnyObjectShape();
   private static final Parameter MODE =
       Parameter.query(
           "mode", new Shape.WholeNumber(0, 07777), "permission bits, as a decimal number");
