@@ -15,10 +15,12 @@ import dev.isola.engine.config.ShutdownAction;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.ledger.LedgerViews;
+import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Metrics;
@@ -354,6 +356,28 @@ public final class Engine implements AutoCloseable {
             startup,
             parts.log)
         .fork(id, count, kind);
+  }
+
+  /**
+   * Makes an image of a sandbox.
+   *
+   * @param image the name of the new image
+   * @param replace whether to replace an existing image of that name
+   */
+  public void commit(SandboxId id, String image, boolean replace) {
+    refuseWhenClosing();
+    SandboxEntry entry = parts.recorder.require(id);
+    try (ActivityTracker.Activity _ = parts.instrumentation.activity().begin(id)) {
+      templates
+          .imageCommits()
+          .commit(
+              sandbox(id),
+              entry.provider(),
+              SpecCodec.decode(entry.spec(), id).spec(),
+              parts.snapshots.baseImage(entry),
+              image,
+              replace);
+    }
   }
 
   public SnapshotService snapshots() {

@@ -152,7 +152,7 @@ public final class Arguments {
     return Path.of(text).toAbsolutePath().normalize();
   }
 
-  static NetworkMode network(String option, String text) {
+  public static NetworkMode network(String option, String text) {
     return switch (text) {
       case "none" -> NetworkMode.NONE;
       case "bridge" -> NetworkMode.BRIDGE;

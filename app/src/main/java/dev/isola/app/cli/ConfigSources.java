@@ -57,6 +57,22 @@ public record ConfigSources(Optional<Path> file, ConfigInput sources) {
             machine, file, environment.variables(), flags, installed.keySet(), installed));
   }
 
+  /** Returns these sources with a value that takes precedence over all others. */
+  public ConfigSources with(String key, String value) {
+    List<FlagValue> flags = new ArrayList<>(sources.flags());
+    flags.removeIf(flag -> flag.key().equals(key));
+    flags.add(new FlagValue("--set " + key, key, value));
+    return new ConfigSources(
+        file,
+        new ConfigInput(
+            sources.machine(),
+            sources.file(),
+            sources.environment(),
+            flags,
+            sources.providers(),
+            sources.settings()));
+  }
+
   public ConfigResult read() {
     return ConfigReader.read(sources);
   }

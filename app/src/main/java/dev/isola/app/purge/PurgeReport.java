@@ -81,15 +81,15 @@ record PurgeReport(
       }
       if (!traces.isEmpty()) {
         line(
-            traces.processes().size()
-                + " processes and "
-                + traces.groups().size()
-                + " control groups of installation "
+            count(traces.processes().size(), "process", "processes")
+                + " and "
+                + count(traces.groups().size(), "control group", "control groups")
+                + " of installation "
                 + traces.instance());
       }
     }
     if (!target.launchers().isEmpty()) {
-      line(target.launchers().size() + " launcher processes");
+      line(count(target.launchers().size(), "launcher process", "launcher processes"));
     }
     if (!volumes().isEmpty()) {
       line("volumes: " + names(volumes()));
@@ -132,6 +132,10 @@ record PurgeReport(
     List<String> names = new ArrayList<>();
     paths.forEach(path -> names.add(path.getFileName().toString()));
     return names;
+  }
+
+  private static String count(int count, String one, String many) {
+    return count + " " + (count == 1 ? one : many);
   }
 
   private void line(String text) {

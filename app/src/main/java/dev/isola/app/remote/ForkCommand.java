@@ -43,7 +43,7 @@ public final class ForkCommand extends RemoteCommand {
   @Override
   int run(Isola isola, Console console) {
     int number = (int) Arguments.count("-n", count, "forks");
-    List<Fork> forks = sandbox(isola, sandbox).fork(number, kind);
+    List<Fork> forks = sandbox(isola, sandbox).forkEach(number, kind);
     if (console.json()) {
       console.print(
           Map.of(
@@ -56,7 +56,7 @@ public final class ForkCommand extends RemoteCommand {
     for (Fork fork : forks) {
       if (fork.sandbox().isEmpty()) {
         failed++;
-        console.printErr(CellFormat.text(fork.error().orElse("")));
+        console.printErr(CellFormat.text(error(fork)));
       } else if (!console.json()) {
         console.print(fork.sandbox().get().id() + "\n");
       }
@@ -68,6 +68,10 @@ public final class ForkCommand extends RemoteCommand {
     return fork.sandbox()
         .<Map<String, Object>>map(
             info -> Map.of("sandbox", info.document(), "by", fork.by().orElse("")))
-        .orElseGet(() -> Map.of("error", fork.error().orElse("")));
+        .orElseGet(() -> Map.of("error", error(fork)));
+  }
+
+  private static String error(Fork fork) {
+    return fork.error().map(error -> error.code() + ": " + error.detail()).orElse("");
   }
 }

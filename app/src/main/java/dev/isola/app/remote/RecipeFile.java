@@ -2,13 +2,18 @@ package dev.isola.app.remote;
 
 import dev.isola.app.cli.UsageException;
 import dev.isola.document.RecipeDocument;
+import dev.isola.document.dockerfile.Dockerfile;
+import dev.isola.document.recipe.Recipe;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
@@ -18,9 +23,13 @@ import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
-/** Reads recipe files, in YAML or JSON (a subset of YAML). */
-final class RecipeFile {
+/** Reads recipe files: YAML, JSON (a subset of YAML), or a Dockerfile. */
+public final class RecipeFile {
   static final String NAME = "isola-template.yaml";
+
+  private static final String DOCKERFILE = "Dockerfile";
+  private static final Pattern DOCKERFILES =
+      Pattern.compile("(.*\\.)?(dockerfile|containerfile)(\\..*)?", Pattern.CASE_INSENSITIVE);
 
   private static final int MAX_BYTES = 1024 * 1024;
   private static final int MAX_DEPTH = 20;
@@ -30,22 +39,49 @@ final class RecipeFile {
   private RecipeFile() {}
 
   /**
+   * A recipe.
+   *
+   * @param document its copy steps name no archives
+   * @param folder that copy paths are relative to
+   * @param notes what has no effect, for its author
+   */
+  public record LoadedRecipe(Map<String, Object> document, Path folder, List<String> notes) {}
+
+  /**
    * Reads and checks a recipe.
    *
-   * @throws dev.isola.spi.error.InvalidRequest listing every error in it
+   * @param path the file, or a folder with {@value #NAME} or {@value #DOCKERFILE}
+   * @param arguments values for the ARG instructions of a Dockerfile
+   * @throws dev.isola.spi.error.InvalidRequest listing every error in it, or the first one of a
+   *     Dockerfile
    */
-  static Map<String, Object> read(Path file) {
+  public static LoadedRecipe load(Path path, Map<String, String> arguments) {
+    boolean folder = Files.isDirectory(path);
+    Path file = folder ? inFolder(path) : path;
+    Path parent = folder ? path : Objects.requireNonNullElse(path.getParent(), Path.of("."));
+    if (DOCKERFILES.matcher(file.getFileName().toString()).matches()) {
+      Dockerfile read = Dockerfile.read(text(file), arguments);
+      Recipe _ = RecipeDocument.check(read.recipe());
+      return new LoadedRecipe(read.recipe(), parent, read.notes());
+    }
+    if (!arguments.isEmpty()) {
+      throw new UsageException(
+          "--build-arg applies to a Dockerfile, and " + file + " is none", "omit it");
+    }
     Map<String, Object> document = parse(file);
-    RecipeDocument.check(document);
-    return document;
+    Recipe _ = RecipeDocument.check(document);
+    return new LoadedRecipe(document, parent, List.of());
+  }
+
+  private static Path inFolder(Path folder) {
+    Path recipe = folder.resolve(NAME);
+    Path dockerfile = folder.resolve(DOCKERFILE);
+    return !Files.exists(recipe) && Files.exists(dockerfile) ? dockerfile : recipe;
   }
 
   private static Map<String, Object> parse(Path file) {
+    String text = text(file);
     try {
-      if (Files.size(file) > MAX_BYTES) {
-        throw unreadable(file, "is larger than " + MAX_BYTES + " bytes");
-      }
-      String text = Files.readString(file);
       rejectDeepNesting(file, text);
       if (!(new Load(SETTINGS).loadFromString(text) instanceof Map<?, ?> tree)) {
         throw unreadable(file, "is not a YAML mapping");
@@ -63,6 +99,15 @@ final class RecipeFile {
       throw unreadable(file, "is not YAML" + line + ": " + e.getProblem());
     } catch (YamlEngineException e) {
       throw unreadable(file, "is not YAML, or uses unsupported YAML features");
+    }
+  }
+
+  private static String text(Path file) {
+    try {
+      if (Files.size(file) > MAX_BYTES) {
+        throw unreadable(file, "is larger than " + MAX_BYTES + " bytes");
+      }
+      return Files.readString(file);
     } catch (NoSuchFileException e) {
       throw unreadable(file, "does not exist");
     } catch (CharacterCodingException e) {
@@ -89,6 +134,6 @@ final class RecipeFile {
   private static UsageException unreadable(Path file, String problem) {
     return new UsageException(
         "the recipe " + file + " " + problem,
-        "name a recipe with -f; docs/templates.md documents the format");
+        "name a recipe or a Dockerfile with -f; docs/templates.md documents the format");
   }
 }

@@ -21,13 +21,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Converts errors of the server to errors of the command line. */
-final class RemoteFault {
+public final class RemoteFault {
   private static final Map<String, ErrorCode> CODES =
       Stream.of(ErrorCode.values()).collect(Collectors.toMap(ErrorCode::name, code -> code));
 
   private RemoteFault() {}
 
-  static SandboxException of(IsolaException e) {
+  public static SandboxException of(IsolaException e) {
     return of(e, remedy(e));
   }
 

@@ -14,11 +14,11 @@ import picocli.CommandLine.Option;
  * Options that select the server. Precedence: {@code --server}, {@code --context}, {@code
  * ISOLA_URL}, the context of the last login. {@code ISOLA_API_KEY}, if set, is always the key.
  */
-final class ServerOptions {
+public final class ServerOptions {
   private static final String LOOPBACK = "http://127.0.0.1:7777";
 
   /** A server and a key for it. */
-  record Server(String url, String key) {
+  public record Server(String url, String key) {
     @Override
     public String toString() {
       return url;
@@ -39,6 +39,20 @@ final class ServerOptions {
           "Context of the server; see isola contexts. Default: $$ISOLA_CONTEXT, or the current"
               + " one.")
   @Nullable String context;
+
+  /**
+   * Returns the server that an option, {@code ISOLA_URL}, {@code ISOLA_CONTEXT} or a login selects;
+   * empty if none does.
+   */
+  public Optional<Server> resolveIfConfigured(Map<String, String> env) {
+    boolean configured =
+        url != null
+            || context != null
+            || value(env, "ISOLA_CONTEXT").isPresent()
+            || value(env, "ISOLA_URL").isPresent()
+            || Contexts.of(env).current().isPresent();
+    return configured ? Optional.of(resolve(env)) : Optional.empty();
+  }
 
   Server resolve(Map<String, String> env) {
     Contexts contexts = Contexts.of(env);

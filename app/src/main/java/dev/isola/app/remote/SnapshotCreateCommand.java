@@ -7,10 +7,10 @@ import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.client.Isola;
 import dev.isola.client.SnapshotInfo;
+import dev.isola.client.SnapshotOptions;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -61,16 +61,13 @@ final class SnapshotCreateCommand extends RemoteCommand {
 
   @Override
   int run(Isola isola, Console console) {
-    Map<String, Object> options = new LinkedHashMap<>();
-    options.put("tags", Arguments.variables("--tag", tags));
-    if (scope != null) {
-      options.put("scope", scope);
-    }
-    options.put("include", includes);
-    options.put("exclude", excludes);
-    if (path != null) {
-      options.put("path", path);
-    }
+    SnapshotOptions options =
+        new SnapshotOptions(
+            Optional.ofNullable(scope),
+            Optional.ofNullable(path),
+            includes,
+            excludes,
+            Arguments.variables("--tag", tags));
     SnapshotInfo created = sandbox(isola, sandbox).snapshot(options);
     if (console.json()) {
       console.print(created.document());

@@ -12,7 +12,9 @@ import dev.isola.client.TemplateBuildInfo;
 import dev.isola.client.TemplateRecipe;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +35,17 @@ final class TemplateBuildCommand extends RemoteCommand {
   @Option(
       names = {"-f", "--file"},
       paramLabel = "FILE",
-      description = "Recipe file, YAML or JSON. Default: " + RecipeFile.NAME + " in FOLDER.")
+      description =
+          "Recipe (YAML or JSON) or Dockerfile. Default: "
+              + RecipeFile.NAME
+              + ", or Dockerfile, in FOLDER.")
   private @Nullable String file;
+
+  @Option(
+      names = "--build-arg",
+      paramLabel = "NAME=VALUE",
+      description = "Value for an ARG of a Dockerfile. Repeatable.")
+  private List<String> arguments = new ArrayList<>();
 
   @Option(
       names = "--provider",
@@ -65,9 +76,12 @@ final class TemplateBuildCommand extends RemoteCommand {
   @Override
   int run(Isola isola, Console console) {
     Path source = Arguments.hostPath("FOLDER", folder);
-    Path recipe =
-        file == null ? source.resolve(RecipeFile.NAME) : Arguments.hostPath("--file", file);
-    TemplateRecipe read = new TemplateRecipe(RecipeFile.read(recipe));
+    RecipeFile.LoadedRecipe recipe =
+        RecipeFile.load(
+            file == null ? source : Arguments.hostPath("--file", file),
+            Arguments.variables("--build-arg", arguments));
+    recipe.notes().forEach(note -> console.printErr("note: " + note));
+    TemplateRecipe read = new TemplateRecipe(recipe.document());
     try (TemplateBuild build = isola.templates().build(name, read, source, provider, network)) {
       BuildOutput output = new BuildOutput(console);
       for (Optional<TemplateBuild.Line> line = build.read();

@@ -9,6 +9,7 @@ import dev.isola.server.context.ImageService;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /** Gives the server access to the images in the data folder. */
@@ -35,10 +36,16 @@ record HostImages(ImageStore store) implements ImageService {
   }
 
   @Override
-  public ImageDetails buildBase(Consumer<String> progress) {
+  public Set<String> ready() {
+    return DebianRecipe.READY.keySet();
+  }
+
+  @Override
+  public ImageDetails buildReady(
+      String name, String ready, boolean replace, Consumer<String> progress) {
     DebianRecipe recipe =
         DebianRecipe.of(DebianRecipe.BASE_FROM, List.of(), DebianRecipe.VARIANT, Optional.empty());
-    return add(BASE, ImageSource.debian(recipe.asBase()), false, progress);
+    return add(name, ImageSource.debian(recipe.asReady(ready)), replace, progress);
   }
 
   private ImageDetails add(

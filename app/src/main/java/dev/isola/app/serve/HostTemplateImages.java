@@ -2,8 +2,9 @@ package dev.isola.app.serve;
 
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageLimits;
+import dev.isola.host.image.ImageSource;
 import dev.isola.host.image.ImageStore;
-import dev.isola.server.context.ImageService;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.NotFound;
 import java.io.InputStream;
@@ -12,9 +13,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Gives template builds access to the images in the data folder. */
-record HostTemplateImages(ImageStore store) implements TemplateImages {
+public record HostTemplateImages(ImageStore store) implements TemplateImages {
   private static final String PULLED_PREFIX = "from-";
-  private static final int MAX_NAME_LENGTH = 63;
+  private static final int MAX_PLAIN_LENGTH = 40;
 
   @Override
   public Optional<StoredImage> find(String name) {
@@ -27,20 +28,29 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
   }
 
   @Override
-  public void add(String name, InputStream archive) {
-    new HostImages(store).importArchive(name, archive, false);
+  public void checkCanAdd(String name, boolean replace) {
+    store.checkCanAdd(name, replace);
+  }
+
+  @Override
+  public void add(String name, InputStream archive, NewImage metadata) {
+    store.add(
+        name,
+        ImageSource.tar(
+            archive, metadata.source(), metadata.env(), metadata.user(), metadata.cwd()),
+        new ImageStore.AddOptions(ImageLimits.DEFAULT, metadata.replace(), line -> {}));
   }
 
   @Override
   public String pull(String reference, Consumer<String> progress) {
-    boolean base = reference.equals(ImageService.BASE);
-    String name = base ? reference : name(reference);
+    HostImages images = new HostImages(store);
+    boolean ready = images.ready().contains(reference);
+    String name = ready ? reference : name(reference);
     if (store.find(name).isEmpty()) {
-      HostImages images = new HostImages(store);
-      progress.accept((base ? "building " : "pulling ") + reference);
+      progress.accept((ready ? "building " : "pulling ") + reference);
       try {
-        if (base) {
-          images.buildBase(progress);
+        if (ready) {
+          images.buildReady(name, name, false, progress);
         } else {
           images.pull(name, reference, false, progress);
         }
@@ -53,10 +63,16 @@ record HostTemplateImages(ImageStore store) implements TemplateImages {
     return name;
   }
 
+  /** Returns the name of a pulled image: the reference, unless it is not a valid name. */
   private static String name(String reference) {
-    String name =
-        PULLED_PREFIX + reference.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9._-]", "-");
-    return name.length() > MAX_NAME_LENGTH ? name.substring(0, MAX_NAME_LENGTH) : name;
+    if (ImageStore.isValidName(reference)) {
+      return reference;
+    }
+    String plain = reference.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9._-]", "-");
+    return PULLED_PREFIX
+        + (plain.length() > MAX_PLAIN_LENGTH ? plain.substring(0, MAX_PLAIN_LENGTH) : plain)
+        + "-"
+        + Integer.toHexString(reference.hashCode());
   }
 
   @Override

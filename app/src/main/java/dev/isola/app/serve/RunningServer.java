@@ -32,9 +32,11 @@ import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A running server with all its parts. Opens the ledger first, because it holds the API keys, then
@@ -44,19 +46,20 @@ public final class RunningServer implements AutoCloseable {
   /** Time that requests in progress get to complete when the server stops. */
   private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
 
-  private final ServeLog log;
+  private final ServerLog log;
   private final Deque<Runnable> closers = new ArrayDeque<>();
   private final CountDownLatch ended = new CountDownLatch(1);
   private final AtomicBoolean closing = new AtomicBoolean();
+  private @Nullable IsolaServer http;
   private final Thread hook = new Thread(this::closeOnSignal, "isola-end");
 
-  private RunningServer(ServeLog log) {
+  private RunningServer(ServerLog log) {
     this.log = log;
   }
 
   /** Starts a server. When this method returns, sandboxes can be created. */
   public static RunningServer open(
-      CliEnvironment environment, Config config, InstantSource clock, ServeLog log) {
+      CliEnvironment environment, Config config, InstantSource clock, ServerLog log) {
     RunningServer running = new RunningServer(log);
     Runtime.getRuntime().addShutdownHook(running.hook);
     try {
@@ -103,6 +106,7 @@ public final class RunningServer implements AutoCloseable {
             log,
             ServeOptions.of(config, data, serving, clock, log, closers),
             log);
+    http = server;
     print(
         environment,
         StartupReport.listeningLine(server, names, config.get(ConfigKeys.SERVER_DOMAINS)) + "\n");
@@ -146,7 +150,11 @@ public final class RunningServer implements AutoCloseable {
    * address a key must exist.
    */
   private static ApiKeys keys(
-      CliEnvironment environment, Config config, Ledger ledger, InstantSource clock, ServeLog log) {
+      CliEnvironment environment,
+      Config config,
+      Ledger ledger,
+      InstantSource clock,
+      ServerLog log) {
     Optional<String> provided =
         Optional.ofNullable(environment.variables().get("ISOLA_API_KEY"))
             .filter(key -> !key.isEmpty());
@@ -175,8 +183,13 @@ public final class RunningServer implements AutoCloseable {
     }
   }
 
-  /** Waits until the server is stopped. */
-  void await() {
+  /** Returns the URL of the server. */
+  public String url() {
+    return Objects.requireNonNull(http, "the server is not open").url();
+  }
+
+  /** Waits until the server is stopped and everything is closed. */
+  public void await() {
     try {
       ended.await();
     } catch (InterruptedException e) {

@@ -2,9 +2,7 @@ package dev.isola.app.serve;
 
 import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.Console;
-import dev.isola.engine.api.Log;
 import dev.isola.engine.config.LogFormat;
-import dev.isola.server.AccessLog;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -13,7 +11,7 @@ import java.time.ZoneId;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Log of the server, on standard error. */
-public final class ServeLog implements Log, AccessLog {
+public final class ServeLog implements ServerLog {
   private final OutputStream out;
   private final InstantSource clock;
   private final LogLayout layout;

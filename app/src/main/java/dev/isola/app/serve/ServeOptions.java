@@ -33,7 +33,7 @@ final class ServeOptions {
       DataFolder data,
       ServerContext serving,
       InstantSource clock,
-      ServeLog log,
+      ServerLog log,
       Deque<Runnable> closers) {
     List<RequestListener> listeners = new ArrayList<>();
     listeners.add(entry -> count(serving, entry));
@@ -70,7 +70,8 @@ final class ServeOptions {
                         entry.method(), entry.route(), entry.status(), entry.nanos()));
   }
 
-  private static AuditLog audit(Config config, DataFolder data, InstantSource clock, ServeLog log) {
+  private static AuditLog audit(
+      Config config, DataFolder data, InstantSource clock, ServerLog log) {
     Path file = data.path().resolve(AUDIT);
     try {
       return AuditLog.open(

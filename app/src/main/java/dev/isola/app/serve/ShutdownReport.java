@@ -9,7 +9,7 @@ import dev.isola.store.Ledger;
 import java.util.List;
 
 /** Log message of a server that has stopped: the sandboxes that it leaves, and how to end them. */
-record ShutdownReport(Config config, Ledger ledger, ServeLog log) {
+record ShutdownReport(Config config, Ledger ledger, ServerLog log) {
   /** Maximum number of ids listed. */
   private static final int MAX_IDS = 5;
 
@@ -24,21 +24,22 @@ record ShutdownReport(Config config, Ledger ledger, ServeLog log) {
             .toList();
     String names = String.join(", ", ids) + (left > ids.size() ? ", ..." : "");
     String count = left == 1 ? "1 sandbox" : left + " sandboxes";
-    String end =
-        "To take over what is left, start isola serve again. To end it and remove all data, run"
-            + " isola purge --data "
-            + config.get(ConfigKeys.DATA);
+    String next =
+        """
+
+        to take over what is left: isola serve
+        to end it and remove all data: isola purge --data %s"""
+            .formatted(config.get(ConfigKeys.DATA));
     if (config.get(ConfigKeys.SHUTDOWN) == ShutdownAction.DRAIN) {
-      log.warning(count + " could not be destroyed (shutdown: drain): " + names + ". " + end);
+      log.warning(count + " could not be destroyed (shutdown: drain): " + names + next);
     } else {
       log.info(
           count
-              + (left == 1 ? " is" : " are")
-              + " left as before, running or suspended, until expiry (shutdown: leave): "
+              + (left == 1 ? " stays" : " stay")
+              + " until expiry, running or suspended (shutdown: leave): "
               + names
-              + ". "
-              + end
-              + ". To destroy sandboxes whenever the server stops, set shutdown: drain");
+              + next
+              + "\nto destroy sandboxes whenever the server stops: set shutdown: drain");
     }
   }
 }

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  * only a few of them, so only a provider that the configuration names and that does not work is a
  * warning.
  */
-record StartupReport(Config config, Readiness readiness, ServeLog log) {
+record StartupReport(Config config, Readiness readiness, ServerLog log) {
   /** Maximum number of names listed. */
   private static final int MAX_NAMES = 8;
 

@@ -126,8 +126,8 @@ class ServeTest {
     assertThat(Files.readString(err()))
         .doesNotContain(KEY)
         .contains("/exec\"")
-        .contains("1 sandbox is left", "(shutdown: leave): " + id(made.body()) + ".")
-        .contains("start isola serve again", "isola purge --data " + data.resolve("state"));
+        .contains("1 sandbox stays until expiry", "(shutdown: leave): " + id(made.body()))
+        .contains(": isola serve", ": isola purge --data " + data.resolve("state"));
 
     String again = url(start(Map.of("ISOLA_API_KEY", KEY), "--port", "0"));
     ready(again);

@@ -29,7 +29,7 @@ public final class ApiKeys {
   public record CreatedKey(String name, String scope, String key) {
     @Override
     public String toString() {
-      return "Made[name=" + name + ", scope=" + scope + ", key=***]";
+      return "CreatedKey[name=" + name + ", scope=" + scope + ", key=***]";
     }
   }
 

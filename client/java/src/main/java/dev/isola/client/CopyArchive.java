@@ -29,7 +29,7 @@ import java.util.TreeMap;
  * are sorted and carry neither times nor owners. Symbolic links are archived as links and never
  * followed.
  */
-final class CopyArchive implements AutoCloseable {
+final class CopyArchive implements RecipeArchives.Archive, AutoCloseable {
   private final Path file;
   private final String sha256;
   private final long size;
@@ -78,15 +78,18 @@ final class CopyArchive implements AutoCloseable {
     }
   }
 
-  String sha256() {
+  @Override
+  public String sha256() {
     return sha256;
   }
 
-  long size() {
+  @Override
+  public long size() {
     return size;
   }
 
-  InputStream open() throws IOException {
+  @Override
+  public InputStream open() throws IOException {
     return Files.newInputStream(file);
   }
 

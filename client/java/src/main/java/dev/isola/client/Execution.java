@@ -11,6 +11,8 @@ import java.util.Base64;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +28,7 @@ public final class Execution implements AutoCloseable {
   private final ApiPath endpoint;
   private final String id;
   private final ReconnectingStream stream;
+  private final OutputCallbacks callbacks = new OutputCallbacks();
   private long offset;
   private @Nullable Exit exit;
 
@@ -147,11 +150,47 @@ public final class Execution implements AutoCloseable {
         Map.of());
   }
 
-  /** Discards the remaining output and returns how the command ended. */
+  /**
+   * Returns the remaining output as a stream, which ends when the command does and all output is
+   * read. Reads when the stream asks for an element: a slow consumer slows down the command.
+   * Closing the stream stops reading, not the command; after the end, {@link #await()} returns the
+   * exit.
+   */
+  public Stream<Output> output() {
+    return BlockingStream.of(this::read, this::close);
+  }
+
+  /**
+   * Sets a callback for text on standard output; {@link #await()} calls it, in its thread. Text is
+   * decoded as UTF-8, and no character is cut. Returns this execution.
+   */
+  public Execution onStdout(Consumer<String> action) {
+    callbacks.on(Output.Channel.STDOUT, action);
+    return this;
+  }
+
+  /** Sets a callback for text on standard error; see {@link #onStdout}. */
+  public Execution onStderr(Consumer<String> action) {
+    callbacks.on(Output.Channel.STDERR, action);
+    return this;
+  }
+
+  /** Sets a callback for output that the server no longer retains; see {@link #onStdout}. */
+  public Execution onGap(Consumer<Output.Gap> action) {
+    callbacks.onGap(action);
+    return this;
+  }
+
+  /**
+   * Passes the remaining output to the callbacks, discards what has none, and returns how the
+   * command ended. An exception of a callback ends the wait; the command keeps running.
+   */
   public Exit await() {
-    while (read().isPresent()) {
-      // Unread output would block the command.
+    // Unread output would block the command.
+    for (Optional<Output> piece = read(); piece.isPresent(); piece = read()) {
+      callbacks.accept(piece.get());
     }
+    callbacks.end();
     return ended();
   }
 

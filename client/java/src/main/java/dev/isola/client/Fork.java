@@ -1,5 +1,6 @@
 package dev.isola.client;
 
+import dev.isola.client.error.Problem;
 import java.util.Optional;
 
 /**
@@ -7,10 +8,10 @@ import java.util.Optional;
  *
  * @param kind state copied from the original: {@code filesystem}
  * @param by how the files were copied: {@code mount} or {@code restore}
- * @param error code of the API and detail
+ * @param error why there is no sandbox
  */
 public record Fork(
-    String kind, Optional<SandboxInfo> sandbox, Optional<String> by, Optional<String> error) {
+    String kind, Optional<SandboxInfo> sandbox, Optional<String> by, Optional<Problem> error) {
   static Fork read(String kind, JsonFields fields) {
     if (fields.all().containsKey("sandbox")) {
       return new Fork(
@@ -19,11 +20,10 @@ public record Fork(
           fields.optionalText("by"),
           Optional.empty());
     }
-    JsonFields error = fields.object("error");
     return new Fork(
         kind,
         Optional.empty(),
         Optional.empty(),
-        Optional.of(error.text("code") + ": " + error.text("detail")));
+        Optional.of(Execution.streamError(fields.object("error"))));
   }
 }

@@ -1,11 +1,15 @@
 package dev.isola.client;
 
+import dev.isola.client.embedded.EmbeddedEngine;
+import dev.isola.client.embedded.EmbeddedEngineFactory;
+import dev.isola.client.embedded.EmbeddedOptions;
 import dev.isola.client.error.Problem;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.UUID;
 
 /**
@@ -13,10 +17,9 @@ import java.util.UUID;
  * dev.isola.client.error.IsolaException} on failure. Close the client when done.
  *
  * <pre>{@code
- * try (Isola isola = Isola.connect("http://127.0.0.1:7777", key)) {
- *   Sandbox sandbox = isola.create(SandboxSpec.DEFAULT);
+ * try (Isola isola = Isola.connect("http://127.0.0.1:7777", key);
+ *     Sandbox sandbox = isola.create(SandboxSpec.DEFAULT)) {
  *   System.out.print(sandbox.exec("uname -a").stdout());
- *   sandbox.destroy();
  * }
  * }</pre>
  */
@@ -27,10 +30,19 @@ public final class Isola implements AutoCloseable {
   /** Stops paging if the server never returns a last page. */
   private static final int MAX_SANDBOXES = 100_000;
 
+  private static final String DEFAULT_URL = "http://127.0.0.1:7777";
+
+  /** URL that selects embedded mode. */
+  private static final String EMBEDDED = "embedded";
+
   private final Transport transport;
 
-  private Isola(Transport transport) {
+  /** The engine of embedded mode, which ends with this client. */
+  private final Optional<EmbeddedEngine> engine;
+
+  private Isola(Transport transport, Optional<EmbeddedEngine> engine) {
     this.transport = transport;
+    this.engine = engine;
   }
 
   /** Creates a client. Does not send a request yet. */
@@ -39,43 +51,86 @@ public final class Isola implements AutoCloseable {
   }
 
   public static Isola connect(IsolaOptions options) {
-    return new Isola(new Transport(options));
+    return new Isola(new Transport(options), Optional.empty());
+  }
+
+  /**
+   * Starts an engine in this JVM and returns its client: no server and no key are needed. Requires
+   * the artifact {@code dev.isola:isola-embedded}. Its files are in a temporary folder. Closing the
+   * client destroys the sandboxes, stops the engine and removes the folder; the end of the JVM does
+   * the same.
+   *
+   * @throws dev.isola.client.error.Unsupported if the artifact is not on the class path
+   */
+  public static Isola embedded() {
+    return embedded(EmbeddedOptions.DEFAULT);
+  }
+
+  /** Starts an engine in this JVM and returns its client; see {@link #embedded()}. */
+  public static Isola embedded(EmbeddedOptions options) {
+    EmbeddedEngineFactory factory =
+        embeddedFactory()
+            .orElseThrow(
+                () ->
+                    Problem.clientSide(
+                            "NOT_IMPLEMENTED",
+                            "embedded mode is not on the class path",
+                            "add the artifact dev.isola:isola-embedded, or connect to a server")
+                        .exception());
+    EmbeddedEngine engine = factory.start(options);
+    return new Isola(
+        new Transport(IsolaOptions.of(engine.url(), engine.key())), Optional.of(engine));
+  }
+
+  private static Optional<EmbeddedEngineFactory> embeddedFactory() {
+    // The loader of this class, not of the thread, which may be a test framework's.
+    return ServiceLoader.load(EmbeddedEngineFactory.class, Isola.class.getClassLoader())
+        .findFirst();
   }
 
   /**
    * Creates a client for the server given by the system properties {@code isola.url} and {@code
-   * isola.key} or, if these are not set, {@code ISOLA_URL} and {@code ISOLA_API_KEY}.
+   * isola.key} or, if these are not set, {@code ISOLA_URL} and {@code ISOLA_API_KEY}. If the URL is
+   * {@code embedded}, or neither a URL nor a key is given and {@code dev.isola:isola-embedded} is
+   * on the class path, starts an embedded engine with {@link EmbeddedOptions#ofSystemProperties()}.
    */
   public static Isola fromEnvironment() {
+    Optional<String> url = setting("isola.url", "ISOLA_URL");
+    Optional<String> key = setting("isola.key", "ISOLA_API_KEY");
+    boolean none = url.isEmpty() && key.isEmpty();
+    if (url.equals(Optional.of(EMBEDDED)) || (none && embeddedFactory().isPresent())) {
+      return embedded(EmbeddedOptions.ofSystemProperties());
+    }
     return connect(
-        setting("isola.url", "ISOLA_URL", "http://127.0.0.1:7777"),
-        setting("isola.key", "ISOLA_API_KEY", ""));
+        url.orElse(DEFAULT_URL),
+        key.orElseThrow(
+            () ->
+                Problem.clientSide(
+                        "UNAUTHENTICATED",
+                        "no API key",
+                        "set ISOLA_API_KEY, or the system property isola.key; without a server, add"
+                            + " the artifact dev.isola:isola-embedded")
+                    .exception()));
   }
 
-  private static String setting(String property, String variable, String defaultValue) {
-    String value = System.getProperty(property);
-    if (value == null) {
-      value = System.getenv(variable);
-    }
-    if (value == null || value.isEmpty()) {
-      value = defaultValue;
-    }
-    if (value.isEmpty()) {
-      throw Problem.clientSide(
-              "UNAUTHENTICATED",
-              "no API key",
-              "set " + variable + ", or the system property " + property)
-          .exception();
-    }
-    return value;
+  private static Optional<String> setting(String property, String variable) {
+    return Optional.ofNullable(System.getProperty(property))
+        .or(() -> Optional.ofNullable(System.getenv(variable)))
+        .filter(value -> !value.isEmpty());
   }
 
   /**
    * Creates a sandbox. If the response is lost, the request is retried with the same idempotency
-   * key, so that no second sandbox is created.
+   * key, so that no second sandbox is created. Closing the handle destroys the sandbox, unless it
+   * is detached.
    */
   public Sandbox create(SandboxSpec spec) {
-    return sandbox(createAndDescribe(spec).id());
+    return Sandbox.created(transport, createAndDescribe(spec).id());
+  }
+
+  /** Creates a sandbox with the server's defaults. */
+  public Sandbox create() {
+    return create(SandboxSpec.DEFAULT);
   }
 
   /** Creates a sandbox like {@link #create} and returns its description. */
@@ -88,9 +143,12 @@ public final class Isola implements AutoCloseable {
             CREATE_TIMEOUT));
   }
 
-  /** Returns a handle to a sandbox, without checking that it exists. */
+  /**
+   * Returns a handle to an existing sandbox, without checking that it exists. Closing the handle
+   * leaves the sandbox running.
+   */
   public Sandbox sandbox(String id) {
-    return new Sandbox(transport, id);
+    return Sandbox.existing(transport, id);
   }
 
   /**
@@ -128,7 +186,7 @@ public final class Isola implements AutoCloseable {
   }
 
   public Snapshots snapshots() {
-    return new Snapshots(transport);
+    return new Snapshots(transport, this);
   }
 
   public Volumes volumes() {
@@ -137,6 +195,10 @@ public final class Isola implements AutoCloseable {
 
   public Templates templates() {
     return new Templates(transport);
+  }
+
+  public Images images() {
+    return new Images(transport);
   }
 
   public ApiKeys keys() {
@@ -150,8 +212,10 @@ public final class Isola implements AutoCloseable {
         .toList();
   }
 
+  /** Closes the client. In embedded mode, also destroys the sandboxes and stops the engine. */
   @Override
   public void close() {
     transport.close();
+    engine.ifPresent(EmbeddedEngine::close);
   }
 }

@@ -37,10 +37,12 @@ public final class Ports {
   public record Link(String url, Optional<String> expiresAt, Map<String, Object> document) {}
 
   private final Transport transport;
+  private final Sandbox sandbox;
   private final ApiPath endpoint;
 
-  Ports(Transport transport, ApiPath sandbox) {
+  Ports(Transport transport, Sandbox handle, ApiPath sandbox) {
     this.transport = transport;
+    this.sandbox = handle;
     this.endpoint = sandbox.resolve("ports");
   }
 
@@ -59,11 +61,36 @@ public final class Ports {
     transport.put(endpoint.resolve(Integer.toString(port)), Map.of("public", open));
   }
 
+  /**
+   * Creates a link for a browser. The site is its own origin at {@code PORT-ID.DOMAIN}, or a path
+   * of the server if this client addresses the server by IP address.
+   */
   public Link link(int port, Duration ttl) {
-    JsonFields response =
-        transport.post(
-            endpoint.resolve(Integer.toString(port), "link"),
-            Map.of("ttlSeconds", ttl.toSeconds()));
+    return link(port, Map.of("ttlSeconds", ttl.toSeconds()));
+  }
+
+  /**
+   * Creates a link for a browser that cannot resolve {@code *.localhost}: a path of the server. The
+   * pages share an origin with the server and are therefore restricted; docs/previews.md lists how.
+   */
+  public Link linkByPath(int port, Duration ttl) {
+    return link(port, Map.of("ttlSeconds", ttl.toSeconds(), "form", "path"));
+  }
+
+  private Link link(int port, Map<String, Object> body) {
+    JsonFields response = transport.post(endpoint.resolve(Integer.toString(port), "link"), body);
     return new Link(response.text("url"), response.optionalText("expiresAt"), response.all());
+  }
+
+  /**
+   * Returns the site on a port, for programs. Does not check that a process listens.
+   *
+   * @param ttl of the credential that its requests carry; at most 30 days
+   */
+  public Preview preview(int port, Duration ttl) {
+    return new Preview(
+        transport.options().url() + endpoint.resolve(Integer.toString(port)).text(),
+        port,
+        sandbox.token("preview", ttl));
   }
 }

@@ -1,15 +1,31 @@
 package dev.isola.client;
 
+import dev.isola.client.error.Gone;
+import dev.isola.client.error.IsolaException;
+import dev.isola.client.error.NotFound;
+import dev.isola.client.error.Problem;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
- * Handle to a sandbox on a server. Creating a handle sends no request. The sandbox exists until it
- * is destroyed or expires, independently of the handle.
+ * Handle to a sandbox on a server.
+ *
+ * <p>A handle that created its sandbox ({@link Isola#create}, {@link #fork()}, {@link
+ * Snapshots#restore}) destroys it on {@link #close()}, unless {@link #detach()} was called. A
+ * handle from {@link Isola#sandbox} leaves it running, unless {@link #destroyOnClose()} was called.
+ * A sandbox whose handle is never closed exists until it is destroyed or expires.
+ *
+ * <pre>{@code
+ * try (Sandbox sandbox = isola.create(SandboxSpec.DEFAULT)) {
+ *   System.out.print(sandbox.exec("uname -a").stdout());
+ * }
+ * }</pre>
  */
-public final class Sandbox {
+public final class Sandbox implements AutoCloseable {
   /** Timeout for operations that wait for processes: pause, resume, destroy. */
   private static final Duration SLOW_TIMEOUT = Duration.ofMinutes(5);
 
@@ -21,11 +37,23 @@ public final class Sandbox {
   private final Transport transport;
   private final ApiPath endpoint;
   private final String id;
+  private volatile boolean destroyOnClose;
 
-  Sandbox(Transport transport, String id) {
+  private Sandbox(Transport transport, String id, boolean destroyOnClose) {
     this.transport = transport;
     this.id = id;
     this.endpoint = ApiPath.of("sandboxes", id);
+    this.destroyOnClose = destroyOnClose;
+  }
+
+  /** Returns a handle to a sandbox that this client created, and destroys on close. */
+  static Sandbox created(Transport transport, String id) {
+    return new Sandbox(transport, id, true);
+  }
+
+  /** Returns a handle to an existing sandbox, which stays on close. */
+  static Sandbox existing(Transport transport, String id) {
+    return new Sandbox(transport, id, false);
   }
 
   public String id() {
@@ -43,8 +71,8 @@ public final class Sandbox {
 
   /**
    * Runs a command and waits until it exits. The command is killed if the connection breaks, and is
-   * never retried. For commands that run longer than an hour or write more than 1 MiB, use {@link
-   * #start}.
+   * never retried. For commands that run longer than an hour, write more than 1 MiB, or whose
+   * output is needed while they run, use {@link #start}.
    */
   public ExecResult exec(Command command) {
     return exec(command.document(), command);
@@ -107,39 +135,91 @@ public final class Sandbox {
   }
 
   public Ports ports() {
-    return new Ports(transport, endpoint);
+    return new Ports(transport, this, endpoint);
   }
 
   /**
-   * Takes a snapshot of the files. The image {@code snapshot:ID} restores it.
+   * Watches a folder for changes. Returns once the watch is established: later changes are
+   * reported.
    *
-   * @param options tags, scope, path, include and exclude as in the API; all are optional
+   * @param recursive whether to include subfolders
    */
-  public SnapshotInfo snapshot(Map<String, Object> options) {
-    return SnapshotInfo.read(transport.post(endpoint.resolve("snapshots"), options, MAX_EXEC));
+  public FileWatch watch(String path, boolean recursive) {
+    return FileWatch.open(
+        transport, endpoint.resolve("watch").query("path", path).query("recursive", recursive));
   }
 
   /**
-   * Creates sandboxes with a copy of this sandbox's current files. Processes are not copied.
-   *
-   * @return the created sandbox or an error, for each fork
+   * Takes a snapshot of everything that the sandbox wrote. {@link Snapshots#restore} restores it.
    */
-  public List<Fork> fork(int count) {
-    return fork(count, "filesystem");
+  public SnapshotInfo snapshot() {
+    return snapshot(SnapshotOptions.EVERYTHING);
+  }
+
+  public SnapshotInfo snapshot(SnapshotOptions options) {
+    return SnapshotInfo.read(
+        transport.post(endpoint.resolve("snapshots"), options.document(), MAX_EXEC));
+  }
+
+  /** Creates a sandbox with a copy of this sandbox's current files. Processes are not copied. */
+  public Sandbox fork() {
+    return fork(1).getFirst();
   }
 
   /**
-   * Creates sandboxes with a copy of this sandbox's current state.
+   * Creates sandboxes with a copy of this sandbox's current files. Processes are not copied. If one
+   * of the forks fails, the others are destroyed and its error is thrown; {@link #forkEach} returns
+   * the result of each.
+   */
+  public List<Sandbox> fork(int count) {
+    List<Fork> forks = forkEach(count, "filesystem");
+    List<Sandbox> created = new ArrayList<>();
+    Optional<Problem> failure = Optional.empty();
+    for (Fork fork : forks) {
+      fork.sandbox().ifPresent(info -> created.add(Sandbox.created(transport, info.id())));
+      failure = failure.or(fork::error);
+    }
+    if (failure.isPresent()) {
+      throw destroyAll(created, failure.get().exception());
+    }
+    return List.copyOf(created);
+  }
+
+  private static IsolaException destroyAll(List<Sandbox> sandboxes, IsolaException failure) {
+    for (Sandbox sandbox : sandboxes) {
+      try {
+        sandbox.close();
+      } catch (IsolaException e) {
+        failure.addSuppressed(e);
+      }
+    }
+    return failure;
+  }
+
+  /**
+   * Creates sandboxes with a copy of this sandbox's current state, and returns the created sandbox
+   * or the error for each.
    *
    * @param kind {@code filesystem} copies files only; {@code memory} is rejected, because no
    *     provider supports it
-   * @return the created sandbox or an error, for each fork
    */
-  public List<Fork> fork(int count, String kind) {
+  public List<Fork> forkEach(int count, String kind) {
     JsonFields response =
         transport.post(endpoint.resolve("fork"), Map.of("count", count, "kind", kind), MAX_EXEC);
     String copied = response.text("kind");
     return response.list("forks").stream().map(fork -> Fork.read(copied, fork)).toList();
+  }
+
+  /**
+   * Creates a token that is limited to this sandbox, for a client without a key.
+   *
+   * @param scope {@code use} for everything in the sandbox, {@code preview} for its ports
+   * @param ttl at most 30 days; the token also ends with the sandbox
+   */
+  public SandboxToken token(String scope, Duration ttl) {
+    return SandboxToken.read(
+        transport.post(
+            endpoint.resolve("tokens"), Map.of("scope", scope, "ttlSeconds", ttl.toSeconds())));
   }
 
   /** Sets the expiry to {@code ttl} from now. */
@@ -179,6 +259,43 @@ public final class Sandbox {
    */
   public void destroy(boolean force) {
     transport.delete(force ? endpoint.query("force", true) : endpoint, SLOW_TIMEOUT);
+  }
+
+  /** Makes {@link #close()} leave the sandbox running. Returns this handle. */
+  public Sandbox detach() {
+    destroyOnClose = false;
+    return this;
+  }
+
+  /** Makes {@link #close()} destroy the sandbox. Returns this handle. */
+  public Sandbox destroyOnClose() {
+    destroyOnClose = true;
+    return this;
+  }
+
+  /**
+   * Destroys the sandbox if this handle created it and was not detached; otherwise does nothing.
+   * Does not fail if the sandbox no longer exists, and works on an interrupted thread. Idempotent.
+   *
+   * @throws IsolaException if the sandbox could not be destroyed; a second call tries again
+   */
+  @Override
+  public void close() {
+    if (!destroyOnClose) {
+      return;
+    }
+    // An interrupted thread cannot send a request, and the sandbox would be left behind.
+    boolean interrupted = Thread.interrupted();
+    try {
+      destroy();
+    } catch (NotFound | Gone e) {
+      // It is destroyed already.
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    destroyOnClose = false;
   }
 
   @Override

@@ -232,6 +232,16 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("require", "isolation", isolation);
     }
 
+    /** Mounts a volume of the server at a path in the sandbox. Repeatable. */
+    public Builder volume(String name, String path) {
+      List<Object> all = new ArrayList<>();
+      if (document.get("volumes") instanceof List<?> before) {
+        all.addAll(before);
+      }
+      all.add(Map.of("type", "volume", "source", name, "destination", path));
+      return set("volumes", all);
+    }
+
     public SandboxSpec build() {
       return new SandboxSpec(document);
     }

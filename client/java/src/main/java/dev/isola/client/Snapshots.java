@@ -11,9 +11,11 @@ public final class Snapshots {
 
   private static final ApiPath ENDPOINT = ApiPath.of("snapshots");
   private final Transport transport;
+  private final Isola isola;
 
-  Snapshots(Transport transport) {
+  Snapshots(Transport transport, Isola isola) {
     this.transport = transport;
+    this.isola = isola;
   }
 
   /** Differences between two snapshots, as paths. */
@@ -28,6 +30,20 @@ public final class Snapshots {
 
   public SnapshotInfo get(String id) {
     return SnapshotInfo.read(transport.get(ENDPOINT.resolve(id)));
+  }
+
+  /** Creates a sandbox with the files of a snapshot. */
+  public Sandbox restore(String id) {
+    return restore(id, SandboxSpec.DEFAULT);
+  }
+
+  /**
+   * Creates a sandbox with the files of a snapshot.
+   *
+   * @param spec of the new sandbox; its image is replaced by the snapshot
+   */
+  public Sandbox restore(String id, SandboxSpec spec) {
+    return isola.create(spec.toBuilder().image(get(id).image()).build());
   }
 
   public SnapshotDiff diff(String from, String to) {

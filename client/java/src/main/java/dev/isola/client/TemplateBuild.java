@@ -18,7 +18,16 @@ public final class TemplateBuild implements AutoCloseable {
    * @param level info, warn or error
    * @param step number of the step, starting at 1; empty for lines outside of steps
    */
-  public record Line(long number, Instant at, String level, Optional<Long> step, String message) {}
+  public record Line(long number, Instant at, String level, Optional<Long> step, String message) {
+    static Line read(JsonFields fields) {
+      return new Line(
+          fields.integer("number"),
+          fields.time("at"),
+          fields.text("level"),
+          fields.optionalInteger("step"),
+          fields.text("message"));
+    }
+  }
 
   private final Transport transport;
   private final ApiPath endpoint;
@@ -63,13 +72,7 @@ public final class TemplateBuild implements AutoCloseable {
     JsonFields fields = fields(event);
     switch (event.type()) {
       case "line" -> {
-        Line line =
-            new Line(
-                fields.integer("number"),
-                fields.time("at"),
-                fields.text("level"),
-                fields.optionalInteger("step"),
-                fields.text("message"));
+        Line line = Line.read(fields);
         if (line.number() < offset) {
           return Optional.empty(); // already read
         }

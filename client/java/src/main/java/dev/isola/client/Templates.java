@@ -5,9 +5,7 @@ import java.io.InputStream;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -66,7 +64,7 @@ public final class Templates {
       String name, TemplateRecipe recipe, Path folder, String provider, String network)
       throws IOException {
     Map<String, Object> body = new HashMap<>();
-    body.put("recipe", withUploads(recipe.document(), folder));
+    body.put("recipe", withUploads(recipe, folder).document());
     if (!provider.isEmpty()) {
       body.put("provider", provider);
     }
@@ -78,48 +76,23 @@ public final class Templates {
   }
 
   /** Returns the recipe with the uploaded archive of each copy step. */
-  private Map<String, Object> withUploads(Map<String, Object> recipe, Path folder)
-      throws IOException {
-    if (!(recipe.get("steps") instanceof List<?> steps)) {
-      return recipe;
-    }
-    List<Object> completed = new ArrayList<>();
-    for (Object step : steps) {
-      completed.add(withUpload(step, folder));
-    }
-    Map<String, Object> all = new LinkedHashMap<>(recipe);
-    all.put("steps", completed);
-    return all;
+  TemplateRecipe withUploads(TemplateRecipe recipe, Path folder) throws IOException {
+    return RecipeArchives.store(recipe, folder, this::upload);
   }
 
-  private Object withUpload(Object step, Path folder) throws IOException {
-    if (step instanceof Map<?, ?> fields
-        && fields.get("copy") instanceof Map<?, ?> copy
-        && copy.get("from") instanceof String from
-        && copy.get("archive") == null) {
-      Map<Object, Object> named = new LinkedHashMap<>(copy);
-      named.put("archive", upload(folder, from));
-      return Map.of("copy", named);
-    }
-    return step; // the server validates it
-  }
-
-  private String upload(Path folder, String from) throws IOException {
-    try (CopyArchive archive = CopyArchive.pack(folder, from)) {
-      ApiPath endpoint = ENDPOINT.resolve("uploads", archive.sha256());
-      if (!transport.get(endpoint).flag("uploaded")) {
-        try (InputStream in = archive.open()) {
-          CountingInputStream counted = new CountingInputStream(in, bytes -> {});
-          transport.upload(
-              "PUT",
-              endpoint,
-              "application/x-tar",
-              BodyPublishers.fromPublisher(
-                  BodyPublishers.ofInputStream(() -> counted), archive.size()),
-              counted::count);
-        }
+  private void upload(RecipeArchives.Archive archive) throws IOException {
+    ApiPath endpoint = ENDPOINT.resolve("uploads", archive.sha256());
+    if (!transport.get(endpoint).flag("uploaded")) {
+      try (InputStream in = archive.open()) {
+        CountingInputStream counted = new CountingInputStream(in, bytes -> {});
+        transport.upload(
+            "PUT",
+            endpoint,
+            "application/x-tar",
+            BodyPublishers.fromPublisher(
+                BodyPublishers.ofInputStream(() -> counted), archive.size()),
+            counted::count);
       }
-      return archive.sha256();
     }
   }
 }

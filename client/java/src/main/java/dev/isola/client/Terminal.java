@@ -8,10 +8,9 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.http.WebSocketHandshakeException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -21,22 +20,34 @@ import org.jspecify.annotations.Nullable;
  * connection or a restart of the server. Input written in between is held back; input in flight
  * when the connection broke may or may not have arrived.
  *
- * <p>One thread must keep reading, because it also reconnects. All other methods are thread-safe.
- * Closing detaches; the command keeps running.
+ * <p>Input may be written before any output is read. Only one thread may read, and it must do so
+ * eventually: unread output blocks the command. All other methods are thread-safe. Closing
+ * detaches; the command keeps running.
  */
 public final class Terminal implements AutoCloseable {
   private static final String PROTOCOL = "isola.terminal.v1";
+
+  /** Time between two attempts of a writer to find or open a connection. */
+  private static final Duration RETRY_DELAY = Duration.ofMillis(50);
 
   private final Transport transport;
   private final ApiPath endpoint;
   private final String id;
   private final ReconnectBackoff backoff;
+
+  /** Held while connecting, so that a reader and a writer do not open two connections. */
+  private final ReentrantLock connecting = new ReentrantLock();
+
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition changed = lock.newCondition();
   private @Nullable TerminalConnection connection;
   private @Nullable Map<String, Object> size;
-  private @Nullable Exit exit;
-  private long offset;
+  private volatile @Nullable Exit exit;
+  private volatile long offset;
+
+  /** Bytes that a new connection repeats, because they arrived while a writer opened it. */
+  private long repeated;
+
+  private volatile boolean reading;
   private volatile boolean closed;
   private volatile Consumer<Boolean> connectionListener = ignored -> {};
 
@@ -70,26 +81,31 @@ public final class Terminal implements AutoCloseable {
    * Waits for the next output. Returns empty once the command has exited and all output is read.
    */
   public Optional<Output> read() {
+    reading = true;
+    try {
+      return readNext();
+    } finally {
+      reading = false;
+    }
+  }
+
+  private Optional<Output> readNext() {
     while (exit == null) {
+      TerminalConnection from = null;
       try {
-        TerminalConnection from = current();
-        if (from == null) {
-          from = connect();
-        }
+        from = connection();
         Optional<Output> piece = decode(from.next());
         if (piece.isPresent()) {
           return piece;
         }
       } catch (IOException e) {
-        reconnect(explained(e));
+        disconnect(from);
+        awaitRetry(explained(e));
       } catch (InterruptedException e) {
         throw Transport.cancelled(e);
       } catch (IsolaException e) {
-        if (!Transport.isTransient(e)) {
-          disconnect();
-          throw e;
-        }
-        reconnect(e);
+        disconnect(from);
+        awaitRetry(e);
       }
     }
     return Optional.empty();
@@ -104,6 +120,17 @@ public final class Terminal implements AutoCloseable {
     }
   }
 
+  /** Returns the connection, and opens it if there is none. */
+  private TerminalConnection connection() throws IOException {
+    connecting.lock();
+    try {
+      TerminalConnection open = current();
+      return open == null ? connect() : open;
+    } finally {
+      connecting.unlock();
+    }
+  }
+
   private TerminalConnection connect() throws IOException {
     TerminalConnection opened =
         TerminalConnection.open(
@@ -114,14 +141,16 @@ public final class Terminal implements AutoCloseable {
         opened.send(text(size));
       }
       connection = opened;
-      changed.signalAll();
     } catch (IOException e) {
       opened.close();
       throw e;
     } finally {
       lock.unlock();
     }
-    backoff.connected();
+    if (closed) {
+      disconnect(opened); // close() ran before there was a connection to close
+      throw new IOException("the terminal is closed");
+    }
     connectionListener.accept(true);
     return opened;
   }
@@ -141,8 +170,8 @@ public final class Terminal implements AutoCloseable {
     return transport.byStatus(status, "").exception(e);
   }
 
-  private void reconnect(IsolaException failure) {
-    disconnect();
+  /** Waits before the next connection, or throws if there is none to be expected. */
+  private void awaitRetry(IsolaException failure) {
     if (closed) {
       throw Problem.clientSide("CANCELLED", "the terminal was closed", "attach to it again")
           .exception();
@@ -154,22 +183,29 @@ public final class Terminal implements AutoCloseable {
     backoff.awaitRetry(failure);
   }
 
-  private void disconnect() {
+  /** Closes a connection. Another one that has replaced it stays. */
+  private void disconnect(@Nullable TerminalConnection old) {
+    if (old == null) {
+      return;
+    }
     lock.lock();
     try {
-      if (connection != null) {
-        connection.close();
+      if (connection == old) {
         connection = null;
       }
     } finally {
       lock.unlock();
     }
+    old.close();
   }
 
   private Optional<Output> decode(TerminalConnection.Message item) throws IOException {
     return switch (item) {
       case TerminalConnection.Message.Bytes(ByteBuffer bytes) -> {
         backoff.dataReceived();
+        int known = (int) Math.min(repeated, bytes.remaining());
+        repeated -= known;
+        bytes.position(bytes.position() + known);
         byte[] content = new byte[bytes.remaining()];
         bytes.get(content);
         Output.Data data = new Output.Data(Output.Channel.TERMINAL, offset, content);
@@ -193,7 +229,7 @@ public final class Terminal implements AutoCloseable {
       }
       case "exit" -> {
         exit = Exit.read(fields.all());
-        disconnect();
+        disconnect(current());
       }
       case "error" -> throw Execution.streamError(fields).exception();
       default -> {} // message type of a newer server
@@ -202,6 +238,7 @@ public final class Terminal implements AutoCloseable {
   }
 
   private Optional<Output> skipTo(long to) {
+    repeated = Math.max(0, offset - to);
     if (to <= offset) {
       return Optional.empty();
     }
@@ -267,13 +304,7 @@ public final class Terminal implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
-    disconnect();
-    lock.lock();
-    try {
-      changed.signalAll();
-    } finally {
-      lock.unlock();
-    }
+    disconnect(current());
   }
 
   private final class Keys extends OutputStream {
@@ -292,27 +323,46 @@ public final class Terminal implements AutoCloseable {
           to.send(bytes, from, length);
           return;
         } catch (IOException e) {
-          failed = to; // the reading thread reconnects
+          failed = to;
         }
       }
     }
 
+    /**
+     * Returns a connection other than {@code failed}. A thread that reads reconnects by itself;
+     * without one, the writer does.
+     */
     private TerminalConnection connected(@Nullable TerminalConnection failed, long until)
         throws IOException {
-      lock.lock();
-      try {
-        while (connection == null || connection == failed) {
-          long left = until - System.nanoTime();
-          if (closed || exit != null || left <= 0) {
-            throw new IOException("the terminal is closed or the server is unreachable");
-          }
-          changed.await(Math.min(left, TimeUnit.SECONDS.toNanos(1)), TimeUnit.NANOSECONDS);
+      while (true) {
+        TerminalConnection open = current();
+        if (open != null && open != failed) {
+          return open;
         }
-        return connection;
-      } catch (InterruptedException e) {
-        throw Transport.cancelled(e);
-      } finally {
-        lock.unlock();
+        if (closed || exit != null || until - System.nanoTime() <= 0) {
+          throw new IOException("the terminal is closed or the server is unreachable");
+        }
+        if (!reading) {
+          disconnect(open);
+          try {
+            return connection();
+          } catch (IOException e) {
+            throwUnlessTransient(e);
+          }
+        }
+        RetryDelay.sleep(RETRY_DELAY);
+      }
+    }
+
+    private void throwUnlessTransient(IOException e) throws IOException {
+      IsolaException reason;
+      try {
+        reason = explained(e);
+      } catch (IsolaException cause) {
+        reason = cause;
+      }
+      if (!Transport.isTransient(reason)) {
+        throw new IOException(reason.getMessage(), reason);
       }
     }
   }

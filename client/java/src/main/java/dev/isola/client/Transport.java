@@ -95,6 +95,18 @@ final class Transport implements AutoCloseable {
     return new IdleTimeoutInputStream(sendOnce(request, true).body(), IDLE_TIMEOUT);
   }
 
+  /** Sends a POST request whose response is an event stream. The caller closes it. */
+  InputStream postForEvents(ApiPath endpoint, Map<String, ?> body, Duration idleTimeout) {
+    HttpRequest request =
+        request(endpoint)
+            .timeout(options.timeout())
+            .header("Accept", "text/event-stream")
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofByteArray(Json.bytes(body)))
+            .build();
+    return new IdleTimeoutInputStream(sendOnce(request, false).body(), idleTimeout);
+  }
+
   /** Sends a POST request with an idempotency key, with retries. */
   JsonFields postIdempotent(
       ApiPath endpoint, Map<String, ?> body, String idempotencyKey, Duration timeout) {

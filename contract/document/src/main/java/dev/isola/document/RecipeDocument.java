@@ -1,6 +1,7 @@
 package dev.isola.document;
 
 import dev.isola.document.recipe.BuildStep;
+import dev.isola.document.recipe.Installer;
 import dev.isola.document.recipe.Recipe;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.spec.SpecValidation;
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * {
  *   "base": "python:3.14",                 // or image; or "template": the name of a template
- *   "env": {"LANG": "C.UTF-8"},            // these four are the first steps, in this order
- *   "packages": ["git", "ripgrep"],
+ *   "env": {"LANG": "C.UTF-8"},            // these are the first steps, in this order
+ *   "packages": ["git", "ripgrep"],        // by the package manager of the distribution
+ *   "apt": ["python3-pip"], "pip": ["requests==2.32"], "npm": ["typescript"],
  *   "user": "agent",
  *   "workdir": "/app",
  *   "steps": [
@@ -41,10 +43,6 @@ import org.jspecify.annotations.Nullable;
 public final class RecipeDocument {
   private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,255}");
 
-  /** A leading hyphen would make the name an option; a trailing one would remove the package. */
-  private static final Pattern PACKAGE =
-      Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
-
   private static final Pattern ACCOUNT =
       Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})?");
   private static final Pattern MODE = Pattern.compile("[0-7]{3,4}");
@@ -55,7 +53,7 @@ public final class RecipeDocument {
   private static final int MAX_VALUE_LENGTH = 32 * 1024;
   private static final int MAX_NAMES = 500;
   private static final List<String> KINDS =
-      List.of("run", "copy", "env", "packages", "workdir", "user");
+      List.of("run", "copy", "env", "packages", "apt", "pip", "npm", "workdir", "user");
 
   private final DocumentReader in;
   private final boolean archives;
@@ -76,12 +74,13 @@ public final class RecipeDocument {
   }
 
   /**
-   * Validates a recipe as written by its author, before the files to copy are uploaded.
+   * Reads a recipe as written by its author, before the files to copy are uploaded: its copy steps
+   * name no archives.
    *
    * @throws dev.isola.spi.error.InvalidRequest like {@link #fromMap}
    */
-  public static void check(Map<String, ?> document) {
-    read(document, false);
+  public static Recipe check(Map<String, ?> document) {
+    return read(document, false);
   }
 
   private static Recipe read(Map<String, ?> document, boolean archives) {
@@ -127,7 +126,8 @@ public final class RecipeDocument {
         document.put("copy", fields);
       }
       case BuildStep.Env(Map<String, String> variables) -> document.put("env", variables);
-      case BuildStep.Packages(List<String> names) -> document.put("packages", names);
+      case BuildStep.Packages(Installer installer, List<String> names) ->
+          document.put(installer.field(), names);
       case BuildStep.Workdir(String path) -> document.put("workdir", path);
       case BuildStep.User(String name) -> document.put("user", name);
     }
@@ -145,7 +145,9 @@ public final class RecipeDocument {
     }
     List<BuildStep> steps = new ArrayList<>();
     in.field(this::env, "env").ifPresent(steps::add);
-    in.field(this::packages, "packages").ifPresent(steps::add);
+    for (Installer installer : Installer.values()) {
+      in.field(packages(installer), installer.field()).ifPresent(steps::add);
+    }
     in.field(account(), "user").map(BuildStep.User::new).ifPresent(steps::add);
     in.field(text(MAX_PATH_LENGTH), "workdir").map(BuildStep.Workdir::new).ifPresent(steps::add);
     in.field(this::steps, "steps").ifPresent(steps::addAll);
@@ -208,7 +210,10 @@ public final class RecipeDocument {
       }
       case "copy" -> step.object("copy").flatMap(fields -> copy(place, fields));
       case "env" -> step.field(this::env, "env");
-      case "packages" -> step.field(this::packages, "packages");
+      case "packages" -> step.field(packages(Installer.SYSTEM), kind);
+      case "apt" -> step.field(packages(Installer.APT), kind);
+      case "pip" -> step.field(packages(Installer.PIP), kind);
+      case "npm" -> step.field(packages(Installer.NPM), kind);
       case "workdir" -> step.field(text(MAX_PATH_LENGTH), "workdir").map(BuildStep.Workdir::new);
       default -> step.field(account(), "user").map(BuildStep.User::new);
     };
@@ -283,19 +288,33 @@ public final class RecipeDocument {
     return text.indexOf('\0') >= 0 ? in.reject(field, "contains a NUL") : Optional.of(text);
   }
 
-  private Optional<BuildStep> packages(String field, @Nullable Object value) {
-    if (!(value instanceof List<?> elements)) {
-      return in.reject(field, "must be a list");
-    }
-    if (elements.size() > MAX_NAMES) {
-      return in.reject(field, "has more than " + MAX_NAMES + " names");
-    }
-    DocumentReader.ValueReader<String> name = matching(PACKAGE, "is not the name of a package");
-    List<String> names = new ArrayList<>();
-    for (int i = 0; i < elements.size(); i++) {
-      name.read(field + "[" + i + "]", elements.get(i)).ifPresent(names::add);
-    }
-    return names.isEmpty() ? Optional.empty() : Optional.of(new BuildStep.Packages(names));
+  private DocumentReader.ValueReader<BuildStep> packages(Installer installer) {
+    return (field, value) -> {
+      if (!(value instanceof List<?> elements)) {
+        return in.reject(field, "must be a list");
+      }
+      if (elements.size() > MAX_NAMES) {
+        return in.reject(field, "has more than " + MAX_NAMES + " names");
+      }
+      List<String> names = new ArrayList<>();
+      for (int i = 0; i < elements.size(); i++) {
+        name(installer, field + "[" + i + "]", elements.get(i)).ifPresent(names::add);
+      }
+      return names.isEmpty()
+          ? Optional.empty()
+          : Optional.of(new BuildStep.Packages(installer, names));
+    };
+  }
+
+  private Optional<String> name(Installer installer, String field, @Nullable Object value) {
+    return in.asText(field, value)
+        .flatMap(
+            text ->
+                installer.isPackage(text)
+                    ? Optional.of(text)
+                    : in.reject(
+                        field,
+                        "is not the name of a package: '" + DocumentReader.abbreviate(text) + "'"));
   }
 
   private Optional<Long> cores(String field, @Nullable Object value) {

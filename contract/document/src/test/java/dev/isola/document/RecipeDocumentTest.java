@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.isola.document.recipe.BuildStep;
+import dev.isola.document.recipe.Installer;
 import dev.isola.document.recipe.Recipe;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.InvalidRequest;
@@ -120,7 +121,7 @@ class RecipeDocumentTest {
         "steps[2].copy.to is missing",
         "steps[2].copy.mode must be permission bits",
         "steps[3] must be an object",
-        "steps[4] must have one of run, copy, env, packages, workdir, user");
+        "steps[4] must have one of run, copy, env, packages, apt, pip, npm, workdir, user");
   }
 
   @Test
@@ -226,5 +227,34 @@ class RecipeDocumentTest {
                   .startsWith("the recipe is invalid: ")
                   .contains(problems);
             });
+  }
+
+  @Test
+  void installersAreStepsOfTheirOwn() {
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("base", "base");
+    document.put("npm", List.of("@types/node@^20"));
+    document.put("apt", List.of("python3-pip"));
+    document.put("pip", List.of("uvicorn[standard]>=0.3", "django == 4"));
+    document.put(
+        "steps", List.of(Map.of("pip", List.of("requests")), Map.of("apt", List.of("jq"))));
+    assertThat(RecipeDocument.check(document).steps())
+        .containsExactly(
+            new BuildStep.Packages(Installer.APT, List.of("python3-pip")),
+            new BuildStep.Packages(Installer.PIP, List.of("uvicorn[standard]>=0.3", "django == 4")),
+            new BuildStep.Packages(Installer.NPM, List.of("@types/node@^20")),
+            new BuildStep.Packages(Installer.PIP, List.of("requests")),
+            new BuildStep.Packages(Installer.APT, List.of("jq")));
+    assertThat(RecipeDocument.toMap(RecipeDocument.check(document)).get("steps"))
+        .asString()
+        .contains("{apt=[python3-pip]}", "{npm=[@types/node@^20]}");
+    for (String option : List.of("--index-url=x", "-r", "", "a\nb", "$(id)")) {
+      for (String installer : List.of("apt", "pip", "npm")) {
+        assertThatExceptionOfType(InvalidRequest.class)
+            .as(installer + " " + option)
+            .isThrownBy(() -> RecipeDocument.check(Map.of("base", "b", installer, List.of(option))))
+            .satisfies(e -> assertThat(e.fault().problem()).contains(installer + "[0]"));
+      }
+    }
   }
 }

@@ -57,6 +57,11 @@ public final class Config {
     return (SourcedValue<T>) sourced;
   }
 
+  /** Returns this configuration without warm pools. */
+  public Config withoutPool() {
+    return new Config(values, providers, List.of(), warnings, machine);
+  }
+
   /** Returns the settings of providers, by name. */
   public Map<String, ProviderSettings> providers() {
     return providers;

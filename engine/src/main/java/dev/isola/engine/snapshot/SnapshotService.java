@@ -193,7 +193,7 @@ public final class SnapshotService {
   }
 
   /** Returns the base image of a sandbox; for a restored one, that of its snapshot. */
-  Optional<String> baseImage(SandboxEntry entry) {
+  public Optional<String> baseImage(SandboxEntry entry) {
     return entry.baseImage().isEmpty()
         ? new SnapshotImages(store, instrumentation)
             .baseSpec(SpecCodec.decode(entry.spec(), entry.id()).spec())

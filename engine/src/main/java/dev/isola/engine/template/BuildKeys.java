@@ -3,6 +3,7 @@ package dev.isola.engine.template;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.document.recipe.BuildStep;
+import dev.isola.document.recipe.Installer;
 import dev.isola.document.recipe.Recipe;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -61,7 +62,13 @@ final class BuildKeys {
       }
       case BuildStep.Workdir workdir -> List.of(workdir.path());
       case BuildStep.User user -> List.of(user.name());
-      case BuildStep.Packages packages -> packages.names();
+      case BuildStep.Packages packages -> {
+        List<String> fields = new ArrayList<>(packages.names());
+        if (packages.installer() != Installer.SYSTEM) {
+          fields.addFirst("--" + packages.installer().field()); // not the name of a package
+        }
+        yield fields;
+      }
     };
   }
 

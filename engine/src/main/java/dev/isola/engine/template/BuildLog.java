@@ -13,7 +13,7 @@ import java.util.Optional;
  * The log of a running build. Its size is bounded, because commands write to it; the line that
  * reports the result of the build is always kept.
  */
-final class BuildLog implements AutoCloseable {
+final class BuildLog implements BuildLogWriter, AutoCloseable {
   static final int MOST_LINES = 100_000;
   static final long MOST_BYTES = 16L << 20;
   static final int LONGEST_LINE = 4096;
@@ -33,11 +33,8 @@ final class BuildLog implements AutoCloseable {
     this.clock = clock;
   }
 
-  void info(String message, Optional<Integer> step) {
-    line(Level.INFO, message, step);
-  }
-
-  synchronized void line(Level level, String message, Optional<Integer> step) {
+  @Override
+  public synchronized void line(Level level, String message, Optional<Integer> step) {
     if (full) {
       return;
     }

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Builds an image from a recipe: runs its steps in a sandbox and exports the file system of the
@@ -52,17 +53,20 @@ record BuildRunner(
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /** Paths that belong to the sandbox and not to the image. */
-  private static final List<String> NOT_IN_IMAGE =
-      List.of("proc/**", "sys/**", "dev/**", "tmp/**", "run/**", "workspace/**", ".isola/**");
+  static final List<String> NOT_IN_IMAGE =
+      List.of("proc/**", "sys/**", "dev/**", "tmp/**", "run/**", ".isola/**");
+
+  private static final List<String> NOT_IN_TEMPLATE =
+      Stream.concat(NOT_IN_IMAGE.stream(), Stream.of("workspace/**")).toList();
 
   /** The inputs of a build. */
-  record Plan(String build, String image, Recipe recipe, BuildSettings settings) {}
+  record Plan(String build, ImageTarget target, Recipe recipe, BuildSettings settings) {}
 
   /** A sandbox in which the first steps are already done. */
   private record StartedBuild(SandboxId id, int steps) {}
 
   /** Builds the image and returns the defaults of sandboxes created from it. */
-  Recipe.Defaults build(Plan plan, BuildLog log) throws IOException {
+  Recipe.Defaults build(Plan plan, BuildLogWriter log) throws IOException {
     BuildBase base =
         bases.resolve(plan.recipe().base(), words -> log.info(words, Optional.empty()));
     List<String> keys =
@@ -72,16 +76,20 @@ record BuildRunner(
       Sandbox sandbox = sandboxes.sandbox(started.id());
       BuildStepRunner steps = new BuildStepRunner(sandbox, base.defaults(), log, uploads);
       run(plan.recipe().steps(), started, steps, stepCache(sandbox, keys, log));
+      Recipe.Defaults defaults =
+          new Recipe.Defaults(
+              steps.env(),
+              steps.user(),
+              steps.cwd(),
+              plan.recipe().start().or(base.defaults()::start),
+              plan.recipe().ready().or(base.defaults()::ready));
       log.info("storing the file system as an image", Optional.empty());
-      try (InputStream root = sandbox.files().exportTree("/", NOT_IN_IMAGE)) {
-        images.add(plan.image(), root);
+      ImageTarget target = plan.target();
+      List<String> excluded = target.template() ? NOT_IN_TEMPLATE : NOT_IN_IMAGE;
+      try (InputStream root = sandbox.files().exportTree("/", excluded)) {
+        images.add(target.name(), root, ImageBuilds.metadata(target, plan.recipe(), defaults));
       }
-      return new Recipe.Defaults(
-          steps.env(),
-          steps.user(),
-          steps.cwd(),
-          plan.recipe().start().or(base.defaults()::start),
-          plan.recipe().ready().or(base.defaults()::ready));
+      return defaults;
     } finally {
       destroy(started.id(), log);
     }
@@ -111,7 +119,7 @@ record BuildRunner(
     }
   }
 
-  private StepCache stepCache(Sandbox sandbox, List<String> keys, BuildLog log) {
+  private StepCache stepCache(Sandbox sandbox, List<String> keys, BuildLogWriter log) {
     if (keys.isEmpty() || !BuildCache.canSave(sandbox)) {
       return index -> {};
     }
@@ -128,7 +136,7 @@ record BuildRunner(
   }
 
   /** Starts from the cache, or from the base if the cache cannot be used. */
-  private StartedBuild begin(Plan plan, BuildBase base, List<String> keys, BuildLog log) {
+  private StartedBuild begin(Plan plan, BuildBase base, List<String> keys, BuildLogWriter log) {
     Optional<BuildCache.Hit> hit = keys.isEmpty() ? Optional.empty() : cached(keys, log);
     if (hit.isPresent()) {
       String snapshot = hit.get().snapshot();
@@ -148,7 +156,7 @@ record BuildRunner(
     return new StartedBuild(create(plan, base.image()), 0);
   }
 
-  private Optional<BuildCache.Hit> cached(List<String> keys, BuildLog log) {
+  private Optional<BuildCache.Hit> cached(List<String> keys, BuildLogWriter log) {
     try {
       return cache.find(keys);
     } catch (SandboxException e) {
@@ -161,7 +169,7 @@ record BuildRunner(
    * Removes a cached snapshot that is damaged or whose base image is gone, because it can never be
    * used.
    */
-  private void evict(String snapshot, BuildLog log) {
+  private void evict(String snapshot, BuildLogWriter log) {
     try {
       cache.remove(snapshot);
     } catch (SandboxException e) {
@@ -198,7 +206,7 @@ record BuildRunner(
   }
 
   /** Destroys the sandbox even if the build was cancelled. */
-  private void destroy(SandboxId id, BuildLog log) {
+  private void destroy(SandboxId id, BuildLogWriter log) {
     boolean interrupted = Thread.interrupted();
     try {
       sandboxes.destroy(id);

@@ -38,6 +38,9 @@ final class BuildScheduler implements AutoCloseable {
   private final Semaphore slots = new Semaphore(AT_ONCE, true);
   private final Map<String, Running> running = new ConcurrentHashMap<>();
 
+  /** The threads of builds that {@link #runHere} runs. */
+  private final Map<String, Thread> callers = new ConcurrentHashMap<>();
+
   /** A build of this process that has not ended. */
   private record Running(String template, Thread thread, BuildLog log) {}
 
@@ -51,7 +54,32 @@ final class BuildScheduler implements AutoCloseable {
 
   /** Returns whether a build is running in this process. */
   boolean isRunning(String build) {
-    return running.containsKey(build);
+    return running.containsKey(build) || callers.containsKey(build);
+  }
+
+  /** The work of a build. */
+  interface BuildTask {
+    Recipe.Defaults run() throws IOException;
+  }
+
+  /**
+   * Runs a build that is not recorded, on the calling thread, once fewer than two builds run.
+   *
+   * @throws dev.isola.spi.error.LimitExceeded if too many builds are waiting
+   */
+  void runHere(String build, BuildTask task) throws IOException, InterruptedException {
+    refuseWhenFull();
+    callers.put(build, Thread.currentThread());
+    try {
+      slots.acquire();
+      try {
+        Recipe.Defaults _ = task.run();
+      } finally {
+        slots.release();
+      }
+    } finally {
+      callers.remove(build);
+    }
   }
 
   /** Returns the log of a running build. */
@@ -65,19 +93,13 @@ final class BuildScheduler implements AutoCloseable {
    * @throws dev.isola.spi.error.Conflict if it was already started
    */
   void start(BuildEntry entry, Recipe recipe, BuildSettings settings) {
-    if (running.size() >= MOST) {
-      throw Fault.of(
-              ErrorCode.RESOURCE_LIMIT,
-              MOST + " builds are already waiting or running",
-              "retry in a minute")
-          .with("limit", Integer.toString(MOST))
-          .exception();
-    }
+    refuseWhenFull();
     if (ledger.templates().build(entry.id()).isPresent()) {
       throw alreadyStarted();
     }
     BuildLog output = logs.open(entry.id());
-    BuildRunner.Plan plan = new BuildRunner.Plan(entry.id(), entry.image(), recipe, settings);
+    BuildRunner.Plan plan =
+        new BuildRunner.Plan(entry.id(), ImageTarget.ofTemplate(entry.image()), recipe, settings);
     Thread thread =
         Thread.ofVirtual()
             .name("isola-build-" + entry.id())
@@ -93,6 +115,17 @@ final class BuildScheduler implements AutoCloseable {
     }
     Failpoint.TEMPLATE_BUILD_WRITTEN.reach();
     thread.start();
+  }
+
+  private void refuseWhenFull() {
+    if (running.size() + callers.size() >= MOST) {
+      throw Fault.of(
+              ErrorCode.RESOURCE_LIMIT,
+              MOST + " builds are already waiting or running",
+              "retry in a minute")
+          .with("limit", Integer.toString(MOST))
+          .exception();
+    }
   }
 
   private static SandboxException alreadyStarted() {
@@ -229,6 +262,7 @@ final class BuildScheduler implements AutoCloseable {
   /** Cancels all builds. The next server recovers those that do not end soon. */
   @Override
   public void close() {
+    callers.values().forEach(Thread::interrupt);
     if (!cancel(running.values().stream(), Duration.ofSeconds(5))) {
       log.warning("a build did not end in time; the next server start marks it as failed");
     }

@@ -64,23 +64,8 @@ final class BuildStepRunner {
       done
       """;
 
-  private static final String PACKAGES =
-      """
-      set -e
-      if command -v apt-get >/dev/null; then
-        export DEBIAN_FRONTEND=noninteractive
-        apt-get update
-        apt-get install -y --no-install-recommends -- "$@"
-        rm -rf /var/lib/apt/lists/*
-      elif command -v apk >/dev/null; then
-        apk add --no-cache -- "$@"
-      else
-        echo "the image has neither apt-get nor apk" >&2; exit 1
-      fi
-      """;
-
   private final Sandbox sandbox;
-  private final BuildLog log;
+  private final BuildLogWriter log;
   private final Function<String, InputStream> uploads;
   private final Map<String, String> env = new LinkedHashMap<>();
   private String user;
@@ -91,7 +76,10 @@ final class BuildStepRunner {
    * @param uploads opens the archive with a given SHA-256
    */
   BuildStepRunner(
-      Sandbox sandbox, Recipe.Defaults from, BuildLog log, Function<String, InputStream> uploads) {
+      Sandbox sandbox,
+      Recipe.Defaults from,
+      BuildLogWriter log,
+      Function<String, InputStream> uploads) {
     this.sandbox = sandbox;
     this.log = log;
     this.uploads = uploads;
@@ -134,8 +122,10 @@ final class BuildStepRunner {
               step,
               number,
               "mkdir -p -- \"$1\" && chown -- \"$2\" \"$1\"",
-              List.of(cwd, user.isEmpty() ? ROOT : user));
-      case BuildStep.Packages packages -> asRoot(step, number, PACKAGES, packages.names());
+              List.of(cwd, user.isEmpty() ? ROOT : user),
+              Map.of());
+      case BuildStep.Packages packages ->
+          asRoot(step, number, InstallScripts.of(packages.installer()), packages.names(), env);
       case BuildStep.Env _, BuildStep.User _ -> {}
     }
   }
@@ -163,14 +153,25 @@ final class BuildStepRunner {
     execute(
         run,
         number,
-        Command.argv("/bin/sh", "-c", SHELL, "run", run.command())
+        Command.argv("/bin/sh", "-c", SHELL, "run", path() + run.command())
             .withUser(as.isEmpty() ? ROOT : as)
             .withEnv(env)
             .withCwd(cwd.isEmpty() ? "/" : cwd)
             .withTimeout(LONGEST));
   }
 
-  private void asRoot(BuildStep step, int number, String script, List<String> arguments) {
+  /** A login shell sets PATH anew; the one that a step or the base has set takes precedence. */
+  private String path() {
+    String path = env.getOrDefault("PATH", "");
+    return path.isEmpty() ? "" : "export PATH='" + path.replace("'", "'\\''") + "'; ";
+  }
+
+  private void asRoot(
+      BuildStep step,
+      int number,
+      String script,
+      List<String> arguments,
+      Map<String, String> variables) {
     List<String> words = new ArrayList<>(List.of("-c", script, "step"));
     words.addAll(arguments);
     execute(
@@ -178,6 +179,7 @@ final class BuildStepRunner {
         number,
         Command.argv("/bin/sh", words.toArray(String[]::new))
             .withUser(ROOT)
+            .withEnv(variables)
             .withCwd("/")
             .withTimeout(LONGEST));
   }
@@ -204,7 +206,8 @@ final class BuildStepRunner {
             copy.source(),
             absolute(copy.destination()),
             copy.owner().filter(name -> !name.isEmpty()).orElse(user.isEmpty() ? ROOT : user),
-            copy.mode().orElse("")));
+            copy.mode().orElse("")),
+        Map.of());
     sandbox.files().remove(place, true);
   }
 

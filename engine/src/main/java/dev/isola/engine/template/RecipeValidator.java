@@ -11,12 +11,6 @@ import java.util.regex.Pattern;
 final class RecipeValidator {
   private static final int LONGEST_TEXT = 128 * 1024;
 
-  /**
-   * A package name with an optional version. apt removes a package whose name ends with a hyphen.
-   */
-  private static final Pattern PACKAGE =
-      Pattern.compile("[A-Za-z0-9](?:[A-Za-z0-9+._:~=-]{0,126}[A-Za-z0-9+._~])?");
-
   private static final Pattern VARIABLE = Pattern.compile("[^=\\x00]{1,256}");
 
   private RecipeValidator() {}
@@ -60,7 +54,7 @@ final class RecipeValidator {
         List<String> names = packages.names();
         require(!names.isEmpty(), field, "packages are missing");
         for (String name : names) {
-          require(PACKAGE.matcher(name).matches(), field, "'" + name + "' is not a package");
+          require(packages.installer().isPackage(name), field, "'" + name + "' is not a package");
         }
       }
     }

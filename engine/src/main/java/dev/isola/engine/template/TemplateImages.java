@@ -20,7 +20,12 @@ public interface TemplateImages {
         }
 
         @Override
-        public void add(String name, InputStream archive) {
+        public void checkCanAdd(String name, boolean replace) {
+          throw absent();
+        }
+
+        @Override
+        public void add(String name, InputStream archive, NewImage metadata) {
           throw absent();
         }
 
@@ -56,8 +61,36 @@ public interface TemplateImages {
   /** Returns an image by name; empty if there is none. */
   Optional<StoredImage> find(String name);
 
+  /**
+   * The metadata of an image to add.
+   *
+   * @param source where it comes from, for display
+   * @param env the environment that it sets
+   * @param user the user that it sets; empty for none
+   * @param cwd the working directory that it sets; empty for none
+   * @param replace whether to replace an existing image of the same name
+   */
+  record NewImage(
+      String source, Map<String, String> env, String user, String cwd, boolean replace) {
+    /** An image without defaults, which replaces none. */
+    public static final NewImage PLAIN = new NewImage("a template", Map.of(), "", "", false);
+
+    public NewImage {
+      env = Map.copyOf(env);
+    }
+  }
+
+  /**
+   * Checks whether an image of that name could be added now.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest if it is not a valid name
+   * @throws dev.isola.spi.error.Conflict if the name is taken and the image must not be replaced,
+   *     or cannot be because sandboxes use it
+   */
+  void checkCanAdd(String name, boolean replace);
+
   /** Adds an image from a tar stream of a root file system, atomically. */
-  void add(String name, InputStream archive);
+  void add(String name, InputStream archive, NewImage metadata);
 
   /**
    * Pulls an image from a registry, or builds one that the server has a built-in recipe for, unless

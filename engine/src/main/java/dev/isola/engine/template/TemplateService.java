@@ -55,6 +55,8 @@ public final class TemplateService implements AutoCloseable {
   private final BuildCache cache;
   private final BuildScheduler builds;
   private final TemplateCleanup remains;
+  private final ImageBuilds imageBuilds;
+  private final ImageCommits imageCommits;
   private final InstantSource clock;
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -89,6 +91,17 @@ public final class TemplateService implements AutoCloseable {
             defaultProvider);
     builds = new BuildScheduler(ledger, runner, logs, clock, log);
     remains = new TemplateCleanup(ledger, stored, sandboxes, builds, logs, clock, log);
+    imageBuilds = new ImageBuilds(runner, builds, stored, this::check, clock);
+    imageCommits = new ImageCommits(stored);
+  }
+
+  /** Returns the builds of images that belong to no template. */
+  public ImageBuilds imageBuilds() {
+    return imageBuilds;
+  }
+
+  public ImageCommits imageCommits() {
+    return imageCommits;
   }
 
   /** Returns all templates, sorted by name. */

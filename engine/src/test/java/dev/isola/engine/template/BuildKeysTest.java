@@ -3,6 +3,7 @@ package dev.isola.engine.template;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.document.recipe.BuildStep;
+import dev.isola.document.recipe.Installer;
 import dev.isola.document.recipe.Recipe;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +41,10 @@ class BuildKeysTest {
                 key(new BuildStep.Workdir("make")),
                 key(new BuildStep.Packages(List.of("make"))),
                 key(new BuildStep.Packages(List.of("make", "all"))),
+                key(new BuildStep.Packages(Installer.APT, List.of("make"))),
+                key(new BuildStep.Packages(Installer.PIP, List.of("make"))),
+                key(new BuildStep.Packages(Installer.NPM, List.of("make"))),
+                key(new BuildStep.Packages(List.of("apt", "make"))),
                 key(new BuildStep.Env(Map.of("A", "1 B=2"))),
                 key(new BuildStep.Env(Map.of("A", "1", "B", "2"))),
                 key(new BuildStep.Env(Map.of())),

@@ -70,11 +70,17 @@ public record StoreImages(ImageStore store) implements TemplateImages {
   }
 
   @Override
-  public void add(String name, InputStream archive) {
+  public void checkCanAdd(String name, boolean replace) {
+    store.checkCanAdd(name, replace);
+  }
+
+  @Override
+  public void add(String name, InputStream archive, NewImage metadata) {
     store.add(
         name,
-        ImageSource.tar(archive, "a build"),
-        new ImageStore.AddOptions(ImageLimits.DEFAULT, false, words -> {}));
+        ImageSource.tar(
+            archive, metadata.source(), metadata.env(), metadata.user(), metadata.cwd()),
+        new ImageStore.AddOptions(ImageLimits.DEFAULT, metadata.replace(), words -> {}));
   }
 
   @Override

@@ -7,7 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A Debian-based image to build from packages.
@@ -32,6 +34,42 @@ public record DebianRecipe(
       List.of("bash", "python3", "git", "curl", "sudo", "ca-certificates", "procps");
 
   public static final String BASE = "base";
+
+  private static final List<String> PYTHON =
+      List.of("python3-pip", "python3-venv", "python-is-python3");
+  private static final List<String> NODE = List.of("nodejs", "npm");
+  private static final List<String> JAVA = List.of("default-jdk-headless", "maven");
+  private static final List<String> TOOLS =
+      List.of(
+          "build-essential",
+          "pkg-config",
+          "python3-dev",
+          "ripgrep",
+          "jq",
+          "less",
+          "nano",
+          "file",
+          "unzip",
+          "zip",
+          "xz-utils",
+          "wget",
+          "openssh-client",
+          "sqlite3");
+
+  /** The images that need no further options, by name, with their packages beyond {@code base}. */
+  public static final Map<String, List<String>> READY =
+      Map.of(
+          BASE,
+          List.of(),
+          "python",
+          PYTHON,
+          "node",
+          NODE,
+          "java",
+          JAVA,
+          "full",
+          Stream.of(PYTHON, NODE, JAVA, TOOLS).flatMap(List::stream).toList());
+
   public static final String BASE_FROM = "debian:bookworm";
   public static final String VARIANT = "minbase";
 
@@ -68,9 +106,29 @@ public record DebianRecipe(
     return new DebianRecipe(distribution, suite, all, variant, mirror, true);
   }
 
+  /**
+   * Returns the recipe of a ready image: the user and the packages of {@code base}, its own
+   * packages and those of this recipe.
+   *
+   * @param name one of {@link #READY}
+   */
+  public DebianRecipe asReady(String name) {
+    List<String> all = new ArrayList<>(READY.getOrDefault(name, List.of()));
+    packages.stream().filter(one -> !all.contains(one)).forEach(all::add);
+    return new DebianRecipe(distribution, suite, all, variant, mirror, account).asBase();
+  }
+
   ImageDefaults defaults() {
+    Map<String, String> env = new TreeMap<>();
+    if (account) {
+      env.put("LANG", "C.UTF-8");
+    }
+    if (account && packages.contains("python3-pip")) {
+      // The image belongs to its sandboxes: pip may install beside the packages of Debian.
+      env.put("PIP_BREAK_SYSTEM_PACKAGES", "1");
+    }
     return new ImageDefaults(
-        account ? Map.of("LANG", "C.UTF-8") : Map.of(),
+        env,
         account ? Optional.of("user") : Optional.empty(),
         account ? Optional.of("/home/user") : Optional.empty(),
         Optional.empty());

@@ -50,7 +50,7 @@ final class ImageRecord {
       notes.add(text.getProperty("note." + i));
     }
     return new Image(
-        folder.getFileName().toString(),
+        ImageName.ofFolder(folder.getFileName().toString()),
         folder.resolve("rootfs"),
         Instant.parse(text.getProperty("created", "1970-01-01T00:00:00Z")),
         text.getProperty("source", "unknown"),

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
 
 /**
  * The source of an image. Create it with the methods of this class and pass it to {@link
@@ -31,7 +33,25 @@ public abstract sealed class ImageSource
 
   /** Returns a source for a tar archive, compressed or not, that is read to its end. */
   public static ImageSource tar(InputStream archive, String described) {
-    return new TarSource(archive, described);
+    return new TarSource(archive, described, ImageDefaults.NONE);
+  }
+
+  /**
+   * Returns a source for a tar archive whose image has defaults for commands.
+   *
+   * @param user empty for none
+   * @param workdir empty for none
+   */
+  public static ImageSource tar(
+      InputStream archive, String described, Map<String, String> env, String user, String workdir) {
+    return new TarSource(
+        archive,
+        described,
+        new ImageDefaults(
+            env,
+            Optional.of(user).filter(text -> !text.isEmpty()),
+            Optional.of(workdir).filter(text -> !text.isEmpty()),
+            Optional.empty()));
   }
 
   /**

@@ -77,7 +77,9 @@ final class ImageStagingFolder implements AutoCloseable {
     if (!NativeSystem.lock(descriptor)) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the image " + image.getFileName() + " is being created or removed",
+              "the image "
+                  + ImageName.ofFolder(image.getFileName().toString())
+                  + " is being created or removed",
               "try again later")
           .exception();
     }

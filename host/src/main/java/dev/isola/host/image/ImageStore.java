@@ -24,8 +24,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The images of an installation, each a folder {@code images/NAME} with {@code rootfs}, {@code
- * image.properties} and {@code used-by}, which has one reference per sandbox that uses the image.
+ * The images of an installation, each a folder {@code images/NAME} ({@code /} and {@code :} of a
+ * name are {@code %} and {@code @} there) with {@code rootfs}, {@code image.properties} and {@code
+ * used-by}, which has one reference per sandbox that uses the image.
  *
  * <p>Safe for use by several processes. An image appears atomically and is immutable.
  */
@@ -66,13 +67,18 @@ public final class ImageStore {
     public static final AddOptions DEFAULT = new AddOptions(ImageLimits.DEFAULT, false, line -> {});
   }
 
+  /** Returns whether an image can have that name. */
+  public static boolean isValidName(String name) {
+    return ImageName.isValid(name);
+  }
+
   /** Returns the image with that name; empty if there is none. */
   public Optional<Image> find(String name) {
     if (!ImageName.isValid(name)) {
       return Optional.empty();
     }
     try {
-      return ImageRecord.read(folder.resolve(name));
+      return ImageRecord.read(folderOf(name));
     } catch (IOException e) {
       throw unusable(e);
     }
@@ -93,7 +99,7 @@ public final class ImageStore {
     List<Image> images = new ArrayList<>();
     for (String name : names()) {
       try {
-        ImageRecord.read(folder.resolve(name)).ifPresent(images::add);
+        ImageRecord.read(folderOf(name)).ifPresent(images::add);
       } catch (IOException damaged) {
         // find() reports the problem.
       }
@@ -110,7 +116,7 @@ public final class ImageStore {
   public Image acquire(String name, SandboxId sandbox, Path sandboxFolder) {
     Image image = require(name);
     try {
-      references.add(folder.resolve(name), sandbox.value(), sandboxFolder);
+      references.add(folderOf(name), sandbox.value(), sandboxFolder);
       return image;
     } catch (NoSuchFileException | NotDirectoryException removed) {
       throw ImageName.notFound(name, names());
@@ -125,7 +131,7 @@ public final class ImageStore {
   public void release(String name, SandboxId sandbox) {
     try {
       if (ImageName.isValid(name)) {
-        references.remove(folder.resolve(name), sandbox.value());
+        references.remove(folderOf(name), sandbox.value());
       }
     } catch (IOException e) {
       throw unusable(e);
@@ -147,7 +153,7 @@ public final class ImageStore {
    * @throws dev.isola.spi.error.LimitExceeded if it exceeds the limits or the disk is full
    */
   public Image add(String name, ImageSource source, AddOptions options) {
-    Path target = folder.resolve(ImageName.requireValid(name));
+    Path target = folderOf(ImageName.requireValid(name));
     try {
       refuseIfPresent(target, options);
       Files.createDirectories(folder.getParent());
@@ -160,6 +166,31 @@ public final class ImageStore {
     } catch (IOException e) {
       throw unusable(e);
     }
+  }
+
+  /**
+   * Checks whether {@link #add} could add an image of that name now, before an expensive source is
+   * created.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest if it is not a valid name
+   * @throws dev.isola.spi.error.Conflict as {@link #add}
+   */
+  public void checkCanAdd(String name, boolean replace) {
+    try {
+      refuseIfPresent(
+          folderOf(ImageName.requireValid(name)),
+          new AddOptions(ImageLimits.DEFAULT, replace, line -> {}));
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
+  private Path folderOf(String name) {
+    return folder.resolve(ImageName.folder(name));
+  }
+
+  private static String nameOf(Path image) {
+    return ImageName.ofFolder(image.getFileName().toString());
   }
 
   private void publish(ImageStagingFolder staging, Path target, AddOptions options)
@@ -193,9 +224,9 @@ public final class ImageStore {
     if (!options.replace()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "there is already an image " + target.getFileName(),
+              "there is already an image " + nameOf(target),
               "use another name, remove the image first, or use --replace")
-          .with("image", target.getFileName().toString())
+          .with("image", nameOf(target))
           .exception();
     }
     List<String> holders = references.holders(target);
@@ -210,7 +241,7 @@ public final class ImageStore {
    * @throws dev.isola.spi.error.Conflict if sandboxes use it, naming them
    */
   public void remove(String name) {
-    Path target = folder.resolve(require(name).name());
+    Path target = folderOf(require(name).name());
     try {
       List<String> holders = references.holders(target);
       if (!holders.isEmpty()) {
@@ -245,13 +276,9 @@ public final class ImageStore {
     String more = sandboxes.size() > first.size() ? " and more" : "";
     return Fault.of(
             ErrorCode.CONFLICT,
-            "the image "
-                + target.getFileName()
-                + " is in use by "
-                + String.join(", ", first)
-                + more,
+            "the image " + nameOf(target) + " is in use by " + String.join(", ", first) + more,
             "destroy " + (sandboxes.size() == 1 ? "that sandbox" : "those sandboxes") + " first")
-        .with("image", target.getFileName().toString())
+        .with("image", nameOf(target))
         .with("sandboxes", String.join(",", sandboxes))
         .exception();
   }
@@ -272,7 +299,7 @@ public final class ImageStore {
     List<String> names = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
       for (Path entry : entries) {
-        String name = entry.getFileName().toString();
+        String name = nameOf(entry);
         if (ImageName.isValid(name) && Files.exists(entry.resolve(ImageRecord.FILE))) {
           names.add(name);
         }

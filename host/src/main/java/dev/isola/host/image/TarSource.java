@@ -18,15 +18,18 @@ final class TarSource extends ImageSource {
 
   private final ArchiveOpener opener;
   private final String description;
+  private final ImageDefaults defaults;
 
   TarSource(Path file) {
     this.opener = () -> Files.newInputStream(file);
     this.description = file.toAbsolutePath().normalize().toString();
+    this.defaults = ImageDefaults.NONE;
   }
 
-  TarSource(InputStream archive, String described) {
+  TarSource(InputStream archive, String described, ImageDefaults defaults) {
     this.opener = () -> archive;
     this.description = described;
+    this.defaults = defaults;
   }
 
   @Override
@@ -39,7 +42,7 @@ final class TarSource extends ImageSource {
     try (InputStream archive = opener.open()) {
       unpack(archive, context);
     }
-    return ImageDefaults.NONE;
+    return defaults;
   }
 
   /** Unpacks an archive and requires its end marker, the only sign that it is complete. */

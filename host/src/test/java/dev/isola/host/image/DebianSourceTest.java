@@ -99,6 +99,17 @@ class DebianSourceTest {
 
   @Test
   void baseRecipeHasPackagesAndUser() {
+    DebianRecipe python = recipe("git", "jq").asReady("python");
+    assertThat(python.packages())
+        .startsWith("bash", "python3", "git")
+        .endsWith("python3-pip", "python3-venv", "python-is-python3", "jq");
+    assertThat(python.account()).isTrue();
+    assertThat(python.defaults().env()).containsEntry("PIP_BREAK_SYSTEM_PACKAGES", "1");
+    assertThat(recipe().asReady("base")).isEqualTo(recipe().asBase());
+    assertThat(recipe().asReady("full").packages())
+        .containsAll(recipe().asReady("python").packages())
+        .containsAll(recipe().asReady("node").packages())
+        .containsAll(recipe().asReady("java").packages());
     DebianRecipe base = recipe("git", "jq").asBase();
     assertThat(base.packages())
         .containsExactly(

@@ -71,7 +71,35 @@ class ImageStoreTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"", ".", "..", "-x", "Base", "a/b", "a b", "../x", "x\n", "host", "a:b", "é"})
+      strings = {
+        "",
+        ".",
+        "..",
+        "-x",
+        "Base",
+        "a b",
+        "../x",
+        "x\n",
+        "host",
+        "host:latest",
+        "é",
+        "a/../b",
+        "/a",
+        "a/",
+        "a//b",
+        "a/./b",
+        "a:",
+        "a:b:c",
+        "a:b/c",
+        "a:..",
+        "a:-b",
+        "a@b",
+        "a%b",
+        "a%2fb",
+        "snapshot:s1",
+        ".draft-1",
+        "a/b/c/d/e/f"
+      })
   void invalidNameIsRejected(String name) {
     assertThatThrownBy(() -> images.add(name, tar("x")))
         .isInstanceOf(InvalidRequest.class)
@@ -84,6 +112,37 @@ class ImageStoreTest {
   }
 
   @Test
+  void namesMayHaveTagsAndFolders() throws IOException {
+    Image tagged = images.add("python:3.14", tar("1"));
+    Image other = images.add("python:3.13", tar("2"));
+    Image registry = images.add("ghcr.io/org/tool:V1_rc", tar("3"));
+    Image plain = images.add("python:latest", tar("4"));
+    assertThat(plain.name()).isEqualTo("python");
+    assertThat(images.store.list()).containsExactly(registry, plain, other, tagged);
+    assertThat(images.store.require("python")).isEqualTo(plain);
+    assertThat(images.store.require("python:latest")).isEqualTo(plain);
+    assertThat(tagged.rootfs()).isEqualTo(images.shared.resolve("images/python@3.14/rootfs"));
+    assertThat(registry.rootfs())
+        .isEqualTo(images.shared.resolve("images/ghcr.io%org%tool@V1_rc/rootfs"));
+    assertThat(images.store.check("python:3.14").passed()).isTrue();
+    assertThatThrownBy(() -> images.add("python:3.14", tar("5")))
+        .isInstanceOf(Conflict.class)
+        .hasMessageContaining("python:3.14");
+
+    images.store.acquire("python:3.14", SANDBOX, sandboxFolder());
+    assertThatThrownBy(() -> images.store.remove("python:3.14"))
+        .isInstanceOf(Conflict.class)
+        .hasMessageContaining("the image python:3.14 is in use");
+    assertThatThrownBy(() -> images.store.checkCanAdd("python:3.14", true))
+        .isInstanceOf(Conflict.class);
+    images.store.checkCanAdd("python:3.13", true);
+    images.store.release("python:3.14", SANDBOX);
+    images.store.remove("python:3.14");
+    assertThat(images.store.find("python:3.14")).isEmpty();
+    assertThat(images.store.find("python:3.13")).contains(other);
+  }
+
+  @Test
   void unknownImageErrorSuggestsNames() {
     assertThatThrownBy(() -> images.store.require("base"))
         .isInstanceOfSatisfying(
@@ -91,11 +150,11 @@ class ImageStoreTest {
         .hasMessage("there is no image 'base'; isola image build base creates it");
     images.add("python", tar("x"));
     assertThatThrownBy(() -> images.store.require("pyton"))
-        .hasMessage("there is no image 'pyton'; did you mean python? isola image list shows all");
+        .hasMessage("there is no image 'pyton'; did you mean python? isola image ls shows all");
     assertThatThrownBy(() -> images.store.require("zzzzzz"))
         .hasMessageContaining("available: python");
     assertThatThrownBy(() -> images.store.require("debian:12"))
-        .hasMessageContaining("isola image pull NAME SOURCE");
+        .hasMessageContaining("isola image pull debian:12 fetches it");
   }
 
   @Test

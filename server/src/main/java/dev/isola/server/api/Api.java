@@ -75,6 +75,7 @@ public final class Api {
                 new EventRoutes(context).routes(),
                 new ProviderRoutes(context).routes(),
                 new ImageRoutes(images).routes(),
+                new ImageBuildRoutes(context, images).routes(),
                 new KeyRoutes(keys).routes())
             .flatMap(List::stream)
             .toList();

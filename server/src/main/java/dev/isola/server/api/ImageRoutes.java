@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.error.Problem;
@@ -23,11 +24,12 @@ import java.util.concurrent.atomic.AtomicReference;
  * determine what runs in the sandboxes of other clients.
  */
 record ImageRoutes(ImageService images) {
-  private static final String TEMPLATE = "/api/v1/images";
-  private static final Shape NAME_SHAPE = new Shape.NonEmptyText(63);
-  private static final Parameter NAME =
-      Parameter.path("name", NAME_SHAPE, "name: 1 to 63 of a-z 0-9 . _ -");
-  private static final Shape IMAGE =
+  static final String TEMPLATE = "/api/v1/images";
+  static final Shape NAME_SHAPE = new Shape.NonEmptyText(128);
+  static final Parameter NAME =
+      Parameter.path(
+          "name", NAME_SHAPE, "name: NAME, NAME:TAG or HOST~PATH~NAME:TAG; ~ stands for /");
+  static final Shape IMAGE =
       new Shape.Obj(
               Field.required("name", Shapes.WORD, "name to use in a spec").example("base"),
               Field.required("createdAt", Shapes.TIME, "creation time"),
@@ -42,7 +44,7 @@ record ImageRoutes(ImageService images) {
                   .example("amd64"),
               Field.optional("user", Shapes.TEXT, "default user of commands"),
               Field.optional("workdir", Shapes.PATH, "default working directory of commands"),
-              Field.required("env", Shapes.TEXTS, "environment of commands"),
+              Field.required("env", Shapes.TEXTS, "environment of commands; *** below scope use"),
               Field.required("notes", new Shape.ListOf(Shapes.TEXT, 1000), "warnings of the import")
                   .example(List.of()))
           .named("Image");
@@ -64,7 +66,7 @@ record ImageRoutes(ImageService images) {
         Route.of("GET", TEMPLATE + "/{name}", "getImage", "Describes an image.")
             .takes(NAME)
             .answers(Response.json(200, IMAGE))
-            .handledBy(exchange -> exchange.json(200, json(images.get(exchange.path("name"))))),
+            .handledBy(exchange -> exchange.json(200, json(images.get(name(exchange))))),
         Route.of(
                 "PUT",
                 TEMPLATE + "/{name}",
@@ -84,7 +86,7 @@ record ImageRoutes(ImageService images) {
                       200,
                       json(
                           images.importArchive(
-                              exchange.path("name"), exchange.content(), replace)));
+                              name(exchange), exchange.content(), replace)));
                 }),
         Route.of(
                 "POST",
@@ -117,9 +119,14 @@ record ImageRoutes(ImageService images) {
             .takes(NAME)
             .handledBy(
                 exchange -> {
-                  images.remove(exchange.path("name"));
+                  images.remove(name(exchange));
                   exchange.noContent();
                 }));
+  }
+
+  /** Returns the name in the path, where a slash is written as ~. */
+  static String name(Exchange exchange) {
+    return exchange.path("name").replace('~', '/');
   }
 
   private void pull(Exchange exchange) throws IOException {
@@ -132,7 +139,7 @@ record ImageRoutes(ImageService images) {
                 exchange.text("source"),
                 Boolean.TRUE.equals(exchange.body().get("replace")),
                 step -> sendProgress(sse, step, disconnected));
-        sse.send("image", "1", json(image));
+        sse.send("image", "1", disclosed(image));
       } catch (SandboxException e) {
         sse.send("problem", "1", Problem.of(e, exchange.requestId()).body());
       }
@@ -156,7 +163,16 @@ record ImageRoutes(ImageService images) {
     }
   }
 
-  private static Map<String, Object> json(ImageService.ImageDetails image) {
+  static Map<String, Object> json(ImageService.ImageDetails image) {
+    Map<String, Object> json = disclosed(image);
+    Map<String, Object> env = new LinkedHashMap<>();
+    image.env().forEach((name, value) -> env.put(name, Confidential.content(value, Scope.USE)));
+    json.put("env", env);
+    return json;
+  }
+
+  /** Describes an image to a client with the scope admin. */
+  static Map<String, Object> disclosed(ImageService.ImageDetails image) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", image.name());
     json.put("createdAt", image.createdAt().toString());

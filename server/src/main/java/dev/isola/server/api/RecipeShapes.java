@@ -28,6 +28,22 @@ final class RecipeShapes {
               "is not the name of a package",
               "git"),
           500);
+  private static final Shape PIP =
+      new Shape.ListOf(
+          new MatchingText(
+              "^[A-Za-z0-9][A-Za-z0-9._\\[\\],<>=!~*+@:/ -]{0,254}$",
+              255,
+              "is not the name of a package",
+              "requests==2.32"),
+          500);
+  private static final Shape NPM =
+      new Shape.ListOf(
+          new MatchingText(
+              "^@?[A-Za-z0-9][A-Za-z0-9._@/^~<>=*|:+-]{0,213}$",
+              215,
+              "is not the name of a package",
+              "typescript"),
+          500);
   private static final Shape ENV =
       new Shape.MapOf(
           new ScalarShape(),
@@ -58,6 +74,9 @@ final class RecipeShapes {
               Field.optional("copy", COPY, "files of an uploaded archive"),
               Field.optional("env", ENV, "environment of the following steps and of sandboxes"),
               Field.optional("packages", PACKAGES, "packages of the distribution"),
+              Field.optional("apt", PACKAGES, "packages of Debian"),
+              Field.optional("pip", PIP, "packages of Python"),
+              Field.optional("npm", NPM, "packages of npm, installed globally"),
               Field.optional("workdir", PATH, "working directory of the following steps"),
               Field.optional("user", ACCOUNT, "user of the following steps, or of run"))
           .named("RecipeStep");
@@ -68,6 +87,9 @@ final class RecipeShapes {
               Field.optional("template", NAME, "a template, instead of base"),
               Field.optional("env", ENV, "environment of the steps and of sandboxes"),
               Field.optional("packages", PACKAGES, "packages of the distribution"),
+              Field.optional("apt", PACKAGES, "packages of Debian"),
+              Field.optional("pip", PIP, "packages of Python"),
+              Field.optional("npm", NPM, "packages of npm, installed globally"),
               Field.optional("user", ACCOUNT, "user of the steps and of sandboxes"),
               Field.optional("workdir", PATH, "working directory"),
               Field.optional("steps", new Shape.ListOf(STEP, Recipe.MAX_STEPS), "in this order"),

@@ -206,7 +206,7 @@ record TemplateBuildRoutes(ServerContext context) {
     }
   }
 
-  private static Map<String, Object> json(long number, BuildLogEntry line) {
+  static Map<String, Object> json(long number, BuildLogEntry line) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("number", number);
     json.put("at", line.at().toString());

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -16,7 +17,7 @@ import java.util.function.Consumer;
  */
 public interface ImageService {
 
-  /** The image that a server can build by itself. */
+  /** The image that sandboxes of E2B's clients start from, one of {@link #ready()}. */
   String BASE = "base";
 
   /** A service without images. */
@@ -48,7 +49,13 @@ public interface ImageService {
         }
 
         @Override
-        public ImageDetails buildBase(Consumer<String> progress) {
+        public Set<String> ready() {
+          return Set.of();
+        }
+
+        @Override
+        public ImageDetails buildReady(
+            String name, String ready, boolean replace, Consumer<String> progress) {
           throw absent();
         }
 
@@ -94,12 +101,23 @@ public interface ImageService {
    */
   ImageDetails pull(String name, String source, boolean replace, Consumer<String> progress);
 
+  /** Returns the names of the images that a server can build without a recipe. */
+  Set<String> ready();
+
   /**
-   * Builds the image {@value #BASE}, which needs only the package tools of this host.
+   * Builds an image from the packages of a distribution, which needs only the package tools of this
+   * host.
    *
+   * @param name the name of the new image
+   * @param ready one of {@link #ready()}
    * @param progress as in {@link #pull}
    */
-  ImageDetails buildBase(Consumer<String> progress);
+  ImageDetails buildReady(String name, String ready, boolean replace, Consumer<String> progress);
+
+  /** Builds the image {@value #BASE}; see {@link #buildReady}. */
+  default ImageDetails buildBase(Consumer<String> progress) {
+    return buildReady(BASE, BASE, false, progress);
+  }
 
   void remove(String name);
 }

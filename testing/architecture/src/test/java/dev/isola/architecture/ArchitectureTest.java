@@ -31,7 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Checks the dependencies between modules: codec is below everything; contract, then guest, then
  * host, then provider; contract, then store and snapshot, then engine, then server, then compat;
- * app may use everything except bench. Packages of a module have no cycles.
+ * app may use everything except bench; embedded starts the server of app. Packages of a module have
+ * no cycles.
  */
 class ArchitectureTest {
   private static final JavaClasses ISOLA =
@@ -74,9 +75,22 @@ class ArchitectureTest {
         folder("engine", "spi", "document", "store", "snapshot"),
         slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),
         noClasses()
-            .that(not(resideInAnyPackage("dev.isola.app..", "dev.isola.bench..")))
+            .that(
+                not(
+                    resideInAnyPackage(
+                        "dev.isola.app..", "dev.isola.bench..", "dev.isola.embedded..")))
             .should(
                 dependOnClassesThat(resideInAnyPackage("dev.isola.app..", "dev.isola.bench.."))),
+        folder("embedded", "spi", "document", "link", "engine", "server", "client", "app"),
+        noClasses()
+            .that(resideInAPackage("dev.isola.embedded.."))
+            .should(
+                dependOnClassesThat(
+                    resideInAPackage("dev.isola.app..")
+                        .and(not(resideInAnyPackage("dev.isola.app.serve", "dev.isola.app.cli"))))),
+        noClasses()
+            .that(not(resideInAPackage("dev.isola.embedded..")))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.embedded.."))),
         noClasses()
             .that(resideInAPackage("dev.isola.app.."))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.bench.."))),

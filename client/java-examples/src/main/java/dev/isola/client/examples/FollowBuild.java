@@ -4,12 +4,10 @@ import dev.isola.client.Command;
 import dev.isola.client.Execution;
 import dev.isola.client.Exit;
 import dev.isola.client.Isola;
-import dev.isola.client.Output;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -31,26 +29,19 @@ public final class FollowBuild {
    */
   public static Exit build(Isola isola, Path source, Path result, Consumer<String> screen)
       throws IOException {
-    Sandbox sandbox = isola.create(SandboxSpec.DEFAULT);
-    try {
+    try (Sandbox sandbox = isola.create(SandboxSpec.DEFAULT)) {
       sandbox.files().upload(source, "project", bytes -> {});
       Exit exit;
       // Resumes by itself after a broken connection or a restart of the server.
       try (Execution execution = sandbox.start(Command.shell("make 2>&1").withCwd("project"))) {
-        for (Optional<Output> piece = execution.read();
-            piece.isPresent();
-            piece = execution.read()) {
-          switch (piece.get()) {
-            case Output.Data data -> screen.accept(data.text());
-            case Output.Gap gap -> screen.accept("[" + gap.lost() + " bytes are missing]");
-          }
-        }
-        exit = execution.await();
+        exit =
+            execution
+                .onStdout(screen)
+                .onGap(gap -> screen.accept("[" + gap.lost() + " bytes are missing]"))
+                .await();
       }
       sandbox.files().download("project", result, bytes -> {});
       return exit;
-    } finally {
-      sandbox.destroy();
     }
   }
 }

@@ -19,20 +19,17 @@ public final class RunCode {
 
   /** Returns the output of the code, or how it ended if it failed. */
   public static String run(Isola isola, String code) {
-    Sandbox sandbox =
-        isola.create(
-            SandboxSpec.builder()
-                .seedFile("main.sh", code)
-                .ttl(Duration.ofMinutes(5)) // the sandbox expires even if this process dies
-                .build());
-    try {
+    SandboxSpec spec =
+        SandboxSpec.builder()
+            .seedFile("main.sh", code)
+            .ttl(Duration.ofMinutes(5)) // the sandbox expires even if this process dies
+            .build();
+    try (Sandbox sandbox = isola.create(spec)) {
       ExecResult result =
           sandbox.exec(Command.argv("sh", "main.sh").withTimeout(Duration.ofSeconds(10)));
       return result.exitCode() == 0
           ? result.stdout()
           : "ended with " + result.exit() + "\n" + result.stderr();
-    } finally {
-      sandbox.destroy();
     }
   }
 }

@@ -8,6 +8,7 @@ import java.io.ByteArrayInputStream;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -15,7 +16,10 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Creates and destroys the sandboxes of {@link Sandboxed} tests. */
+/**
+ * Creates and destroys the sandboxes of {@link Sandboxed} tests. Uses only what JUnit 5.12 and 6
+ * have in common.
+ */
 public final class SandboxedExtension implements ParameterResolver, AfterEachCallback {
   private static final Namespace NAMESPACE = Namespace.create(SandboxedExtension.class);
 
@@ -34,20 +38,28 @@ public final class SandboxedExtension implements ParameterResolver, AfterEachCal
   }
 
   /** Returns the client, shared by the whole test run and closed by JUnit at its end. */
+  @SuppressWarnings("deprecation") // computeIfAbsent exists since JUnit 6.0 only
   private static Isola isola(ExtensionContext context) {
-    return context
-        .getRoot()
-        .getStore(NAMESPACE)
-        .computeIfAbsent(Isola.class, ignored -> Isola.fromEnvironment(), Isola.class);
+    return Objects.requireNonNull(
+            context
+                .getRoot()
+                .getStore(NAMESPACE)
+                .getOrComputeIfAbsent(
+                    SharedClient.class,
+                    ignored -> new SharedClient(Isola.fromEnvironment()),
+                    SharedClient.class))
+        .isola();
   }
 
+  @SuppressWarnings("deprecation") // computeIfAbsent exists since JUnit 6.0 only
   private static Sandbox sandbox(ExtensionContext context, Isola isola) {
-    return context
-        .getStore(NAMESPACE)
-        .computeIfAbsent(
-            Sandbox.class,
-            ignored -> isola.create(spec(annotation(context), context)),
-            Sandbox.class);
+    return Objects.requireNonNull(
+        context
+            .getStore(NAMESPACE)
+            .getOrComputeIfAbsent(
+                Sandbox.class,
+                ignored -> isola.create(spec(annotation(context), context)),
+                Sandbox.class));
   }
 
   private static Sandboxed annotation(ExtensionContext context) {

@@ -1,6 +1,7 @@
 package dev.isola.document.recipe;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -88,15 +89,23 @@ public sealed interface BuildStep {
     }
   }
 
-  /** Installs packages with the package manager of the image. */
-  record Packages(List<String> names) implements BuildStep {
+  /**
+   * Installs packages as root, without questions, and removes the installer's caches.
+   *
+   * @param installer the program that installs them
+   */
+  record Packages(Installer installer, List<String> names) implements BuildStep {
     public Packages {
       names = List.copyOf(names);
     }
 
+    public Packages(List<String> names) {
+      this(Installer.SYSTEM, names);
+    }
+
     @Override
     public String text() {
-      return "PACKAGES " + String.join(" ", names);
+      return installer.field().toUpperCase(Locale.ROOT) + " " + String.join(" ", names);
     }
   }
 

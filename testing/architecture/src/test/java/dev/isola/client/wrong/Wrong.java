@@ -2,9 +2,13 @@ package dev.isola.client.wrong;
 
 import dev.isola.app.Main;
 
-/** Violates the dependency rule of its folder: only app may use app. */
+/** Violates the dependency rules of its folder: only app may use app, and no module embedded. */
 final class Wrong {
   Class<?> forbidden() {
     return Main.class;
+  }
+
+  Class<?> engine() {
+    return dev.isola.embedded.wrong.Wrong.class;
   }
 }

@@ -95,7 +95,7 @@ public record E2bTemplates(ServerContext context, ImageService images, BaseImage
     return Fault.of(
             ErrorCode.TEMPLATE_NOT_FOUND,
             "template '" + name + "' not found",
-            "list images with 'isola image list'; add one with 'isola image pull' or 'isola image"
+            "list images with 'isola image ls'; add one with 'isola image pull' or 'isola image"
                 + " build'")
         .exception();
   }

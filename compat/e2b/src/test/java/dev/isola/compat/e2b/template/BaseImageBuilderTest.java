@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -64,7 +65,13 @@ class BaseImageBuilderTest {
       }
 
       @Override
-      public ImageDetails buildBase(Consumer<String> progress) {
+      public Set<String> ready() {
+        return Set.of(BASE);
+      }
+
+      @Override
+      public ImageDetails buildReady(
+          String name, String ready, boolean replace, Consumer<String> progress) {
         builds.incrementAndGet();
         return work.get();
       }

@@ -1,4 +1,4 @@
-package dev.isola.app.operate;
+package dev.isola.app.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,7 +27,9 @@ class ImageCommandTest {
   }
 
   private CommandLineFixture isola() {
-    return new CommandLineFixture(folder.resolve("data"));
+    CommandLineFixture fixture = new CommandLineFixture(folder.resolve("data"));
+    fixture.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString()); // no server
+    return fixture;
   }
 
   private CommandResult imported(String name) {
@@ -131,7 +133,7 @@ class ImageCommandTest {
         tree.toString());
     line(
         125,
-        "there is no image 'mime'; did you mean mine? isola image list shows all",
+        "there is no image 'mime'; did you mean mine? isola image ls shows all",
         "image",
         "remove",
         "mine",
@@ -156,7 +158,8 @@ class ImageCommandTest {
         "much");
     line(
         2,
-        "the distribution to build x from is missing; add --from debian:bookworm",
+        "what to build x from is missing; add -f with a recipe or a Dockerfile, or --from"
+            + " debian:bookworm; ready images are base, full, java, node, python",
         "image",
         "build",
         "x");
@@ -170,7 +173,7 @@ class ImageCommandTest {
         "bookworm");
     line(
         2,
-        "unknown command 'image lst'; did you mean list? See isola image --help",
+        "unknown command 'image lst'; did you mean ls or list? See isola image --help",
         "image",
         "lst");
     assertThat(isola().call("image", "show", "mine").code()).isZero();

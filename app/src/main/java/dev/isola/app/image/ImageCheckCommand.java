@@ -1,4 +1,4 @@
-package dev.isola.app.operate;
+package dev.isola.app.image;
 
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CommandContext;

@@ -1,10 +1,10 @@
-package dev.isola.app.operate;
+package dev.isola.app.image;
 
 import dev.isola.app.cli.Arguments;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.host.image.Image;
+import dev.isola.app.cli.UsageException;
 import dev.isola.host.image.ImageLimits;
 import dev.isola.host.image.ImageSource;
 import dev.isola.host.image.ImageStore;
@@ -29,27 +29,47 @@ final class ImageAddOptions {
       description = "Maximum number of files, folders and links. Default: 4000000.")
   private @Nullable String maxFiles;
 
-  /** Adds the image and prints it. */
+  boolean replace() {
+    return replace;
+  }
+
+  /** Adds the image to those of this machine and prints it. */
   int add(CommandContext context, String name, ImageSource source) {
     Console console = context.console();
-    Image image =
-        new ImageStore(context.dataFolder().createIfMissing())
-            .add(
-                name,
-                source,
-                new ImageStore.AddOptions(limits(), replace, line -> printProgress(console, line)));
+    return print(
+        console,
+        ImageReport.of(
+            new ImageStore(context.dataFolder().createIfMissing())
+                .add(
+                    name,
+                    source,
+                    new ImageStore.AddOptions(
+                        limits(), replace, line -> printProgress(console, line)))));
+  }
+
+  /** Prints an image that was added. */
+  static int print(Console console, ImageReport image) {
     if (console.json()) {
-      console.print(Map.of("image", ImageReport.json(image)));
+      console.print(Map.of("image", image.json()));
     } else {
-      console.print(ImageReport.line(image));
+      console.print(image.line());
       image.notes().forEach(note -> console.printErr("note: " + note));
     }
     return ExitCodes.OK;
   }
 
-  private static void printProgress(Console console, String line) {
+  static void printProgress(Console console, String line) {
     if (console.verbose()) {
       console.printErr(line);
+    }
+  }
+
+  /** Rejects the limits, which a server sets itself. */
+  void refuseLimits() {
+    if (maxSize != null || maxFiles != null) {
+      throw new UsageException(
+          "--max-size and --max-files apply to images of this machine only",
+          "omit them, or add --local");
     }
   }
 

@@ -1,13 +1,12 @@
-package dev.isola.app.operate;
+package dev.isola.app.image;
 
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.host.image.Image;
-import dev.isola.host.image.ImageStore;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola image show}. */
@@ -18,18 +17,26 @@ final class ImageShowCommand implements CliCommand {
   @Parameters(paramLabel = "NAME", description = "The image.")
   private String name = "";
 
+  @Mixin private final ImagePlace place = new ImagePlace();
+
   ImageShowCommand(CommandContext context) {
     this.context = context;
   }
 
   @Override
   public int run() {
+    return place.run(
+        context,
+        store -> print(ImageReport.of(store.require(name))),
+        images -> print(ImageReport.of(images.get(name))));
+  }
+
+  private int print(ImageReport image) {
     Console console = context.console();
-    Image image = new ImageStore(context.dataFolder().path()).require(name);
     if (console.json()) {
-      console.print(Map.of("image", ImageReport.json(image)));
+      console.print(Map.of("image", image.json()));
     } else {
-      console.print(ImageReport.text(image));
+      console.print(image.text());
     }
     return ExitCodes.OK;
   }

@@ -1,19 +1,20 @@
-package dev.isola.app.operate;
+package dev.isola.app.image;
 
 import dev.isola.app.cli.CliCommand;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.host.image.Image;
-import dev.isola.host.image.ImageStore;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
-/** Implements {@code isola image list}. */
-@Command(name = "list", description = "List images.")
+/** Implements {@code isola image ls}. */
+@Command(name = "ls", aliases = "list", description = "List images with their sizes.")
 final class ImageListCommand implements CliCommand {
   private final CommandContext context;
+
+  @Mixin private final ImagePlace place = new ImagePlace();
 
   ImageListCommand(CommandContext context) {
     this.context = context;
@@ -21,8 +22,14 @@ final class ImageListCommand implements CliCommand {
 
   @Override
   public int run() {
+    return place.run(
+        context,
+        store -> print(store.list().stream().map(ImageReport::of).toList()),
+        images -> print(images.list().stream().map(ImageReport::of).toList()));
+  }
+
+  private int print(List<ImageReport> images) {
     Console console = context.console();
-    List<Image> images = new ImageStore(context.dataFolder().path()).list();
     if (console.json()) {
       console.print(Map.of("images", images.stream().map(ImageReport::json).toList()));
     } else if (images.isEmpty()) {

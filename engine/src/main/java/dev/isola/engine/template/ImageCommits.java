@@ -1,0 +1,116 @@
+package dev.isola.engine.template;
+
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Makes images of sandboxes: their files, and the user, working directory and variables of their
+ * image. Variables of a sandbox are left out, because every client can read those of an image.
+ */
+public final class ImageCommits {
+  private static final int AT_ONCE = 2;
+  private static final Duration QUEUE_TIMEOUT = Duration.ofMinutes(1);
+
+  private final TemplateImages images;
+  private final Semaphore slots = new Semaphore(AT_ONCE, true);
+
+  ImageCommits(TemplateImages images) {
+    this.images = images;
+  }
+
+  /**
+   * Makes an image of a running sandbox. Volumes and a workspace on the host are left out. If this
+   * throws, there is no image, and the sandbox keeps running.
+   *
+   * @param base the image that the sandbox was created from; empty if it uses files of the host
+   * @param image the name of the new image
+   * @param replace whether to replace an existing image of that name
+   * @throws dev.isola.spi.error.Unsupported if the provider has no snapshots, or the sandbox no
+   *     image
+   */
+  public void commit(
+      Sandbox sandbox,
+      String provider,
+      SandboxSpec spec,
+      Optional<String> base,
+      String image,
+      boolean replace) {
+    if (sandbox.as(Snapshotting.class).isEmpty()) {
+      throw Capability.unsupported(provider, "snapshotting, which an image of a sandbox needs");
+    }
+    if (base.isEmpty() || base.get().equals("host")) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "sandbox " + spec.id() + " has no image of its own: its root is that of the host",
+              "create a sandbox with an image (--image base), and commit that")
+          .sandbox(spec.id())
+          .exception();
+    }
+    images.checkCanAdd(image, replace);
+    acquire();
+    try (InputStream root = sandbox.files().exportTree("/", excluded(spec))) {
+      images.add(image, root, metadata(spec, base.get(), replace));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      slots.release();
+    }
+  }
+
+  private void acquire() {
+    try {
+      if (!slots.tryAcquire(QUEUE_TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+        throw Fault.of(
+                ErrorCode.RESOURCE_LIMIT,
+                AT_ONCE + " sandboxes are already being committed",
+                "retry in a minute")
+            .with("limit", Integer.toString(AT_ONCE))
+            .exception();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(ErrorCode.CANCELLED, "the commit was cancelled", "commit again").exception(e);
+    }
+  }
+
+  private static List<String> excluded(SandboxSpec spec) {
+    List<String> excluded = new ArrayList<>(BuildRunner.NOT_IN_IMAGE);
+    if (spec.workspacePath().isPresent()) {
+      excluded.add(pattern(spec.workspaceMount()));
+    }
+    for (VolumeMount volume : spec.volumes()) {
+      excluded.add(pattern(volume.destination()));
+    }
+    return excluded;
+  }
+
+  /** Returns a pattern for everything in a folder; special characters stand for themselves. */
+  private static String pattern(String folder) {
+    return folder.replaceFirst("^/+", "").replaceAll("[*?\\[]", "[$0]") + "/**";
+  }
+
+  private TemplateImages.NewImage metadata(SandboxSpec spec, String base, boolean replace) {
+    Optional<TemplateImages.StoredImage> stored = images.find(base);
+    return new TemplateImages.NewImage(
+        "sandbox " + spec.id() + " of " + base,
+        stored.map(TemplateImages.StoredImage::env).orElse(Map.of()),
+        spec.user().or(() -> stored.map(TemplateImages.StoredImage::user)).orElse(""),
+        spec.cwd().or(() -> stored.map(TemplateImages.StoredImage::cwd)).orElse(""),
+        replace);
+  }
+}
