@@ -279,7 +279,7 @@ public final class RecipeDocument {
    */
   private Optional<String> value(String field, @Nullable Object value) {
     if (!(value instanceof String || value instanceof Number || value instanceof Boolean)) {
-      return in.reject(field, "must be text");
+      return in.reject(field, "must be a string");
     }
     String text = String.valueOf(value);
     if (text.length() > MAX_VALUE_LENGTH) {

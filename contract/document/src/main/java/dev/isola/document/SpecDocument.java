@@ -318,7 +318,7 @@ public final class SpecDocument {
                     content.rejectUnknownFields();
                     return bytes;
                   });
-      case null, default -> in.reject(field, "must be text, or an object with base64");
+      case null, default -> in.reject(field, "must be a string, or an object with base64");
     };
   }
 
@@ -339,7 +339,7 @@ public final class SpecDocument {
       case String text -> checked(field, () -> Command.shell(text));
       case Map<?, ?> object -> in.asObject(field, object).flatMap(fields -> command(field, fields));
       case null, default ->
-          in.reject(field, "must be text for the shell, or an object with command");
+          in.reject(field, "must be a string for the shell, or an object with command");
     };
   }
 

@@ -284,7 +284,7 @@ class SpecDocumentTest {
     return Stream.of(
         wrong("id", "must be 1 to 32 lower-case letters and digits: 'A'", "id", "A"),
         wrong("runtimeId", "must be 1 to 32", "runtimeId", ""),
-        wrong("id", "must be text, not a number", "id", 7),
+        wrong("id", "must be a string, not a number", "id", 7),
         wrong("id", "is given twice, as id and runtimeId", "id", "a", "runtimeId", "b"),
         wrong(
             "tags", "is given twice, as tags and metadata", "tags", Map.of(), "metadata", Map.of()),
@@ -301,16 +301,16 @@ class SpecDocumentTest {
             Map.of("capabilities", List.of("pausing", "pause"))),
         wrong(
             "require.limits[0]",
-            "must be text, not a number",
+            "must be a string, not a number",
             "require",
             Map.of("limits", List.of(1))),
         wrong("require.floor", "is not a field", "require", Map.of("floor", "vm")),
         wrong("require", "must be an object, not text", "require", "vm"),
-        wrong("image", "must be text, not a list", "image", List.of()),
+        wrong("image", "must be a string, not a list", "image", List.of()),
         wrong("image", "is blank", "image", ""),
         wrong("env", "must be an object, not text", "env", "A=1"),
-        wrong("env.PORT", "must be text, not a number", "env", Map.of("PORT", 80)),
-        wrong("env.A", "must be text, not null", "env", nulls("A")),
+        wrong("env.PORT", "must be a string, not a number", "env", Map.of("PORT", 80)),
+        wrong("env.A", "must be a string, not null", "env", nulls("A")),
         wrong("env", "has an invalid name: '1'", "env", Map.of("1", "x")),
         wrong("cwd", "must be an absolute path", "cwd", "x"),
         wrong("workspacePath", "is not a path", "workspacePath", "/a\0"),
@@ -336,11 +336,11 @@ class SpecDocumentTest {
             "must be true or false, not text",
             "volumes",
             List.of(Map.of("source", "/s", "destination", "/d", "readonly", "yes"))),
-        wrong("seedFiles.a", "must be text, or an object with base64", "seedFiles", Map.of("a", 1)),
+        wrong("seedFiles.a", "must be a string, or an object with base64", "seedFiles", Map.of("a", 1)),
         wrong("seedFiles.a.base64", "is missing", "seedFiles", Map.of("a", Map.of())),
         wrong(
             "seedFiles.a.base64", "is not base64", "seedFiles", Map.of("a", Map.of("base64", "%"))),
-        wrong("init", "must be text for the shell, or an object with command", "init", 1),
+        wrong("init", "must be a string for the shell, or an object with command", "init", 1),
         wrong("init", "is rejected: the command is invalid: command is empty", "init", ""),
         wrong("init.command", "is missing", "init", Map.of("mode", "argv")),
         wrong(
@@ -348,7 +348,7 @@ class SpecDocumentTest {
             "must be one of shell, argv: exec",
             "init",
             Map.of("mode", "exec", "command", "x")),
-        wrong("init.args[0]", "must be text", "init", Map.of("command", "x", "args", List.of(1))),
+        wrong("init.args[0]", "must be a string", "init", Map.of("command", "x", "args", List.of(1))),
         wrong(
             "init", "timeout is not positive", "init", Map.of("command", "x", "timeoutSeconds", 0)),
         wrong("startupTimeoutMs", "must be more than 0", "startupTimeoutMs", 0),
@@ -416,7 +416,7 @@ class SpecDocumentTest {
             Map.of("mode", "host", "enabled", false)),
         wrong(
             "network.allowDomains[0]",
-            "must be text",
+            "must be a string",
             "network",
             Map.of("allowDomains", List.of(1))),
         wrong(

@@ -88,7 +88,7 @@ final class FileLayer {
             layers.reject(
                 file.originOf(at),
                 at,
-                "must be text, a number or a flag, not " + ValueType.typeName(value));
+                "must be a string, a number or a flag, not " + ValueType.typeName(value));
           } else if (value != null && name.isPresent()) {
             layers.put(name.get(), String.valueOf(setting), text.orElseThrow(), file.originOf(at));
           }

@@ -24,7 +24,7 @@ final class ScalarTypes {
     throw new InvalidValueException(
         raw instanceof String
             ? "must not be empty"
-            : "must be text, not " + ValueType.typeName(raw));
+            : "must be a string, not " + ValueType.typeName(raw));
   }
 
   /** A provider name or alias. {@link KnownProviders} checks that it exists. */

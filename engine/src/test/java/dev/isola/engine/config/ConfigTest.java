@@ -370,12 +370,12 @@ class ConfigTest {
             at + "16: memory_mb is not a key, but admission.memory_mb is",
             at + "17: shutdown must be drain or leave: leeve, did you mean 'leave'?",
             at + "19: store.url must begin with sqlite: or postgresql:",
-            at + "20: data must be text, not a number",
+            at + "20: data must be a string, not a number",
             at
                 + "22: providers names no provider: dokcer, did you mean 'docker'?; to define an"
                 + " instance with this name, set its type",
             at + "24: providers.e2b must be a section with settings, not text",
-            at + "26: providers.test.fault must be text, a number or a flag, not a list",
+            at + "26: providers.test.fault must be a string, a number or a flag, not a list",
             at + "29: pool[0].size must be from 0 to 10000: -1",
             at + "28: pool[0].spec.imag is not a field, did you mean 'image'?",
             at + "30: pool[1].size is missing",
