@@ -53,8 +53,7 @@ public final class E2bSdkFixture implements AutoCloseable {
     assertThat(made.code()).as(made.output()).isZero();
     Path folder = data.resolve("data");
     CommandResult imported =
-        new CommandLineFixture(folder)
-            .call("image", "import", "--local", "base", root.toString());
+        new CommandLineFixture(folder).call("image", "import", "--local", "base", root.toString());
     assertThat(imported.code()).as(imported.err()).isZero();
     return LiveServer.start(folder, new BubblewrapProviderFactory());
   }

@@ -336,7 +336,11 @@ class SpecDocumentTest {
             "must be true or false, not text",
             "volumes",
             List.of(Map.of("source", "/s", "destination", "/d", "readonly", "yes"))),
-        wrong("seedFiles.a", "must be a string, or an object with base64", "seedFiles", Map.of("a", 1)),
+        wrong(
+            "seedFiles.a",
+            "must be a string, or an object with base64",
+            "seedFiles",
+            Map.of("a", 1)),
         wrong("seedFiles.a.base64", "is missing", "seedFiles", Map.of("a", Map.of())),
         wrong(
             "seedFiles.a.base64", "is not base64", "seedFiles", Map.of("a", Map.of("base64", "%"))),
@@ -348,7 +352,8 @@ class SpecDocumentTest {
             "must be one of shell, argv: exec",
             "init",
             Map.of("mode", "exec", "command", "x")),
-        wrong("init.args[0]", "must be a string", "init", Map.of("command", "x", "args", List.of(1))),
+        wrong(
+            "init.args[0]", "must be a string", "init", Map.of("command", "x", "args", List.of(1))),
         wrong(
             "init", "timeout is not positive", "init", Map.of("command", "x", "timeoutSeconds", 0)),
         wrong("startupTimeoutMs", "must be more than 0", "startupTimeoutMs", 0),

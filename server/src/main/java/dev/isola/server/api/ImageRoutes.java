@@ -83,10 +83,7 @@ record ImageRoutes(ImageService images) {
                 exchange -> {
                   boolean replace = exchange.query("replace").equals(Optional.of("true"));
                   exchange.json(
-                      200,
-                      json(
-                          images.importArchive(
-                              name(exchange), exchange.content(), replace)));
+                      200, json(images.importArchive(name(exchange), exchange.content(), replace)));
                 }),
         Route.of(
                 "POST",
