@@ -122,7 +122,7 @@ final class DocumentReader {
   }
 
   Optional<String> asText(String field, @Nullable Object value) {
-    return value instanceof String text ? Optional.of(text) : wrongType(field, "text", value);
+    return value instanceof String text ? Optional.of(text) : wrongType(field, "a string", value);
   }
 
   Optional<Boolean> asFlag(String field, @Nullable Object value) {
@@ -259,7 +259,7 @@ final class DocumentReader {
   private static String kind(@Nullable Object value) {
     return switch (value) {
       case null -> "null";
-      case String ignored -> "text";
+      case String ignored -> "a string";
       case Boolean ignored -> "true or false";
       case Number ignored -> "a number";
       case List<?> ignored -> "a list";

@@ -305,10 +305,10 @@ class SpecDocumentTest {
             "require",
             Map.of("limits", List.of(1))),
         wrong("require.floor", "is not a field", "require", Map.of("floor", "vm")),
-        wrong("require", "must be an object, not text", "require", "vm"),
+        wrong("require", "must be an object, not a string", "require", "vm"),
         wrong("image", "must be a string, not a list", "image", List.of()),
         wrong("image", "is blank", "image", ""),
-        wrong("env", "must be an object, not text", "env", "A=1"),
+        wrong("env", "must be an object, not a string", "env", "A=1"),
         wrong("env.PORT", "must be a string, not a number", "env", Map.of("PORT", 80)),
         wrong("env.A", "must be a string, not null", "env", nulls("A")),
         wrong("env", "has an invalid name: '1'", "env", Map.of("1", "x")),
@@ -316,7 +316,7 @@ class SpecDocumentTest {
         wrong("workspacePath", "is not a path", "workspacePath", "/a\0"),
         wrong("workspacePath", "must be absolute", "workspacePath", "a"),
         wrong("volumes", "must be a list, not an object", "volumes", Map.of()),
-        wrong("volumes[0]", "must be an object, not text", "volumes", List.of("/a:/b")),
+        wrong("volumes[0]", "must be an object, not a string", "volumes", List.of("/a:/b")),
         wrong("volumes[0].source", "is missing", "volumes", List.of(Map.of("destination", "/d"))),
         wrong("volumes[0].destination", "is missing", "volumes", List.of(Map.of("source", "/s"))),
         wrong(
@@ -333,7 +333,7 @@ class SpecDocumentTest {
             List.of(Map.of("source", "/s", "destination", "/d", "target", "/x"))),
         wrong(
             "volumes[0].readonly",
-            "must be true or false, not text",
+            "must be true or false, not a string",
             "volumes",
             List.of(Map.of("source", "/s", "destination", "/d", "readonly", "yes"))),
         wrong(
@@ -357,7 +357,7 @@ class SpecDocumentTest {
         wrong(
             "init", "timeout is not positive", "init", Map.of("command", "x", "timeoutSeconds", 0)),
         wrong("startupTimeoutMs", "must be more than 0", "startupTimeoutMs", 0),
-        wrong("ttlSeconds", "must be a number, not text", "ttlSeconds", "10m"),
+        wrong("ttlSeconds", "must be a number, not a string", "ttlSeconds", "10m"),
         wrong("ttlSeconds", "must be a number: NaN", "ttlSeconds", Double.NaN),
         wrong("ttlSeconds", "must be more than 0", "ttlSeconds", -5),
         wrong("ttlSeconds", "is out of range", "ttlSeconds", 1e300),
@@ -426,7 +426,7 @@ class SpecDocumentTest {
             Map.of("allowDomains", List.of(1))),
         wrong(
             "network.exposePorts[0]",
-            "must be a number, not text",
+            "must be a number, not a string",
             "network",
             Map.of("exposePorts", List.of("80"))),
         wrong(

@@ -118,7 +118,7 @@ class SpecDocumentV1Test {
     assertThatExceptionOfType(InvalidRequest.class)
         .isThrownBy(() -> read(Map.of("apiVersion", "v1", "resourceLimits", "many")))
         .withMessage(
-            "the spec is invalid: resourceLimits must be an object, not text; correct this field");
+            "the spec is invalid: resourceLimits must be an object, not a string; correct this field");
   }
 
   @Test

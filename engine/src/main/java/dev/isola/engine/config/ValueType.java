@@ -17,7 +17,7 @@ interface ValueType<T> {
   /** Names the type of a raw value without revealing the value. */
   static String typeName(Object raw) {
     return switch (raw) {
-      case String _ -> "text";
+      case String _ -> "a string";
       case Boolean _ -> "true or false";
       case Number _ -> "a number";
       case java.util.List<?> _ -> "a list";

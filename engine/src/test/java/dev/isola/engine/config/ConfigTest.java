@@ -374,7 +374,7 @@ class ConfigTest {
             at
                 + "22: providers names no provider: dokcer, did you mean 'docker'?; to define an"
                 + " instance with this name, set its type",
-            at + "24: providers.e2b must be a section with settings, not text",
+            at + "24: providers.e2b must be a section with settings, not a string",
             at + "26: providers.test.fault must be a string, a number or a flag, not a list",
             at + "29: pool[0].size must be from 0 to 10000: -1",
             at + "28: pool[0].spec.imag is not a field, did you mean 'image'?",

@@ -53,24 +53,25 @@ final class ExecForm {
 
   private Optional<String> string() {
     StringBuilder word = new StringBuilder();
-    for (at++; at < text.length(); at++) {
-      char c = text.charAt(at);
+    at++;
+    while (at < text.length()) {
+      char c = text.charAt(at++);
       if (c == '"') {
-        at++;
         return Optional.of(word.toString());
       }
       if (c != '\\') {
         word.append(c);
         continue;
       }
+      char escaped = peek();
       at++;
-      switch (peek()) {
-        case '"', '\\', '/' -> word.append(peek());
+      switch (escaped) {
+        case '"', '\\', '/' -> word.append(escaped);
         case 'n' -> word.append('\n');
         case 't' -> word.append('\t');
         case 'r' -> word.append('\r');
         case 'u' -> {
-          String digits = text.substring(at + 1, Math.min(at + 5, text.length()));
+          String digits = text.substring(at, Math.min(at + 4, text.length()));
           if (!digits.matches("[0-9a-fA-F]{4}")) {
             return Optional.empty();
           }
