@@ -60,7 +60,7 @@ for language in "$@"; do
     ;;
   java)
     quiet mvn -q dependency:copy -Dartifact=$generator -DoutputDirectory="$work" -Dmdep.stripVersion=true
-    quiet java -jar "$work/openapi-generator-cli.jar" generate -i "$work/openapi.json" -g java --library native \
+    quiet java -jar "$work/openapi-generator-cli.jar" generate -i "$work/openapi.json" -g java \
       -o "$work/java" --additional-properties=invokerPackage=dev.isola.generated,apiPackage=dev.isola.generated.api,modelPackage=dev.isola.generated.model,hideGenerationTimestamp=true,containerDefaultToNull=true \
       --global-property=apiTests=false,modelTests=false,apiDocs=false,modelDocs=false
     mkdir -p "$work/java/src/main/java" && cp "$self/generated-clients/UseClient.java" "$work/java/src/main/java/" || exit 1

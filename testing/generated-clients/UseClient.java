@@ -22,9 +22,8 @@ public final class UseClient {
 
   public static void main(String[] args) throws Exception {
     ApiClient client = new ApiClient();
-    client.updateBaseUri(System.getenv("ISOLA_URL"));
-    client.setRequestInterceptor(
-        request -> request.header("Authorization", "Bearer " + System.getenv("ISOLA_API_KEY")));
+    client.setBasePath(System.getenv("ISOLA_URL"));
+    client.setBearerToken(System.getenv("ISOLA_API_KEY"));
     SandboxesApi sandboxes = new SandboxesApi(client);
     FilesApi files = new FilesApi(client);
 
