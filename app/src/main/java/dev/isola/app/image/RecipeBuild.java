@@ -87,11 +87,10 @@ record RecipeBuild(
     if (!console.json()) {
       recipe.notes().forEach(note -> console.printErr("note: " + note));
     }
+    ImageReport image;
     try (BuildProgress progress = new BuildProgress(context, read.steps().size())) {
       try {
-        ImageReport image = builder.build(ofImage(console), progress);
-        progress.close();
-        return ImageAddOptions.print(console, image);
+        image = builder.build(ofImage(console), progress);
       } catch (SandboxException e) {
         return failed(e, progress, read.steps().size());
       } catch (IsolaException e) {
@@ -102,6 +101,7 @@ record RecipeBuild(
           "files that the recipe copies cannot be read: " + e.getMessage(),
           "check " + recipe.folder());
     }
+    return ImageAddOptions.print(console, image);
   }
 
   /** Returns the recipe without the settings that an image does not have. */
