@@ -34,6 +34,9 @@ import org.junit.jupiter.api.Timeout;
 /** Whatever an agent does, every call ends, the connection is closed and no thread is left. */
 @Timeout(20)
 class HostileAgentTest {
+  /** For handshakes that succeed, also on a busy machine. */
+  private static final Duration AMPLE = Duration.ofSeconds(10);
+
   private static final LinkTimeouts IMPATIENT =
       LinkTimeouts.DEFAULT
           .withConnectTimeout(Duration.ofMillis(400))
@@ -63,7 +66,7 @@ class HostileAgentTest {
 
   private void startAgent(FakeAgent.Script script) throws IOException {
     agent = FakeAgent.afterHandshake(script);
-    client = agent.client(IMPATIENT);
+    client = agent.client(IMPATIENT.withConnectTimeout(AMPLE).withHandshakeTimeout(AMPLE));
   }
 
   private AgentFiles files() {
