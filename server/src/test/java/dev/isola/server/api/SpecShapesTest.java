@@ -192,7 +192,7 @@ class SpecShapesTest {
             Object type = mount.getOrDefault("type", "bind");
             mount.putIfAbsent(
                 "source", type.equals("bind") ? "/srv" : type.equals("volume") ? "cache" : "");
-            if (mount.get("destination").equals("/workspace")) {
+            if ("/workspace".equals(mount.get("destination"))) {
               mount.put("destination", "/data");
             }
             fixed.put("volumes", List.of(mount));
