@@ -24,7 +24,7 @@ class DocsPageBrowserTest {
       browser.open(origin + "/");
       browser.shows("API reference", "OpenAPI document");
       browser.open(origin + "/api/v1/docs#createSandbox");
-      browser.shows("Creates a sandbox.", "Try it");
+      browser.shows("Creates a sandbox.", "TRY IT"); // the style shows headings in capitals
       assertThat(browser.evaluate("String(document.querySelectorAll('details').length)"))
           .isEqualTo(Integer.toString(testServer.routes.nativeRoutes().size()));
 
