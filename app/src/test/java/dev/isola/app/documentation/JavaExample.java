@@ -1,7 +1,6 @@
 package dev.isola.app.documentation;
 
 import static java.util.stream.Collectors.joining;
-import static java.util.stream.Collectors.partitioningBy;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
 import java.io.IOException;
@@ -12,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.Diagnostic;
@@ -125,12 +123,13 @@ final class JavaExample {
     if (isProgram()) {
       return (ownImports ? "" : imports) + block.text();
     }
-    Map<Boolean, List<String>> own =
-        (context + "\n" + block.text())
-            .lines()
-            .collect(partitioningBy(line -> IMPORT.matcher(line).matches()));
-    String code = own.get(false).stream().collect(joining("\n"));
-    imports += own.get(true).stream().collect(joining("\n", "", "\n"));
+    List<String> lines = (context + "\n" + block.text()).lines().toList();
+    String code =
+        lines.stream().filter(line -> !IMPORT.matcher(line).matches()).collect(joining("\n"));
+    imports +=
+        lines.stream()
+            .filter(line -> IMPORT.matcher(line).matches())
+            .collect(joining("\n", "", "\n"));
     if (TYPE.matcher(block.text()).find()) {
       return imports + code;
     }
