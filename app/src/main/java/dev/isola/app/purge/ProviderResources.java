@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedSet;
+import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /**
@@ -76,8 +76,8 @@ final class ProviderResources {
   }
 
   /** Returns the names of all volumes; local providers share theirs. */
-  SortedSet<String> volumes() {
-    SortedSet<String> all = new TreeSet<>();
+  NavigableSet<String> volumes() {
+    NavigableSet<String> all = new TreeSet<>();
     volumes.values().forEach(all::addAll);
     return all;
   }
