@@ -133,7 +133,8 @@ class CompleteCommandTest {
                         + "\"lastActivity\":\"2026-01-01T00:00:00Z\",\"tags\":{}}")
             .reduce((a, b) -> a + "," + b)
             .orElseThrow();
-    HttpServer hostile = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    HttpServer hostile =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     hostile.createContext(
         "/",
         exchange -> {
