@@ -12,7 +12,7 @@ import java.util.Set;
  * Selects the sandboxes to list. Empty fields match everything.
  *
  * @param labels all of them must match
- * @param startedAfter matches sandboxes that were requested later than this
+ * @param startedAfter matches sandboxes that were requested at this time or later
  * @param newestFirst whether the newest sandbox comes first; otherwise the oldest does
  */
 public record SandboxListFilter(
