@@ -523,6 +523,35 @@ class ScriptedAgentTest {
   }
 
   @Test
+  void drainReturnsWhatHasArrivedFromAnAgentWithoutMarks() throws Exception {
+    CountDownLatch sent = new CountDownLatch(1);
+    AtomicInteger frames = new AtomicInteger();
+    startAgent(
+        peer -> {
+          peer.request();
+          peer.response(1, new WireFieldsBuilder());
+          peer.send(
+              Wire.ITEM,
+              1,
+              new WireFieldsBuilder().add(FieldTag.EVENT, 1).add(FieldTag.PATH, "/w/a").payload());
+          Frame ping = peer.awaitType(Wire.PING);
+          peer.send(Wire.PONG, 0, ping.payload());
+          sent.countDown();
+          while (peer.read().type() != Wire.CANCEL) {
+            frames.incrementAndGet();
+          }
+        });
+    try (Watch watch = AgentWatch.open(client, "/w", true)) {
+      client.connection().ping(Duration.ofSeconds(5));
+      sent.await();
+      assertThat(watch.drain(10))
+          .containsExactly(new FileChange(FileChange.Kind.CREATED, "/w/a", false));
+      assertThat(watch.drain(10)).isEmpty();
+      assertThat(frames.get()).isZero();
+    }
+  }
+
+  @Test
   void idleConnectionIsNotPinged() throws Exception {
     AtomicInteger frames = new AtomicInteger();
     CountDownLatch asked = new CountDownLatch(1);
