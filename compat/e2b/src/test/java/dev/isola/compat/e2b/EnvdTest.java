@@ -3,7 +3,6 @@ package dev.isola.compat.e2b;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.server.TestClient;
