@@ -281,8 +281,8 @@ size_t stream_discard(struct stream *s)
         read_done_locked(s);
     }
     if (!s->over && s->wake_fd >= 0) {
-        uint64_t count;
-        ssize_t ignored = read(s->wake_fd, &count, sizeof count);
+        uint64_t wakes;
+        ssize_t ignored = read(s->wake_fd, &wakes, sizeof wakes);
         (void)ignored;
     }
     pthread_mutex_unlock(&stream_lock);
