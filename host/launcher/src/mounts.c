@@ -77,9 +77,9 @@ static bool write_boot_id(void)
     if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r) return false;
     r[6] = (uint8_t)((r[6] & 0x0f) | 0x40); /* version 4 */
     r[8] = (uint8_t)((r[8] & 0x3f) | 0x80);
-    int length = snprintf(text, sizeof text, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\n",
-                          r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14],
-                          r[15]);
+    int length =
+        snprintf(text, sizeof text, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\n", r[0],
+                 r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14], r[15]);
     int fd = open(STAGE "/boot_id", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
     if (fd < 0) return false;
     bool ok = fchmod(fd, 0444) == 0 && write(fd, text, (size_t)length) == length;
