@@ -195,7 +195,8 @@ final class AgentWatch implements Watch {
   private long marks(long count) {
     long outstanding = requestedMarks - receivedMarks;
     if (count < 1 || count > outstanding) {
-      throw new ProtocolViolation(count + " marks of a watch, of which " + outstanding + " are due");
+      throw new ProtocolViolation(
+          count + " marks of a watch, of which " + outstanding + " are due");
     }
     return count;
   }

@@ -295,7 +295,8 @@ class EnvdTest {
       assertThat(call("/filesystem.Filesystem/GetWatcherEvents", ask).list("events"))
           .first()
           .isEqualTo(Map.of("name", "new" + (i == 0 ? "" : i), "type", "EVENT_TYPE_CREATE"));
-      call("/filesystem.Filesystem/MakeDir", "{\"path\":\"/workspace/watched/new" + (i + 1) + "\"}");
+      call(
+          "/filesystem.Filesystem/MakeDir", "{\"path\":\"/workspace/watched/new" + (i + 1) + "\"}");
     }
     call("/filesystem.Filesystem/GetWatcherEvents", ask);
     assertThat(call("/filesystem.Filesystem/GetWatcherEvents", ask).list("events")).isEmpty();

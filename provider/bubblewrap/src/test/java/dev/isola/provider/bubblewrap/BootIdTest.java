@@ -28,7 +28,8 @@ final class BootIdTest extends ForkTestBase {
       pausing.pause(PauseKind.FILESYSTEM);
       pausing.resume();
       assertThat(bootId(sandbox)).isNotEqualTo(first);
-      assertThat(output(sandbox, "echo x 2> /dev/null > " + Containment.BOOT_ID + " || echo denied"))
+      assertThat(
+              output(sandbox, "echo x 2> /dev/null > " + Containment.BOOT_ID + " || echo denied"))
           .isEqualTo("denied\n");
     } finally {
       provider.destroy(sandbox.id(), DestroyOptions.FORCE);
