@@ -88,6 +88,7 @@ final class RequestPipeline extends Handler.Abstract {
       request.addIdleTimeoutListener(timeout -> false);
       serve(request, response, logEntry, lifetime);
       if (!lifetime.isTakenOver()) {
+        new RequestBodyDrain(request).discardUnread();
         callback.succeeded();
       }
     } catch (Exception | LinkageError | StackOverflowError e) {
@@ -215,9 +216,12 @@ final class RequestPipeline extends Handler.Abstract {
     Map<String, Object> body = Map.of();
     if (route.body() instanceof Route.Body.Json json) {
       checkContentType(request);
+      ExpectContinue.permit(request, response);
       body = JsonBody.read(Content.Source.asInputStream(request), json, problems);
     } else if (!problems.isEmpty()) {
       throw Query.invalid(problems);
+    } else {
+      ExpectContinue.permit(request, response);
     }
     route
         .handler()
