@@ -23,7 +23,7 @@ record RequestBodyDrain(Request request) {
    */
   boolean isComplete() throws IOException {
     boolean chunked = request.getHeaders().contains("Transfer-Encoding");
-    if ((!chunked && request.getLength() <= 0) || ExpectContinue.isAwaited(request)) {
+    if ((!chunked && request.getLength() <= 0) || awaitsPermission()) {
       return true;
     }
     if (!chunked && request.getLength() <= MAX_SMALL) {
@@ -45,6 +45,15 @@ record RequestBodyDrain(Request request) {
       chunk.release();
     }
     return false;
+  }
+
+  /**
+   * Returns whether the client sends the body only after the server agrees ({@code Expect:
+   * 100-continue}). Jetty agrees when a handler begins to read.
+   */
+  private boolean awaitsPermission() {
+    return request.getHeaders().contains("Expect", "100-continue")
+        && Request.getContentBytesRead(request) == 0;
   }
 
   /**

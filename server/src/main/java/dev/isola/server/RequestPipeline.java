@@ -216,12 +216,9 @@ final class RequestPipeline extends Handler.Abstract {
     Map<String, Object> body = Map.of();
     if (route.body() instanceof Route.Body.Json json) {
       checkContentType(request);
-      ExpectContinue.permit(request, response);
       body = JsonBody.read(Content.Source.asInputStream(request), json, problems);
     } else if (!problems.isEmpty()) {
       throw Query.invalid(problems);
-    } else {
-      ExpectContinue.permit(request, response);
     }
     route
         .handler()

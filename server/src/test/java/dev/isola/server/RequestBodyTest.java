@@ -105,6 +105,7 @@ class RequestBodyTest {
           .contains("UNAUTHENTICATED");
       assertThat(sendAll(head("PUT", file, server.admin, length), BODY, 404))
           .contains("SANDBOX_NOT_FOUND");
+      assertThat(sendAll(head("GET", "/healthz", server.admin, length), BODY, 200)).isNotEmpty();
     }
   }
 
