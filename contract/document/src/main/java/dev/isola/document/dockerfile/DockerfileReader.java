@@ -93,7 +93,7 @@ final class DockerfileReader {
     String remedy =
         switch (instruction.keyword()) {
           case "SHELL" -> "remove it; write RUN [\"PROGRAM\", \"-c\", \"COMMAND\"] instead";
-          case "VOLUME" -> "remove it; volumes belong to a sandbox (isola create --volume)";
+          case "VOLUME" -> "remove it; volumes belong to a sandbox (isola create --mount)";
           case "HEALTHCHECK" -> "remove it; a template has a ready command (isola template)";
           case "ONBUILD" -> "write the instruction into the Dockerfile that uses this image";
           default -> "use FROM, RUN, COPY, ADD, ENV, ARG, USER, WORKDIR, CMD or ENTRYPOINT";

@@ -195,7 +195,7 @@ class DockerfileTest {
         "FROM a;WORKDIR | 2 | no value",
         "FROM a;ARG 1=2 | 2 | not the name of a variable",
         "FROM a;;# comment;HEALTHCHECK CMD true | 4 | HEALTHCHECK is not supported",
-        "FROM a;VOLUME /x | 2 | isola create --volume",
+        "FROM a;VOLUME /x | 2 | isola create --mount",
         "FROM a;SHELL [\"x\"] | 2 | SHELL is not supported",
         "FROM a;RUM make | 2 | RUM is not supported",
         "# escape=`;FROM a | 1 | escape character",
