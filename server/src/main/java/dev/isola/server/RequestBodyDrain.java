@@ -7,8 +7,9 @@ import org.eclipse.jetty.server.Request;
 
 /**
  * Reads and discards what a handler left of a request body, mostly that of a rejected request. Many
- * clients send the whole body before they read the response. If the server closed the connection with unread input, the kernel
- * would reset it, and such a client would report the reset instead of the response.
+ * clients send the whole body before they read the response. If the server closed the connection
+ * with unread input, the kernel would reset it, and such a client would report the reset instead of
+ * the response.
  */
 record RequestBodyDrain(Request request) {
   /** The largest body that is read before the response, so that the connection can be reused. */
@@ -80,8 +81,7 @@ record RequestBodyDrain(Request request) {
   }
 
   private void discard(long most) throws IOException {
-    long timeoutNanos =
-        request.getConnectionMetaData().getConnector().getIdleTimeout() * 1_000_000;
+    long timeoutNanos = request.getConnectionMetaData().getConnector().getIdleTimeout() * 1_000_000;
     InputStream in = Content.Source.asInputStream(request);
     byte[] buffer = new byte[MAX_SMALL];
     long total = 0;

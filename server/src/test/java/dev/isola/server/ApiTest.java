@@ -219,8 +219,7 @@ class ApiTest {
     String sandbox = "/api/v1/sandboxes/" + sandbox();
     assertThat(client.post(sandbox + "/exec", "{\"command\":\"echo on\",\"argv\":[]}").json())
         .containsEntry("stdout", "on\n");
-    assertThat(
-            client.post(sandbox + "/executions", "{\"command\":\"true\",\"argv\":[]}").status())
+    assertThat(client.post(sandbox + "/executions", "{\"command\":\"true\",\"argv\":[]}").status())
         .isEqualTo(201);
     for (String both : List.of("{\"argv\":[]}", "{\"command\":\"true\",\"argv\":[\"true\"]}")) {
       assertThat(client.post(sandbox + "/exec", both).status()).as(both).isEqualTo(400);

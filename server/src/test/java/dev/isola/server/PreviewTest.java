@@ -143,7 +143,8 @@ class PreviewTest {
         }
         socket.getOutputStream().write((request + "Connection: close\r\n\r\n").getBytes(UTF_8));
         sent.countDown();
-        assertThat((begun ? status : "") + new String(socket.getInputStream().readAllBytes(), UTF_8))
+        assertThat(
+                (begun ? status : "") + new String(socket.getInputStream().readAllBytes(), UTF_8))
             .as("the response had begun: " + begun)
             .startsWith(status)
             .containsSubsequence("hello", "HTTP/1.1 401");

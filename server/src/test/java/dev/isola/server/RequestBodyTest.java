@@ -158,7 +158,12 @@ class RequestBodyTest {
       String expect = "Expect: 100-continue";
       for (String path : List.of("/files/content?path=x", "/files/content?path=y")) {
         out.write(
-            head("PUT", SANDBOXES + "/" + sandbox + path, server.admin, expect, "Content-Length: 3"));
+            head(
+                "PUT",
+                SANDBOXES + "/" + sandbox + path,
+                server.admin,
+                expect,
+                "Content-Length: 3"));
         assertThat(socket.getInputStream().readNBytes(25))
             .asString(UTF_8)
             .isEqualTo("HTTP/1.1 100 Continue\r\n\r\n");
@@ -177,8 +182,7 @@ class RequestBodyTest {
     long sent = 0;
     try (Socket socket = connect()) {
       OutputStream out = socket.getOutputStream();
-      out.write(
-          head("POST", SANDBOXES, server.admin, "Content-Length: " + Long.MAX_VALUE / 2));
+      out.write(head("POST", SANDBOXES, server.admin, "Content-Length: " + Long.MAX_VALUE / 2));
       while (sent <= 2 * RequestBodyDrain.MAX_REST) {
         out.write(BODY);
         sent += BODY.length;

@@ -77,7 +77,8 @@ class PostgresBackupTest {
 
   private CommandResult isola(String... arguments) {
     return new CommandLineFixture(data, new SubprocessProviderFactory())
-        .call(Stream.concat(Stream.of(arguments), Stream.of("--set", store)).toArray(String[]::new));
+        .call(
+            Stream.concat(Stream.of(arguments), Stream.of("--set", store)).toArray(String[]::new));
   }
 
   private LiveServer start() {

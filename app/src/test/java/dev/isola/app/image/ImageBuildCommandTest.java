@@ -285,8 +285,7 @@ class ImageBuildCommandTest {
       fixture.env.put("ISOLA_URL", oci.url);
       fixture.env.put("ISOLA_API_KEY", LiveServer.KEY);
       CommandResult created = fixture.call("create", "--image", "small", "--user", "root");
-      assumeTrue(
-          created.code() == 0, () -> "NOT RUN: " + provider.name() + ": " + created.err());
+      assumeTrue(created.code() == 0, () -> "NOT RUN: " + provider.name() + ": " + created.err());
       String id = created.out().strip();
       String change = "echo work > /workspace/kept; echo root > /etc/kept; rm /etc/removed";
       ok(fixture.call("exec", id, "--", "sh", "-c", change));

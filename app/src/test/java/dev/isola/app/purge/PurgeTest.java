@@ -155,7 +155,9 @@ class PurgeTest {
   @Test
   void killedImageBuildLeavesNothingAfterThePurge() throws Exception {
     SmallImage.addTo(data, folder);
-    Path dockerfile = Files.writeString(folder.resolve("Dockerfile"), "FROM small\nRUN echo step-runs; sleep 600\n");
+    Path dockerfile =
+        Files.writeString(
+            folder.resolve("Dockerfile"), "FROM small\nRUN echo step-runs; sleep 600\n");
     Path err = folder.resolve("err");
     Process build = startIsola(err, "image", "build", "-v", "slow", "-f", dockerfile.toString());
     try {

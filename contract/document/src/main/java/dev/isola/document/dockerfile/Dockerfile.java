@@ -20,8 +20,8 @@ public record Dockerfile(Map<String, Object> recipe, List<String> notes) {
    * Reads a Dockerfile.
    *
    * @param arguments values for ARG
-   * @param images returns the variables of an image; empty if the image is not known. Called at most
-   *     once, and only if an instruction uses a variable
+   * @param images returns the variables of an image; empty if the image is not known. Called at
+   *     most once, and only if an instruction uses a variable
    * @throws dev.isola.spi.error.InvalidRequest naming the line that cannot be used
    */
   public static Dockerfile read(

@@ -140,7 +140,8 @@ final class DockerfileReader {
   }
 
   private void argument(Instruction instruction) {
-    for (String word : WordExpansion.words(instruction, instruction.text(), variables(instruction))) {
+    for (String word :
+        WordExpansion.words(instruction, instruction.text(), variables(instruction))) {
       int equals = word.indexOf('=');
       String name = equals < 0 ? word : word.substring(0, equals);
       if (!NAME.matcher(name).matches()) {
@@ -245,9 +246,11 @@ final class DockerfileReader {
     if (legacy[0].indexOf('=') < 0) {
       set.put(
           legacy[0],
-          WordExpansion.text(instruction, legacy.length > 1 ? legacy[1] : "", variables(instruction)));
+          WordExpansion.text(
+              instruction, legacy.length > 1 ? legacy[1] : "", variables(instruction)));
     } else {
-      for (String word : WordExpansion.words(instruction, instruction.text(), variables(instruction))) {
+      for (String word :
+          WordExpansion.words(instruction, instruction.text(), variables(instruction))) {
         int equals = word.indexOf('=');
         if (equals < 1) {
           throw instruction.refused(
@@ -287,7 +290,8 @@ final class DockerfileReader {
 
   /** Expands the variables of a word whose quotes are already removed. */
   private String literal(Instruction instruction, String word) {
-    return WordExpansion.text(instruction, word.replaceAll("([\\\\\"'])", "\\\\$1"), variables(instruction));
+    return WordExpansion.text(
+        instruction, word.replaceAll("([\\\\\"'])", "\\\\$1"), variables(instruction));
   }
 
   private Map<String, Object> copyOptions(Instruction instruction) {
