@@ -135,7 +135,7 @@ record JettyExchange(
 
   @Override
   public DisconnectWatch interruptOnDisconnect() {
-    return ClientDisconnectMonitor.watch(endPoint(), response);
+    return ClientDisconnectMonitor.watch(endPoint());
   }
 
   @Override
