@@ -24,18 +24,25 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
 
-# A small image base with python; ComputeSDK's quick start also expects pandas.
+# A small image base with python. E2B's images also have the libraries that two of the quick starts import.
 if [ -z "${ISOLA_E2B_DATA:-}" ]; then
   "$self/e2b/small-root.sh" "$work/root" || exit 1
   [ -e "$work/root/usr/bin/python" ] || ln -s python3 "$work/root/usr/bin/python"
-  case " $* " in
-    *" computesdk "*)
-      version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])') &&
-        python3 -m pip install -q --only-binary=:all: --python-version "$version" \
-          --target "$work/root/usr/lib/python3/dist-packages" pandas >"$work/pandas.log" 2>&1 ||
-        echo "e2b-integrations-here: the image has no pandas: $(tail -n 1 "$work/pandas.log")" >&2
-      ;;
-  esac
+  libraries=
+  case " $* " in *" computesdk "*) libraries="$libraries pandas" ;; esac
+  case " $* " in *" smolagents "*) libraries="$libraries pillow numpy" ;; esac
+  if [ -n "$libraries" ]; then
+    version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    # shellcheck disable=SC2086
+    python3 -m pip install -q --only-binary=:all: --python-version "$version" \
+      --target "$work/root/usr/lib/python3/dist-packages" $libraries >"$work/libraries.log" 2>&1 ||
+      { cat "$work/libraries.log" >&2; exit 1; }
+    find "$work/root/usr/lib/python3" -name '*.so*' -exec ldd {} + 2>/dev/null |
+      sed -n 's/.*=> \(\/[^ ]*\).*/\1/p' | sort -u | grep -v "^$work" |
+      while read -r library; do
+        [ -e "$work/root$library" ] || { mkdir -p "$work/root$(dirname "$library")"; cp -L "$library" "$work/root$library"; }
+      done
+  fi
   "$self/../isola" image import --local --data "$data" base "$work/root" >/dev/null || exit 1
 fi
 
