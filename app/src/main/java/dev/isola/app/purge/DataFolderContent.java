@@ -28,6 +28,7 @@ record DataFolderContent(List<Path> own, List<Path> others) {
           "leases",
           "instances",
           "secrets.key",
+          "e2b-tls",
           "instance");
   private static final List<String> PREFIXES =
       List.of("audit.jsonl", ".backup-", ".restore-", ".instance", "secrets", "instance.");

@@ -94,7 +94,7 @@ public final class E2bApi implements ApiExtension {
 
   private static List<Route> routes(
       ServerContext context, ApiKeys keys, E2bSettings settings, ImageService images) {
-    E2bSandboxView view = new E2bSandboxView(context, keys);
+    E2bSandboxView view = new E2bSandboxView(context, keys, settings.domain());
     E2bTemplates templates = new E2bTemplates(context, images, new BaseImageBuilder(images));
     CreateRequestMapper mapper = new CreateRequestMapper(settings);
     List<Route> storageRoutes =
