@@ -3,6 +3,7 @@ package dev.isola.compat.e2b.control;
 import dev.isola.compat.e2b.envd.EnvdVersion;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bLabels;
+import dev.isola.compat.e2b.model.E2bNetworkConfig;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.SandboxView;
@@ -14,6 +15,8 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import java.time.Instant;
@@ -97,9 +100,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
     Map<String, Object> json = summary(entry);
     secrets(exchange, entry, json);
     json.put("allowInternetAccess", E2bLabels.of(entry, E2bLabels.INTERNET).isPresent());
-    json.put(
-        "network",
-        Map.of("allowPublicTraffic", E2bLabels.of(entry, E2bLabels.PRIVATE_TRAFFIC).isEmpty()));
+    json.put("network", E2bNetworkConfig.of(entry).fields());
     Lifecycle lifecycle = SpecCodec.decode(entry.spec(), entry.id()).lifecycle();
     json.put(
         "lifecycle",
@@ -120,11 +121,20 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
    * the provider's capabilities are unknown.
    */
   private String version(SandboxView entry) {
+    return provider(entry).map(EnvdVersion::of).orElse(EnvdVersion.LEAST);
+  }
+
+  /** Returns whether a sandbox whose spec has no network mode has no network. */
+  boolean isOfflineByDefault(SandboxView entry) {
+    return provider(entry)
+        .filter(info -> info.support().networkModes().contains(NetworkMode.NONE))
+        .isPresent();
+  }
+
+  private Optional<ProviderInfo> provider(SandboxView entry) {
     return context.components().health().current().stream()
         .filter(one -> one.name().equals(entry.provider()))
         .flatMap(one -> one.info().stream())
-        .map(EnvdVersion::of)
-        .findFirst()
-        .orElse(EnvdVersion.LEAST);
+        .findFirst();
   }
 }
