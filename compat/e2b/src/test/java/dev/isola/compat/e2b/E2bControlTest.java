@@ -251,9 +251,7 @@ class E2bControlTest {
         send(
             "POST",
             "/v2/sandboxes",
-            "{\"templateID\":\"host\",\"network\":{\"maskRequestHost\":\""
-                + "h".repeat(2000)
-                + "\"}}");
+            "{\"templateID\":\"host\",\"network\":{\"denyOut\":[\"" + "h".repeat(2000) + "\"]}}");
     assertThat(refused.status()).isEqualTo(400);
     assertThat(refused.field("message")).contains("network", "2000");
   }
