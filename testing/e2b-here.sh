@@ -7,6 +7,7 @@
 #   testing/e2b-here.sh bubblewrap conformance [OPTION...]      isola conformance e2b against that server
 # An area is a program in testing/e2b/test, or python/AREA for one in testing/e2b/python; the default is all of them.
 # E2B_JS_VERSION and E2B_PYTHON_VERSION choose other versions of the SDKs, which lack some of what the programs use.
+# With E2B_BY_DOMAIN=1 the programs know the server by E2B_DOMAIN only, as SDKs before 2.7 must.
 # The server uses the image base of the data folder ISOLA_E2B_DATA, or builds it on first use.
 set -u
 self=$(dirname "$(readlink -f "$0")")
@@ -81,6 +82,12 @@ if [ "${1:-}" = conformance ]; then
   exit
 fi
 cd "$work" || exit 1
+if [ -n "${E2B_BY_DOMAIN:-}" ]; then
+  unset E2B_API_URL E2B_SANDBOX_URL
+  cat /etc/ssl/certs/ca-certificates.crt "$E2B_TEST_CA" >"$work/authorities.pem" || exit 1
+  export E2B_DOMAIN="$E2B_TEST_DOMAIN" NODE_EXTRA_CA_CERTS="$E2B_TEST_CA" SSL_CERT_FILE="$work/authorities.pem" \
+    LD_PRELOAD="$E2B_TEST_RESOLVER"
+fi
 case ${1:-} in
   bench | burst)
     program=$1.mjs

@@ -83,10 +83,14 @@ record ProcessRoutes(SandboxAccess access) {
   }
 
   static Optional<Duration> timeout(Exchange exchange) {
-    return exchange
-        .header("Connect-Timeout-Ms")
-        .filter(text -> text.matches("[0-9]{1,10}"))
-        .map(Long::parseLong)
+    return exchange.header("Connect-Timeout-Ms").flatMap(ProcessRoutes::millis);
+  }
+
+  /** Parses milliseconds. Old versions of E2B's Python SDK send a fraction, such as 500.0. */
+  static Optional<Duration> millis(String text) {
+    return Optional.of(text)
+        .filter(number -> number.matches("[0-9]{1,10}(\\.[0-9]{1,10})?"))
+        .map(number -> (long) Math.ceil(Double.parseDouble(number)))
         .filter(millis -> millis > 0)
         .map(Duration::ofMillis);
   }
