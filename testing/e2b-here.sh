@@ -50,6 +50,11 @@ fi
 E2B_API_KEY=e2b_$(head -c 20 /dev/urandom | od -An -tx1 | tr -d ' \n')
 export E2B_API_KEY E2B_API_URL="http://127.0.0.1:$port" E2B_SANDBOX_URL="http://127.0.0.1:$port" \
   E2B_VOLUME_API_URL="http://127.0.0.1:$port"
+# The programs build templates from an image without bash and without the user `user`.
+"$self/e2b/bare-root.sh" "$work/bare" || exit 1
+ISOLA_DATA=$data "$self/../isola" image show --local bare >/dev/null 2>&1 \
+  || ISOLA_DATA=$data "$self/../isola" image import --local bare "$work/bare" >"$work/import.log" 2>&1 \
+  || { cat "$work/import.log" >&2; exit 1; }
 ISOLA_API_KEY=$E2B_API_KEY "$self/../isola" serve --data "$data" --port "$port" --set "provider=$provider" \
   >"$work/server.log" 2>&1 &
 server=$!

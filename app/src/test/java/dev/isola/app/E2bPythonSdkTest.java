@@ -48,6 +48,7 @@ class E2bPythonSdkTest {
     "watch, 4",
     "pty, 2",
     "lifecycle, 14",
+    "templates, 5",
     "volumes, 5",
     "async, 6"
   })
