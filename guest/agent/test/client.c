@@ -105,7 +105,8 @@ bool agent_alive(const struct agent *a)
 static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *where)
 {
     (void)s, (void)kind, (void)where;
-    return remove(path);
+    (void)remove(path);
+    return 0;
 }
 
 void agent_finish(struct agent *a)
@@ -113,7 +114,9 @@ void agent_finish(struct agent *a)
     if (a->pid > 1 && agent_alive(a)) kill(a->pid, SIGKILL);
     long long until = now_ms() + 5000;
     while (a->pid > 1 && agent_alive(a) && now_ms() < until) usleep(1000);
-    nftw(a->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    // Processes that end with the agent may still write.
+    do nftw(a->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    while (!access(a->folder, F_OK) && now_ms() < until && !usleep(1000));
 }
 
 int client_socket(const struct agent *a)

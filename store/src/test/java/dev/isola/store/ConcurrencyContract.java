@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** Concurrent calls: exactly one succeeds, and every caller gets the correct result. */
 abstract class ConcurrencyContract extends LedgerContract {
-  private static final int SANDBOXES = Boolean.getBoolean("isola.long") ? 10_000 : 2_000;
+  private static final int SANDBOXES = Boolean.getBoolean("isola.long") ? 10_000 : 1_000;
 
   ConcurrencyContract(TestDatabase database) {
     super(database);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** Every write that a process acknowledged survives {@code kill -9}. */
 abstract class LedgerCrashContract extends LedgerContract {
-  private static final int ROUNDS = 4;
+  private static final int ROUNDS = Boolean.getBoolean("isola.long") ? 4 : 2;
 
   LedgerCrashContract(TestDatabase database) {
     super(database);

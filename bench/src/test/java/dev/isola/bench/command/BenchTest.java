@@ -51,7 +51,7 @@ class BenchTest {
   void helpAndCompletionIncludeBench() {
     assertThat(call("help").out()).contains("  bench ");
     assertThat(call("help", "bench").out()).contains("--against");
-    assertThat(call("completion").out()).contains("--docker-host");
+    assertThat(call("complete", "--", "bench", "--docker").out()).contains("--docker-host");
   }
 
   @Test
