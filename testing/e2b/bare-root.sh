@@ -4,7 +4,7 @@
 set -eu
 root=$1
 busybox=$(command -v busybox) || { echo "bare-root: busybox is not installed" >&2; exit 1; }
-mkdir -p "$root/bin" "$root/etc" "$root/root" "$root/tmp"
+mkdir -p "$root/bin" "$root/etc" "$root/root" "$root/tmp" "$root/usr"
 cp -L "$busybox" "$root/bin/busybox"
 for program in sh ash ls cat cp chmod chown dirname echo env false grep head id ln mkdir mv pwd rm rmdir sed seq sleep stat tail test touch \
     true wc whoami; do
