@@ -2,8 +2,6 @@
 # Generates clients from the OpenAPI document of a private server, in Python and in Java, compiles them, and runs them
 # against that server: create a sandbox, run a command, write, read and list files, destroy.
 #   testing/generated-clients-here.sh [python] [java]      the default is both
-# containerDefaultToNull: without it, the Java client sends lists and maps that were not set as empty ones, and an empty
-# argv contradicts command.
 # openapi-python-client comes from PyPI, openapi-generator-cli and the libraries of the Java client from Maven Central.
 set -u
 self=$(dirname "$(readlink -f "$0")")
@@ -61,7 +59,7 @@ for language in "$@"; do
   java)
     quiet mvn -q dependency:copy -Dartifact=$generator -DoutputDirectory="$work" -Dmdep.stripVersion=true
     quiet java -jar "$work/openapi-generator-cli.jar" generate -i "$work/openapi.json" -g java \
-      -o "$work/java" --additional-properties=invokerPackage=dev.isola.generated,apiPackage=dev.isola.generated.api,modelPackage=dev.isola.generated.model,hideGenerationTimestamp=true,containerDefaultToNull=true \
+      -o "$work/java" --additional-properties=invokerPackage=dev.isola.generated,apiPackage=dev.isola.generated.api,modelPackage=dev.isola.generated.model,hideGenerationTimestamp=true \
       --global-property=apiTests=false,modelTests=false,apiDocs=false,modelDocs=false
     mkdir -p "$work/java/src/main/java" && cp "$self/generated-clients/UseClient.java" "$work/java/src/main/java/" || exit 1
     quiet mvn -q -f "$work/java/pom.xml" -DskipTests package dependency:build-classpath \

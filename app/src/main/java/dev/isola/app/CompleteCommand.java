@@ -97,7 +97,9 @@ final class CompleteCommand implements CliCommand {
       case TEMPLATE -> server.templates();
       case SERVER_PROVIDER -> server.providers();
       case LOCAL_PROVIDER -> localProviders();
-      case IMAGE -> images();
+      case LOCAL_IMAGE -> localImages();
+      case SERVER_IMAGE -> server.images();
+      case CONFIGURED_IMAGE -> server.isConfigured() ? server.images() : localImages();
       case CONTEXT -> server.contexts();
     };
   }
@@ -112,7 +114,7 @@ final class CompleteCommand implements CliCommand {
     return names;
   }
 
-  private List<String> images() {
+  private List<String> localImages() {
     return new ImageStore(context.dataFolder().path()).list().stream().map(Image::name).toList();
   }
 }

@@ -45,17 +45,24 @@ final class CompletionCommand implements CliCommand {
       """
       # Completion of isola for bash; enable it with: source <(isola completion bash)
       _isola() {
-        local candidate current="${COMP_WORDS[COMP_CWORD]}"
+        local candidate line="${COMP_LINE:0:COMP_POINT}" current colon=
+        local -a words
+        read -ra words <<<"$line"
+        [[ $line == *[[:space:]] ]] && words+=("")
+        current="${words[${#words[@]} - 1]}"
+        # Bash splits words at colons, too, and replaces only what follows the last one.
+        [[ $COMP_WORDBREAKS == *:* && $current == *:* ]] && colon="${current%:*}:"
         COMPREPLY=()
-        if [ "$COMP_CWORD" -eq 1 ] && [[ $current != -* ]]; then
+        if [ "${#words[@]}" -eq 2 ] && [[ $current != -* ]]; then
           for candidate in @COMMANDS@; do
             [[ $candidate == "$current"* ]] && COMPREPLY+=("$candidate")
           done
           return 0
         fi
         while IFS= read -r candidate; do
-          COMPREPLY+=("$candidate")
-        done < <("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null </dev/null)
+          candidate="${candidate#"$colon"}"
+          [ -n "$candidate" ] && COMPREPLY+=("$candidate")
+        done < <("${words[0]}" complete -- "${words[@]:1}" 2>/dev/null </dev/null)
         if [ "${#COMPREPLY[@]}" -eq 1 ] && [[ ${COMPREPLY[0]} == *: ]]; then
           compopt -o nospace
         fi

@@ -38,7 +38,10 @@ record CompletionContext(
     TEMPLATE,
     SERVER_PROVIDER,
     LOCAL_PROVIDER,
-    IMAGE,
+    LOCAL_IMAGE,
+    SERVER_IMAGE,
+    /** Images of the server, if one is configured, or else of this machine. */
+    CONFIGURED_IMAGE,
     CONTEXT
   }
 
@@ -105,6 +108,7 @@ record CompletionContext(
     private final Map<String, String> options = new HashMap<>();
     private @Nullable OptionSpec pending;
     private boolean literal;
+    private boolean local;
 
     ArgumentWalk(CommandLine line) {
       this.line = line;
@@ -139,6 +143,7 @@ record CompletionContext(
       } else if (word.equals("--")) {
         literal = true;
       } else if (word.indexOf('=') < 0) {
+        local |= word.equals("--local");
         OptionSpec named = line.getCommandSpec().findOption(word);
         pending = named != null && named.arity().max() > 0 ? named : null;
       }
@@ -192,7 +197,7 @@ record CompletionContext(
             command.equals("isola volume cp") ? Kind.VOLUME_PATH : Kind.SANDBOX_PATH;
         case "--provider" -> remote ? Kind.SERVER_PROVIDER : Kind.LOCAL_PROVIDER;
         case "PROVIDER" -> Kind.LOCAL_PROVIDER;
-        case "--image", "IMAGE" -> Kind.IMAGE;
+        case "--image", "IMAGE" -> remote ? Kind.SERVER_IMAGE : Kind.LOCAL_IMAGE;
         case "--template" -> Kind.TEMPLATE;
         case "--context" -> Kind.CONTEXT;
         case "NAME" -> named(command);
@@ -200,11 +205,13 @@ record CompletionContext(
       };
     }
 
-    private static Kind named(String command) {
+    private Kind named(String command) {
       return switch (command) {
         case "isola volume rm", "isola volume files" -> Kind.VOLUME;
         case "isola template show", "isola template rm", "isola template build" -> Kind.TEMPLATE;
-        case "isola image show", "isola image check", "isola image remove" -> Kind.IMAGE;
+        case "isola image show", "isola image rm" ->
+            local ? Kind.LOCAL_IMAGE : Kind.CONFIGURED_IMAGE;
+        case "isola image check" -> Kind.LOCAL_IMAGE;
         case "isola contexts", "isola logout" -> Kind.CONTEXT;
         default -> Kind.NONE;
       };

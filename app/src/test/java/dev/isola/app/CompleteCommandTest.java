@@ -1,9 +1,12 @@
 package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.isola.app.CommandLineFixture.CommandResult;
+import dev.isola.host.image.ImageSource;
+import dev.isola.host.image.ImageStore;
 import dev.isola.testing.fake.FakeProvider;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -13,7 +16,9 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -108,10 +113,32 @@ class CompleteCommandTest {
   }
 
   @Test
+  void completesImagesOfTheServerAndOfThisMachine() throws IOException {
+    Path tree = folder.resolve("tree");
+    Files.createDirectories(tree.resolve("etc"));
+    addImage(data, "org/tool:v1", tree);
+    addImage(folder.resolve("data"), "mine", tree);
+    assertThat(complete("create", "--image", "")).containsExactly("org/tool:v1");
+    assertThat(complete("run", "--image", "")).containsExactly("mine");
+    assertThat(complete("image", "rm", "o")).containsExactly("org/tool:v1");
+    assertThat(complete("image", "show", "")).containsExactly("org/tool:v1");
+    assertThat(complete("image", "remove", "--local", "")).containsExactly("mine");
+    assertThat(complete("image", "check", "")).containsExactly("mine");
+    CommandLineFixture unconfigured = fixture("");
+    assertThat(unconfigured.call("complete", "--", "image", "rm", "").out()).isEqualTo("mine\n");
+  }
+
+  private static void addImage(Path data, String name, Path tree) {
+    new ImageStore(data).add(name, ImageSource.path(tree), ImageStore.AddOptions.DEFAULT);
+  }
+
+  @Test
   void unreachableOrSilentServerYieldsNothing() throws IOException {
     assertThat(completeAt("http://127.0.0.1:1", "exec", "")).isEmpty();
     try (ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
-      assertThat(completeAt("http://127.0.0.1:" + silent.getLocalPort(), "exec", "")).isEmpty();
+      String url = "http://127.0.0.1:" + silent.getLocalPort();
+      assertThat(completeAt(url, "exec", "")).isEmpty();
+      assertThat(completeAt(url, "create", "--image", "")).isEmpty();
     }
     CommandLineFixture unconfigured = fixture("");
     unconfigured.env.remove("ISOLA_API_KEY");
@@ -122,8 +149,18 @@ class CompleteCommandTest {
 
   @Test
   void namesThatAShellWouldInterpretAreOmitted() throws IOException {
+    List<String> names = List.of("$(touch x)", "`x`", "a b", "-rf", "a\\u001b[2J", "fine-1");
+    String images =
+        names.stream()
+            .map(
+                name ->
+                    "{\"name\":\""
+                        + name
+                        + "\",\"createdAt\":\"2026-01-01T00:00:00Z\",\"source\":\"s\","
+                        + "\"digest\":\"d\",\"size\":1,\"architecture\":\"a\"}")
+            .collect(Collectors.joining(","));
     String sandboxes =
-        Stream.of("$(touch x)", "`x`", "a b", "-rf", "a\\u001b[2J", "fine-1")
+        names.stream()
             .map(
                 name ->
                     "{\"id\":\"i\",\"name\":\""
@@ -131,14 +168,15 @@ class CompleteCommandTest {
                         + "\",\"state\":\"running\",\"provider\":\"p\",\"isolation\":\"vm\","
                         + "\"createdAt\":\"2026-01-01T00:00:00Z\","
                         + "\"lastActivity\":\"2026-01-01T00:00:00Z\",\"tags\":{}}")
-            .reduce((a, b) -> a + "," + b)
-            .orElseThrow();
+            .collect(Collectors.joining(","));
     HttpServer hostile =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     hostile.createContext(
         "/",
         exchange -> {
-          byte[] body = ("{\"sandboxes\":[" + sandboxes + "]}").getBytes(StandardCharsets.UTF_8);
+          byte[] body =
+              ("{\"sandboxes\":[" + sandboxes + "],\"images\":[" + images + "]}")
+                  .getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(200, body.length);
           try (OutputStream out = exchange.getResponseBody()) {
             out.write(body);
@@ -146,34 +184,112 @@ class CompleteCommandTest {
         });
     hostile.start();
     try {
-      assertThat(completeAt("http://127.0.0.1:" + hostile.getAddress().getPort(), "exec", ""))
-          .containsExactly("fine-1", "i");
+      String url = "http://127.0.0.1:" + hostile.getAddress().getPort();
+      assertThat(completeAt(url, "exec", "")).containsExactly("fine-1", "i");
+      assertThat(completeAt(url, "create", "--image", "")).containsExactly("fine-1");
     } finally {
       hostile.stop(0);
     }
   }
 
+  /** Runs a completion script in its shell, with a function in place of the command. */
+  private String runScript(String shell, String... command)
+      throws IOException, InterruptedException {
+    assumeTrue(
+        Stream.of(System.getenv("PATH").split(":"))
+            .anyMatch(folder -> Files.isExecutable(Path.of(folder, shell))),
+        "NOT RUN: " + shell + " is not installed");
+    Path script =
+        Files.writeString(
+            folder.resolve("completion." + shell),
+            fixture(server.url).call("completion", shell).out());
+    Path output = folder.resolve("output");
+    List<String> words = new ArrayList<>(List.of(command));
+    words.add(script.toString());
+    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+    builder.environment().put("HOME", folder.toString());
+    Process process = builder.redirectOutput(output.toFile()).start();
+    assertThat(process.waitFor()).as(Files.readString(output)).isZero();
+    return Files.readString(output);
+  }
+
   @Test
   void bashScriptOffersTheCandidatesAsTheyAre() throws IOException, InterruptedException {
-    Path script = folder.resolve("completion.bash");
-    Files.writeString(script, fixture(server.url).call("completion", "bash").out());
-    Path output = folder.resolve("output");
-    Process bash =
-        new ProcessBuilder(
-                "bash",
-                "-c",
-                """
-                source "$1"
-                isola() { [ "$1 $2" = "complete --" ] && printf '%s\\n' "$*" 'web' '$(echo bad)'; }
-                COMP_WORDS=(isola exec w); COMP_CWORD=2; _isola; printf '%s\\n' "${COMPREPLY[@]}"
-                COMP_WORDS=(isola ins); COMP_CWORD=1; _isola; printf '%s\\n' "${COMPREPLY[@]}"
-                """,
-                "bash",
-                script.toString())
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
-    assertThat(bash.waitFor()).as(Files.readString(output)).isZero();
-    assertThat(output).hasContent("complete -- exec w\nweb\n$(echo bad)\ninspect\n");
+    String program =
+        """
+        source "$1"
+        isola() { [ "$1 $2" = "complete --" ] && printf '%s\\n' "$*" 'web' '$(echo bad)'; }
+        try() { COMP_LINE=$1 COMP_POINT=${#1}; _isola; printf '<%s>\\n' "${COMPREPLY[@]}"; }
+        try 'isola exec w'
+        try 'isola exec '
+        try 'isola ins'
+        isola() { printf '%s\\n' python:3.13 python:3.14; }
+        try 'isola create --image python:3'
+        COMP_WORDBREAKS=${COMP_WORDBREAKS//:}
+        try 'isola create --image python:3'
+        """;
+    assertThat(runScript("bash", "bash", "-c", program, "bash"))
+        .isEqualTo(
+            """
+            <complete -- exec w>
+            <web>
+            <$(echo bad)>
+            <complete -- exec >
+            <web>
+            <$(echo bad)>
+            <inspect>
+            <3.13>
+            <3.14>
+            <python:3.13>
+            <python:3.14>
+            """);
+  }
+
+  @Test
+  void zshScriptOffersTheCandidatesAsTheyAre() throws IOException, InterruptedException {
+    String program =
+        """
+        compdef() { : }
+        compadd() { printf '<%s>\\n' "${(@P)2}" }
+        _files() { print files }
+        source $1
+        isola() { [[ "$1 $2" == "complete --" ]] && printf '%s\\n' "$*" python:3.14 '$(echo bad)' }
+        try() { words=("$@"); CURRENT=$#; _isola }
+        try isola exec w
+        try isola exec ''
+        try isola ins
+        isola() { : }
+        try isola run ''
+        """;
+    assertThat(runScript("zsh", "zsh", "-f", "-c", program, "zsh"))
+        .startsWith(
+            """
+            <complete -- exec w>
+            <python:3.14>
+            <$(echo bad)>
+            <complete -- exec >
+            <python:3.14>
+            <$(echo bad)>
+            """)
+        .contains("\n<inspect>\n")
+        .endsWith("\nfiles\n");
+  }
+
+  @Test
+  void fishScriptOffersTheCandidatesAsTheyAre() throws IOException, InterruptedException {
+    String program =
+        """
+        source $argv[1]
+        function isola
+          string join ' ' -- $argv
+          printf '%s\\n' web python:3.14 '$(echo bad)'
+        end
+        complete -C 'isola exec w'
+        echo --
+        complete -C 'isola ins'
+        """;
+    assertThat(runScript("fish", "fish", "--no-config", "-c", program).lines())
+        .contains("web", "inspect")
+        .doesNotContain("bad");
   }
 }

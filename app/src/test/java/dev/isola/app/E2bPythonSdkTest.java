@@ -42,12 +42,12 @@ class E2bPythonSdkTest {
   /** The number of tests per area is asserted, so that a missing test is noticed. */
   @ParameterizedTest
   @CsvSource({
-    "commands, 17",
+    "commands, 18",
     "files, 13",
     "urls, 3",
-    "watch, 4",
+    "watch, 5",
     "pty, 2",
-    "lifecycle, 14",
+    "lifecycle, 15",
     "templates, 5",
     "volumes, 5",
     "async, 6"

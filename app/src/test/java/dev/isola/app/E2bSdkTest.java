@@ -63,7 +63,7 @@ class E2bSdkTest {
     "watch, 5",
     "pty, 3",
     "git, 3",
-    "lifecycle, 10",
+    "lifecycle, 12",
     "snapshots, 3",
     "templates, 9",
     "volumes, 7",

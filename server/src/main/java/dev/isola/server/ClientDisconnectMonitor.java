@@ -2,11 +2,12 @@ package dev.isola.server;
 
 import dev.isola.server.route.Exchange;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.eclipse.jetty.io.AbstractEndPoint;
+import org.eclipse.jetty.io.Connection;
 import org.eclipse.jetty.io.EndPoint;
-import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 
@@ -15,27 +16,28 @@ import org.eclipse.jetty.util.Callback;
  * report to a thread that neither reads nor writes. The thread of the request is interrupted.
  *
  * <p>A client that has shut down its sending side cannot be distinguished from one that has
- * disconnected, and is treated as disconnected. If the client has already sent its next request,
- * the byte read here is lost; the connection is then closed after this response, and the client
- * repeats its request. Once the response has begun, a further request counts as a disconnect.
+ * disconnected, and is treated as disconnected. A client may also send its next request: as soon as
+ * it has read the response, which is earlier than the end of the handler, or before that. The byte
+ * that was read is then returned to the connection, and the watch ends.
  */
 final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callback {
   private final AbstractEndPoint endPoint;
-  private final Response response;
+  private final Connection.UpgradeTo connection;
   private final Thread worker = Thread.currentThread();
   private final ReentrantLock lock = new ReentrantLock();
   private boolean watching = true;
 
-  private ClientDisconnectMonitor(AbstractEndPoint endPoint, Response response) {
+  private ClientDisconnectMonitor(AbstractEndPoint endPoint, Connection.UpgradeTo connection) {
     this.endPoint = endPoint;
-    this.response = response;
+    this.connection = connection;
   }
 
-  static Exchange.DisconnectWatch watch(EndPoint endPoint, Response response) {
-    if (!(endPoint instanceof AbstractEndPoint abstractEndPoint)) {
+  static Exchange.DisconnectWatch watch(EndPoint endPoint) {
+    if (!(endPoint instanceof AbstractEndPoint abstractEndPoint)
+        || !(endPoint.getConnection() instanceof Connection.UpgradeTo connection)) {
       return () -> {};
     }
-    ClientDisconnectMonitor monitor = new ClientDisconnectMonitor(abstractEndPoint, response);
+    ClientDisconnectMonitor monitor = new ClientDisconnectMonitor(abstractEndPoint, connection);
     return abstractEndPoint.tryFillInterested(monitor) ? monitor : () -> {};
   }
 
@@ -55,17 +57,16 @@ final class ClientDisconnectMonitor implements Exchange.DisconnectWatch, Callbac
   }
 
   private void checkInput() throws IOException {
-    int read = endPoint.fill(BufferUtil.allocate(1));
+    ByteBuffer input = BufferUtil.allocate(1);
+    int read = endPoint.fill(input);
     if (read < 0) {
       interruptWorker();
     } else if (read == 0) {
       endPoint.tryFillInterested(this);
-    } else if (response.isCommitted()) {
-      // The close can no longer be announced, and the rest would be taken for another request.
-      interruptWorker();
     } else {
       watching = false;
-      response.getHeaders().put("Connection", "close");
+      // The connection parses it after this request; an upgrade passes input on in the same way.
+      connection.onUpgradeTo(input);
     }
   }
 

@@ -14,7 +14,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Optional;
-import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
@@ -24,9 +23,6 @@ record ErrorRenderer(Log log) {
 
   /** The detail of an error that becomes the header Allow. */
   static final String ALLOW = "allow";
-
-  /** The largest request body that is drained before an error response. */
-  private static final int MAX_DRAINED = 64 * 1024;
 
   /** Writes the error response, or aborts the connection if another response has begun. */
   void render(
@@ -47,12 +43,14 @@ record ErrorRenderer(Log log) {
     }
     try {
       Thread.interrupted(); // the response must still be written
-      if (!clientLeft) {
-        drainBody(request);
-      }
+      RequestBodyDrain drain = new RequestBodyDrain(request);
+      boolean bodyLeft = !clientLeft && !drain.isComplete();
       response.reset();
       response.getHeaders().put("X-Request-Id", logEntry.id);
       response.getHeaders().put("Cache-Control", "no-store");
+      if (bodyLeft) {
+        response.getHeaders().put("Connection", "close");
+      }
       Fault fault =
           clientLeft
               ? Fault.of(
@@ -77,16 +75,12 @@ record ErrorRenderer(Log log) {
       }
       byte[] text = Json.bytes(problem.body());
       JettyExchange.writeResponse(response, problem.status(), problem.mediaType(), text);
+      if (bodyLeft) {
+        drain.discardRest();
+      }
       callback.succeeded();
     } catch (IOException | RuntimeException e) {
       callback.failed(e); // the client disconnected
-    }
-  }
-
-  /** Reads the rest of a small body. A client that is still sending would not see the response. */
-  private static void drainBody(Request request) throws IOException {
-    if (request.getLength() > 0 && request.getLength() <= MAX_DRAINED) {
-      Content.Source.asInputStream(request).readNBytes(MAX_DRAINED);
     }
   }
 

@@ -135,7 +135,22 @@ record JettyExchange(
 
   @Override
   public DisconnectWatch interruptOnDisconnect() {
-    return ClientDisconnectMonitor.watch(endPoint(), response);
+    return ClientDisconnectMonitor.watch(endPoint());
+  }
+
+  @Override
+  public void resetOnClose() {
+    Object transport = endPoint();
+    while (transport instanceof EndPoint encrypted) {
+      transport = encrypted.getTransport();
+    }
+    if (transport instanceof SocketChannel channel && channel.isOpen()) {
+      try {
+        channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+      } catch (IOException e) {
+        // The connection is closed already.
+      }
+    }
   }
 
   @Override

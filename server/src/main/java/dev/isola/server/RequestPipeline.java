@@ -88,6 +88,7 @@ final class RequestPipeline extends Handler.Abstract {
       request.addIdleTimeoutListener(timeout -> false);
       serve(request, response, logEntry, lifetime);
       if (!lifetime.isTakenOver()) {
+        new RequestBodyDrain(request).discardUnread();
         callback.succeeded();
       }
     } catch (Exception | LinkageError | StackOverflowError e) {

@@ -215,6 +215,18 @@ class ApiTest {
   }
 
   @Test
+  void emptyArgvBesideACommandCountsAsAbsent() throws IOException {
+    String sandbox = "/api/v1/sandboxes/" + sandbox();
+    assertThat(client.post(sandbox + "/exec", "{\"command\":\"echo on\",\"argv\":[]}").json())
+        .containsEntry("stdout", "on\n");
+    assertThat(client.post(sandbox + "/executions", "{\"command\":\"true\",\"argv\":[]}").status())
+        .isEqualTo(201);
+    for (String both : List.of("{\"argv\":[]}", "{\"command\":\"true\",\"argv\":[\"true\"]}")) {
+      assertThat(client.post(sandbox + "/exec", both).status()).as(both).isEqualTo(400);
+    }
+  }
+
+  @Test
   void execEnforcesTimeoutAndOutputLimit() throws IOException {
     String id = sandbox();
     Map<String, Object> slow =

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Folder with the state of an installation: the instance id and one folder per provider. */
 public final class DataFolder {
+  /** Folder of image builds without a server, in the data folder of the installation. */
+  public static final String BUILDS = "builds";
+
   /** Other users may traverse the folder, to reach workspaces they own, but not list it. */
   private static final Set<PosixFilePermission> TRAVERSABLE =
       PosixFilePermissions.fromString("rwx--x--x");
@@ -64,6 +67,11 @@ public final class DataFolder {
 
   public Path path() {
     return path;
+  }
+
+  /** Returns the data folder of image builds without a server, which has an instance id too. */
+  public DataFolder builds() {
+    return new DataFolder(path.resolve(BUILDS));
   }
 
   /** Returns the folder, creating it if it does not exist. */

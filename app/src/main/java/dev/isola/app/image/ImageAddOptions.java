@@ -3,11 +3,13 @@ package dev.isola.app.image;
 import dev.isola.app.cli.Arguments;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
+import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.UsageException;
 import dev.isola.host.image.ImageLimits;
 import dev.isola.host.image.ImageSource;
 import dev.isola.host.image.ImageStore;
+import dev.isola.spi.InstanceId;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -36,10 +38,12 @@ final class ImageAddOptions {
   /** Adds the image to those of this machine and prints it. */
   int add(CommandContext context, String name, ImageSource source) {
     Console console = context.console();
+    DataFolder data = context.dataFolder();
+    InstanceId _ = data.instance(); // isola purge removes a folder only if it has an id
     return print(
         console,
         ImageReport.of(
-            new ImageStore(context.dataFolder().createIfMissing())
+            new ImageStore(data.path())
                 .add(
                     name,
                     source,

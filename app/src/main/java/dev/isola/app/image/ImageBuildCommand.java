@@ -8,13 +8,16 @@ import dev.isola.app.cli.UsageException;
 import dev.isola.app.remote.RecipeFile;
 import dev.isola.client.Images;
 import dev.isola.host.image.DebianRecipe;
+import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageSource;
 import dev.isola.spi.spec.NetworkMode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Stack;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -130,8 +133,12 @@ final class ImageBuildCommand implements CliCommand {
   @Override
   public int run() {
     if (file != null) {
-      RecipeBuild build = recipeBuild(file);
-      return place.run(context, store -> build.onThisMachine(), build::onServer);
+      String recipe = file;
+      return place.run(
+          context,
+          store -> recipeBuild(recipe, base -> store.find(base).map(Image::env)).onThisMachine(),
+          images ->
+              recipeBuild(recipe, base -> RecipeFile.variables(images, base)).onServer(images));
     }
     refuse("-f", network != null, "--network");
     refuse("-f", !provider.isEmpty(), "--provider");
@@ -146,7 +153,8 @@ final class ImageBuildCommand implements CliCommand {
     return place.run(context, store -> fromPackages(ready), this::readyOnServer);
   }
 
-  private RecipeBuild recipeBuild(String recipe) {
+  private RecipeBuild recipeBuild(
+      String recipe, Function<String, Optional<Map<String, String>>> images) {
     boolean packaged = from != null || mirror != null || !packages.isEmpty();
     if (packaged || !variant.equals(DebianRecipe.VARIANT)) {
       throw new UsageException(
@@ -158,7 +166,9 @@ final class ImageBuildCommand implements CliCommand {
         context,
         name,
         RecipeFile.load(
-            Arguments.hostPath("--file", recipe), Arguments.variables("--build-arg", arguments)),
+            Arguments.hostPath("--file", recipe),
+            Arguments.variables("--build-arg", arguments),
+            images),
         provider,
         network == null ? NetworkMode.NONE : Arguments.network("--network", network));
   }

@@ -35,7 +35,7 @@ final class ImageListCommand implements CliCommand {
     } else if (images.isEmpty()) {
       console.print("no images; create one with isola image build base\n");
     } else {
-      console.print(ImageReport.table(images));
+      console.print(ImageReport.table(images).fitted(console.columns()));
     }
     return ExitCodes.OK;
   }

@@ -102,7 +102,7 @@ record ImageReport(
         + "\n";
   }
 
-  static String table(List<ImageReport> images) {
+  static Table table(List<ImageReport> images) {
     Table table = new Table().row("NAME", "SIZE", "FILES", "ARCHITECTURE", "CREATED", "SOURCE");
     for (ImageReport image : images) {
       table.row(
@@ -113,7 +113,7 @@ record ImageReport(
           image.createdAt.toString().substring(0, 10),
           CellFormat.text(image.source));
     }
-    return table.text();
+    return table;
   }
 
   String text() {

@@ -18,6 +18,7 @@ import dev.isola.engine.template.BuildSettings;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.ProviderContext;
@@ -40,13 +41,11 @@ import java.util.function.Consumer;
 
 /**
  * Builds images without a server, with an engine in this process. The engine has a data folder of
- * its own, {@value #FOLDER} in that of the installation, with its ledger, its sandboxes and the
+ * its own, {@link DataFolder#builds} of the installation, with its ledger, its sandboxes and the
  * cache of steps, so that it does not touch the sandboxes of a server. Images are those of the
  * installation. One process builds at a time.
  */
 final class LocalBuilds implements AutoCloseable {
-  static final String FOLDER = "builds";
-
   private static final InstantSource CLOCK = InstantSource.system();
 
   private final DataFolder installation;
@@ -59,7 +58,8 @@ final class LocalBuilds implements AutoCloseable {
   private LocalBuilds(CommandContext context) {
     Config installed = context.configSources(null, List.of()).readOrThrow();
     installation = new DataFolder(installed.get(ConfigKeys.DATA));
-    DataFolder builds = new DataFolder(installation.createIfMissing().resolve(FOLDER));
+    InstanceId _ = installation.instance(); // isola purge removes a folder only if it has an id
+    DataFolder builds = installation.builds();
     try {
       lock(builds.createIfMissing().resolve("lock"), context.console());
       templates = open(context, builds).templates();

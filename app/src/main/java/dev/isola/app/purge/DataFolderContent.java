@@ -1,5 +1,6 @@
 package dev.isola.app.purge;
 
+import dev.isola.app.cli.DataFolder;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -26,6 +27,7 @@ record DataFolderContent(List<Path> own, List<Path> others) {
           "volume-disks",
           "templates",
           "leases",
+          DataFolder.BUILDS,
           "instances",
           "secrets.key",
           "instance");

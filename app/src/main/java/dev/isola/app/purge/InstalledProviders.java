@@ -40,13 +40,13 @@ final class InstalledProviders implements AutoCloseable {
 
   private void read(CommandContext context, Config config, PurgeTarget target) throws IOException {
     names.addAll(context.providers(config, new DataFolder(target.data())).names());
-    if (target.recorded().isPresent()) {
-      Providers providers = context.providers(config, new DataFolder(target.data()));
+    for (Path folder : target.recorded().keySet()) {
+      Providers providers = context.providers(config, new DataFolder(folder));
       opened.add(providers);
-      resources.add(ProviderResources.ofUsed(providers, target.data()));
+      resources.add(ProviderResources.ofUsed(providers, folder));
     }
     for (InstanceTraces traces : target.instances().values()) {
-      if (target.recorded().filter(traces.instance()::equals).isEmpty()) {
+      if (!target.recorded().containsValue(traces.instance())) {
         Path folder = Files.createTempDirectory("isola-purge");
         temporary.add(folder);
         Files.writeString(folder.resolve("instance"), traces.instance() + "\n");

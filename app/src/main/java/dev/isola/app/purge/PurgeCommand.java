@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -140,18 +141,21 @@ public final class PurgeCommand implements CliCommand {
   /** Refuses while a process uses the data folder. */
   private static void requireUnused(PurgeTarget target) {
     Path data = target.data();
-    Path ledger = data.resolve(LedgerLocation.FOLDER);
-    Optional<String> server =
-        Files.isDirectory(ledger) ? LedgerFiles.owner(ledger) : Optional.empty();
+    Optional<String> user =
+        Stream.of(data, new DataFolder(data).builds().path())
+            .map(folder -> folder.resolve(LedgerLocation.FOLDER))
+            .filter(Files::isDirectory)
+            .flatMap(ledger -> LedgerFiles.owner(ledger).stream())
+            .findFirst();
     Optional<String> owner =
-        server.or(
+        user.or(
             () ->
                 target.launchers().stream()
                     .filter(HostProcess.Launcher::hasOwner)
                     .map(launcher -> Long.toString(launcher.owner()))
                     .findFirst());
     if (owner.isPresent()) {
-      throw inUse("process " + owner.get() + " (isola serve or isola run) uses " + data);
+      throw inUse("process " + owner.get() + " (isola serve, run or image build) uses " + data);
     }
     if (!new SandboxLeases(data).held().isEmpty()) {
       throw inUse("isola run uses " + data);

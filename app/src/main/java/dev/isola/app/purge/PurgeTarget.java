@@ -1,5 +1,6 @@
 package dev.isola.app.purge;
 
+import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.UsageException;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,13 +23,14 @@ import java.util.TreeSet;
  * The installations to purge, and those that are visible and stay.
  *
  * @param data the data folder, which may not exist
- * @param recorded the id in the data folder; empty if the folder was removed
+ * @param recorded the folders with an id: the data folder and that of image builds in it; empty if
+ *     the data folder was removed
  * @param instances the traces of the installations to purge
  * @param others the ids of the other installations that are visible
  */
 record PurgeTarget(
     Path data,
-    Optional<InstanceId> recorded,
+    Map<Path, InstanceId> recorded,
     Map<String, InstanceTraces> instances,
     Set<String> others) {
 
@@ -36,11 +39,17 @@ record PurgeTarget(
    * although it was removed, and those that the operator names.
    */
   static PurgeTarget of(Path data, List<String> named, boolean all) {
-    Optional<InstanceId> recorded = recorded(data);
+    Map<Path, InstanceId> recorded = new LinkedHashMap<>();
+    for (Path folder : List.of(data, new DataFolder(data).builds().path())) {
+      recorded(folder).ifPresent(id -> recorded.put(folder, id));
+    }
     Map<String, InstanceTraces> visible = InstanceTraces.all(DataFolderTraces.of(real(data)));
     Map<String, InstanceTraces> chosen = new TreeMap<>();
-    recorded.ifPresent(
-        id -> chosen.put(id.value(), visible.getOrDefault(id.value(), InstanceTraces.none(id))));
+    recorded
+        .values()
+        .forEach(
+            id ->
+                chosen.put(id.value(), visible.getOrDefault(id.value(), InstanceTraces.none(id))));
     visible.forEach(
         (id, traces) -> {
           if (traces.inDataFolder() || all) {

@@ -1,6 +1,9 @@
 package dev.isola.app.remote;
 
 import dev.isola.app.cli.UsageException;
+import dev.isola.client.Images;
+import dev.isola.client.error.InvalidRequest;
+import dev.isola.client.error.NotFound;
 import dev.isola.document.RecipeDocument;
 import dev.isola.document.dockerfile.Dockerfile;
 import dev.isola.document.recipe.Recipe;
@@ -13,6 +16,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -52,15 +57,19 @@ public final class RecipeFile {
    *
    * @param path the file, or a folder with {@value #NAME} or {@value #DOCKERFILE}
    * @param arguments values for the ARG instructions of a Dockerfile
+   * @param images returns the variables of an image; empty if there is no such image
    * @throws dev.isola.spi.error.InvalidRequest listing every error in it, or the first one of a
    *     Dockerfile
    */
-  public static LoadedRecipe load(Path path, Map<String, String> arguments) {
+  public static LoadedRecipe load(
+      Path path,
+      Map<String, String> arguments,
+      Function<String, Optional<Map<String, String>>> images) {
     boolean folder = Files.isDirectory(path);
     Path file = folder ? inFolder(path) : path;
     Path parent = folder ? path : Objects.requireNonNullElse(path.getParent(), Path.of("."));
     if (DOCKERFILES.matcher(file.getFileName().toString()).matches()) {
-      Dockerfile read = Dockerfile.read(text(file), arguments);
+      Dockerfile read = Dockerfile.read(text(file), arguments, images);
       Recipe _ = RecipeDocument.check(read.recipe());
       return new LoadedRecipe(read.recipe(), parent, read.notes());
     }
@@ -71,6 +80,19 @@ public final class RecipeFile {
     Map<String, Object> document = parse(file);
     Recipe _ = RecipeDocument.check(document);
     return new LoadedRecipe(document, parent, List.of());
+  }
+
+  /** Returns the variables of an image of a server; empty if there is no such image. */
+  public static Optional<Map<String, String>> variables(Images images, String name) {
+    try {
+      Map<String, String> env = new LinkedHashMap<>();
+      if (images.get(name).document().get("env") instanceof Map<?, ?> variables) {
+        variables.forEach((key, value) -> env.put(String.valueOf(key), String.valueOf(value)));
+      }
+      return Optional.of(env);
+    } catch (NotFound | InvalidRequest e) {
+      return Optional.empty();
+    }
   }
 
   private static Path inFolder(Path folder) {

@@ -1,5 +1,6 @@
 package dev.isola.app.remote;
 
+import dev.isola.client.ImageInfo;
 import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.Sandbox;
@@ -63,6 +64,10 @@ public record ServerNames(
     return query(isola -> isola.templates().list().stream().map(TemplateInfo::name).toList());
   }
 
+  public List<String> images() {
+    return query(isola -> isola.images().list().stream().map(ImageInfo::name).toList());
+  }
+
   public List<String> providers() {
     return query(
         isola -> isola.providers().stream().map(one -> String.valueOf(one.get("name"))).toList());
@@ -73,11 +78,20 @@ public record ServerNames(
     return List.copyOf(Contexts.of(variables).all().keySet());
   }
 
-  private List<String> query(Function<Isola, List<String>> names) {
+  /** Returns whether an option, a variable or a login selects a server. */
+  public boolean isConfigured() {
+    return options().resolveIfConfigured(variables).isPresent();
+  }
+
+  private ServerOptions options() {
     ServerOptions options = new ServerOptions();
     options.url = url.orElse(null);
     options.context = contextName.orElse(null);
-    ServerOptions.Server server = options.resolve(variables);
+    return options;
+  }
+
+  private List<String> query(Function<Isola, List<String>> names) {
+    ServerOptions.Server server = options().resolve(variables);
     try (Isola isola =
         Isola.connect(
             IsolaOptions.of(server.url(), server.key()).withTimeout(TIMEOUT).withAttempts(1))) {

@@ -79,7 +79,8 @@ final class TemplateBuildCommand extends RemoteCommand {
     RecipeFile.LoadedRecipe recipe =
         RecipeFile.load(
             file == null ? source : Arguments.hostPath("--file", file),
-            Arguments.variables("--build-arg", arguments));
+            Arguments.variables("--build-arg", arguments),
+            image -> RecipeFile.variables(isola.images(), image));
     recipe.notes().forEach(note -> console.printErr("note: " + note));
     TemplateRecipe read = new TemplateRecipe(recipe.document());
     try (TemplateBuild build = isola.templates().build(name, read, source, provider, network)) {

@@ -27,6 +27,7 @@ import dev.isola.store.Ledger;
 import dev.isola.store.Ledgers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
@@ -73,6 +74,7 @@ public final class RunningServer implements AutoCloseable {
 
   private void start(CliEnvironment environment, Config config, InstantSource clock) {
     DataFolder data = new DataFolder(config.get(ConfigKeys.DATA));
+    Path _ = data.createIfMissing(); // also for a ledger that is elsewhere
     Ledger ledger = Ledgers.open(LedgerLocation.of(config, data));
     closers.push(ledger::close);
     closers.push(new ShutdownReport(config, ledger, log)::write);

@@ -8,8 +8,12 @@ import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.LiveServer;
 import dev.isola.app.SmallImage;
 import dev.isola.app.cli.CliEnvironment;
+import dev.isola.app.cli.DataFolder;
 import dev.isola.host.image.ImageStore;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.provider.oci.CrunProviderFactory;
+import dev.isola.provider.oci.GvisorProviderFactory;
+import dev.isola.spi.provider.ProviderFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +25,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code isola image build -f} and {@code isola commit}, with builds in real sandboxes. */
 @Timeout(300)
@@ -96,7 +102,7 @@ class ImageBuildCommandTest {
   }
 
   private static List<Path> leftBySandboxes() throws IOException {
-    Path folder = data.resolve(LocalBuilds.FOLDER).resolve("bubblewrap/sandboxes");
+    Path folder = new DataFolder(data).builds().path().resolve("bubblewrap/sandboxes");
     if (!Files.isDirectory(folder)) {
       return List.of();
     }
@@ -181,6 +187,18 @@ class ImageBuildCommandTest {
   }
 
   @Test
+  void dockerfileKnowsTheVariablesOfItsBase() throws IOException {
+    Files.writeString(project.resolve("Dockerfile"), "FROM small\nENV PATH=$PATH:/opt/bin\n");
+    for (boolean local : new boolean[] {true, false}) {
+      String[] words = {"image", "build", "extended", "-f", project.toString()};
+      CommandResult built = ok(local ? onMachine(words) : onServer(words));
+      assertThat(built.err()).contains("ENV PATH=/bin:/opt/bin: ").doesNotContain("note:");
+      assertThat(new ImageStore(data).require("extended").env())
+          .containsEntry("PATH", "/bin:/opt/bin");
+    }
+  }
+
+  @Test
   void progressIsRedrawnOnATerminal() {
     CommandLineFixture fixture = fixture();
     fixture.interactive = new CliEnvironment.TtyStatus(false, false, true);
@@ -240,6 +258,10 @@ class ImageBuildCommandTest {
         .doesNotContain("rootfs");
     assertThat(ok(onServer("image", "ls", "--json")).out()).contains("\"name\":\"org/remote:2\"");
     assertThat(ok(onServer("image", "ls", "--local")).out()).startsWith("no images");
+    CommandResult snapshots = ok(onServer("snapshot", "ls"));
+    assertThat(snapshots.out()).startsWith("no snapshots;");
+    assertThat(snapshots.err()).contains("cached steps of builds are not listed; --all lists them");
+    assertThat(ok(onServer("snapshot", "ls", "--all")).out()).contains("ID ", "SANDBOX");
     String id = ok(onServer("create", "--image", "org/remote:2")).out().strip();
     assertThat(ok(onServer("exec", id, "--", "cat", "/srv/app/main.txt")).out())
         .isEqualTo("first\n");
@@ -250,6 +272,34 @@ class ImageBuildCommandTest {
     assertThat(onServer("image", "build", "x", "--from", "debian:12").err()).contains("--local");
     assertThat(onServer("image", "rm", "small", "nosuch").code()).isEqualTo(125);
     assertThat(new ImageStore(data).find("small")).isPresent();
+  }
+
+  /** Bubblewrap is covered in full below; other runtimes have other roots. */
+  @ParameterizedTest
+  @ValueSource(classes = {CrunProviderFactory.class, GvisorProviderFactory.class})
+  void sandboxOfAnOciRuntimeIsCommittedToAnImage(Class<? extends ProviderFactory> factory)
+      throws Exception {
+    ProviderFactory provider = factory.getDeclaredConstructor().newInstance();
+    Path ownData = folder.resolve("oci");
+    Path ownScratch = Files.createDirectories(folder.resolve("scratch"));
+    SmallImage.addTo(ownData, ownScratch);
+    try (LiveServer oci = LiveServer.start(ownData, provider)) {
+      CommandLineFixture fixture = new CommandLineFixture(folder.resolve("client"));
+      fixture.env.put("XDG_CONFIG_HOME", folder.resolve("config").toString());
+      fixture.env.put("ISOLA_URL", oci.url);
+      fixture.env.put("ISOLA_API_KEY", LiveServer.KEY);
+      CommandResult created = fixture.call("create", "--image", "small", "--user", "root");
+      assumeTrue(created.code() == 0, () -> "NOT RUN: " + provider.name() + ": " + created.err());
+      String id = created.out().strip();
+      String change = "echo work > /workspace/kept; echo root > /etc/kept; rm /etc/removed";
+      ok(fixture.call("exec", id, "--", "sh", "-c", change));
+      assertThat(ok(fixture.call("commit", id, "mine:1")).out()).startsWith("mine:1: ");
+      String second = ok(fixture.call("create", "--image", "mine:1")).out().strip();
+      String look = "cat /workspace/kept /etc/kept; ls /etc/removed 2>/dev/null; id -un";
+      assertThat(fixture.call("exec", second, "--", "sh", "-c", look).out())
+          .isEqualTo("work\nroot\nroot\n");
+      ok(fixture.call("rm", "-f", id, second));
+    }
   }
 
   @Test

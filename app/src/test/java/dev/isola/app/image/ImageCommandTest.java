@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
+import dev.isola.app.cli.CliEnvironment;
 import dev.isola.host.image.ImageStore;
 import dev.isola.spi.SandboxId;
 import java.io.ByteArrayInputStream;
@@ -55,6 +56,25 @@ class ImageCommandTest {
     assertThat(removed.out() + removed.err()).isEmpty();
     assertThat(isola().call("image", "list").out())
         .isEqualTo("no images; create one with isola image build base\n");
+  }
+
+  @Test
+  void listFitsTheTerminal() throws IOException {
+    String longName = "registry.example.org/organization/a-tool-with-a-long-name:v1.2.3";
+    Path deep = Files.createDirectories(folder.resolve("d".repeat(60)).resolve("e".repeat(60)));
+    Files.writeString(deep.resolve("file"), "x");
+    assertThat(isola().call("image", "import", longName, deep.toString()).code()).isZero();
+    CommandLineFixture terminal = isola();
+    terminal.interactive = new CliEnvironment.TtyStatus(false, true, false);
+    terminal.env.put("COLUMNS", "80");
+    assertThat(terminal.call("image", "ls").out().lines())
+        .hasSize(2)
+        .allMatch(line -> line.length() <= 80)
+        .last()
+        .asString()
+        .contains("registry.example.org/", "…");
+    assertThat(terminal.call("image", "ls", "--wide").out()).contains(longName, deep.toString());
+    assertThat(isola().call("image", "ls").out()).contains(longName, deep.toString());
   }
 
   @Test

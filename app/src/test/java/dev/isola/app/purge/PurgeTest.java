@@ -1,11 +1,13 @@
 package dev.isola.app.purge;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.HttpCalls;
 import dev.isola.app.LiveServer;
+import dev.isola.app.SmallImage;
 import dev.isola.app.cli.CliEnvironment;
 import dev.isola.conformance.leak.LeakDetector;
 import dev.isola.conformance.leak.TrackedResource;
@@ -16,7 +18,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,7 +94,7 @@ class PurgeTest {
 
   @Test
   void killedServerAndRemovedFolderLeaveNothingAfterThePurge() throws Exception {
-    Process server = startServer();
+    Process server = startIsola(folder.resolve("err"), "serve", "--port", "0");
     String url;
     try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
       url = out.readLine().substring("Isola listening on ".length());
@@ -125,26 +130,58 @@ class PurgeTest {
     }
   }
 
-  private Process startServer() throws IOException {
-    ProcessBuilder builder =
-        new ProcessBuilder(
+  /** Starts the command in a process of its own, which can be killed. */
+  private Process startIsola(Path err, String... words) throws IOException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "-Dslf4j.internal.verbosity=ERROR",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
-                "dev.isola.app.Main",
-                "serve",
-                "--port",
-                "0",
-                "--data",
-                data.toString(),
-                "--set",
-                "provider=bubblewrap")
-            .redirectError(folder.resolve("err").toFile());
-    builder.environment().put("ISOLA_API_KEY", LiveServer.KEY);
+                "dev.isola.app.Main"));
+    command.addAll(List.of(words));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(err.toFile());
+    Map<String, String> env = builder.environment();
+    env.put("ISOLA_API_KEY", LiveServer.KEY);
+    env.put("ISOLA_DATA", data.toString());
+    env.put("ISOLA_PROVIDER", "bubblewrap");
+    env.put("XDG_CONFIG_HOME", folder.resolve("config").toString()); // no login
     return builder.start();
+  }
+
+  @Test
+  void killedImageBuildLeavesNothingAfterThePurge() throws Exception {
+    SmallImage.addTo(data, folder);
+    Path dockerfile =
+        Files.writeString(
+            folder.resolve("Dockerfile"), "FROM small\nRUN echo step-runs; sleep 600\n");
+    Path err = folder.resolve("err");
+    Process build = startIsola(err, "image", "build", "-v", "slow", "-f", dockerfile.toString());
+    try {
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> Files.readString(err).contains("   step-runs") || !build.isAlive());
+      assertThat(build.isAlive()).as(Files.readString(err)).isTrue();
+      InstanceId builds = instance(data.resolve("builds"));
+
+      CommandResult refused = isola().call("purge", "--yes");
+      assertThat(refused.code()).as(refused.out()).isEqualTo(125);
+      assertThat(refused.err()).contains("process " + build.pid(), "nothing was removed");
+
+      build.destroyForcibly().waitFor();
+      assertThat(left(builds)).as("the step runs on").isNotEmpty();
+      assertThat(isola().call("purge", "--dry-run").out()).contains("sandboxes of bubblewrap: ");
+
+      CommandResult purged = isola().call("purge", "--yes");
+      assertThat(purged.code()).as(purged.out() + purged.err()).isZero();
+      assertThat(left(builds)).isEmpty();
+      assertThat(data).doesNotExist();
+    } finally {
+      build.destroyForcibly().waitFor();
+    }
   }
 
   @Test

@@ -5,6 +5,7 @@ import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Snapshotting.Capture;
 import dev.isola.spi.capability.Snapshotting.CaptureRequest;
 import dev.isola.spi.capability.Snapshotting.Coverage;
+import dev.isola.spi.file.FileUser;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
@@ -18,6 +19,9 @@ import java.util.Optional;
 record ImageExport(TemplateImages images) {
   /** Folders whose content belongs to the sandbox and not to an image. */
   static final List<String> NOT_IN_IMAGE = List.of("proc", "sys", "dev", "tmp", "run", ".isola");
+
+  /** Reads every file, whichever user the image names. */
+  private static final FileUser ALL_FILES = FileUser.rootFor("root");
 
   /**
    * Stores an image.
@@ -36,7 +40,8 @@ record ImageExport(TemplateImages images) {
     Optional<Coverage> coverage =
         snapshotting.flatMap(Snapshotting::coverage).filter(all -> coversChanges(all, base));
     if (coverage.isEmpty()) {
-      try (InputStream root = sandbox.files().exportTree("/", patterns(emptied))) {
+      try (InputStream root =
+          sandbox.files().as(ALL_FILES).exportTree("/", patterns(emptied))) {
         images.add(name, root, metadata);
       }
       return;

@@ -30,7 +30,8 @@ final class CommandBody {
           Field.optional(
               "argv",
               new Shape.ListOf(new Shape.Text(MAX_LENGTH, ""), 10_000),
-              "a program and its arguments, without a shell; alternative to command"),
+              "a program and its arguments, without a shell; alternative to command; beside"
+                  + " command, an empty list counts as absent"),
           Field.optional(
               "env",
               new Shape.MapOf(
@@ -49,7 +50,9 @@ final class CommandBody {
 
   static Command read(Map<String, Object> body) {
     Object shell = body.get("command");
-    Object argv = body.get("argv");
+    Object sent = body.get("argv");
+    // Generated clients send an empty list for a field that was not set.
+    Object argv = shell != null && List.of().equals(sent) ? null : sent;
     if ((shell == null) == (argv == null)) {
       throw Query.invalid(
           List.of(

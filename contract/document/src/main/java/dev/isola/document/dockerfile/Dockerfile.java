@@ -2,6 +2,8 @@ package dev.isola.document.dockerfile;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * A Dockerfile, read as a recipe. Supported are FROM, RUN, COPY, ADD of local files, ENV, ARG,
@@ -18,10 +20,15 @@ public record Dockerfile(Map<String, Object> recipe, List<String> notes) {
    * Reads a Dockerfile.
    *
    * @param arguments values for ARG
+   * @param images returns the variables of an image; empty if the image is not known. Called at
+   *     most once, and only if an instruction uses a variable
    * @throws dev.isola.spi.error.InvalidRequest naming the line that cannot be used
    */
-  public static Dockerfile read(String text, Map<String, String> arguments) {
-    DockerfileReader reader = new DockerfileReader(arguments);
+  public static Dockerfile read(
+      String text,
+      Map<String, String> arguments,
+      Function<String, Optional<Map<String, String>>> images) {
+    DockerfileReader reader = new DockerfileReader(arguments, images);
     Instruction.parse(text).forEach(reader::add);
     return reader.end();
   }

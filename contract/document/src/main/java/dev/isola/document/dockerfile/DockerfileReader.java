@@ -13,15 +13,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Translates the instructions of a Dockerfile, in order, into the document of a recipe. */
 final class DockerfileReader {
-  /** PATH of an image that does not set it. The environment of the base is not known here. */
+  /** PATH of an image that does not set it. */
   private static final String PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,255}");
+  private static final Pattern USE_OF_PATH = Pattern.compile("\\$(PATH\\b|\\{PATH\\b)");
   private static final Pattern ARCHIVE =
       Pattern.compile(".*\\.(tar|tgz|tbz2?|txz|tar\\.(gz|bz2|xz|zst))", Pattern.CASE_INSENSITIVE);
   private static final Pattern REMOTE =
@@ -35,14 +37,19 @@ final class DockerfileReader {
   private final Set<String> unused;
   private final Map<String, String> globals = new HashMap<>();
   private final Map<String, String> arguments = new TreeMap<>();
-  private final Map<String, String> env = new HashMap<>(Map.of("PATH", PATH));
+  private final Map<String, String> env = new HashMap<>();
+  private final Function<String, Optional<Map<String, String>>> images;
   private final List<Object> steps = new ArrayList<>();
   private final Map<String, String> notes = new LinkedHashMap<>();
   private Optional<String> base = Optional.empty();
+  private Optional<Map<String, String>> inherited = Optional.empty();
+  private boolean baseIsKnown;
   private Optional<Instruction> command = Optional.empty();
   private Optional<Instruction> entrypoint = Optional.empty();
 
-  DockerfileReader(Map<String, String> arguments) {
+  DockerfileReader(
+      Map<String, String> arguments, Function<String, Optional<Map<String, String>>> images) {
+    this.images = images;
     given = Map.copyOf(arguments);
     unused = new LinkedHashSet<>(new TreeMap<>(arguments).keySet());
     arguments.forEach(
@@ -86,7 +93,7 @@ final class DockerfileReader {
     String remedy =
         switch (instruction.keyword()) {
           case "SHELL" -> "remove it; write RUN [\"PROGRAM\", \"-c\", \"COMMAND\"] instead";
-          case "VOLUME" -> "remove it; volumes belong to a sandbox (isola create --volume)";
+          case "VOLUME" -> "remove it; volumes belong to a sandbox (isola create --mount)";
           case "HEALTHCHECK" -> "remove it; a template has a ready command (isola template)";
           case "ONBUILD" -> "write the instruction into the Dockerfile that uses this image";
           default -> "use FROM, RUN, COPY, ADD, ENV, ARG, USER, WORKDIR, CMD or ENTRYPOINT";
@@ -133,7 +140,8 @@ final class DockerfileReader {
   }
 
   private void argument(Instruction instruction) {
-    for (String word : WordExpansion.words(instruction, instruction.text(), variables())) {
+    for (String word :
+        WordExpansion.words(instruction, instruction.text(), variables(instruction))) {
       int equals = word.indexOf('=');
       String name = equals < 0 ? word : word.substring(0, equals);
       if (!NAME.matcher(name).matches()) {
@@ -160,17 +168,43 @@ final class DockerfileReader {
   }
 
   /** Returns the variables that an instruction can name. */
-  private Map<String, String> variables() {
+  private Map<String, String> variables(Instruction instruction) {
     if (base.isEmpty()) {
       return globals;
     }
     Map<String, String> all = new HashMap<>(arguments);
+    if (instruction.text().indexOf('$') >= 0) {
+      all.putAll(inherited());
+      if (!baseIsKnown
+          && !env.containsKey("PATH")
+          && USE_OF_PATH.matcher(instruction.text()).find()) {
+        notes.putIfAbsent(
+            "PATH",
+            "line "
+                + instruction.line()
+                + ": $PATH is that of Debian, because there is no image "
+                + abbreviated(base.get())
+                + " yet; if it has another, pull the image first (isola image pull)");
+      }
+    }
     all.putAll(env);
     return all;
   }
 
+  /** Returns the variables of the base. */
+  private Map<String, String> inherited() {
+    if (inherited.isEmpty()) {
+      Optional<Map<String, String>> known = base.flatMap(images);
+      Map<String, String> all = new HashMap<>(Map.of("PATH", PATH));
+      known.ifPresent(all::putAll);
+      baseIsKnown = known.isPresent();
+      inherited = Optional.of(all);
+    }
+    return inherited.get();
+  }
+
   private String expanded(Instruction instruction) {
-    String text = WordExpansion.text(instruction, instruction.text(), variables());
+    String text = WordExpansion.text(instruction, instruction.text(), variables(instruction));
     if (text.isBlank()) {
       throw instruction.refused(
           instruction.keyword() + " has no value", "write " + instruction.keyword() + " VALUE");
@@ -196,6 +230,7 @@ final class DockerfileReader {
     String all =
         arguments.entrySet().stream()
             .filter(one -> !env.containsKey(one.getKey()))
+            .filter(one -> !inherited().containsKey(one.getKey()))
             .map(one -> one.getKey() + "=" + ExecForm.quoted(one.getValue()))
             .collect(Collectors.joining(" "));
     return all.isEmpty() ? "" : "export " + all + "; ";
@@ -211,9 +246,11 @@ final class DockerfileReader {
     if (legacy[0].indexOf('=') < 0) {
       set.put(
           legacy[0],
-          WordExpansion.text(instruction, legacy.length > 1 ? legacy[1] : "", variables()));
+          WordExpansion.text(
+              instruction, legacy.length > 1 ? legacy[1] : "", variables(instruction)));
     } else {
-      for (String word : WordExpansion.words(instruction, instruction.text(), variables())) {
+      for (String word :
+          WordExpansion.words(instruction, instruction.text(), variables(instruction))) {
         int equals = word.indexOf('=');
         if (equals < 1) {
           throw instruction.refused(
@@ -232,7 +269,7 @@ final class DockerfileReader {
     List<String> words =
         ExecForm.parse(rest)
             .map(all -> all.stream().map(one -> literal(instruction, one)).toList())
-            .orElseGet(() -> WordExpansion.words(instruction, rest, variables()));
+            .orElseGet(() -> WordExpansion.words(instruction, rest, variables(instruction)));
     if (words.size() < 2) {
       throw instruction.refused(
           instruction.keyword() + " needs a source and a destination",
@@ -253,7 +290,8 @@ final class DockerfileReader {
 
   /** Expands the variables of a word whose quotes are already removed. */
   private String literal(Instruction instruction, String word) {
-    return WordExpansion.text(instruction, word.replaceAll("([\\\\\"'])", "\\\\$1"), variables());
+    return WordExpansion.text(
+        instruction, word.replaceAll("([\\\\\"'])", "\\\\$1"), variables(instruction));
   }
 
   private Map<String, Object> copyOptions(Instruction instruction) {
@@ -265,7 +303,7 @@ final class DockerfileReader {
       String value =
           equals < 0
               ? ""
-              : WordExpansion.text(instruction, flag.substring(equals + 1), variables());
+              : WordExpansion.text(instruction, flag.substring(equals + 1), variables(instruction));
       switch (name) {
         case "chown" -> options.put("owner", value);
         case "chmod" -> options.put("mode", value);

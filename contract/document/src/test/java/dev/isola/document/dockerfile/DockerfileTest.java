@@ -9,6 +9,7 @@ import dev.isola.document.recipe.Recipe;
 import dev.isola.spi.error.InvalidRequest;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Dockerfiles as recipes. */
 class DockerfileTest {
   private static Dockerfile read(String text) {
-    return Dockerfile.read(text, Map.of());
+    return Dockerfile.read(text, Map.of(), image -> Optional.empty());
   }
 
   private static List<String> steps(Dockerfile file) {
@@ -81,7 +82,8 @@ class DockerfileTest {
             ENV MODE=${MODE}er
             RUN build ${NONE:-x}
             """,
-            Map.of("MODE", "fast", "OTHER", "1", "http_proxy", "http://proxy:1"));
+            Map.of("MODE", "fast", "OTHER", "1", "http_proxy", "http://proxy:1"),
+            image -> Optional.empty());
     assertThat(steps(file))
         .containsExactly(
             "RUN export BASE='small' MODE='fast' http_proxy='http://proxy:1'; build $MODE",
@@ -101,6 +103,55 @@ class DockerfileTest {
             "ENV A=1",
             "ENV B=12 C=d D=yes E=$A F=1\" G=$ H="
                 + " PATH=/x:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  }
+
+  @Test
+  void variablesOfTheBaseAreKnown() {
+    Dockerfile file =
+        Dockerfile.read(
+            """
+            FROM java:25
+            ARG JAVA_HOME=/shadowed
+            RUN javac -version
+            ENV PATH=/x:$PATH TOOLS=${JAVA_HOME}/bin
+            ENV PATH=/y:$PATH
+            WORKDIR $TOOLS
+            """,
+            Map.of(),
+            image ->
+                Optional.of(Map.of("PATH", "/opt/java/bin:/bin", "JAVA_HOME", "/opt/java"))
+                    .filter(any -> image.equals("java:25")));
+    assertThat(steps(file))
+        .containsExactly(
+            "RUN javac -version",
+            "ENV PATH=/x:/opt/java/bin:/bin TOOLS=/opt/java/bin",
+            "ENV PATH=/y:/x:/opt/java/bin:/bin",
+            "WORKDIR /opt/java/bin");
+    assertThat(file.notes()).isEmpty();
+  }
+
+  @Test
+  void pathOfAnUnknownBaseIsThatOfDebianWithANote() {
+    Dockerfile file = read("FROM far:1\nENV A=$HOME\nENV B=${PATH}:/b\nENV PATH=$PATH:/c\n");
+    assertThat(steps(file))
+        .contains("ENV B=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/b");
+    assertThat(file.notes())
+        .containsExactly(
+            "line 3: $PATH is that of Debian, because there is no image far:1 yet; if it has"
+                + " another, pull the image first (isola image pull)");
+    assertThat(read("FROM far:1\nENV PATH=/a\nENV PATH=$PATH:/b\n").notes()).isEmpty();
+  }
+
+  @Test
+  void imagesAreNotConsultedWithoutAVariable() {
+    Dockerfile file =
+        Dockerfile.read(
+            "FROM small\nENV A=1\nRUN echo $A\nCOPY a /b\n",
+            Map.of(),
+            image -> {
+              throw new AssertionError(image);
+            });
+    assertThat(file.notes()).isEmpty();
   }
 
   @Test
@@ -144,7 +195,7 @@ class DockerfileTest {
         "FROM a;WORKDIR | 2 | no value",
         "FROM a;ARG 1=2 | 2 | not the name of a variable",
         "FROM a;;# comment;HEALTHCHECK CMD true | 4 | HEALTHCHECK is not supported",
-        "FROM a;VOLUME /x | 2 | isola create --volume",
+        "FROM a;VOLUME /x | 2 | isola create --mount",
         "FROM a;SHELL [\"x\"] | 2 | SHELL is not supported",
         "FROM a;RUM make | 2 | RUM is not supported",
         "# escape=`;FROM a | 1 | escape character",
