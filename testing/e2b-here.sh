@@ -66,7 +66,12 @@ export E2B_API_KEY E2B_API_URL="http://127.0.0.1:$port" E2B_SANDBOX_URL="http://
 ISOLA_DATA=$data "$self/../isola" image show --local bare >/dev/null 2>&1 \
   || ISOLA_DATA=$data "$self/../isola" image import --local bare "$work/bare" >"$work/import.log" 2>&1 \
   || { cat "$work/import.log" >&2; exit 1; }
+# The programs of the area domain know the domain only. Not every machine resolves it.
+export E2B_TEST_DOMAIN="e2b.localhost:$port" E2B_TEST_CA="$data/e2b-tls/e2b.localhost/ca.pem" \
+  E2B_TEST_RESOLVER="$work/resolver.so"
+cc -shared -fPIC -o "$E2B_TEST_RESOLVER" "$self/e2b/resolver.c" || exit 1
 ISOLA_API_KEY=$E2B_API_KEY "$self/../isola" serve --data "$data" --port "$port" --set "provider=$provider" \
+  --e2b-domain e2b.localhost \
   >"$work/server.log" 2>&1 &
 server=$!
 for _ in $(seq 600); do

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -45,6 +46,8 @@ class E2bPythonSdkTest {
     "commands, 18",
     "files, 13",
     "urls, 3",
+    "ports, 4",
+    "domain, 2",
     "watch, 5",
     "pty, 2",
     "lifecycle, 15",
@@ -53,6 +56,9 @@ class E2bPythonSdkTest {
     "async, 6"
   })
   void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
+    if (List.of("ports", "domain").contains(area)) {
+      E2bSdkFixture.refuseWithoutPythonInTheImage();
+    }
     ProgramResult ended =
         Objects.requireNonNull(fixture)
             .program(

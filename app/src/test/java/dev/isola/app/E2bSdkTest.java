@@ -60,6 +60,8 @@ class E2bSdkTest {
     "commands, 21",
     "files, 20",
     "urls, 7",
+    "ports, 5",
+    "domain, 3",
     "watch, 5",
     "pty, 3",
     "git, 3",
@@ -70,7 +72,7 @@ class E2bSdkTest {
     "interpreter, 7"
   })
   void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
-    if (List.of("lifecycle", "interpreter").contains(area)) {
+    if (List.of("lifecycle", "ports", "domain", "interpreter").contains(area)) {
       E2bSdkFixture.refuseWithoutPythonInTheImage();
     }
     ProgramResult ended =

@@ -263,7 +263,7 @@ class ImageBuildsTest {
             SMALL,
             new BuildStep.Run("echo secret > /etc/private && chmod 600 /etc/private"),
             new BuildStep.User("user")));
-    build("private:2", false, recipe("private:1", new BuildStep.Run("touch /tmp/x")));
+    build("private:2", false, recipe("private:1", new BuildStep.Run("true")));
     SandboxId id = sandbox(spec().image("private:2").build());
     assertThat(output(id, "cat /etc/private 2>&1")).contains("Permission denied");
     fixture.engine.commit(id, "private:3", false);

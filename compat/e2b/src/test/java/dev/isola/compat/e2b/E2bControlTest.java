@@ -87,6 +87,28 @@ class E2bControlTest {
   }
 
   @Test
+  void domainIsThatOfTheRequestWithoutTheNameOfTheService() throws IOException {
+    String id = create("").field("sandboxID");
+    Map<String, String> domains =
+        Map.of(
+            "127.0.0.1:7777", "localhost:7777",
+            "api.localhost:7777", "localhost:7777",
+            "isola.example", "isola.example",
+            "api.isola.example:8443", "isola.example:8443");
+    for (Map.Entry<String, String> each : domains.entrySet()) {
+      Map<String, String> headers = Map.of("Host", each.getKey(), "X-API-KEY", testServer.admin);
+      assertThat(
+              testServer
+                  .client("")
+                  .send("GET", "/sandboxes/" + id, headers, new byte[0])
+                  .field("domain"))
+          .as(each.getKey())
+          .isEqualTo(each.getValue());
+    }
+    send("DELETE", "/sandboxes/" + id, "");
+  }
+
+  @Test
   void repeatedIdempotencyKeyCreatesOneSandbox() throws IOException {
     Map<String, String> headers =
         Map.of(
@@ -229,9 +251,7 @@ class E2bControlTest {
         send(
             "POST",
             "/v2/sandboxes",
-            "{\"templateID\":\"host\",\"network\":{\"maskRequestHost\":\""
-                + "h".repeat(2000)
-                + "\"}}");
+            "{\"templateID\":\"host\",\"network\":{\"denyOut\":[\"" + "h".repeat(2000) + "\"]}}");
     assertThat(refused.status()).isEqualTo(400);
     assertThat(refused.field("message")).contains("network", "2000");
   }

@@ -25,8 +25,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Describes sandboxes in the JSON of E2B's API. */
-public record E2bSandboxView(ServerContext context, ApiKeys keys) {
+/**
+ * Describes sandboxes in the JSON of E2B's API.
+ *
+ * @param domain the domain of sandboxes; empty for that of the request
+ */
+public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<String> domain) {
   /** The value of {@code clientID}. Clients require the field but do not use it. */
   private static final String CLIENT = "isola";
 
@@ -46,7 +50,12 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys) {
   }
 
   private void secrets(Exchange exchange, SandboxView entry, Map<String, Object> json) {
-    json.put("domain", HostOriginFilter.previewDomain(exchange.header("Host").orElse("localhost")));
+    String asked = exchange.header("Host").orElse("localhost");
+    json.put(
+        "domain",
+        domain
+            .map(name -> HostOriginFilter.withPortOf(asked, name))
+            .orElseGet(() -> HostOriginFilter.previewDomain(asked)));
     boolean host = !HostAccess.of(SpecCodec.decode(entry.spec(), entry.id()).spec()).isNone();
     Scope needed = host ? Scope.ADMIN : Scope.USE;
     json.put(

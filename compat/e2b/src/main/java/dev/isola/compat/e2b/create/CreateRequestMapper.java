@@ -11,6 +11,7 @@ import dev.isola.document.request.Lifecycle;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.server.access.GuestHostHeader;
 import dev.isola.server.auth.PublicPorts;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -60,6 +61,7 @@ public record CreateRequestMapper(E2bSettings settings) {
             ? PublicPorts.ALL_PORTS_LABEL
             : E2bLabels.PRIVATE_TRAFFIC,
         "true");
+    guestHost(network).ifPresent(host -> labels.put(GuestHostHeader.LABEL, host));
     E2bNetworkConfig.of(network).addTo(labels);
     SandboxSpec.Builder spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
@@ -86,6 +88,19 @@ public record CreateRequestMapper(E2bSettings settings) {
     return SandboxRequest.of(auto ? request.requiring(REQUIRED_CAPABILITIES) : request)
         .withLabels(labels)
         .withStartup(TemplateStartup.of(template, request.spec()));
+  }
+
+  /** Returns the Host header that processes in the sandbox receive. */
+  private static Optional<String> guestHost(E2bRequestBody network) {
+    Optional<String> mask = network.text("maskRequestHost").filter(text -> !text.isEmpty());
+    if (mask.filter(text -> !GuestHostHeader.isValid(text)).isPresent()) {
+      throw E2bRequestBody.invalidField(
+          "network.maskRequestHost",
+          "must be a host name of at most 255 letters, digits, dots and dashes, which may have a"
+              + " port and contain "
+              + GuestHostHeader.PORT);
+    }
+    return mask;
   }
 
   private static Lifecycle lifecycle(E2bRequestBody body, long defaultSeconds) {

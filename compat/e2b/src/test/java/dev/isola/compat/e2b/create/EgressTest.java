@@ -70,7 +70,8 @@ class EgressTest {
   }
 
   private static CreateRequestMapper mapper(NetworkMode allowed) {
-    return new CreateRequestMapper(new E2bSettings("test", allowed, Optional.empty()));
+    return new CreateRequestMapper(
+        new E2bSettings("test", allowed, Optional.empty(), Optional.empty()));
   }
 
   @ParameterizedTest
