@@ -40,8 +40,7 @@ record ImageExport(TemplateImages images) {
     Optional<Coverage> coverage =
         snapshotting.flatMap(Snapshotting::coverage).filter(all -> coversChanges(all, base));
     if (coverage.isEmpty()) {
-      try (InputStream root =
-          sandbox.files().as(ALL_FILES).exportTree("/", patterns(emptied))) {
+      try (InputStream root = sandbox.files().as(ALL_FILES).exportTree("/", patterns(emptied))) {
         images.add(name, root, metadata);
       }
       return;
