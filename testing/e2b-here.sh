@@ -3,8 +3,10 @@
 #   testing/e2b-here.sh [PROVIDER] [AREA...]        such as: testing/e2b-here.sh bubblewrap commands python/files
 #   testing/engines-here.sh --docker testing/e2b-here.sh docker
 #   testing/e2b-here.sh bubblewrap bench                        measures the latency of the SDK
+#   testing/e2b-here.sh bubblewrap burst [SANDBOXES] [ROUNDS]   measures sandboxes requested at once, 100 by default
 #   testing/e2b-here.sh bubblewrap conformance [OPTION...]      isola conformance e2b against that server
 # An area is a program in testing/e2b/test, or python/AREA for one in testing/e2b/python; the default is all of them.
+# E2B_JS_VERSION and E2B_PYTHON_VERSION choose other versions of the SDKs, which lack some of what the programs use.
 # The server uses the image base of the data folder ISOLA_E2B_DATA, or builds it on first use.
 set -u
 self=$(dirname "$(readlink -f "$0")")
@@ -39,18 +41,32 @@ if [ "$#" -eq 0 ]; then
   python=$(cd "$self/e2b/python" && for file in test_*.py; do printf ' %s' "${file%.py}"; done)
 fi
 if [ -n "$node" ]; then
-  cp -R "$self/e2b/package.json" "$self/e2b/package-lock.json" "$self/e2b/.npmrc" "$self/e2b/test" "$self/e2b/bench.mjs" "$work/" || exit 1
-  (cd "$work" && npm ci --no-audit --no-fund >npm.log 2>&1) || { cat "$work/npm.log" >&2; exit 1; }
+  cp -R "$self/e2b/package.json" "$self/e2b/package-lock.json" "$self/e2b/.npmrc" "$self/e2b/test" "$self/e2b/bench.mjs" "$self/e2b/burst.mjs" "$work/" || exit 1
+  if [ -n "${E2B_JS_VERSION:-}" ]; then
+    rm "$work/package-lock.json"
+    echo '{"private":true,"type":"module"}' >"$work/package.json"
+    (cd "$work" && npm install --no-audit --no-fund "e2b@$E2B_JS_VERSION" >npm.log 2>&1)
+  else
+    (cd "$work" && npm ci --no-audit --no-fund >npm.log 2>&1)
+  fi || { cat "$work/npm.log" >&2; exit 1; }
 fi
 if [ -n "$python" ]; then
-  { python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q -r "$self/e2b/python/requirements.txt"; } \
+  packages="-r $self/e2b/python/requirements.txt"
+  [ -z "${E2B_PYTHON_VERSION:-}" ] || packages="e2b==$E2B_PYTHON_VERSION"
+  # shellcheck disable=SC2086
+  { python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q $packages; } \
     >"$work/pip.log" 2>&1 || { cat "$work/pip.log" >&2; exit 1; }
 fi
 
 E2B_API_KEY=e2b_$(head -c 20 /dev/urandom | od -An -tx1 | tr -d ' \n')
 export E2B_API_KEY E2B_API_URL="http://127.0.0.1:$port" E2B_SANDBOX_URL="http://127.0.0.1:$port" \
   E2B_VOLUME_API_URL="http://127.0.0.1:$port"
+# The programs of the area domain know the domain only. Not every machine resolves it.
+export E2B_TEST_DOMAIN="e2b.localhost:$port" E2B_TEST_CA="$data/e2b-tls/e2b.localhost/ca.pem" \
+  E2B_TEST_RESOLVER="$work/resolver.so"
+cc -shared -fPIC -o "$E2B_TEST_RESOLVER" "$self/e2b/resolver.c" || exit 1
 ISOLA_API_KEY=$E2B_API_KEY "$self/../isola" serve --data "$data" --port "$port" --set "provider=$provider" \
+  --e2b-domain e2b.localhost \
   >"$work/server.log" 2>&1 &
 server=$!
 for _ in $(seq 600); do
@@ -65,10 +81,14 @@ if [ "${1:-}" = conformance ]; then
   exit
 fi
 cd "$work" || exit 1
-if [ "${1:-}" = bench ]; then
-  node bench.mjs
-  exit
-fi
+case ${1:-} in
+  bench | burst)
+    program=$1.mjs
+    shift
+    node "$program" "$@"
+    exit
+    ;;
+esac
 code=0
 # shellcheck disable=SC2086
 [ -z "$node" ] || node --test --test-concurrency=1 --test-reporter=tap $node || code=1

@@ -293,6 +293,7 @@ static bool authenticate(struct peer *p, const struct frame *f)
     build_u64(&b, T_PID, (uint64_t)getpid());
     build_u64(&b, T_WINDOW, AGENT_WINDOW);
     build_u64(&b, T_UPTIME_MS, (now_ns() - agent_started_ns) / 1000000);
+    build_text(&b, T_FEATURE, "watch-marks");
     send_fields(p, WELCOME, &b);
     p->authenticated = true;
     p->reader.limit = FRAME_MAX;

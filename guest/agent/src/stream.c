@@ -45,7 +45,7 @@ static void stream_free(struct stream *s)
     pthread_cond_destroy(&s->changed);
     if (s->reading) blocks_recycle(&s->input, s->reading);
     blocks_free(&s->input);
-    if (s->over_fd >= 0) close(s->over_fd);
+    if (s->wake_fd >= 0) close(s->wake_fd);
     free(s);
 }
 
@@ -56,7 +56,7 @@ struct stream *stream_open(uint32_t id, uint64_t credit)
     s->id = id;
     s->credit = credit > INT32_MAX ? INT32_MAX : (int64_t)credit;
     s->allowance = AGENT_WINDOW;
-    s->over_fd = -1;
+    s->wake_fd = -1;
     pthread_cond_init(&s->changed, NULL);
     pthread_mutex_lock(&stream_lock);
     if (count >= STREAMS_MAX || find(id)) {
@@ -84,15 +84,20 @@ void stream_set_owner(struct stream *s, const struct stream_owner *owner, void *
     s->context = context;
 }
 
+static void wake(struct stream *s)
+{
+    pthread_cond_broadcast(&s->changed);
+    if (s->wake_fd >= 0) {
+        uint64_t one = 1;
+        ssize_t ignored = write(s->wake_fd, &one, sizeof one);
+        (void)ignored;
+    }
+}
+
 static void mark_over(struct stream *s)
 {
     s->over = true;
-    pthread_cond_broadcast(&s->changed);
-    if (s->over_fd >= 0) {
-        uint64_t one = 1;
-        ssize_t ignored = write(s->over_fd, &one, sizeof one);
-        (void)ignored;
-    }
+    wake(s);
 }
 
 bool streams_dispatch(const struct frame *f)
@@ -108,7 +113,7 @@ bool streams_dispatch(const struct frame *f)
             ok = s->allowance >= 0 && !s->input_eof;
             if (ok && !owner && !s->over) {
                 ok = f->length == 0 || blocks_put(&s->input, f);
-                pthread_cond_broadcast(&s->changed);
+                wake(s);
             }
             break;
         case STREAM_EOF:
@@ -266,6 +271,24 @@ ssize_t stream_receive(struct stream *s, const uint8_t **data)
     return taken;
 }
 
+size_t stream_discard(struct stream *s)
+{
+    size_t discarded = 0;
+    pthread_mutex_lock(&stream_lock);
+    read_done_locked(s);
+    while (!s->over && (s->reading = blocks_take(&s->input))) {
+        discarded += s->reading->length;
+        read_done_locked(s);
+    }
+    if (!s->over && s->wake_fd >= 0) {
+        uint64_t wakes;
+        ssize_t ignored = read(s->wake_fd, &wakes, sizeof wakes);
+        (void)ignored;
+    }
+    pthread_mutex_unlock(&stream_lock);
+    return discarded;
+}
+
 bool stream_over(struct stream *s)
 {
     pthread_mutex_lock(&stream_lock);
@@ -274,11 +297,11 @@ bool stream_over(struct stream *s)
     return over;
 }
 
-int stream_over_fd(struct stream *s)
+int stream_wake_fd(struct stream *s)
 {
     pthread_mutex_lock(&stream_lock);
-    if (s->over_fd < 0) s->over_fd = eventfd(s->over ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int fd = s->over_fd;
+    if (s->wake_fd < 0) s->wake_fd = eventfd(s->over || s->input.first ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int fd = s->wake_fd;
     pthread_mutex_unlock(&stream_lock);
     return fd;
 }

@@ -40,8 +40,14 @@ ssize_t stream_receive(struct stream *s, const uint8_t **data);
 /* Returns true once the server has cancelled or the connection has dropped. Check it in long loops that do not send. */
 bool stream_over(struct stream *s);
 
-/* Descriptor that becomes readable once stream_over is true, for operations that also wait on other descriptors. */
-int stream_over_fd(struct stream *s);
+/* Discards the DATA that has arrived. Returns how many bytes it was; does not wait. */
+size_t stream_discard(struct stream *s);
+
+/*
+ * Descriptor that becomes readable once stream_over is true or DATA has arrived, for operations that also wait on other
+ * descriptors. stream_discard resets it.
+ */
+int stream_wake_fd(struct stream *s);
 
 /* Sends the terminal frame. `result` may be NULL. Called exactly once, also after a drop or a cancel. */
 void stream_end(struct stream *s, const struct builder *result);

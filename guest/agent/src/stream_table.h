@@ -33,7 +33,7 @@ struct stream {
     struct block *reading; /* the block that stream_receive returned last */
     bool input_eof, widened;
     size_t ungranted;
-    int over_fd;
+    int wake_fd;
     /* for owners in the loop */
     const struct stream_owner *owner;
     void *context;

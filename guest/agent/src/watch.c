@@ -2,16 +2,21 @@
  * WATCH. Events stay in the kernel's queue while the server grants no credit. When the queue overflows, the agent
  * reports event 7 and rescans the folders for new ones.
  *
+ * The server requests a mark with each byte of DATA. The mark follows every event that was in the kernel's queue when
+ * the byte arrived: a change that was made before the request precedes the mark.
+ *
  * No descriptor of a watched folder stays open: the kernel reports the removal of a folder only once it is closed.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "file_error.h"
@@ -31,6 +36,7 @@ enum event {
     EVENT_ATTRIBUTES,
     EVENT_OVERFLOW,
     EVENT_GONE,
+    EVENT_MARK,
 };
 enum { EVENT_IS_FOLDER = 1, READ_SIZE = 65536, PAIR_WAIT_MS = 20, PAIR_WAIT_EVENTS = 64 };
 
@@ -49,11 +55,12 @@ struct watching {
     bool done, gone;
     int number; /* errno of a failure; EOVERFLOW for WATCHES_MAX */
     struct builder item;
-    char *last_modified;    /* path of the last event, if that was a modification */
     struct watch_seen seen; /* entries found by scanning, which the kernel may report too */
     uint32_t cookie;        /* of a folder that was moved away and may reappear elsewhere in the tree */
     int moving;             /* its watch number, or -1 */
     int grace;              /* how many more events to wait for its arrival */
+    size_t marks;           /* requested by the server and not sent yet */
+    int before_marks;       /* bytes of events in the kernel's queue that precede them */
 };
 
 static void report(struct watching *w, enum event event, const char *relative, bool folder)
@@ -63,17 +70,12 @@ static void report(struct watching *w, enum event event, const char *relative, b
         w->number = ENOMEM;
         return;
     }
-    bool repeated = event == EVENT_MODIFIED && w->last_modified && !strcmp(w->last_modified, path);
-    if (!repeated) {
-        builder_reset(&w->item);
-        build_u64(&w->item, T_EVENT, event);
-        build_text(&w->item, T_PATH, path);
-        build_u64(&w->item, T_FLAGS, folder ? EVENT_IS_FOLDER : 0);
-        if (!stream_send(w->s, ITEM, w->item.data, w->item.length)) w->done = true;
-    }
-    free(w->last_modified);
-    w->last_modified = event == EVENT_MODIFIED ? path : NULL;
-    if (event != EVENT_MODIFIED) free(path);
+    builder_reset(&w->item);
+    build_u64(&w->item, T_EVENT, event);
+    build_text(&w->item, T_PATH, path);
+    build_u64(&w->item, T_FLAGS, folder ? EVENT_IS_FOLDER : 0);
+    if (!stream_send(w->s, ITEM, w->item.data, w->item.length)) w->done = true;
+    free(path);
 }
 
 /* ---- watches ------------------------------------------------------------------------------------------- */
@@ -264,17 +266,34 @@ static void on_event(struct watching *w, const struct inotify_event *e)
     }
 }
 
-/* Waits for events. Returns false when the stream is over. */
+/* Waits for events or a request. Returns false when the stream is over. */
 static bool await_events(struct watching *w)
 {
-    struct pollfd fds[2] = {{.fd = w->inotify, .events = POLLIN}, {.fd = stream_over_fd(w->s), .events = POLLIN}};
+    struct pollfd fds[2] = {{.fd = w->inotify, .events = POLLIN}, {.fd = stream_wake_fd(w->s), .events = POLLIN}};
     for (;;) {
         int n = poll(fds, 2, w->moving >= 0 ? PAIR_WAIT_MS : -1);
         if (n < 0 && errno != EINTR) return false;
         if (n == 0) move_expired(w); /* the second half of the move would have arrived by now */
-        if (n > 0 && fds[1].revents) return false;
+        if (n > 0 && fds[1].revents) return !stream_over(w->s);
         if (n > 0 && fds[0].revents) return true;
     }
+}
+
+static void accept_requests(struct watching *w)
+{
+    size_t requested = stream_discard(w->s);
+    if (!requested) return;
+    w->marks += requested;
+    if (ioctl(w->inotify, FIONREAD, &w->before_marks) < 0) w->before_marks = INT_MAX; /* until the queue is empty */
+}
+
+static void send_marks(struct watching *w)
+{
+    builder_reset(&w->item);
+    build_u64(&w->item, T_EVENT, EVENT_MARK);
+    build_u64(&w->item, T_COUNT, w->marks);
+    w->marks = 0;
+    if (!stream_send(w->s, ITEM, w->item.data, w->item.length)) w->done = true;
 }
 
 static void watch_loop(struct watching *w)
@@ -282,13 +301,18 @@ static void watch_loop(struct watching *w)
     _Alignas(struct inotify_event) char buffer[READ_SIZE];
     while (!w->done && !w->number) {
         struct pollfd now = {.fd = w->inotify, .events = POLLIN};
-        if (poll(&now, 1, 0) == 0) w->seen.count = 0; /* queue empty: no further event for entries found by scanning */
+        accept_requests(w);
+        bool empty = poll(&now, 1, 0) == 0;
+        if (empty) w->seen.count = 0; /* no further event for entries found by scanning */
+        if (w->marks && (empty || w->before_marks <= 0)) send_marks(w);
+        if (w->done || w->number) return;
         if (!await_events(w)) {
             w->done = true;
             return;
         }
         ssize_t length = read(w->inotify, buffer, sizeof buffer);
         if (length < 0 && errno != EINTR && errno != EAGAIN) w->number = errno;
+        if (length > 0) w->before_marks -= (int)length;
         for (ssize_t at = 0; at < length && !w->done && !w->number;) {
             const struct inotify_event *e = (const struct inotify_event *)(buffer + at);
             at += (ssize_t)(sizeof *e + e->len);
@@ -364,7 +388,6 @@ static void watch_on(struct stream *s, struct fields f, const char *path)
     close(w->inotify);
     watch_table_free(&w->table);
     builder_free(&w->item);
-    free(w->last_modified);
     free(w);
 }
 

@@ -23,9 +23,10 @@ struct stream {
     size_t data_length, data_capacity;
     uint64_t data_bytes;
     size_t input_at;
+    size_t arrived; /* bytes of DATA for stream_discard */
     int sent;
     bool over;
-    int over_fd;
+    int wake_fd;
     char message[2048];
 };
 
@@ -35,7 +36,7 @@ struct stream *double_new(const struct script *script)
     if (script) s->script = *script;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    s->over_fd = eventfd(0, EFD_CLOEXEC);
+    s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return s;
 }
 
@@ -44,7 +45,7 @@ void double_free(struct stream *s)
     for (int i = 0; i < s->count; i++) free(s->frames[i].payload);
     free(s->frames);
     free(s->data);
-    close(s->over_fd);
+    close(s->wake_fd);
     free(s);
 }
 
@@ -52,13 +53,22 @@ static void over_locked(struct stream *s)
 {
     uint64_t one = 1;
     s->over = true;
-    if (write(s->over_fd, &one, sizeof one) < 0) abort();
+    if (write(s->wake_fd, &one, sizeof one) < 0) abort();
 }
 
 void double_cancel(struct stream *s)
 {
     pthread_mutex_lock(&s->lock);
     over_locked(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void double_data_arrived(struct stream *s, size_t length)
+{
+    uint64_t one = 1;
+    pthread_mutex_lock(&s->lock);
+    s->arrived += length;
+    if (write(s->wake_fd, &one, sizeof one) < 0) abort();
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -121,6 +131,17 @@ ssize_t stream_receive(struct stream *s, const uint8_t **data)
     return (ssize_t)n;
 }
 
+size_t stream_discard(struct stream *s)
+{
+    uint64_t count;
+    pthread_mutex_lock(&s->lock);
+    size_t arrived = s->arrived;
+    s->arrived = 0;
+    if (!s->over && read(s->wake_fd, &count, sizeof count) < 0 && errno != EAGAIN) abort();
+    pthread_mutex_unlock(&s->lock);
+    return arrived;
+}
+
 bool stream_over(struct stream *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -129,9 +150,9 @@ bool stream_over(struct stream *s)
     return over;
 }
 
-int stream_over_fd(struct stream *s)
+int stream_wake_fd(struct stream *s)
 {
-    return s->over_fd;
+    return s->wake_fd;
 }
 
 void stream_end(struct stream *s, const struct builder *result)

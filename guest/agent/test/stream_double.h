@@ -24,6 +24,8 @@ struct script {
 struct stream *double_new(const struct script *script);
 void double_free(struct stream *s);
 void double_cancel(struct stream *s);
+/* Supplies DATA for stream_discard while the operation runs. */
+void double_data_arrived(struct stream *s, size_t length);
 
 int double_count(struct stream *s, enum frame_type type);
 /* Returns the n-th frame of that type (a copy; the payload lives with the stream). Length SIZE_MAX when absent. */

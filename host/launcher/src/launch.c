@@ -18,7 +18,8 @@
  *    disk FILE MODEL FOLDER OPTIONS    mount the file system in FILE, created from MODEL, on a host folder: see disk.h
  *    make FOLDER MODE UID GID [LIKE FIRST]
  *                                      create a host folder unless it exists: see folders.h
- *    stage                             create a mount namespace with an empty root in it
+ *    stage                             create a mount namespace with an empty root in it, and next to it files to mount
+ *                                      over those of the kernel: an empty one, and a new boot id
  *    folder PATH MODE UID GID          link TARGET PATH          file PATH CONTENT
  *    copy FILE PATH                    copy a world-readable host file; ignored if there is none
  *    bind FILE PATH [ro] [mapped] [deep]                         tmpfs PATH OPTIONS

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -68,6 +69,24 @@ static int open_inside(const char *path, uint64_t flags)
     return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof how);
 }
 
+/* Writes a random UUID, the boot id of the sandbox, which differs at every boot. */
+static bool write_boot_id(void)
+{
+    uint8_t r[16];
+    char text[40];
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r) return false;
+    r[6] = (uint8_t)((r[6] & 0x0f) | 0x40); /* version 4 */
+    r[8] = (uint8_t)((r[8] & 0x3f) | 0x80);
+    int length =
+        snprintf(text, sizeof text, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\n", r[0],
+                 r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14], r[15]);
+    int fd = open(STAGE "/boot_id", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    if (fd < 0) return false;
+    bool ok = fchmod(fd, 0444) == 0 && write(fd, text, (size_t)length) == length;
+    close(fd);
+    return ok;
+}
+
 bool stage_open(void)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
@@ -77,7 +96,7 @@ bool stage_open(void)
     root_fd = open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
     empty_file = open(STAGE "/empty", O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
     empty_folder = open(STAGE "/nothing", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return root_fd >= 0 && empty_file >= 0 && empty_folder >= 0;
+    return root_fd >= 0 && empty_file >= 0 && empty_folder >= 0 && write_boot_id();
 }
 
 /* Opens the folder that holds `path`, creating it if missing, and returns the last name. */

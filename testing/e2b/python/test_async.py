@@ -1,7 +1,7 @@
 import asyncio
 import unittest
 
-from e2b import AsyncSandbox, CommandExitException, FilesystemEventType, PtySize, SandboxException
+from e2b import AsyncSandbox, CommandExitException, FilesystemEventType, PtySize, TimeoutException
 
 
 async def until(holds, what, timeout=10):
@@ -86,7 +86,7 @@ class AsyncTest(unittest.IsolatedAsyncioTestCase):
         self.assertIn(handle.pid, [one.pid for one in await self.sandbox.commands.list()])
         again = await self.sandbox.commands.connect(handle.pid)
         self.assertTrue(await self.sandbox.kill())
-        with self.assertRaises(SandboxException):
+        with self.assertRaisesRegex(TimeoutException, "The sandbox was killed"):
             await again.wait()
 
 

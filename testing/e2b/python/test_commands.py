@@ -1,5 +1,6 @@
 import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from e2b import (
     AuthenticationException,
@@ -174,11 +175,28 @@ class CommandsTest(WithSandbox):
         doomed = Sandbox.create()
         handle = doomed.commands.run("sleep 300", background=True)
         self.assertTrue(doomed.kill())
-        with self.assertRaisesRegex(SandboxException, "killed|end of life|not found"):
+        with self.assertRaisesRegex(TimeoutException, "The sandbox was killed"):
             handle.wait()
         self.assertFalse(doomed.is_running())
         with self.assertRaisesRegex(SandboxException, "(?i)sandbox"):
             doomed.commands.run("true")
+
+    def test_a_sandbox_killed_under_a_running_command_is_reported_as_killed(self):
+        for _ in range(3):
+            doomed = Sandbox.create()
+            other = Sandbox.connect(doomed.sandbox_id)
+            started = threading.Event()
+            with ThreadPoolExecutor(1) as pool:
+                running = pool.submit(
+                    doomed.commands.run,
+                    "echo started; exec sleep 300",
+                    on_stdout=lambda _: started.set(),
+                    timeout=60,
+                )
+                self.assertTrue(started.wait(20))
+                self.assertTrue(other.kill())
+                with self.assertRaisesRegex(TimeoutException, "The sandbox was killed"):
+                    running.result()
 
 
 if __name__ == "__main__":

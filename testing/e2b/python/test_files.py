@@ -92,6 +92,12 @@ class FilesTest(WithSandbox):
         self.assertEqual(listed["described"], metadata)
         self.files.write("plain", "x")
         self.assertIsNone(self.files.get_info("plain").metadata)
+        # Overwriting the file replaces its metadata.
+        other = {"purpose": "another"}
+        self.assertEqual(self.files.write("described", "y", metadata=other).metadata, other)
+        self.assertEqual(self.files.get_info("described").metadata, other)
+        self.assertIsNone(self.files.write("described", "z").metadata)
+        self.assertIsNone(self.files.get_info("described").metadata)
 
     def test_a_missing_path_is_not_found(self):
         for call in (self.files.read, self.files.get_info, self.files.list):

@@ -19,11 +19,24 @@ def left(sandbox):
     return (sandbox.get_info().end_at - datetime.now(timezone.utc)).total_seconds()
 
 
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+
+
+def boot_id(sandbox):
+    return sandbox.commands.run(f"cat {BOOT_ID}").stdout
+
+
 class LifecycleTest(unittest.TestCase):
     def make(self, *args, **options):
         sandbox = Sandbox.create(*args, **options)
         self.addCleanup(sandbox.kill)
         return sandbox
+
+    def assert_rebooted(self, before, sandbox):
+        with open(BOOT_ID) as host:
+            if before == host.read():
+                return  # docker and runc cannot give a sandbox a boot id of its own
+        self.assertNotEqual(before, boot_id(sandbox))
 
     def test_create_returns_a_described_sandbox(self):
         begun = datetime.now(timezone.utc)
@@ -102,6 +115,8 @@ class LifecycleTest(unittest.TestCase):
         self.assertEqual(found(one), [ids[1]])
         self.assertEqual(found(SandboxQuery(metadata={"run": run, "number": "9"})), [])
         since = lambda time: SandboxQuery(metadata={"run": run}, started_after=time)
+        newest = Sandbox.get_info(ids[-1]).started_at
+        self.assertIn(ids[-1], found(since(newest)))
         self.assertEqual(len(found(since(datetime.now() - timedelta(hours=1)))), 3)
         self.assertEqual(found(since(datetime.now(timezone.utc) + timedelta(hours=1))), [])
         self.assertEqual(len(found(SandboxQuery(metadata={"run": run}, template="base"))), 3)
@@ -133,9 +148,11 @@ class LifecycleTest(unittest.TestCase):
         sandbox.files.write("kept.txt", "kept")
         command = sandbox.commands.run("sleep 1000", background=True)
         self.assertEqual(sandbox.commands.run("sudo id -un").stdout, "root\n")
+        boot = boot_id(sandbox)
         self.assertTrue(sandbox.pause(mode="filesystem"))
         sandbox.connect(timeout=60)
         self.assertEqual(sandbox.files.read("kept.txt"), "kept")
+        self.assert_rebooted(boot, sandbox)
         self.assertFalse(sandbox.commands.kill(command.pid))
         self.assertEqual(sandbox.commands.run("sudo id -un").stdout, "root\n")
 
@@ -143,9 +160,11 @@ class LifecycleTest(unittest.TestCase):
         sandbox = self.make(timeout=60)
         sandbox.files.write("kept.txt", "kept")
         command = sandbox.commands.run("sleep 1000", background=True)
+        boot = boot_id(sandbox)
         sandbox.pause()
         sandbox.connect(timeout=60, on_resume="reboot")
         self.assertEqual(sandbox.files.read("kept.txt"), "kept")
+        self.assert_rebooted(boot, sandbox)
         self.assertFalse(sandbox.commands.kill(command.pid))
 
     def test_a_sandbox_paused_at_its_timeout_resumes_on_a_request(self):
@@ -156,6 +175,15 @@ class LifecycleTest(unittest.TestCase):
         asleep = lambda: sandbox.get_info().state == SandboxState.PAUSED
         until(asleep, "it sleeps", 20)
         self.assertEqual(sandbox.commands.run("echo awake").stdout, "awake\n")
+
+    def test_the_network_is_reported_as_given(self):
+        sandbox = self.make(allow_internet_access=False, network={"deny_out": ["1.1.1.1"]})
+        info = sandbox.get_info()
+        self.assertEqual(info.network["deny_out"], ["1.1.1.1"])
+        self.assertFalse(info.allow_internet_access)
+        sandbox.update_network({"deny_out": ["1.1.1.1"], "allow_internet_access": False})
+        with self.assertRaisesRegex(Exception, "allowOut"):
+            sandbox.update_network({"allow_out": ["1.1.1.1"]})
 
     def test_measurements(self):
         sandbox = self.make()

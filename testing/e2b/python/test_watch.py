@@ -36,6 +36,24 @@ class WatchTest(WithSandbox):
         self.files.remove("seen/old.txt")
         saw("old.txt", FilesystemEventType.REMOVE)
 
+    def test_a_poll_returns_every_change_made_before_it(self):
+        self.files.make_dir("polled")
+        handle = self.files.watch_dir("polled")
+        self.addCleanup(handle.stop)
+        load = self.commands.run("while :; do :; done", background=True, timeout=60)
+        self.addCleanup(load.kill)
+        for i in range(100):
+            self.files.write(f"polled/{i}", "one")
+            names = {one.name for one in handle.get_new_events()}
+            self.assertIn(str(i), names)
+            # The same file again, and a file that a command writes.
+            self.files.write(f"polled/{i}", "two")
+            kinds = [one.type for one in handle.get_new_events() if one.name == str(i)]
+            self.assertIn(FilesystemEventType.WRITE, kinds)
+        for i in range(20):
+            self.commands.run(f"echo {i} >> polled/appended")
+            self.assertIn("appended", [one.name for one in handle.get_new_events()])
+
     def test_subfolders_are_watched_only_if_recursive(self):
         self.files.make_dir("deep/in/it")
         saw, _ = self.watch("deep", recursive=True)

@@ -90,6 +90,12 @@ test('metadata is kept with the file', async () => {
   const listed = (await files().list('.')).find((one) => one.name === 'described')
   assert.deepEqual(listed.metadata, metadata)
   assert.equal((await files().getInfo('empty')).metadata, undefined)
+  // Overwriting the file replaces its metadata.
+  const other = { purpose: 'another' }
+  assert.deepEqual((await files().write('described', 'y', { metadata: other })).metadata, other)
+  assert.deepEqual((await files().getInfo('described')).metadata, other)
+  assert.equal((await files().write('described', 'z')).metadata, undefined)
+  assert.equal((await files().getInfo('described')).metadata, undefined)
 })
 
 test('a missing path is not found', async () => {

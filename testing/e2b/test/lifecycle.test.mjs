@@ -122,6 +122,25 @@ test('invalid requests are rejected with a message', async () => {
   await assert.rejects(Sandbox.create({ metadata: { 'isola.mine': 'x' } }), /isola\./)
 })
 
+test('the network is reported as it was given, and an update that changes nothing succeeds', async () => {
+  const sandbox = await create({ allowInternetAccess: false, network: { denyOut: ['1.1.1.1', '8.8.8.0/24'] } })
+  const { network, allowInternetAccess } = await sandbox.getInfo()
+  assert.deepEqual(network.denyOut, ['1.1.1.1', '8.8.8.0/24'])
+  assert.equal(network.allowPublicTraffic, true)
+  assert.equal(allowInternetAccess, false)
+  await sandbox.updateNetwork({ denyOut: ['1.1.1.1', '8.8.8.0/24'], allowInternetAccess: false })
+  await sandbox.updateNetwork({ denyOut: ['0.0.0.0/0'] })
+  await assert.rejects(sandbox.updateNetwork({ allowOut: ['1.1.1.1'], denyOut: ['0.0.0.0/0'] }), /allowOut/)
+})
+
+test('startedAfter includes the time itself', async () => {
+  const sandbox = await create({ metadata: { started: 'exactly' } })
+  const { startedAt } = await sandbox.getInfo()
+  const query = { metadata: { started: 'exactly' }, startedAfter: startedAt }
+  const page = await Sandbox.list({ query }).nextItems()
+  assert.deepEqual(page.map((one) => one.sandboxId), [sandbox.sandboxId])
+})
+
 test('a port is reachable over HTTP unless it is private', async () => {
   const serve = async (sandbox) => {
     await sandbox.files.write('site/index.html', 'hello from inside')

@@ -1,10 +1,12 @@
 /* Inherited state: descriptors, environment, session, privileges, and whether the kernel is the host's. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -40,11 +42,19 @@ static void environment(int count, char **arguments)
     refused(0, "no variable of the server is set");
 }
 
+/* Reads the boot id of the kernel. Returns false if there is none, or if the sandbox has another file in its place. */
+static bool boot_id(char *here, size_t size)
+{
+    static const char path[] = "/proc/sys/kernel/random/boot_id";
+    struct statfs file_system;
+    return statfs(path, &file_system) == 0 && file_system.f_type == PROC_SUPER_MAGIC && read_text(path, here, size);
+}
+
 /* Returns whether this may be the kernel with that boot id; only a different id proves otherwise. */
 static bool same_kernel(const char *boot)
 {
     char here[64];
-    return !read_text("/proc/sys/kernel/random/boot_id", here, sizeof here) || strcmp(here, boot) == 0;
+    return !boot_id(here, sizeof here) || strcmp(here, boot) == 0;
 }
 
 /* kernel BOOT: whether the sandbox runs on the kernel of the host */
@@ -52,7 +62,7 @@ static void kernel(int count, char **arguments)
 {
     (void)count;
     char here[64];
-    if (!read_text("/proc/sys/kernel/random/boot_id", here, sizeof here)) absent("this kernel has no boot id");
+    if (!boot_id(here, sizeof here)) absent("this kernel has no boot id");
     if (strcmp(here, arguments[0]) == 0) got("the kernel is the host's");
     refused(0, "the kernel is another one");
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -42,16 +43,21 @@ class E2bPythonSdkTest {
   /** The number of tests per area is asserted, so that a missing test is noticed. */
   @ParameterizedTest
   @CsvSource({
-    "commands, 17",
+    "commands, 18",
     "files, 13",
     "urls, 3",
-    "watch, 4",
+    "ports, 4",
+    "domain, 2",
+    "watch, 5",
     "pty, 2",
-    "lifecycle, 14",
+    "lifecycle, 15",
     "volumes, 5",
     "async, 6"
   })
   void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
+    if (List.of("ports", "domain").contains(area)) {
+      E2bSdkFixture.refuseWithoutPythonInTheImage();
+    }
     ProgramResult ended =
         Objects.requireNonNull(fixture)
             .program(

@@ -26,19 +26,37 @@ public final class E2bSdkFixture implements AutoCloseable {
   static final Path PROGRAMS = Path.of("../testing/e2b").toAbsolutePath().normalize();
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
+  /** Not resolved by every machine; programs that need it use {@code resolver.c}. */
+  private static final String DOMAIN = "e2b.localhost";
+
   private final LiveServer server;
+  private final Path data;
+  private final Path resolver;
 
   /** Exit code and output of a program. */
   record ProgramResult(int code, String output) {}
 
-  private E2bSdkFixture(LiveServer server) {
+  private E2bSdkFixture(LiveServer server, Path data, Path resolver) {
     this.server = server;
+    this.data = data;
+    this.resolver = resolver;
   }
 
   /** Opens the fixture. The test is NOT RUN if bubblewrap does not work. */
   static E2bSdkFixture open(Path data) throws IOException, InterruptedException {
     unhealthy(data).ifPresent(reason -> abort("NOT RUN: bubblewrap is unhealthy: " + reason));
-    return new E2bSdkFixture(startServer(data));
+    return new E2bSdkFixture(
+        startServer(data, "e2b.domain=" + DOMAIN), data.resolve("data"), compileResolver(data));
+  }
+
+  /** Compiles the library that resolves the names of the domain. */
+  private static Path compileResolver(Path folder) throws IOException, InterruptedException {
+    Path library = folder.resolve("resolver.so");
+    String source = PROGRAMS.resolve("resolver.c").toString();
+    ProgramResult made =
+        run(folder, Map.of(), "cc", "-shared", "-fPIC", "-o", library.toString(), source);
+    assertThat(made.code()).as(made.output()).isZero();
+    return library;
   }
 
   /**
@@ -46,7 +64,8 @@ public final class E2bSdkFixture implements AutoCloseable {
    *
    * @param data empty folder; the data folder of the server is {@code data} in it
    */
-  public static LiveServer startServer(Path data) throws IOException, InterruptedException {
+  public static LiveServer startServer(Path data, String... settings)
+      throws IOException, InterruptedException {
     Path root = data.resolve("root");
     ProgramResult made =
         run(data, Map.of(), PROGRAMS.resolve("small-root.sh").toString(), root.toString());
@@ -55,7 +74,7 @@ public final class E2bSdkFixture implements AutoCloseable {
     CommandResult imported =
         new CommandLineFixture(folder).call("image", "import", "--local", "base", root.toString());
     assertThat(imported.code()).as(imported.err()).isZero();
-    return LiveServer.start(folder, new BubblewrapProviderFactory());
+    return LiveServer.start(folder, new BubblewrapProviderFactory(), settings);
   }
 
   /** Returns why bubblewrap does not work here. */
@@ -77,7 +96,10 @@ public final class E2bSdkFixture implements AutoCloseable {
     env.put("E2B_API_URL", server.url);
     env.put("E2B_SANDBOX_URL", server.url);
     env.put("E2B_VOLUME_API_URL", server.url);
-    env.put("E2B_API_KEY", LiveServer.KEY);
+    env.put("E2B_API_KEY", LiveServer.KEY.replaceFirst("^isk_", "e2b_"));
+    env.put("E2B_TEST_DOMAIN", DOMAIN + server.url.substring(server.url.lastIndexOf(':')));
+    env.put("E2B_TEST_CA", data.resolve("e2b-tls").resolve(DOMAIN).resolve("ca.pem").toString());
+    env.put("E2B_TEST_RESOLVER", resolver.toString());
     return run(folder, env, command);
   }
 

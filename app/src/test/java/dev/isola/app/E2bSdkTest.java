@@ -60,17 +60,19 @@ class E2bSdkTest {
     "commands, 21",
     "files, 20",
     "urls, 7",
+    "ports, 5",
+    "domain, 3",
     "watch, 5",
     "pty, 3",
     "git, 3",
-    "lifecycle, 10",
+    "lifecycle, 12",
     "snapshots, 3",
     "templates, 2",
     "volumes, 7",
     "interpreter, 7"
   })
   void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
-    if (List.of("lifecycle", "interpreter").contains(area)) {
+    if (List.of("lifecycle", "ports", "domain", "interpreter").contains(area)) {
       E2bSdkFixture.refuseWithoutPythonInTheImage();
     }
     ProgramResult ended =

@@ -63,7 +63,8 @@ public final class LiveServer implements AutoCloseable {
     RunningServer server =
         RunningServer.open(host, config, clock, new ServeLog(err, clock, new JsonLogLayout()));
     String line = out.toString(StandardCharsets.UTF_8).strip();
-    return new LiveServer(line.substring("Isola listening on ".length()), server, err);
+    String url = line.substring("Isola listening on ".length()).split(" ", 2)[0];
+    return new LiveServer(url, server, err);
   }
 
   /** Returns the log so far. */

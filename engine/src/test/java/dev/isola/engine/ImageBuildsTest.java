@@ -255,6 +255,23 @@ class ImageBuildsTest {
   }
 
   @Test
+  void filesOfRootAreInImagesWhoseUserCannotReadThem() {
+    build(
+        "private:1",
+        false,
+        recipe(
+            SMALL,
+            new BuildStep.Run("echo secret > /etc/private && chmod 600 /etc/private"),
+            new BuildStep.User("user")));
+    build("private:2", false, recipe("private:1", new BuildStep.Run("true")));
+    SandboxId id = sandbox(spec().image("private:2").build());
+    assertThat(output(id, "cat /etc/private 2>&1")).contains("Permission denied");
+    fixture.engine.commit(id, "private:3", false);
+    assertThat(fixture.images.store().require("private:3").rootfs().resolve("etc/private"))
+        .hasContent("secret");
+  }
+
+  @Test
   void sandboxOnTheRootOfTheHostIsNotCommitted() {
     SandboxId id = sandbox(spec().build());
     assertThatThrownBy(() -> fixture.engine.commit(id, "mine", false))

@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.eclipse.jetty.http.HttpStatus;
@@ -28,6 +29,7 @@ import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.VirtualThreads;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /** The HTTP server: one port, one virtual thread per request. */
@@ -44,18 +46,21 @@ public final class IsolaServer implements AutoCloseable {
   private final RequestPipeline pipeline;
   private final String scheme;
   private final String host;
+  private final Optional<SslContextFactory.Server> secure;
 
   private IsolaServer(
       Server jetty,
       ServerConnector connector,
       RequestPipeline pipeline,
       String scheme,
-      String host) {
+      String host,
+      Optional<SslContextFactory.Server> secure) {
     this.jetty = jetty;
     this.connector = connector;
     this.pipeline = pipeline;
     this.scheme = scheme;
     this.host = host;
+    this.secure = secure;
   }
 
   /**
@@ -118,8 +123,10 @@ public final class IsolaServer implements AutoCloseable {
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
     http.setRequestHeaderSize(MAX_HEAD);
+    Optional<SslContextFactory.Server> secure = options.tls().map(Tls::factory);
     ServerConnector connector =
-        new ServerConnector(jetty, 1, 1, protocols(options, new HttpConnectionFactory(http)));
+        new ServerConnector(
+            jetty, 1, 1, protocols(options, secure, new HttpConnectionFactory(http)));
     jetty.addBean(new NetworkConnectionLimit(MAX_CONNECTIONS, connector));
     connector.setHost(address.host());
     connector.setPort(address.port());
@@ -131,22 +138,44 @@ public final class IsolaServer implements AutoCloseable {
             routes, hostFilter, keys, IsolaServer::requestId, requests, options, log);
     jetty.setHandler(pipeline);
     jetty.setErrorHandler(IsolaServer::rejectUnparsable);
-    String scheme = options.tls().isPresent() ? "https" : "http";
-    IsolaServer server = new IsolaServer(jetty, connector, pipeline, scheme, address.host());
+    // Certificates are seldom valid for a loopback address.
+    boolean plain =
+        options.tls().isEmpty()
+            || (options.tls().get().allowsPlaintext()
+                && HostOriginFilter.isLoopback(address.host()));
+    IsolaServer server =
+        new IsolaServer(
+            jetty, connector, pipeline, plain ? "http" : "https", address.host(), secure);
     server.start(address);
     return server;
   }
 
   private static ConnectionFactory[] protocols(
-      HttpServerOptions options, HttpConnectionFactory http) {
-    if (options.tls().isEmpty()) {
+      HttpServerOptions options,
+      Optional<SslContextFactory.Server> secure,
+      HttpConnectionFactory http) {
+    if (secure.isEmpty()) {
       return new ConnectionFactory[] {http};
     }
-    Tls tls = options.tls().get();
-    SslConnectionFactory secure = new SslConnectionFactory(tls.factory(), http.getProtocol());
-    return new ConnectionFactory[] {
-      tls.allowsPlaintext() ? new DetectorConnectionFactory(secure) : secure, http
-    };
+    SslConnectionFactory tls = new SslConnectionFactory(secure.get(), http.getProtocol());
+    boolean plainToo = options.tls().filter(Tls::allowsPlaintext).isPresent();
+    return new ConnectionFactory[] {plainToo ? new DetectorConnectionFactory(tls) : tls, http};
+  }
+
+  /**
+   * Uses another certificate for new connections. Does nothing for a server without TLS.
+   *
+   * @throws IllegalStateException when the certificate cannot be used; the server keeps its own
+   */
+  public void replaceCertificate(Tls tls) {
+    if (secure.isEmpty()) {
+      return;
+    }
+    try {
+      tls.replaceIn(secure.get());
+    } catch (Exception e) {
+      throw new IllegalStateException("the certificate cannot be replaced", e);
+    }
   }
 
   private void start(Address address) {

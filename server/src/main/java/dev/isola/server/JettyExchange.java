@@ -139,6 +139,21 @@ record JettyExchange(
   }
 
   @Override
+  public void resetOnClose() {
+    Object transport = endPoint();
+    while (transport instanceof EndPoint encrypted) {
+      transport = encrypted.getTransport();
+    }
+    if (transport instanceof SocketChannel channel && channel.isOpen()) {
+      try {
+        channel.setOption(StandardSocketOptions.SO_LINGER, 0);
+      } catch (IOException e) {
+        // The connection is closed already.
+      }
+    }
+  }
+
+  @Override
   public void webSocket(String protocol, WebSocket.Session session) {
     List<String> offered =
         Credentials.protocols(request.getHeaders().getValuesList("Sec-WebSocket-Protocol"));

@@ -18,6 +18,7 @@ import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -63,7 +64,26 @@ public final class Tls {
           "server.tls.cert and server.tls.key must be set together", "set both or neither", null);
     }
     Certificate[] chain = chain(certificate.get());
-    return Optional.of(new Tls(store(chain, key(key.get(), chain[0]), key.get()), false));
+    PrivateKey secret = key(key.get(), chain[0]);
+    try {
+      return Optional.of(new Tls(store(chain, secret), false));
+    } catch (GeneralSecurityException | IOException e) {
+      throw invalid(
+          key.get() + " and the certificate cannot be used together", "check both files", e);
+    }
+  }
+
+  /**
+   * Returns a certificate with its key.
+   *
+   * @param chain the certificate of the server, followed by those of its issuers
+   */
+  public static Tls of(List<? extends Certificate> chain, PrivateKey key) {
+    try {
+      return new Tls(store(chain.toArray(new Certificate[0]), key), false);
+    } catch (GeneralSecurityException | IOException e) {
+      throw new IllegalStateException("the certificate and its key cannot be used together", e);
+    }
   }
 
   private static Certificate[] chain(Path file) {
@@ -131,15 +151,12 @@ public final class Tls {
     return checking.verify(signing.sign());
   }
 
-  private static KeyStore store(Certificate[] chain, PrivateKey key, Path file) {
-    try {
-      KeyStore store = KeyStore.getInstance("PKCS12");
-      store.load(null, null);
-      store.setKeyEntry("isola", key, new char[0], chain);
-      return store;
-    } catch (GeneralSecurityException | IOException e) {
-      throw invalid(file + " and the certificate cannot be used together", "check both files", e);
-    }
+  private static KeyStore store(Certificate[] chain, PrivateKey key)
+      throws GeneralSecurityException, IOException {
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    store.load(null, null);
+    store.setKeyEntry("isola", key, new char[0], chain);
+    return store;
   }
 
   private static byte[] read(Path file) {
@@ -154,6 +171,11 @@ public final class Tls {
       String what, String remedy, @org.jspecify.annotations.Nullable Exception cause) {
     Fault fault = Fault.of(ErrorCode.INVALID_REQUEST, what, remedy);
     return cause == null ? fault.exception() : fault.exception(cause);
+  }
+
+  /** Replaces the certificate of a running server; open connections are not affected. */
+  void replaceIn(SslContextFactory.Server factory) throws Exception {
+    factory.reload(running -> running.setKeyStore(store));
   }
 
   SslContextFactory.Server factory() {

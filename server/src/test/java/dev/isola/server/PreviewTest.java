@@ -234,6 +234,10 @@ class PreviewTest {
     String token = token("preview");
     byHost(anonymous, "/", Map.of("Authorization", "Bearer " + client.key()));
     assertThat(site.lastHead()).doesNotContainIgnoringCase("authorization");
+    String e2bForm = client.key().replaceFirst("^isk_", "e2b_");
+    assertThat(byHost(anonymous, "/", Map.of("Authorization", "Bearer " + e2bForm)).text())
+        .isEqualTo("hello");
+    assertThat(site.lastHead()).doesNotContainIgnoringCase("authorization");
     byHost(anonymous, "/", Map.of("X-Isola-Token", token));
     assertThat(site.lastHead()).doesNotContainIgnoringCase("isola-token");
     byHost(

@@ -154,6 +154,28 @@ class ServerTlsTest {
         SSLSocket socket = connect(certificate.trusting(), testServer.server.port())) {
       assertThat(send(socket, request(testServer, "GET", "/healthz", "")).status()).isEqualTo(200);
       assertThat(testServer.client().get("/healthz").status()).isEqualTo(200);
+      assertThat(testServer.server.url()).startsWith("http://127.0.0.1:");
+    }
+  }
+
+  @Test
+  void certificateOfARunningServerIsReplaced() throws Exception {
+    TestCertificate first = generate("EC");
+    try (TestServer testServer = startServer(first);
+        SSLSocket before = connect(first.trusting(), testServer.server.port())) {
+      assertThat(send(before, request(testServer, "GET", "/healthz", "")).status()).isEqualTo(200);
+      Files.delete(folder.resolve("EC.p12"));
+      TestCertificate second = generate("EC");
+      testServer.server.replaceCertificate(
+          Tls.of(Optional.of(second.certificate()), Optional.of(second.key())).orElseThrow());
+      try (SSLSocket after = connect(second.trusting(), testServer.server.port())) {
+        assertThat(send(after, request(testServer, "GET", "/healthz", "")).status()).isEqualTo(200);
+      }
+      assertThatThrownBy(() -> connect(first.trusting(), testServer.server.port()).startHandshake())
+          .isInstanceOf(SSLHandshakeException.class);
+      assertThat(send(before, request(testServer, "GET", "/healthz", "")).status())
+          .as("an open connection")
+          .isEqualTo(200);
     }
   }
 

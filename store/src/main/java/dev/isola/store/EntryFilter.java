@@ -12,7 +12,7 @@ import java.util.Set;
  * Selects sandboxes to list. An empty component does not restrict the result.
  *
  * @param labels the labels that a sandbox must have, all of them
- * @param startedAfter the time after which the sandbox was requested
+ * @param startedAfter the earliest time at which the sandbox was requested
  * @param name the name that the client gave the sandbox
  * @param reference the name, the id, or at least its first {@link #SHORTEST_PREFIX} characters
  * @param newestFirst lists in descending instead of ascending order

@@ -59,7 +59,7 @@ record SandboxQuery(String sql, List<Object> values) {
         .startedAfter()
         .ifPresent(
             time -> {
-              terms.add("created_at > ?");
+              terms.add("created_at >= ?");
               values.add(time);
             });
     filter

@@ -314,6 +314,7 @@ abstract class SandboxEntriesContract extends LedgerContract {
     assertThat(names(EntryFilter.ALL.newestFirst(true))).isEqualTo("edcba");
     assertThat(names(EntryFilter.ALL.startedAfter(NOW.minusSeconds(60)))).isEqualTo("abcde");
     assertThat(names(EntryFilter.ALL.startedAfter(NOW.plusSeconds(60)))).isEmpty();
+    assertThat(names(EntryFilter.ALL.startedAfter(NOW))).isEqualTo("abcde");
   }
 
   private String names(EntryFilter filter) {

@@ -30,6 +30,7 @@ record DataFolderContent(List<Path> own, List<Path> others) {
           DataFolder.BUILDS,
           "instances",
           "secrets.key",
+          "e2b-tls",
           "instance");
   private static final List<String> PREFIXES =
       List.of("audit.jsonl", ".backup-", ".restore-", ".instance", "secrets", "instance.");

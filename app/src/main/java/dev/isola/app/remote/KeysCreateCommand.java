@@ -21,6 +21,13 @@ final class KeysCreateCommand extends RemoteCommand {
       description = "Scope of the key: read, use or admin. Default: use.")
   private String scope = "use";
 
+  @Option(
+      names = "--e2b",
+      description =
+          "Print the key in the form that E2B's SDKs require, e2b_ and hexadecimal digits. The"
+              + " server accepts every key in both forms.")
+  private boolean e2b;
+
   @Parameters(paramLabel = "NAME", description = "Name of the key: letters, digits, - and _.")
   private String name = "";
 
@@ -31,11 +38,11 @@ final class KeysCreateCommand extends RemoteCommand {
   @Override
   int run(Isola isola, Console console) {
     ApiKeys.CreatedKey created = isola.keys().create(name, scope);
+    String key = e2b ? created.key().replaceFirst("^isk_", "e2b_") : created.key();
     if (console.json()) {
-      console.print(
-          Json.object("name", created.name(), "scope", created.scope(), "key", created.key()));
+      console.print(Json.object("name", created.name(), "scope", created.scope(), "key", key));
     } else {
-      console.print(created.key() + "\n");
+      console.print(key + "\n");
     }
     return ExitCodes.OK;
   }

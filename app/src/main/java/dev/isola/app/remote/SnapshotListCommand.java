@@ -11,10 +11,16 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /** Implements {@code isola snapshot ls}. */
 @Command(name = "ls", description = "List snapshots, oldest first.")
 final class SnapshotListCommand extends RemoteCommand {
+  /** Begins the tags that only the engine sets: those of the cached steps of builds. */
+  private static final String ENGINE_TAG = "isola.";
+
+  @Option(names = "--all", description = "Also list the cached steps of image and template builds.")
+  private boolean everything;
 
   SnapshotListCommand(CommandContext context) {
     super(context);
@@ -22,10 +28,18 @@ final class SnapshotListCommand extends RemoteCommand {
 
   @Override
   int run(Isola isola, Console console) {
-    List<SnapshotInfo> all = isola.snapshots().list();
+    List<SnapshotInfo> stored = isola.snapshots().list();
+    List<SnapshotInfo> all =
+        stored.stream().filter(snapshot -> everything || !isBuildStep(snapshot)).toList();
     if (console.json()) {
       console.print(Map.of("snapshots", all.stream().map(SnapshotInfo::document).toList()));
       return ExitCodes.OK;
+    }
+    if (all.size() < stored.size()) {
+      console.printErr(
+          "isola: note: "
+              + (stored.size() - all.size())
+              + " cached steps of builds are not listed; --all lists them");
     }
     if (all.isEmpty()) {
       console.print("no snapshots; take one with isola snapshot create SANDBOX\n");
@@ -45,5 +59,9 @@ final class SnapshotListCommand extends RemoteCommand {
     }
     console.print(table.fitted(console.columns()));
     return ExitCodes.OK;
+  }
+
+  private static boolean isBuildStep(SnapshotInfo snapshot) {
+    return snapshot.tags().keySet().stream().anyMatch(name -> name.startsWith(ENGINE_TAG));
   }
 }

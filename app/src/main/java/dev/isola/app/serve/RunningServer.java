@@ -37,6 +37,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,6 +81,18 @@ public final class RunningServer implements AutoCloseable {
     closers.push(new ShutdownReport(config, ledger, log)::write);
     ApiKeys keys = keys(environment, config, ledger, clock, log);
     MachineNames names = MachineNames.of(config.get(ConfigKeys.SERVER_HOST));
+    Optional<String> e2bDomain = config.get(ConfigKeys.E2B_DOMAIN);
+    Optional<LocalCertificateAuthority> authority =
+        e2bDomain
+            .filter(
+                domain ->
+                    config.get(ConfigKeys.SERVER_TLS_CERT).isEmpty()
+                        && config.get(ConfigKeys.SERVER_TLS_KEY).isEmpty())
+            .map(domain -> LocalCertificateAuthority.open(data, domain, clock));
+    List<String> domains =
+        Stream.concat(config.get(ConfigKeys.SERVER_DOMAINS).stream(), e2bDomain.stream())
+            .distinct()
+            .toList();
     ServerContext serving = new ServerContext();
     ImageStore store = new ImageStore(data.path());
     ImageService images = new HostImages(store);
@@ -101,17 +114,24 @@ public final class RunningServer implements AutoCloseable {
                         new E2bSettings(
                             config.get(ConfigKeys.PROVIDER),
                             config.get(ConfigKeys.E2B_NETWORK),
-                            Optional.of(new LedgerSettingsStore(ledger))),
+                            Optional.of(new LedgerSettingsStore(ledger)),
+                            e2bDomain),
                         images))),
-            new HostOriginFilter(config.get(ConfigKeys.SERVER_DOMAINS), names),
+            new HostOriginFilter(domains, names),
             keys,
             log,
-            ServeOptions.of(config, data, serving, clock, log, closers),
+            ServeOptions.of(config, data, authority, serving, clock, log, closers),
             log);
     http = server;
-    print(
-        environment,
-        StartupReport.listeningLine(server, names, config.get(ConfigKeys.SERVER_DOMAINS)) + "\n");
+    authority.ifPresent(
+        one -> {
+          one.usage(server.port()).forEach(line -> ErrorReport.writeLine(environment, line));
+          CertificateRenewal renewal =
+              CertificateRenewal.start(
+                  CertificateRenewal.INTERVAL, () -> server.replaceCertificate(one.issue()), log);
+          closers.push(renewal::close);
+        });
+    print(environment, StartupReport.listeningLine(server, names, domains, e2bDomain) + "\n");
     try {
       ProviderRegistry registry =
           ProviderRegistry.open(
@@ -161,10 +181,12 @@ public final class RunningServer implements AutoCloseable {
         Optional.ofNullable(environment.variables().get("ISOLA_API_KEY"))
             .filter(key -> !key.isEmpty());
     ApiKeys keys = ApiKeys.open(new LedgerSettingsStore(ledger), provided, clock);
-    if (provided.filter(key -> !key.startsWith(ApiKeys.PREFIX)).isPresent()) {
+    if (provided.filter(key -> !ApiKeys.hasKeyForm(key)).isPresent()) {
       log.warning(
           "ISOLA_API_KEY does not start with "
               + ApiKeys.PREFIX
+              + " or "
+              + ApiKeys.E2B_PREFIX
               + ": if a client sends it to a public preview, the sandbox can read it; choose a key"
               + " that does");
     }
@@ -172,6 +194,12 @@ public final class RunningServer implements AutoCloseable {
       ErrorReport.writeLine(
           environment,
           "the first key, shown this once: " + keys.create("first", Scope.ADMIN).secret());
+      ErrorReport.writeLine(
+          environment,
+          "as E2B_API_KEY the same key begins with "
+              + ApiKeys.E2B_PREFIX
+              + " in place of "
+              + ApiKeys.PREFIX);
     }
     return keys;
   }

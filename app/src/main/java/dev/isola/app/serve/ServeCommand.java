@@ -32,6 +32,15 @@ public final class ServeCommand implements CliCommand {
   private @Nullable Integer port;
 
   @Option(
+      names = "--e2b-domain",
+      paramLabel = "DOMAIN",
+      description =
+          "Domain that E2B's SDKs use as E2B_DOMAIN, such as e2b.localhost. The server speaks TLS"
+              + " with a certificate from its own certificate authority, which it creates on first"
+              + " use.")
+  private @Nullable String e2bDomain;
+
+  @Option(
       names = "--config",
       paramLabel = "FILE",
       description = "Configuration file; see isola config --help.")
@@ -55,6 +64,9 @@ public final class ServeCommand implements CliCommand {
     }
     if (port != null) {
       all.add(ConfigKeys.SERVER_PORT.name() + "=" + port);
+    }
+    if (e2bDomain != null) {
+      all.add(ConfigKeys.E2B_DOMAIN.name() + "=" + e2bDomain);
     }
     Config config = context.configSources(file, all).readOrThrow();
     InstantSource clock = InstantSource.system();

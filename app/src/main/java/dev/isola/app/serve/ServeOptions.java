@@ -8,6 +8,7 @@ import dev.isola.server.HttpServerOptions;
 import dev.isola.server.RequestListener;
 import dev.isola.server.Tls;
 import dev.isola.server.audit.AuditLog;
+import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.RequestLimits;
 import dev.isola.spi.error.ErrorCode;
@@ -18,6 +19,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 
 /** Reads the server's options from the configuration, except the address. */
 final class ServeOptions {
@@ -26,11 +28,13 @@ final class ServeOptions {
   private ServeOptions() {}
 
   /**
+   * @param authority issues the certificate if the configuration names none
    * @param closers receives the actions that close what is opened here
    */
   static HttpServerOptions of(
       Config config,
       DataFolder data,
+      Optional<LocalCertificateAuthority> authority,
       ServerContext serving,
       InstantSource clock,
       ServerLog log,
@@ -43,8 +47,7 @@ final class ServeOptions {
       listeners.add(audit);
     }
     return new HttpServerOptions(
-        Tls.of(config.get(ConfigKeys.SERVER_TLS_CERT), config.get(ConfigKeys.SERVER_TLS_KEY))
-            .map(tls -> tls.allowPlaintext(config.get(ConfigKeys.SERVER_TLS_OR_PLAIN))),
+        tls(config, authority),
         new RequestLimits(
             config.get(ConfigKeys.SERVER_RATE),
             config.get(ConfigKeys.SERVER_BURST),
@@ -55,6 +58,20 @@ final class ServeOptions {
             config.get(ConfigKeys.SERVER_PREVIEWS_PER_SANDBOX)),
         listeners,
         () -> serving.current().map(parts -> parts.engine().tracer()));
+  }
+
+  /** With the server's own authority, a loopback address also accepts plain HTTP. */
+  private static Optional<Tls> tls(Config config, Optional<LocalCertificateAuthority> authority) {
+    boolean plain = config.get(ConfigKeys.SERVER_TLS_OR_PLAIN);
+    boolean loopback = HostOriginFilter.isLoopback(config.get(ConfigKeys.SERVER_HOST));
+    return authority
+        .map(one -> one.issue().allowPlaintext(plain || loopback))
+        .or(
+            () ->
+                Tls.of(
+                        config.get(ConfigKeys.SERVER_TLS_CERT),
+                        config.get(ConfigKeys.SERVER_TLS_KEY))
+                    .map(tls -> tls.allowPlaintext(plain)));
   }
 
   private static void count(ServerContext serving, RequestListener.CompletedRequest entry) {

@@ -32,11 +32,17 @@ record StartupReport(Config config, Readiness readiness, ServerLog log) {
   /**
    * Returns the first line: the address that the server listens on, and the names it is reachable
    * under if they differ.
+   *
+   * @param e2bDomain the domain of E2B's clients
    */
-  static String listeningLine(IsolaServer server, MachineNames names, List<String> domains) {
+  static String listeningLine(
+      IsolaServer server, MachineNames names, List<String> domains, Optional<String> e2bDomain) {
     String line = "Isola listening on " + server.url();
     if (names.all().isEmpty()) {
-      return line;
+      return line
+          + e2bDomain
+              .map(name -> " and reachable as https://api." + name + ":" + server.port())
+              .orElse("");
     }
     String scheme = URI.create(server.url()).getScheme();
     return line

@@ -258,6 +258,10 @@ class ImageBuildCommandTest {
         .doesNotContain("rootfs");
     assertThat(ok(onServer("image", "ls", "--json")).out()).contains("\"name\":\"org/remote:2\"");
     assertThat(ok(onServer("image", "ls", "--local")).out()).startsWith("no images");
+    CommandResult snapshots = ok(onServer("snapshot", "ls"));
+    assertThat(snapshots.out()).startsWith("no snapshots;");
+    assertThat(snapshots.err()).contains("cached steps of builds are not listed; --all lists them");
+    assertThat(ok(onServer("snapshot", "ls", "--all")).out()).contains("ID ", "SANDBOX");
     String id = ok(onServer("create", "--image", "org/remote:2")).out().strip();
     assertThat(ok(onServer("exec", id, "--", "cat", "/srv/app/main.txt")).out())
         .isEqualTo("first\n");

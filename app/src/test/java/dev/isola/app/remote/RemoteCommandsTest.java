@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -265,7 +266,15 @@ class RemoteCommandsTest {
     reader.env.put("ISOLA_API_KEY", made.out().strip());
     assertThat(reader.call("ls", "-q").code()).isZero();
     assertThat(reader.call("rm", id).err()).contains("scope use");
-    assertThat(isola("keys", "rm", "ci").code()).isZero();
+    CommandResult e2bForm = isola("keys", "create", "e2b", "--scope", "use", "--e2b");
+    assertThat(e2bForm.out()).as("E2B's SDKs accept only this form").matches("e2b_[0-9a-f]{64}\n");
+    CommandLineFixture user = fixture();
+    for (String prefix : List.of("e2b_", "isk_")) {
+      user.env.put("ISOLA_API_KEY", e2bForm.out().strip().replaceFirst("^e2b_", prefix));
+      assertThat(user.call("ls", "-q").code()).as(prefix).isZero();
+    }
+    assertThat(isola("keys", "rm", "ci", "e2b").code()).isZero();
+    assertThat(user.call("ls").code()).isNotZero();
     assertThat(reader.call("ls").err()).contains("isola login URL");
 
     assertThat(isola("ports", id).out()).contains("no public ports");

@@ -12,7 +12,7 @@ import java.util.Set;
  * Selects the sandboxes to list. Empty fields match everything.
  *
  * @param labels all of them must match
- * @param startedAfter matches sandboxes that were requested later than this
+ * @param startedAfter matches sandboxes that were requested at this time or later
  * @param name the name that the client gave the sandbox
  * @param reference the name, the id, or the first characters of the id
  * @param newestFirst whether the newest sandbox comes first; otherwise the oldest does

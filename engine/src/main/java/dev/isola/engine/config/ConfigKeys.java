@@ -131,6 +131,8 @@ public final class ConfigKeys {
       ConfigKey.of("log.format", new EnumType<>(LogFormat.class), LogFormat.AUTO);
   public static final ConfigKey<NetworkMode> E2B_NETWORK =
       ConfigKey.of("e2b.network", new EnumType<>(NetworkMode.class), NetworkMode.NONE);
+  public static final ConfigKey<Optional<String>> E2B_DOMAIN =
+      ConfigKey.of("e2b.domain", new ScalarTypes.DomainName(), Optional.empty());
   public static final ConfigKey<Path> DATA =
       ConfigKey.of("data", new ScalarTypes.Folder(), MachineInfo::dataFolder);
 
@@ -183,6 +185,7 @@ public final class ConfigKeys {
           SERVER_AUDIT_PREVIEWS,
           LOG_FORMAT,
           E2B_NETWORK,
+          E2B_DOMAIN,
           DATA);
 
   private ConfigKeys() {}

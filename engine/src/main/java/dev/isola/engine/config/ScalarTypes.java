@@ -194,6 +194,38 @@ final class ScalarTypes {
     }
   }
 
+  /** A domain whose wildcard certificate clients accept: at least two labels. */
+  record DomainName() implements ValueType<Optional<String>> {
+    /** Leaves room for the port and the id of a sandbox in a host name of 253 characters. */
+    private static final int MAX_LENGTH = 200;
+
+    private static final String LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
+    private static final Pattern DOMAIN =
+        Pattern.compile("(" + LABEL + "\\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?");
+
+    @Override
+    public Optional<String> read(Object raw) throws InvalidValueException {
+      String name = text(raw).toLowerCase(Locale.ROOT);
+      if (name.length() > MAX_LENGTH || !DOMAIN.matcher(name).matches()) {
+        throw new InvalidValueException(
+            "must be a domain of two or more parts, such as e2b.localhost, without scheme and"
+                + " port: "
+                + ValueType.truncated(raw));
+      }
+      return Optional.of(name);
+    }
+
+    @Override
+    public String show(Optional<String> value) {
+      return value.orElse("none");
+    }
+
+    @Override
+    public String description() {
+      return "a domain, such as e2b.localhost";
+    }
+  }
+
   record Folder() implements ValueType<Path> {
     @Override
     public Path read(Object raw) throws InvalidValueException {

@@ -11,6 +11,7 @@ import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.file.FileUser;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
@@ -52,6 +53,9 @@ record BuildRunner(
   private static final Duration LONGEST = Duration.ofHours(1);
   private static final SecureRandom RANDOM = new SecureRandom();
 
+  /** Reads every file, whichever user the image names. */
+  static final FileUser ALL_FILES = FileUser.rootFor("root");
+
   /** Paths that belong to the sandbox and not to the image. */
   static final List<String> NOT_IN_IMAGE =
       List.of("proc/**", "sys/**", "dev/**", "tmp/**", "run/**", ".isola/**");
@@ -86,7 +90,7 @@ record BuildRunner(
       log.info("storing the file system as an image", Optional.empty());
       ImageTarget target = plan.target();
       List<String> excluded = target.template() ? NOT_IN_TEMPLATE : NOT_IN_IMAGE;
-      try (InputStream root = sandbox.files().exportTree("/", excluded)) {
+      try (InputStream root = sandbox.files().as(ALL_FILES).exportTree("/", excluded)) {
         images.add(target.name(), root, ImageBuilds.metadata(target, plan.recipe(), defaults));
       }
       return defaults;

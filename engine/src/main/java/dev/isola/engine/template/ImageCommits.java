@@ -63,7 +63,8 @@ public final class ImageCommits {
     }
     images.checkCanAdd(image, replace);
     acquire();
-    try (InputStream root = sandbox.files().exportTree("/", excluded(spec))) {
+    try (InputStream root =
+        sandbox.files().as(BuildRunner.ALL_FILES).exportTree("/", excluded(spec))) {
       images.add(image, root, metadata(spec, base.get(), replace));
     } catch (IOException e) {
       throw new UncheckedIOException(e);

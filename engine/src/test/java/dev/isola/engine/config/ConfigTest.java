@@ -122,6 +122,27 @@ class ConfigTest {
   }
 
   @Test
+  void domainOfE2bClientsHasTwoPartsAndNoPort() {
+    flag("e2b.domain", "E2B.localhost");
+    assertThat(config().get(ConfigKeys.E2B_DOMAIN)).contains("e2b.localhost");
+    for (String wrong :
+        List.of(
+            "localhost",
+            "e2b.localhost:7777",
+            "https://e2b.localhost",
+            "*.e2b.localhost",
+            "../e2b.localhost",
+            "e2b..localhost",
+            "-e2b.localhost",
+            "192.0.2.1",
+            "a.".repeat(120) + "example")) {
+      flags.clear();
+      flag("e2b.domain", wrong);
+      assertThat(problems()).as(wrong).singleElement().asString().contains("e2b.domain");
+    }
+  }
+
+  @Test
   void acceptsLegacyEnvironmentVariables() {
     environment.put("SANDBOX_PROVIDER", "local_microvm");
     environment.put("E2B_API_KEY", "e2b_secret");

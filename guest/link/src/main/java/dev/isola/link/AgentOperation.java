@@ -24,7 +24,7 @@ enum AgentOperation {
   XATTR(17, Effect.MUTATING),
   TAR_OUT(18, Effect.NONE, Wire.RESPONSE, Wire.DATA, Wire.EOF),
   TAR_IN(19, Effect.MUTATING, Wire.CREDIT),
-  WATCH(20, Effect.NONE, Wire.RESPONSE, Wire.ITEM),
+  WATCH(20, Effect.NONE, Wire.RESPONSE, Wire.ITEM, Wire.CREDIT),
   DIAL(21, Effect.NONE, Wire.RESPONSE, Wire.DATA, Wire.EOF, Wire.CREDIT),
   RELAY(22, Effect.NONE, Wire.RESPONSE),
   USAGE(23, Effect.NONE),

@@ -2,7 +2,10 @@ package dev.isola.link;
 
 import dev.isola.spi.file.FileChange;
 import dev.isola.spi.file.Watch;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -20,6 +23,11 @@ final class AgentWatch implements Watch {
   private volatile LinkStream stream;
   private volatile boolean ended;
 
+  /** How many marks were requested of the agent, and how many it has sent; guarded by reading. */
+  private long requestedMarks;
+
+  private long receivedMarks;
+
   private AgentWatch(AgentClient client, String path, boolean recursive) {
     this.client = client;
     this.path = path;
@@ -36,10 +44,63 @@ final class AgentWatch implements Watch {
   public Optional<FileChange> next(Duration timeout) {
     reading.lock();
     try {
-      return nextLocked(timeout);
+      long marks;
+      Optional<FileChange> change;
+      do {
+        marks = receivedMarks;
+        change = nextLocked(timeout);
+      } while (change.isEmpty() && receivedMarks != marks);
+      return change;
     } finally {
       reading.unlock();
     }
+  }
+
+  /**
+   * Requests a mark of the agent, which follows every change made before this call, and reads up to
+   * it. The kernel queues a change before the call that makes it returns, but the agent reads that
+   * queue on its own thread: without the mark, changes may still be on their way.
+   */
+  @Override
+  public List<FileChange> drain(int max) {
+    reading.lock();
+    try {
+      if (ended || !requestMark()) {
+        return Watch.super.drain(max);
+      }
+      Duration timeout = client.timeouts().responseTimeout();
+      long deadline = System.nanoTime() + timeout.toNanos();
+      List<FileChange> changes = new ArrayList<>();
+      while (changes.size() < max && receivedMarks < requestedMarks && !ended) {
+        Duration left = Duration.ofNanos(deadline - System.nanoTime());
+        if (!left.isPositive()) {
+          throw stream.timedOut(timeout);
+        }
+        nextLocked(left).ifPresent(changes::add);
+      }
+      return changes;
+    } finally {
+      reading.unlock();
+    }
+  }
+
+  /** Returns false if the agent does not support marks, or its connection is lost. */
+  private boolean requestMark() {
+    LinkStream current = stream;
+    if (!current.connection().welcome().features().contains(Wire.FEATURE_WATCH_MARKS)) {
+      return false;
+    }
+    try {
+      ByteBuffer request = ByteBuffer.allocate(1);
+      if (!current.sendWindow().send(request, client.timeouts().responseTimeout())) {
+        return false;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw CloseReason.cancelled(client.id(), "watching");
+    }
+    requestedMarks++;
+    return true;
   }
 
   private Optional<FileChange> nextLocked(Duration timeout) {
@@ -84,6 +145,7 @@ final class AgentWatch implements Watch {
 
   private FileChange watchAgain() {
     stream = request(client, path, recursive);
+    receivedMarks = requestedMarks; // the lost connection had the outstanding ones
     return new FileChange(FileChange.Kind.OVERFLOW, path, true);
   }
 
@@ -99,7 +161,7 @@ final class AgentWatch implements Watch {
 
   private Optional<FileChange> change(LinkStream from, Frame frame) {
     if (frame.type() == Wire.ITEM) {
-      return Optional.of(item(from, frame));
+      return item(from, frame);
     }
     boolean closed = ended;
     ended = true;
@@ -109,18 +171,34 @@ final class AgentWatch implements Watch {
     return Optional.empty();
   }
 
-  private FileChange item(LinkStream from, Frame frame) {
+  /** Returns the change, or empty after a mark. */
+  private Optional<FileChange> item(LinkStream from, Frame frame) {
     try {
       WireFields fields = WireFields.parse(frame.payload());
-      FileChange.Kind kind = kind(fields.range(FieldTag.EVENT, 1, 8));
+      int event = fields.range(FieldTag.EVENT, 1, Wire.WATCH_MARK);
+      if (event == Wire.WATCH_MARK) {
+        receivedMarks += marks(fields.number(FieldTag.COUNT));
+        return Optional.empty();
+      }
+      FileChange.Kind kind = kind(event);
       ended |= kind == FileChange.Kind.ROOT_GONE;
-      return new FileChange(
-          kind,
-          fields.optionalText(FieldTag.PATH).orElse(path),
-          (fields.number(FieldTag.FLAGS, 0) & Wire.WATCH_FOLDER) != 0);
+      return Optional.of(
+          new FileChange(
+              kind,
+              fields.optionalText(FieldTag.PATH).orElse(path),
+              (fields.number(FieldTag.FLAGS, 0) & Wire.WATCH_FOLDER) != 0));
     } catch (ProtocolViolation e) {
       throw from.protocolViolation(e.getMessage());
     }
+  }
+
+  private long marks(long count) {
+    long outstanding = requestedMarks - receivedMarks;
+    if (count < 1 || count > outstanding) {
+      throw new ProtocolViolation(
+          count + " marks of a watch, of which " + outstanding + " are due");
+    }
+    return count;
   }
 
   private static FileChange.Kind kind(int event) {

@@ -78,6 +78,8 @@ final class Wire {
   static final int TAR_OWNERS_IF_ALLOWED = 2;
   static final int TAR_LAYER = 4;
   static final int WATCH_FOLDER = 1;
+  static final int WATCH_MARK = 9;
+  static final String FEATURE_WATCH_MARKS = "watch-marks";
   static final int USAGE_DISK = 1;
   static final int SCOPE_GROUP = 0;
   static final int SCOPE_TREE = 1;

@@ -76,6 +76,28 @@ class RealAgentServicesTest {
         .isInstanceOf(NotFound.class);
   }
 
+  @Test
+  void drainReturnsEveryEarlierChange() {
+    agent.sandbox.files().makeFolder("drained", 0755);
+    try (Watch watch = agent.sandbox.as(Watching.class).orElseThrow().watch("drained", true)) {
+      assertThat(watch.drain(10)).isEmpty();
+      for (int i = 0; i < 300; i++) {
+        agent.sandbox.files().writeText("drained/" + i, "x", UTF_8);
+        String name = "/" + i;
+        assertThat(watch.drain(100)).anyMatch(change -> change.path().endsWith(name));
+      }
+      assertThat(watch.drain(100)).isEmpty();
+      agent.sandbox.run(Command.shell("cd drained; for i in 1 2 3 4 5 6; do mkdir new-$i; done"));
+      assertThat(watch.drain(4)).hasSize(4);
+      assertThat(watch.next(SECONDS)).isPresent();
+      assertThat(watch.drain(100)).hasSize(1);
+      assertThat(watch.next(Duration.ofMillis(1))).isEmpty();
+      agent.sandbox.files().remove("drained", true);
+      assertThat(watch.drain(10_000)).anyMatch(it -> it.kind() == FileChange.Kind.ROOT_GONE);
+      assertThat(watch.drain(10)).isEmpty();
+    }
+  }
+
   private static void expect(Watch watch, FileChange.Kind kind, String name) {
     List<FileChange> seen = new ArrayList<>();
     while (true) {

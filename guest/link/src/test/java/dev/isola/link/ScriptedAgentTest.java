@@ -523,6 +523,36 @@ class ScriptedAgentTest {
   }
 
   @Test
+  void drainReturnsWhatHasArrivedFromAnAgentWithoutMarks() throws Exception {
+    AtomicInteger requests = new AtomicInteger();
+    startAgent(
+        peer -> {
+          peer.request();
+          peer.response(1, new WireFieldsBuilder());
+          peer.send(
+              Wire.ITEM,
+              1,
+              new WireFieldsBuilder().add(FieldTag.EVENT, 1).add(FieldTag.PATH, "/w/a").payload());
+          while (true) {
+            Frame frame = peer.read();
+            if (frame.type() == Wire.PING) {
+              peer.send(Wire.PONG, 0, frame.payload());
+            } else if (frame.type() == Wire.DATA) {
+              requests.incrementAndGet();
+            }
+          }
+        });
+    try (Watch watch = AgentWatch.open(client, "/w", true)) {
+      client.connection().ping(Duration.ofSeconds(5)); // its answer follows the change
+      assertThat(watch.drain(10))
+          .containsExactly(new FileChange(FileChange.Kind.CREATED, "/w/a", false));
+      assertThat(watch.drain(10)).isEmpty();
+      client.connection().ping(Duration.ofSeconds(5));
+      assertThat(requests.get()).isZero();
+    }
+  }
+
+  @Test
   void idleConnectionIsNotPinged() throws Exception {
     AtomicInteger frames = new AtomicInteger();
     CountDownLatch asked = new CountDownLatch(1);

@@ -38,6 +38,9 @@ public final class Containment {
           "/sys/devices/virtual/powercap",
           "/sys/firmware");
 
+  /** The kernel's id of the current boot, which programs compare to detect a reboot. */
+  public static final String BOOT_ID = "/proc/sys/kernel/random/boot_id";
+
   /** Kernel folders that must be read-only. */
   public static final List<String> READ_ONLY =
       List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");

@@ -36,6 +36,9 @@ public interface Isolator {
 
   String STAGED_EMPTY_FOLDER = "/tmp/nothing";
 
+  /** A file on the stage with a boot id, another one at every boot of the sandbox. */
+  String STAGED_BOOT_ID = "/tmp/boot_id";
+
   /** The sandbox's user namespace, for a runtime that enters it by path. */
   String STAGED_USERS = "/tmp/users";
 

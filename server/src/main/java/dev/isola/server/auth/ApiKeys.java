@@ -31,6 +31,12 @@ public final class ApiKeys {
   /** The prefix of generated keys. */
   public static final String PREFIX = "isk_";
 
+  /**
+   * The prefix that E2B's clients require. A key with this prefix in place of {@link #PREFIX} is
+   * the same key.
+   */
+  public static final String E2B_PREFIX = "e2b_";
+
   private static final int MIN_LENGTH = 16;
   private static final Duration LAST_USED_RESOLUTION = Duration.ofMinutes(1);
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -82,11 +88,7 @@ public final class ApiKeys {
           keys.put(
               ENVIRONMENT,
               new ApiKey(
-                  ENVIRONMENT,
-                  Scope.ADMIN,
-                  TokenHash.of(secret),
-                  clock.instant(),
-                  Optional.empty()));
+                  ENVIRONMENT, Scope.ADMIN, hash(secret), clock.instant(), Optional.empty()));
         });
     return new ApiKeys(settings, clock, keys);
   }
@@ -119,7 +121,7 @@ public final class ApiKeys {
     byte[] bytes = new byte[32];
     RANDOM.nextBytes(bytes);
     String secret = PREFIX + HexFormat.of().formatHex(bytes);
-    ApiKey key = new ApiKey(name, scope, TokenHash.of(secret), clock.instant(), Optional.empty());
+    ApiKey key = new ApiKey(name, scope, hash(secret), clock.instant(), Optional.empty());
     lock.lock();
     try {
       if (keys.containsKey(name) || name.equals(ENVIRONMENT)) {
@@ -169,7 +171,7 @@ public final class ApiKeys {
 
   /** Finds a key by its secret, in a time that does not depend on which key matches. */
   public Optional<ApiKey> find(String secret) {
-    byte[] presented = TokenHash.of(secret).getBytes(StandardCharsets.US_ASCII);
+    byte[] presented = hash(secret).getBytes(StandardCharsets.US_ASCII);
     ApiKey found = null;
     for (ApiKey key : keys.values()) {
       if (MessageDigest.isEqual(presented, key.hash().getBytes(StandardCharsets.US_ASCII))) {
@@ -180,6 +182,17 @@ public final class ApiKeys {
       recordUse(found);
     }
     return Optional.ofNullable(found);
+  }
+
+  /** Returns whether a secret has the format of a generated key, valid or not. */
+  public static boolean hasKeyForm(String secret) {
+    return secret.startsWith(PREFIX) || secret.startsWith(E2B_PREFIX);
+  }
+
+  /** Returns the hash of a key, which is the same for both prefixes. */
+  private static String hash(String secret) {
+    return TokenHash.of(
+        secret.startsWith(E2B_PREFIX) ? PREFIX + secret.substring(E2B_PREFIX.length()) : secret);
   }
 
   private void recordUse(ApiKey key) {

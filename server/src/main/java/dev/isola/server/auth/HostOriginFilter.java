@@ -19,6 +19,9 @@ import java.util.regex.Pattern;
 public final class HostOriginFilter {
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
+  /** The names beneath a domain that E2B's clients call. */
+  private static final List<String> SERVICES = List.of("api.", "sandbox.");
+
   private static final Pattern PREVIEW = Pattern.compile("([0-9]{1,5})-([a-z0-9]{1,32})\\.(.+)");
 
   private final Set<String> names = new HashSet<>(LOOPBACK);
@@ -40,16 +43,28 @@ public final class HostOriginFilter {
     this.machine = machine;
     domains.forEach(domain -> this.domains.add(domain.toLowerCase(Locale.ROOT)));
     for (String domain : this.domains) {
-      names.addAll(List.of(domain, "api." + domain, "sandbox." + domain));
+      names.add(domain);
+      SERVICES.forEach(service -> names.add(service + domain));
     }
   }
 
   /** Returns the domain of previews, with its port, for a request with this Host header. */
   public static String previewDomain(String host) {
     String name = name(host).orElse("localhost");
-    return LOOPBACK.contains(name)
-        ? "localhost" + host.substring(Math.min(name.length(), host.length()))
-        : host;
+    if (LOOPBACK.contains(name)) {
+      return withPortOf(host, "localhost");
+    }
+    for (String service : SERVICES) {
+      if (name.startsWith(service)) {
+        return withPortOf(host, name.substring(service.length()));
+      }
+    }
+    return host;
+  }
+
+  /** Returns a domain with the port of a Host header, if it has one. */
+  public static String withPortOf(String host, String domain) {
+    return domain + host.substring(Math.min(name(host).orElse("").length(), host.length()));
   }
 
   private boolean isOwnName(String name) {

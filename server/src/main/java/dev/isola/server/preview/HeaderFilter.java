@@ -113,12 +113,19 @@ final class HeaderFilter {
   /**
    * Returns the headers that are sent to the sandbox.
    *
+   * @param guestHost the Host header; empty for the one that the client sent
    * @param ownCredential whether a header carries a credential of this server
    */
-  static List<Header> toSandbox(PreviewExchange exchange, Predicate<Header> ownCredential) {
+  static List<Header> toSandbox(
+      PreviewExchange exchange, Optional<String> guestHost, Predicate<Header> ownCredential) {
     List<Header> sent = exchange.headers();
     Set<String> dropped = dropped(sent);
     List<Header> headers = new ArrayList<>();
+    guestHost.ifPresent(
+        host -> {
+          dropped.add("host");
+          headers.add(new Header("Host", host));
+        });
     for (Header one : sent) {
       String name = one.name().toLowerCase(Locale.ROOT);
       boolean forwarded =

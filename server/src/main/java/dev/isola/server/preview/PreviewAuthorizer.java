@@ -164,7 +164,7 @@ record PreviewAuthorizer(
   }
 
   private static boolean hasServerForm(String secret) {
-    return secret.startsWith(SandboxTokens.PREFIX) || secret.startsWith(ApiKeys.PREFIX);
+    return secret.startsWith(SandboxTokens.PREFIX) || ApiKeys.hasKeyForm(secret);
   }
 
   /**

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -43,9 +44,14 @@ final class PreviewForwarder {
    * Forwards the request.
    *
    * @param connection closed when this method returns, unless it became a tunnel
+   * @param guestHost the Host header for the sandbox; empty for the one that the client sent
    * @param ownCredential whether a header carries a credential of this server
    */
-  void forward(PortDialing.Connection connection, String target, Predicate<Header> ownCredential)
+  void forward(
+      PortDialing.Connection connection,
+      String target,
+      Optional<String> guestHost,
+      Predicate<Header> ownCredential)
       throws IOException {
     boolean upgraded = false;
     Thread upload = null;
@@ -54,7 +60,8 @@ final class PreviewForwarder {
       ResponseHead head;
       try (IdleTimeout watch = new IdleTimeout(timeout)) {
         try {
-          write(connection, head(target, HeaderFilter.toSandbox(exchange, ownCredential)));
+          write(
+              connection, head(target, HeaderFilter.toSandbox(exchange, guestHost, ownCredential)));
           if (exchange.length() != 0) {
             upload =
                 Thread.ofVirtual()

@@ -1,6 +1,7 @@
 package dev.isola.server.preview;
 
 import dev.isola.server.access.ExposedPorts;
+import dev.isola.server.access.GuestHostHeader;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.PortCredentials;
@@ -103,11 +104,13 @@ public final class Previews {
       exchange.setActor(
           new PreviewActor(keys, extensionCredentials).of(exchange.headers(), sandbox, port));
     }
+    Optional<String> guestHost = GuestHostHeader.of(context.engine().view(sandbox), port);
     PortDialing.Connection connection = dial(sandbox, port);
     new PreviewForwarder(exchange, sandbox, port, timeout)
         .forward(
             connection,
             target.clean(),
+            guestHost,
             header -> authorizer.isServerCredential(header, authorizedBy));
   }
 

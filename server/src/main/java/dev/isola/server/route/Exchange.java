@@ -78,6 +78,13 @@ public interface Exchange {
    */
   DisconnectWatch interruptOnDisconnect();
 
+  /**
+   * Makes the connection end with a reset instead of a regular close. For a stream that ends early
+   * although the server works: some clients report a regular close as a timeout of the request, and
+   * only a reset as a lost peer.
+   */
+  void resetOnClose();
+
   /** A watch on the connection; closing it ends the watch. */
   interface DisconnectWatch extends AutoCloseable {
     @Override

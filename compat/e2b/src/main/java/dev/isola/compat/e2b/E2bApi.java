@@ -1,6 +1,7 @@
 package dev.isola.compat.e2b;
 
 import dev.isola.compat.e2b.control.E2bMetricsRoutes;
+import dev.isola.compat.e2b.control.E2bPortDialect;
 import dev.isola.compat.e2b.control.E2bSandboxListRoutes;
 import dev.isola.compat.e2b.control.E2bSandboxRoutes;
 import dev.isola.compat.e2b.control.E2bSandboxView;
@@ -42,12 +43,14 @@ public final class E2bApi implements ApiExtension {
    */
   private static final int ENVD_PORT = 49_983;
 
+  private final ServerContext context;
   private final List<Route> routes;
 
   /**
    * @param images the images that templates are built from
    */
   public E2bApi(ServerContext context, ApiKeys keys, E2bSettings settings, ImageService images) {
+    this.context = context;
     routes = routes(context, keys, settings, images);
   }
 
@@ -59,10 +62,15 @@ public final class E2bApi implements ApiExtension {
   @Override
   public Optional<ApiDialect> dialect(
       Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target) {
-    boolean inside =
-        target.filter(one -> isEnvd(one) || !headers.apply(ID_HEADER).isEmpty()).isPresent();
-    if (inside) {
-      return Optional.of(E2bDialect.ENVD);
+    if (target.isPresent()) {
+      return Optional.of(
+          isEnvd(target.get())
+              ? E2bDialect.ENVD
+              : new E2bPortDialect(
+                  context,
+                  target.get(),
+                  !headers.apply(ID_HEADER).isEmpty(),
+                  E2bPortDialect.presentsNativeCredential(headers)));
     }
     return headers.apply(E2bCredentials.KEY_HEADER).isEmpty()
         ? Optional.empty()
@@ -94,7 +102,7 @@ public final class E2bApi implements ApiExtension {
 
   private static List<Route> routes(
       ServerContext context, ApiKeys keys, E2bSettings settings, ImageService images) {
-    E2bSandboxView view = new E2bSandboxView(context, keys);
+    E2bSandboxView view = new E2bSandboxView(context, keys, settings.domain());
     E2bTemplates templates = new E2bTemplates(context, images, new BaseImageBuilder(images));
     CreateRequestMapper mapper = new CreateRequestMapper(settings);
     List<Route> storageRoutes =

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.server.TestClient;
 import dev.isola.server.TestServer;
+import dev.isola.server.route.JsonBody;
 import dev.isola.server.route.Route;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -83,6 +84,28 @@ class E2bControlTest {
     TestClient.Response gone = send("DELETE", "/sandboxes/" + id, "");
     assertThat(gone.status()).isEqualTo(404);
     assertThat(gone.json()).containsEntry("code", 404).containsKey("message");
+  }
+
+  @Test
+  void domainIsThatOfTheRequestWithoutTheNameOfTheService() throws IOException {
+    String id = create("").field("sandboxID");
+    Map<String, String> domains =
+        Map.of(
+            "127.0.0.1:7777", "localhost:7777",
+            "api.localhost:7777", "localhost:7777",
+            "isola.example", "isola.example",
+            "api.isola.example:8443", "isola.example:8443");
+    for (Map.Entry<String, String> each : domains.entrySet()) {
+      Map<String, String> headers = Map.of("Host", each.getKey(), "X-API-KEY", testServer.admin);
+      assertThat(
+              testServer
+                  .client("")
+                  .send("GET", "/sandboxes/" + id, headers, new byte[0])
+                  .field("domain"))
+          .as(each.getKey())
+          .isEqualTo(each.getValue());
+    }
+    send("DELETE", "/sandboxes/" + id, "");
   }
 
   @Test
@@ -200,10 +223,7 @@ class E2bControlTest {
     String id = create("").field("sandboxID");
     String network = "/sandboxes/" + id + "/network";
     assertThat(send("PUT", network, "{}").status()).isEqualTo(204);
-    for (String change :
-        List.of("{\"allow_internet_access\":false}", "{\"allowOut\":[\"a.example\"]}")) {
-      assertThat(send("PUT", network, change).status()).as(change).isEqualTo(501);
-    }
+    assertThat(send("PUT", network, "{\"allowOut\":[\"a.example\"]}").status()).isEqualTo(501);
     assertThat(send("POST", "/secrets", "{\"name\":\"a\",\"value\":\"b\"}").status())
         .isEqualTo(501);
     assertThat(
@@ -216,6 +236,28 @@ class E2bControlTest {
     assertThat(send("POST", "/v2/sandboxes", "{\"templateID\":7}").status()).isEqualTo(400);
     assertThat(send("POST", "/v2/sandboxes", "{\"templateID\":\"none\"}").json())
         .containsEntry("code", 404);
+  }
+
+  @Test
+  void networkIsReportedAsGiven() throws IOException {
+    String given =
+        """
+        {"allowOut":[],"allowPublicTraffic":false,"maskRequestHost":"localhost:${PORT}"}""";
+    String id = create(",\"network\":" + given).field("sandboxID");
+    assertThat(network(id)).isEqualTo(JsonBody.object(given.getBytes(UTF_8)));
+    assertThat(network(create("").field("sandboxID")))
+        .isEqualTo(Map.of("allowPublicTraffic", true));
+    TestClient.Response refused =
+        send(
+            "POST",
+            "/v2/sandboxes",
+            "{\"templateID\":\"host\",\"network\":{\"denyOut\":[\"" + "h".repeat(2000) + "\"]}}");
+    assertThat(refused.status()).isEqualTo(400);
+    assertThat(refused.field("message")).contains("network", "2000");
+  }
+
+  private Object network(String id) throws IOException {
+    return send("GET", "/sandboxes/" + id, "").json().get("network");
   }
 
   @Test

@@ -69,7 +69,7 @@ class E2bPortCredentialsTest {
 
   @Test
   void validTokensGrantAccessToAPrivatePortAndAreNotForwarded() throws IOException {
-    assertThat(preview(Map.of()).status()).isEqualTo(401);
+    assertThat(preview(Map.of()).status()).isEqualTo(403);
     List<String> tokens = List.of(made.field("envdAccessToken"), made.field("trafficAccessToken"));
     for (int i = 0; i < HEADERS.size(); i++) {
       TestClient.Response answer =
@@ -85,7 +85,7 @@ class E2bPortCredentialsTest {
   @Test
   void failedTokensBlockTheAddress() throws IOException {
     for (String header : HEADERS) {
-      assertThat(preview(Map.of(header, "wrong")).status()).as(header).isEqualTo(401);
+      assertThat(preview(Map.of(header, "wrong")).status()).as(header).isEqualTo(403);
     }
     assertThat(preview(Map.of(HEADERS.getFirst(), made.field("envdAccessToken"))).status())
         .isEqualTo(429);

@@ -43,7 +43,8 @@ final class E2bTestServer {
                 new E2bApi(
                     context,
                     keys,
-                    new E2bSettings(factory.name(), NetworkMode.NONE, Optional.of(stored)),
+                    new E2bSettings(
+                        factory.name(), NetworkMode.NONE, Optional.of(stored), Optional.empty()),
                     ImageService.NONE)));
   }
 }

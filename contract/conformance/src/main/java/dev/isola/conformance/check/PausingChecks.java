@@ -14,6 +14,9 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.provider.Provider;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -87,6 +90,24 @@ public final class PausingChecks {
     Expect.equal("100000\n", check.output("wc -c < kept"), "the size of the file that was kept");
     Expect.equal("", check.output("pgrep sleep || true"), "the processes of before");
     before.close();
+  }
+
+  @Check(value = "P6", needs = Pausing.class)
+  public void aRebootedSandboxHasAnotherBootId(CheckContext check) throws IOException {
+    Pausing pausing = pausing(check, PauseKind.FILESYSTEM);
+    String read = "cat /proc/sys/kernel/random/boot_id 2> /dev/null || true";
+    String before = check.output(read);
+    Path host = Path.of("/proc/sys/kernel/random/boot_id");
+    if (before.isEmpty() || (Files.exists(host) && before.equals(Files.readString(host)))) {
+      throw check.notRun("its sandboxes have no boot id of their own");
+    }
+    Expect.equal(before, check.output(read), "the boot id read again");
+    pausing.pause(PauseKind.FILESYSTEM);
+    pausing.resume();
+    String after = check.output(read);
+    Expect.that(
+        !after.equals(before) && after.matches("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n"),
+        "a new boot id after the reboot, not " + after.strip() + " after " + before.strip());
   }
 
   @Check(value = "P6", needs = Pausing.class)

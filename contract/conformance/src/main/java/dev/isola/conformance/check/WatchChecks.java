@@ -119,6 +119,19 @@ public final class WatchChecks {
   }
 
   @Check(value = "F5", needs = Watching.class)
+  public void everyModificationOfAFileIsReported(CheckContext check) {
+    try (Watch watch = watch(check, false)) {
+      check.output("touch watched/file");
+      await(watch, Kind.CREATED, "file");
+      for (int i = 0; i < 3; i++) {
+        watch.drain(1000);
+        check.output("echo more >> watched/file");
+        await(watch, Kind.MODIFIED, "file");
+      }
+    }
+  }
+
+  @Check(value = "F5", needs = Watching.class)
   public void onlyTheWatchedFolderIsReported(CheckContext check) {
     FileSystem files = check.sandbox().files();
     files.makeFolder("watched/sub", 0755);

@@ -65,6 +65,9 @@ final class BubblewrapIsolator implements Isolator {
     List<String> arguments = new ArrayList<>(List.of("bwrap", "--dev-bind", STAGED_ROOT, "/"));
     arguments.addAll(List.of("--proc", "/proc"));
     mask(arguments);
+    if (Files.exists(Path.of(Containment.BOOT_ID))) {
+      arguments.addAll(List.of("--ro-bind", STAGED_BOOT_ID, Containment.BOOT_ID));
+    }
     arguments.addAll(
         List.of("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"));
     if (staged.network() != NetworkMode.HOST) {

@@ -1,5 +1,7 @@
 package dev.isola.provider.oci;
 
+import dev.isola.host.launch.Containment;
+import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.RunningSandbox;
 import dev.isola.host.launch.Isolator.StagedSandbox;
 import dev.isola.host.launch.Isolator.Traits;
@@ -7,6 +9,7 @@ import dev.isola.host.launch.LaunchPlan;
 import dev.isola.spi.Isolation;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Pattern;
 
 /** crun, run without cgroup management, because the sandbox has already joined its own cgroups. */
@@ -37,6 +40,21 @@ final class CrunRuntime implements OciRuntime {
   @Override
   public void prepare(LaunchPlan plan, StagedSandbox staged) {
     plan.step("cover", "/sys/fs/cgroup");
+  }
+
+  /** Mounts the boot id. Other runtimes refuse mounts in /proc. */
+  @Override
+  public List<Map<String, Object>> mounts() {
+    return List.of(
+        Map.of(
+            "destination",
+            Containment.BOOT_ID,
+            "type",
+            "bind",
+            "source",
+            Isolator.STAGED_BOOT_ID,
+            "options",
+            List.of("bind", "ro", "nosuid", "nodev", "noexec")));
   }
 
   @Override

@@ -26,6 +26,7 @@ import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Network;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -211,15 +212,14 @@ public record E2bSandboxRoutes(
   }
 
   /**
-   * Accepts a request that asks for the network the sandbox already has; the network of a running
-   * sandbox cannot be changed.
+   * Accepts a request that changes nothing about what the sandbox can reach; the network of a
+   * running sandbox cannot be changed.
    */
   private void network(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
-    if (!mapper
-        .network(body, body)
-        .equals(SpecCodec.decode(entry.spec(), entry.id()).spec().network())) {
+    Network current = SpecCodec.decode(entry.spec(), entry.id()).spec().network();
+    if (!mapper.keepsNetwork(body, current, view.isOfflineByDefault(entry))) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
               "the network of a running sandbox cannot be changed",

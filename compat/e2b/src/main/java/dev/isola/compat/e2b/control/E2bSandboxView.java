@@ -3,6 +3,7 @@ package dev.isola.compat.e2b.control;
 import dev.isola.compat.e2b.envd.EnvdVersion;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bLabels;
+import dev.isola.compat.e2b.model.E2bNetworkConfig;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.SandboxView;
@@ -14,15 +15,22 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
-/** Describes sandboxes in the JSON of E2B's API. */
-public record E2bSandboxView(ServerContext context, ApiKeys keys) {
+/**
+ * Describes sandboxes in the JSON of E2B's API.
+ *
+ * @param domain the domain of sandboxes; empty for that of the request
+ */
+public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<String> domain) {
   /** The value of {@code clientID}. Clients require the field but do not use it. */
   private static final String CLIENT = "isola";
 
@@ -42,7 +50,12 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys) {
   }
 
   private void secrets(Exchange exchange, SandboxView entry, Map<String, Object> json) {
-    json.put("domain", HostOriginFilter.previewDomain(exchange.header("Host").orElse("localhost")));
+    String asked = exchange.header("Host").orElse("localhost");
+    json.put(
+        "domain",
+        domain
+            .map(name -> HostOriginFilter.withPortOf(asked, name))
+            .orElseGet(() -> HostOriginFilter.previewDomain(asked)));
     boolean host = !HostAccess.of(SpecCodec.decode(entry.spec(), entry.id()).spec()).isNone();
     Scope needed = host ? Scope.ADMIN : Scope.USE;
     json.put(
@@ -87,9 +100,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys) {
     Map<String, Object> json = summary(entry);
     secrets(exchange, entry, json);
     json.put("allowInternetAccess", E2bLabels.of(entry, E2bLabels.INTERNET).isPresent());
-    json.put(
-        "network",
-        Map.of("allowPublicTraffic", E2bLabels.of(entry, E2bLabels.PRIVATE_TRAFFIC).isEmpty()));
+    json.put("network", E2bNetworkConfig.of(entry).fields());
     Lifecycle lifecycle = SpecCodec.decode(entry.spec(), entry.id()).lifecycle();
     json.put(
         "lifecycle",
@@ -110,11 +121,20 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys) {
    * the provider's capabilities are unknown.
    */
   private String version(SandboxView entry) {
+    return provider(entry).map(EnvdVersion::of).orElse(EnvdVersion.LEAST);
+  }
+
+  /** Returns whether a sandbox whose spec has no network mode has no network. */
+  boolean isOfflineByDefault(SandboxView entry) {
+    return provider(entry)
+        .filter(info -> info.support().networkModes().contains(NetworkMode.NONE))
+        .isPresent();
+  }
+
+  private Optional<ProviderInfo> provider(SandboxView entry) {
     return context.components().health().current().stream()
         .filter(one -> one.name().equals(entry.provider()))
         .flatMap(one -> one.info().stream())
-        .map(EnvdVersion::of)
-        .findFirst()
-        .orElse(EnvdVersion.LEAST);
+        .findFirst();
   }
 }

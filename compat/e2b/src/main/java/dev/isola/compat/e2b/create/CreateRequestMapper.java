@@ -1,6 +1,7 @@
 package dev.isola.compat.e2b.create;
 
 import dev.isola.compat.e2b.model.E2bLabels;
+import dev.isola.compat.e2b.model.E2bNetworkConfig;
 import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.compat.e2b.template.E2bTemplate;
@@ -10,6 +11,7 @@ import dev.isola.document.request.Lifecycle;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.server.access.GuestHostHeader;
 import dev.isola.server.auth.PublicPorts;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -26,6 +28,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /** Maps create requests of E2B's clients to the engine. */
 public record CreateRequestMapper(E2bSettings settings) {
@@ -58,6 +61,8 @@ public record CreateRequestMapper(E2bSettings settings) {
             ? PublicPorts.ALL_PORTS_LABEL
             : E2bLabels.PRIVATE_TRAFFIC,
         "true");
+    guestHost(network).ifPresent(host -> labels.put(GuestHostHeader.LABEL, host));
+    E2bNetworkConfig.of(network).addTo(labels);
     SandboxSpec.Builder spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .env("E2B_SANDBOX", "true")
@@ -83,6 +88,19 @@ public record CreateRequestMapper(E2bSettings settings) {
     return SandboxRequest.of(auto ? request.requiring(REQUIRED_CAPABILITIES) : request)
         .withLabels(labels)
         .withStartup(TemplateStartup.of(template, request.spec()));
+  }
+
+  /** Returns the Host header that processes in the sandbox receive. */
+  private static Optional<String> guestHost(E2bRequestBody network) {
+    Optional<String> mask = network.text("maskRequestHost").filter(text -> !text.isEmpty());
+    if (mask.filter(text -> !GuestHostHeader.isValid(text)).isPresent()) {
+      throw E2bRequestBody.invalidField(
+          "network.maskRequestHost",
+          "must be a host name of at most 255 letters, digits, dots and dashes, which may have a"
+              + " port and contain "
+              + GuestHostHeader.PORT);
+    }
+    return mask;
   }
 
   private static Lifecycle lifecycle(E2bRequestBody body, long defaultSeconds) {
@@ -117,11 +135,22 @@ public record CreateRequestMapper(E2bSettings settings) {
   }
 
   /**
+   * Returns whether the rules of a request leave unchanged what a running sandbox can reach.
+   *
+   * @param offlineByDefault whether a sandbox without a network mode has no network
+   */
+  public boolean keepsNetwork(E2bRequestBody rules, Network current, boolean offlineByDefault) {
+    Optional<NetworkMode> unset =
+        offlineByDefault ? Optional.of(NetworkMode.NONE) : Optional.empty();
+    return network(rules, rules).mode().or(() -> unset).equals(current.mode().or(() -> unset));
+  }
+
+  /**
    * Returns the network that enforces the egress rules of a request.
    *
    * @param rules the part of the body that holds the rules
    */
-  public Network network(E2bRequestBody rules, E2bRequestBody body) {
+  private Network network(E2bRequestBody rules, E2bRequestBody body) {
     boolean access = body.flag("allow_internet_access").orElse(true);
     return Egress.of(rules, access).network(settings.network());
   }

@@ -19,7 +19,7 @@ import java.util.Map;
 record Egress(boolean internet, boolean denies) {
   private static final String EVERYTHING = "0.0.0.0/0";
   private static final List<String> UNSUPPORTED =
-      List.of("allowOut", "rules", "egressProxy", "dnsServers");
+      List.of("allowOut", "rules", "egressProxy", "dnsServers", "httpsPorts");
 
   /**
    * Reads the rules of a request.

@@ -15,8 +15,9 @@ import java.util.Optional;
 
 /**
  * Writes a response stream of the Connect protocol. Messages that are added together are sent
- * together. A stream that is not finished is cut, so that no client takes it for complete. Until it
- * is finished, the calling thread is interrupted when the client disconnects.
+ * together. A stream that is not finished is cut with a reset of the connection, so that no client
+ * takes it for complete. Until it is finished, the calling thread is interrupted when the client
+ * disconnects.
  */
 final class ConnectStream implements AutoCloseable {
   /** The largest message that is read. */
@@ -26,11 +27,15 @@ final class ConnectStream implements AutoCloseable {
 
   private final OutputStream out;
   private final Exchange.DisconnectWatch watched;
+  private final Runnable reset;
   private final ByteArrayOutputStream buffered = new ByteArrayOutputStream();
 
-  private ConnectStream(OutputStream out, Exchange.DisconnectWatch watched) {
+  private boolean finished;
+
+  private ConnectStream(OutputStream out, Exchange.DisconnectWatch watched, Runnable reset) {
     this.out = out;
     this.watched = watched;
+    this.reset = reset;
   }
 
   /**
@@ -39,7 +44,9 @@ final class ConnectStream implements AutoCloseable {
    */
   static ConnectStream begin(Exchange exchange) throws IOException {
     return new ConnectStream(
-        exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), exchange.interruptOnDisconnect());
+        exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()),
+        exchange.interruptOnDisconnect(),
+        exchange::resetOnClose);
   }
 
   /** Reads the next message; empty at the end of the stream. */
@@ -98,6 +105,7 @@ final class ConnectStream implements AutoCloseable {
   private void finish(Map<String, ?> end) throws IOException {
     buffered.writeBytes(ConnectFrame.end(Json.bytes(end)));
     watched.close(); // from now on the client may send its next request
+    finished = true;
     out.write(buffered.toByteArray());
     out.close();
   }
@@ -106,6 +114,9 @@ final class ConnectStream implements AutoCloseable {
   @Override
   public void close() {
     watched.close();
+    if (!finished) {
+      reset.run();
+    }
   }
 
   /**
@@ -119,6 +130,7 @@ final class ConnectStream implements AutoCloseable {
     }
     // The request may not have been read completely, and no work depends on the client: the
     // connection is not watched.
-    new ConnectStream(exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), () -> {}).fail(error);
+    new ConnectStream(exchange.begin(200, ConnectFrame.MEDIA_TYPE, Map.of()), () -> {}, () -> {})
+        .fail(error);
   }
 }

@@ -12,6 +12,7 @@ import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Response;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -62,7 +63,15 @@ record EnvdStatusRoutes(ServerContext context, ApiKeys keys, SandboxAccess acces
             .filter(token -> keys.tokens().isStableToken(id, E2bCredentials.ENVD, token))
             .isPresent();
     if (known) {
-      access.sandbox(exchange);
+      Sandbox sandbox = access.sandbox(exchange);
+      if (access.hasEnded(sandbox)) {
+        throw Fault.of(
+                ErrorCode.SANDBOX_DESTROYED,
+                "sandbox " + id + " is being destroyed",
+                "create a new sandbox")
+            .sandbox(id)
+            .exception();
+      }
       exchange.noContent();
       return;
     }

@@ -85,8 +85,7 @@ final class FileUpload {
       throw ConnectMessage.invalid("a request may contain at most " + MAX_FILES + " files");
     }
     FileInfo info = files.write(path, content, WriteOptions.DEFAULT.inPlace());
-    metadata.forEach(
-        (name, value) -> files.setAttribute(path, FileEntries.METADATA + name, Bytes.utf8(value)));
+    replaceMetadata(path);
     Map<String, Object> entry = new LinkedHashMap<>();
     entry.put("path", path);
     entry.put("name", info.name());
@@ -95,5 +94,16 @@ final class FileUpload {
       entry.put("metadata", metadata);
     }
     written.add(entry);
+  }
+
+  /** Replaces the metadata of a file, which may have existed before, by that of the request. */
+  private void replaceMetadata(String path) {
+    for (String name : new FileEntries(files).metadata(path).keySet()) {
+      if (!metadata.containsKey(name)) {
+        files.removeAttribute(path, FileEntries.METADATA + name);
+      }
+    }
+    metadata.forEach(
+        (name, value) -> files.setAttribute(path, FileEntries.METADATA + name, Bytes.utf8(value)));
   }
 }

@@ -3,8 +3,6 @@ package dev.isola.compat.e2b.envd;
 import dev.isola.compat.e2b.model.E2bError;
 import dev.isola.server.content.OutputFeed;
 import dev.isola.server.route.Exchange;
-import dev.isola.spi.SandboxState;
-import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Channel;
@@ -19,17 +17,22 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /**
  * Streams the events of a process: start, output and end. The process continues when the client
  * stops listening. When the sandbox is lost, the stream is cut.
  *
+ * @param sandboxEnded whether the sandbox has ended or is being destroyed
  * @param startedHere whether the process was started for this stream, so that its timeout is
  *     reported as an error of the call
  * @param keepaliveInterval the idle time after which a keepalive is sent
  */
 record ProcessEvents(
-    Sandbox sandbox, Execution execution, boolean startedHere, Duration keepaliveInterval) {
+    BooleanSupplier sandboxEnded,
+    Execution execution,
+    boolean startedHere,
+    Duration keepaliveInterval) {
   private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   /** Long enough for a short command to end, so that one packet holds all of its events. */
@@ -79,9 +82,10 @@ record ProcessEvents(
   }
 
   private void end(ConnectStream frames, Exit exit) throws IOException {
-    boolean ended =
-        sandbox.state() == SandboxState.TERMINATING || sandbox.state() == SandboxState.DESTROYED;
-    if (exit instanceof Exit.Lost || (ended && !(exit instanceof Exit.Exited))) {
+    // The destruction of a sandbox kills its processes: that is no exit of the command. Clients
+    // recognize it by a stream without an end, and by the health of the sandbox.
+    if (exit instanceof Exit.Lost
+        || (!(exit instanceof Exit.Exited) && sandboxEnded.getAsBoolean())) {
       throw Fault.of(
               ErrorCode.SANDBOX_DESTROYED,
               "the sandbox ended, and the process with it",

@@ -59,7 +59,9 @@ record ProcessRoutes(SandboxAccess access) {
             .message("pty")
             .map(pty -> (Execution) terminal(sandbox, command, pty))
             .orElseGet(() -> sandbox.start(command));
-    ProcessEvents events = new ProcessEvents(sandbox, execution, true, keepaliveInterval(exchange));
+    ProcessEvents events =
+        new ProcessEvents(
+            () -> access.hasEnded(sandbox), execution, true, keepaliveInterval(exchange));
     return () -> events.send(exchange);
   }
 
@@ -118,7 +120,8 @@ record ProcessRoutes(SandboxAccess access) {
     Sandbox sandbox = access.sandbox(exchange);
     Execution execution = attach(sandbox, info(sandbox, message, true));
     ProcessEvents events =
-        new ProcessEvents(sandbox, execution, false, keepaliveInterval(exchange));
+        new ProcessEvents(
+            () -> access.hasEnded(sandbox), execution, false, keepaliveInterval(exchange));
     return () -> events.send(exchange);
   }
 

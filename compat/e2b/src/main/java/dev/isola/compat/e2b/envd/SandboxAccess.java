@@ -5,6 +5,7 @@ import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.file.FileSystem;
@@ -45,6 +46,18 @@ final class SandboxAccess {
 
   Sandbox sandbox(SandboxId id) {
     return resolver.resolve(id);
+  }
+
+  /**
+   * Returns whether a sandbox has ended or is being destroyed. The ledger says so before the first
+   * process of the sandbox is killed, the handle only once the agent is gone.
+   */
+  boolean hasEnded(Sandbox sandbox) {
+    return isEnd(sandbox.state()) || isEnd(context.engine().view(sandbox.id()).state());
+  }
+
+  private static boolean isEnd(SandboxState state) {
+    return state == SandboxState.TERMINATING || state == SandboxState.DESTROYED;
   }
 
   static SandboxId id(Exchange exchange) {

@@ -7,6 +7,7 @@ import dev.isola.spi.file.FileChange;
 import dev.isola.spi.file.Watch;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -25,16 +26,30 @@ record WatchEvents(Watch watch, String folder, Optional<FileEntries> entries)
    * @throws dev.isola.spi.error.Conflict when changes were lost
    */
   Optional<Map<String, Object>> next(Duration timeout) {
-    Optional<FileChange> change = watch.next(timeout);
-    if (change.isEmpty() || change.get().kind() == FileChange.Kind.ROOT_GONE) {
-      return Optional.empty();
-    }
+    return watch.next(timeout).filter(WatchEvents::hasEvent).map(this::event);
+  }
+
+  /**
+   * Returns the changes since the previous call, up to the present.
+   *
+   * @param max the largest number of changes to return
+   * @throws dev.isola.spi.error.Conflict when changes were lost
+   */
+  List<Map<String, Object>> drain(int max) {
+    return watch.drain(max).stream().filter(WatchEvents::hasEvent).map(this::event).toList();
+  }
+
+  private static boolean hasEvent(FileChange change) {
+    return change.kind() != FileChange.Kind.ROOT_GONE;
+  }
+
+  private Map<String, Object> event(FileChange change) {
     Map<String, Object> event = new LinkedHashMap<>();
-    String path = change.get().path();
+    String path = change.path();
     event.put("name", path.startsWith(folder + "/") ? path.substring(folder.length() + 1) : path);
-    event.put("type", "EVENT_TYPE_" + eventType(change.get().kind()));
+    event.put("type", "EVENT_TYPE_" + eventType(change.kind()));
     entries.flatMap(all -> entry(all, path)).ifPresent(entry -> event.put("entry", entry));
-    return Optional.of(event);
+    return event;
   }
 
   boolean ended() {

@@ -6,11 +6,9 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -73,7 +71,7 @@ final class Watchers {
     }
   }
 
-  /** Returns the changes since the previous call. */
+  /** Returns the changes that were made since the previous call and before this one. */
   List<Map<String, Object>> events(SandboxId sandbox, String id) {
     Watcher watcher = watchers.get(id);
     if (watcher == null || !watcher.sandbox.equals(sandbox)) {
@@ -82,15 +80,7 @@ final class Watchers {
     watcher.lock.lock();
     try {
       watcher.lastPolled = System.nanoTime();
-      List<Map<String, Object>> events = new ArrayList<>();
-      while (events.size() < MAX_EVENTS) {
-        Optional<Map<String, Object>> next = watcher.changes.next(Duration.ZERO);
-        if (next.isEmpty()) {
-          break;
-        }
-        events.add(next.get());
-      }
-      return events;
+      return watcher.changes.drain(MAX_EVENTS);
     } finally {
       watcher.lock.unlock();
     }

@@ -3,6 +3,7 @@ package dev.isola.compat.e2b.model;
 import dev.isola.server.error.ErrorStatus;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -13,6 +14,7 @@ import java.util.stream.Stream;
  */
 public record E2bError(int status, Map<String, Object> body) {
   private static final int GONE = 502;
+  private static final int FORBIDDEN = 403;
 
   /** Returns whether the error is about a sandbox that does not exist or is suspended. */
   public boolean isSandboxMissing() {
@@ -41,10 +43,45 @@ public record E2bError(int status, Map<String, Object> body) {
   public static E2bError envd(Fault fault, String sandbox) {
     return switch (fault.code()) {
       case SANDBOX_NOT_FOUND, SANDBOX_DESTROYED, ILLEGAL_STATE -> sandboxMissing(sandbox);
+      case USER_NOT_FOUND -> new E2bError(401, Map.of("code", 401, "message", message(fault)));
+      default -> control(fault);
+    };
+  }
+
+  /**
+   * Returns an error of a request that is forwarded to a port.
+   *
+   * @param reachable whether the sandbox runs, or would be resumed by the request
+   */
+  public static E2bError port(Fault fault, String sandbox, int port, boolean reachable) {
+    return switch (fault.code()) {
+      case SANDBOX_NOT_FOUND, SANDBOX_DESTROYED, ILLEGAL_STATE -> sandboxMissing(sandbox);
+      case UNAUTHENTICATED ->
+          reachable
+              ? new E2bError(
+                  FORBIDDEN,
+                  Map.of(
+                      "sandboxId",
+                      sandbox,
+                      "message",
+                      "the ports of the sandbox are private: the header "
+                          + E2bCredentials.TRAFFIC_HEADER.toLowerCase(Locale.ROOT)
+                          + " is missing or wrong",
+                      "code",
+                      FORBIDDEN))
+              : sandboxMissing(sandbox);
       case PORT_NOT_OPEN ->
           new E2bError(
-              GONE, Map.of("sandboxId", sandbox, "message", "The port is not open", "code", GONE));
-      case USER_NOT_FOUND -> new E2bError(401, Map.of("code", 401, "message", message(fault)));
+              GONE,
+              Map.of(
+                  "sandboxId",
+                  sandbox,
+                  "message",
+                  "The sandbox is running but port is not open",
+                  "port",
+                  port,
+                  "code",
+                  GONE));
       default -> control(fault);
     };
   }

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.compat.e2b.model.E2bRequestBody;
+import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,8 +46,36 @@ class EgressTest {
         .hasMessageContaining("denyOut");
   }
 
+  @Test
+  void updateIsAcceptedOnlyIfItChangesNothing() {
+    E2bRequestBody none = new E2bRequestBody(Map.of());
+    E2bRequestBody closed = new E2bRequestBody(Map.of("allow_internet_access", false));
+    Network bridge = Network.of(NetworkMode.BRIDGE);
+    CreateRequestMapper offline = mapper(NetworkMode.NONE);
+    for (Network current : List.of(NOTHING, Network.DEFAULT)) {
+      for (E2bRequestBody rules : List.of(none, closed, DENY_ALL, DENY_ONE)) {
+        assertThat(offline.keepsNetwork(rules, current, true)).isTrue();
+      }
+    }
+    assertThat(offline.keepsNetwork(none, Network.DEFAULT, false)).isTrue();
+    assertThat(offline.keepsNetwork(closed, Network.DEFAULT, false)).isFalse();
+    assertThat(offline.keepsNetwork(none, bridge, true)).isFalse();
+    CreateRequestMapper online = mapper(NetworkMode.BRIDGE);
+    assertThat(online.keepsNetwork(none, bridge, true)).isTrue();
+    assertThat(online.keepsNetwork(closed, bridge, true)).isFalse();
+    assertThat(online.keepsNetwork(closed, NOTHING, true)).isTrue();
+    assertThat(online.keepsNetwork(none, NOTHING, true)).isFalse();
+    assertThatThrownBy(() -> online.keepsNetwork(DENY_ONE, bridge, true))
+        .isInstanceOf(Unsupported.class);
+  }
+
+  private static CreateRequestMapper mapper(NetworkMode allowed) {
+    return new CreateRequestMapper(
+        new E2bSettings("test", allowed, Optional.empty(), Optional.empty()));
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"allowOut", "rules", "egressProxy", "dnsServers"})
+  @ValueSource(strings = {"allowOut", "rules", "egressProxy", "dnsServers", "httpsPorts"})
   void unsupportedRulesAreRejected(String name) {
     for (Object said : List.of(List.of("x"), Map.of("x", List.of()))) {
       assertThatThrownBy(() -> Egress.of(new E2bRequestBody(Map.of(name, said)), false))

@@ -1,0 +1,91 @@
+package dev.isola.server.auth;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.isola.engine.api.SettingsStore;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** The two forms of a key: {@code isk_} and, for E2B's clients, {@code e2b_}. */
+class ApiKeysTest {
+  /** A fake that holds one scope in memory. */
+  private static final class FakeSettings implements SettingsStore {
+    private final Map<String, String> values = new TreeMap<>();
+
+    @Override
+    public Optional<String> get(String scope, String name) {
+      return Optional.ofNullable(values.get(name));
+    }
+
+    @Override
+    public void put(String scope, String name, String value) {
+      values.put(name, value);
+    }
+
+    @Override
+    public boolean remove(String scope, String name) {
+      return values.remove(name) != null;
+    }
+
+    @Override
+    public Map<String, String> all(String scope) {
+      return Map.copyOf(values);
+    }
+  }
+
+  private final FakeSettings settings = new FakeSettings();
+
+  private ApiKeys open(Optional<String> fromEnvironment) {
+    return ApiKeys.open(settings, fromEnvironment, InstantSource.system());
+  }
+
+  private static Optional<String> name(ApiKeys keys, String secret) {
+    return keys.find(secret).map(ApiKey::name);
+  }
+
+  @Test
+  void bothPrefixesAreTheSameKey() {
+    ApiKeys keys = open(Optional.empty());
+    String secret = keys.create("ci", Scope.USE).secret();
+    String digits = secret.substring(ApiKeys.PREFIX.length());
+    assertThat(secret).matches("isk_[0-9a-f]{64}");
+    assertThat(name(keys, "isk_" + digits)).contains("ci");
+    assertThat(name(keys, "e2b_" + digits)).contains("ci");
+    for (String other :
+        new String[] {digits, "ist_" + digits, "E2B_" + digits, "e2b_isk_" + digits, "e2b_"}) {
+      assertThat(name(keys, other)).as(other).isEmpty();
+    }
+    assertThat(name(open(Optional.empty()), "e2b_" + digits)).as("after a restart").contains("ci");
+    assertThat(settings.values.toString()).doesNotContain(digits);
+    keys.revoke("ci");
+    assertThat(name(keys, "e2b_" + digits)).isEmpty();
+  }
+
+  @Test
+  void keyFromTheEnvironmentIsAcceptedInBothForms() {
+    for (String prefix : new String[] {"isk_", "e2b_"}) {
+      ApiKeys keys = open(Optional.of(prefix + "0123456789abcdef"));
+      assertThat(name(keys, "isk_0123456789abcdef")).contains(ApiKeys.ENVIRONMENT);
+      assertThat(name(keys, "e2b_0123456789abcdef")).contains(ApiKeys.ENVIRONMENT);
+    }
+    ApiKeys plain = open(Optional.of("0123456789abcdef"));
+    assertThat(name(plain, "0123456789abcdef")).contains(ApiKeys.ENVIRONMENT);
+    assertThat(name(plain, "e2b_0123456789abcdef")).isEmpty();
+  }
+
+  /** A hash in a ledger of an earlier version. */
+  @Test
+  void storedKeysStayValid() {
+    settings.put(
+        "api-key",
+        "old",
+        "{\"scope\":\"use\",\"hash\":\""
+            + TokenHash.of("isk_00ff")
+            + "\",\"createdAt\":\"2026-01-01T00:00:00Z\"}");
+    assertThat(name(open(Optional.empty()), "isk_00ff")).contains("old");
+    assertThat(name(open(Optional.empty()), "e2b_00ff")).contains("old");
+  }
+}
