@@ -28,8 +28,7 @@ final class InstallationPaths {
       all.add(Path.of(config).toAbsolutePath().normalize());
     }
     CodeSource source = InstallationPaths.class.getProtectionDomain().getCodeSource();
-    program(
-            source == null ? null : source.getLocation(), System.getProperty("java.class.path", ""))
+    program(source == null ? null : source.getLocation(), System.getProperty("java.class.path", ""))
         .flatMap(InstallationPaths::top)
         .ifPresent(all::add);
     return all.stream()
