@@ -1,6 +1,8 @@
 package dev.isola.host.launch;
 
+import java.io.File;
 import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
@@ -8,10 +10,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The paths of Isola's own installation and configuration, which sandboxes must not see. */
 final class InstallationPaths {
   private static final String NAME = "isola";
+  private static final String JAR = "isola-host";
 
   private InstallationPaths() {}
 
@@ -22,7 +27,10 @@ final class InstallationPaths {
     if (!config.isEmpty()) {
       all.add(Path.of(config).toAbsolutePath().normalize());
     }
-    program().flatMap(InstallationPaths::top).ifPresent(all::add);
+    CodeSource source = InstallationPaths.class.getProtectionDomain().getCodeSource();
+    program(source == null ? null : source.getLocation(), System.getProperty("java.class.path", ""))
+        .flatMap(InstallationPaths::top)
+        .ifPresent(all::add);
     return all.stream()
         .filter(Files::exists)
         .flatMap(path -> real(path).stream())
@@ -38,12 +46,23 @@ final class InstallationPaths {
     }
   }
 
-  private static Optional<Path> program() {
-    CodeSource source = InstallationPaths.class.getProtectionDomain().getCodeSource();
+  /**
+   * Returns the file that contains this class.
+   *
+   * @param location null for a class from an AOT cache that was made in a folder that does not
+   *     exist here, as that of a release
+   */
+  static Optional<Path> program(@Nullable URL location, String classPath) {
+    if (location == null) {
+      return Stream.of(classPath.split(File.pathSeparator, -1))
+          .map(Path::of)
+          .filter(path -> path.getFileName().toString().startsWith(JAR))
+          .findFirst();
+    }
     try {
-      return source == null || !"file".equals(source.getLocation().getProtocol())
-          ? Optional.empty()
-          : Optional.of(Path.of(source.getLocation().toURI()));
+      return "file".equals(location.getProtocol())
+          ? Optional.of(Path.of(location.toURI()))
+          : Optional.empty();
     } catch (URISyntaxException e) {
       return Optional.empty();
     }

@@ -3,6 +3,7 @@ package dev.isola.host.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -75,6 +76,16 @@ final class HostEtcTest {
 
     assertThat(InstallationPaths.existing(Map.of("ISOLA_CONFIG", config.toString())))
         .contains(config.toRealPath());
+    assertThat(
+            InstallationPaths.program(
+                URI.create("file:/opt/isola-0.1/lib/isola-host.jar").toURL(), ""))
+        .contains(Path.of("/opt/isola-0.1/lib/isola-host.jar"));
+    assertThat(
+            InstallationPaths.program(
+                null, "/opt/isola-0.1/lib/isola-codec-1.jar:/opt/isola-0.1/lib/isola-host-1.jar"))
+        .as("the location of a class from a moved AOT cache is not known")
+        .contains(Path.of("/opt/isola-0.1/lib/isola-host-1.jar"));
+    assertThat(InstallationPaths.program(null, "")).isEmpty();
     assertThat(InstallationPaths.top(Path.of("/opt/isola-0.1/lib/isola-host.jar")))
         .isEqualTo(Optional.of(Path.of("/opt/isola-0.1")));
     assertThat(InstallationPaths.top(Path.of("/usr/share/java/isola-host.jar"))).isEmpty();
