@@ -61,6 +61,11 @@ fi
 E2B_API_KEY=e2b_$(head -c 20 /dev/urandom | od -An -tx1 | tr -d ' \n')
 export E2B_API_KEY E2B_API_URL="http://127.0.0.1:$port" E2B_SANDBOX_URL="http://127.0.0.1:$port" \
   E2B_VOLUME_API_URL="http://127.0.0.1:$port"
+# The programs build templates from an image without bash and without the user `user`.
+"$self/e2b/bare-root.sh" "$work/bare" || exit 1
+ISOLA_DATA=$data "$self/../isola" image show --local bare >/dev/null 2>&1 \
+  || ISOLA_DATA=$data "$self/../isola" image import --local bare "$work/bare" >"$work/import.log" 2>&1 \
+  || { cat "$work/import.log" >&2; exit 1; }
 # The programs of the area domain know the domain only. Not every machine resolves it.
 export E2B_TEST_DOMAIN="e2b.localhost:$port" E2B_TEST_CA="$data/e2b-tls/e2b.localhost/ca.pem" \
   E2B_TEST_RESOLVER="$work/resolver.so"

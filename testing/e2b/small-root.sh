@@ -41,6 +41,7 @@ if [ -x /usr/bin/python3 ]; then
     python=$(readlink -f /usr/bin/python3)
     copy "$python"
     ln -sf "$(basename "$python")" "$root/usr/bin/python3"
+    ln -sf python3 "$root/usr/bin/python"
     library=/usr/lib/$(basename "$python")
     mkdir -p "$root$library"
     tar -C "$library" --exclude=test --exclude=dist-packages --exclude=idlelib --exclude='config-*' \

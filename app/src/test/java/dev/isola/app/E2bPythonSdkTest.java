@@ -51,6 +51,7 @@ class E2bPythonSdkTest {
     "watch, 5",
     "pty, 2",
     "lifecycle, 15",
+    "templates, 5",
     "volumes, 5",
     "async, 6"
   })

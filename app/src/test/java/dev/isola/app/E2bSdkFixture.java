@@ -60,21 +60,31 @@ public final class E2bSdkFixture implements AutoCloseable {
   }
 
   /**
-   * Starts a server with bubblewrap and the small image {@code base}.
+   * Starts a server with bubblewrap, the small image {@code base} and the image {@code bare}, which
+   * has neither bash nor the user {@code user}.
    *
    * @param data empty folder; the data folder of the server is {@code data} in it
    */
   public static LiveServer startServer(Path data, String... settings)
       throws IOException, InterruptedException {
-    Path root = data.resolve("root");
-    ProgramResult made =
-        run(data, Map.of(), PROGRAMS.resolve("small-root.sh").toString(), root.toString());
-    assertThat(made.code()).as(made.output()).isZero();
     Path folder = data.resolve("data");
-    CommandResult imported =
-        new CommandLineFixture(folder).call("image", "import", "--local", "base", root.toString());
-    assertThat(imported.code()).as(imported.err()).isZero();
+    importImage(folder, "base", "small-root.sh", data.resolve("root"));
+    importImage(folder, "bare", "bare-root.sh", data.resolve("bare-root"));
     return LiveServer.start(folder, new BubblewrapProviderFactory(), settings);
+  }
+
+  private static void importImage(Path folder, String name, String script, Path root)
+      throws IOException, InterruptedException {
+    ProgramResult made =
+        run(
+            root.resolveSibling(""),
+            Map.of(),
+            PROGRAMS.resolve(script).toString(),
+            root.toString());
+    assertThat(made.code()).as(made.output()).isZero();
+    CommandResult imported =
+        new CommandLineFixture(folder).call("image", "import", "--local", name, root.toString());
+    assertThat(imported.code()).as(imported.err()).isZero();
   }
 
   /** Returns why bubblewrap does not work here. */

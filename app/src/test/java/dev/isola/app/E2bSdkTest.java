@@ -67,7 +67,7 @@ class E2bSdkTest {
     "git, 3",
     "lifecycle, 12",
     "snapshots, 3",
-    "templates, 2",
+    "templates, 9",
     "volumes, 7",
     "interpreter, 7"
   })

@@ -13,6 +13,7 @@ import dev.isola.engine.api.BuildView;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.template.BuildSettings;
+import dev.isola.engine.template.StoreImages;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -405,7 +406,9 @@ class TemplateServiceTest {
     TemplateView second =
         templates().declare("web:v1", List.of("v2"), Optional.empty(), Optional.empty());
     assertThat(second.id()).isEqualTo(first.id());
-    assertThat(second.names()).containsExactly("web", "web:v1", "web:v2");
+    assertThat(second.names()).containsExactly("web");
+    assertThat(second.builds()).isEqualTo(2);
+    assertThat(templates().find("web:v1")).isEmpty();
     assertThatThrownBy(() -> templates().requireBuilt("web"))
         .isInstanceOf(NotFound.class)
         .hasMessageContaining("not been built");
@@ -421,6 +424,172 @@ class TemplateServiceTest {
     assertThat(templates().find("web:latest")).map(TemplateView::id).contains(first.id());
     assertThat(templates().find("web:v2")).map(TemplateView::id).contains(first.id());
     assertThat(templates().find("web:v3")).isEmpty();
+    assertThat(templates().requireBuilt("web").names()).containsExactly("web", "web:v1", "web:v2");
+  }
+
+  @Test
+  void templateGetsTheTagsOfABuildOnlyIfItSucceeds() {
+    TemplateView declared =
+        templates().declare("web", List.of("bad"), Optional.empty(), Optional.empty());
+    assertThatThrownBy(() -> templates().tag("web", List.of("v1"))).isInstanceOf(NotFound.class);
+    BuildView failed =
+        fixture.ended(
+            templates()
+                .startBuild(
+                    "web",
+                    declared.build(),
+                    recipe(new BuildStep.Run("exit 1")),
+                    BuildSettings.DEFAULT));
+    assertThat(failed.state()).isEqualTo(BuildView.State.FAILED);
+    assertThat(templates().find("web:bad")).isEmpty();
+    ready(recipe());
+    assertThat(templates().find("web:bad")).isEmpty();
+    TemplateView tagged = templates().tag("web", List.of("v1", "v2"));
+    assertThat(tagged.names()).containsExactly("web", "web:v1", "web:v2");
+    assertThat(tagged.builds()).isEqualTo(2);
+    assertThat(templates().tag("web:v1", List.of("v3")).names()).contains("web:v3");
+    assertThatThrownBy(() -> templates().tag("web:never", List.of("v4")))
+        .isInstanceOf(NotFound.class);
+    assertThatThrownBy(() -> templates().untag("web", List.of("v1", "never")))
+        .isInstanceOf(NotFound.class);
+    assertThat(templates().find("web:v1")).isPresent();
+    templates().untag("web", List.of("v1", "v3"));
+    assertThat(templates().requireBuilt("web").names()).containsExactly("web", "web:v2");
+    for (String name : List.of(":v1", "web:", "", "a b", "web:a b")) {
+      assertThatThrownBy(() -> templates().tag(name, List.of("v1")))
+          .as(name)
+          .isInstanceOf(InvalidRequest.class);
+    }
+    for (String tag : List.of("", "a b", ":", "a/b")) {
+      assertThatThrownBy(() -> templates().tag("web", List.of(tag)))
+          .as(tag)
+          .isInstanceOf(InvalidRequest.class);
+    }
+  }
+
+  @Test
+  void buildWithoutFileChangesSharesTheFilesOfItsBase() throws IOException {
+    BuildView build =
+        ready(recipe(new BuildStep.Env(Map.of("A", "B")), new BuildStep.User("user")));
+    assertThat(fixture.messages(build))
+        .containsExactly("ENV A=B", "USER user", "sharing the files of the base", "done");
+    assertThat(inode(templates().requireBuilt("web").image().orElseThrow(), "bin/busybox"))
+        .isEqualTo(inode(SMALL, "bin/busybox"));
+    fixture.images.store().remove(SMALL);
+    assertThat(output("id -un; echo $A")).isEqualTo("user\nB\n");
+  }
+
+  @Test
+  void buildWithStepsSharesTheFilesThatTheyDidNotChange() throws IOException {
+    ready(
+        recipe(
+            new BuildStep.Run(
+                "echo new > /etc/new; rm /bin/seq; rm -r /root; echo x > /tmp/x;"
+                    + " echo x > /workspace/x; mv /bin/stat /bin/moved")));
+    String image = templates().requireBuilt("web").image().orElseThrow();
+    assertThat(inode(image, "bin/busybox")).isEqualTo(inode(SMALL, "bin/busybox"));
+    assertThat(output("cat /etc/new; ls -d /root /bin/seq /tmp/x /workspace/x; ls /bin/moved"))
+        .isEqualTo("new\n/bin/moved\n");
+    assertThat(fixture.images.store().check(image).passed()).isTrue();
+    assertThat(fixture.images.store().check(SMALL).passed()).isTrue();
+  }
+
+  private Object inode(String image, String path) throws IOException {
+    return Files.getAttribute(
+        fixture.images.store().require(image).rootfs().resolve(path), "unix:ino");
+  }
+
+  private static Recipe.Base withUser(String image) {
+    return new Recipe.Base.Image(
+        image,
+        new Recipe.Defaults(Map.of(), "user", "/home/user", Optional.empty(), Optional.empty()),
+        true);
+  }
+
+  private Path bareRoot() throws IOException {
+    return StoreImages.busyboxRoot(folder.resolve("bare-root"));
+  }
+
+  @Test
+  void buildCreatesTheUserThatAnImageLacks() throws IOException {
+    Path root = bareRoot();
+    Files.writeString(
+        root.resolve("etc/passwd"),
+        "root:x:0:0::/root:/bin/sh\nnode:x:1000:1000::/home/node:/bin/sh");
+    Files.writeString(root.resolve("etc/group"), "root:x:0:\nnode:x:1000:\n");
+    fixture.images.store().importFrom("bare", root);
+    String archive = archive("app.txt", "copied in");
+    BuildView build =
+        ready(
+            recipe(
+                withUser("bare"),
+                new BuildStep.Run("id -un > made; pwd >> made"),
+                new BuildStep.Copy(archive, "app.txt", "app.txt")));
+    assertThat(fixture.messages(build)).contains("created the user user");
+    assertThat(output("cat made; stat -c %U app.txt . /home/user; id -u; sudo id -un 2>&1"))
+        .isEqualTo("user\n/home/user\nuser\nuser\nuser\n1001\nroot\n");
+    BuildView cached =
+        ready(
+            recipe(
+                withUser("bare"),
+                new BuildStep.Run("id -un > made; pwd >> made"),
+                new BuildStep.Run("id -un")));
+    assertThat(fixture.messages(cached)).contains("CACHED RUN id -un > made; pwd >> made", "user");
+    ready(recipe(withUser("bare")));
+    assertThat(output("id -un; stat -c %U /home/user")).isEqualTo("user\nuser\n");
+  }
+
+  @Test
+  void hostileListOfUsersHarmsOnlyItsOwnImage() throws IOException {
+    Path outside = Files.writeString(folder.resolve("outside"), "untouched");
+    Path root = bareRoot();
+    Files.createSymbolicLink(root.resolve("etc/passwd"), outside);
+    Files.createSymbolicLink(root.resolve("etc/group"), Path.of("/proc/version"));
+    fixture.images.store().importFrom("links", root);
+    build(recipe(withUser("links"), new BuildStep.Run("id -un")));
+    assertThat(outside).hasContent("untouched");
+    Files.delete(root.resolve("etc/passwd"));
+    Files.delete(root.resolve("etc/group"));
+    Files.writeString(root.resolve("etc/passwd"), "root:x:0:0::/root:/bin/sh\n".repeat(200_000));
+    fixture.images.store().importFrom("huge", root);
+    BuildView huge = build(recipe(withUser("huge"), new BuildStep.Run("id -un")));
+    assertThat(huge.state()).isEqualTo(BuildView.State.FAILED);
+    assertThat(huge.reason()).contains("no user 'user'", "/etc/passwd is larger than");
+    Files.writeString(
+        root.resolve("etc/passwd"), "root:x:0:0::/root:/bin/sh\nuser:x:0:0::/root:/bin/sh\n");
+    fixture.images.store().importFrom("as-root", root);
+    BuildView asRoot = ready(recipe(withUser("as-root"), new BuildStep.Run("id -u")));
+    assertThat(fixture.messages(asRoot)).contains("0");
+  }
+
+  @Test
+  void unknownUserIsReportedInTheWordsOfE2b() throws IOException {
+    String archive = archive("app.txt", "copied in");
+    for (BuildStep step :
+        List.of(
+            new BuildStep.Run("whoami", Optional.of("missing-user")),
+            new BuildStep.User("missing-user"),
+            new BuildStep.Copy(
+                archive, "app.txt", "/", Optional.of("missing-user:root"), Optional.empty()))) {
+      BuildView failed = build(recipe(step));
+      assertThat(failed.failedStep()).contains(1);
+      assertThat(failed.reason())
+          .isEqualTo(
+              "failed to run command 'whoami': command failed: unauthenticated: invalid username:"
+                  + " 'missing-user'");
+      assertThat(fixture.messages(failed)).endsWith(failed.reason());
+    }
+  }
+
+  @Test
+  void failedCopyNamesTheStepItsExitCodeAndItsOutput() throws IOException {
+    String archive = archive("app.txt", "copied in");
+    BuildView failed = build(recipe(new BuildStep.Copy(archive, "missing.txt", "/")));
+    assertThat(failed.reason())
+        .contains("COPY missing.txt /", "exit code 1", "nothing is called missing.txt");
+    assertThat(fixture.messages(failed)).endsWith(failed.reason());
+    BuildView longRun = build(recipe(new BuildStep.Run("true " + "x".repeat(9000) + "; exit 9")));
+    assertThat(longRun.reason()).contains("RUN true xxx", "exit code 9");
   }
 
   @Test

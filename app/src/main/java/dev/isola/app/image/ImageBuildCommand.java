@@ -38,10 +38,10 @@ import picocli.CommandLine.Parameters;
       "Exit code: 0 if the image is complete, 1 if a build step failed."
     },
     footer = {
-      "%nReady images: base is Debian bookworm with bash, python3, git, curl, sudo,",
+      "%nReady images: base is Debian bookworm with bash, python, pip, git, curl, sudo,",
       "ca-certificates and procps, and the user 'user' (UID 1000), which may use sudo. python,",
-      "node and java add pip and venv, nodejs and npm, a JDK and maven; full adds all of these",
-      "and build tools.",
+      "node and java add venv, nodejs and npm, a JDK and maven; full adds all of these and build",
+      "tools.",
       "%nReady images and --from use mmdebstrap (root is not required) or debootstrap, and the",
       "package mirror of this machine. Steps of a recipe run in a sandbox, without a network",
       "unless --network is given; unchanged steps are cached.",

@@ -1,13 +1,19 @@
 package dev.isola.app.serve;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.host.image.Image;
+import dev.isola.host.image.ImageLayer;
 import dev.isola.host.image.ImageLimits;
 import dev.isola.host.image.ImageSource;
 import dev.isola.host.image.ImageStore;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.NotFound;
 import java.io.InputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -15,7 +21,8 @@ import java.util.function.Consumer;
 /** Gives template builds access to the images in the data folder. */
 public record HostTemplateImages(ImageStore store) implements TemplateImages {
   private static final String PULLED_PREFIX = "from-";
-  private static final int MAX_PLAIN_LENGTH = 40;
+  private static final int MAX_PLAIN_LENGTH = 16;
+  private static final int HASH_DIGITS = 40;
 
   @Override
   public Optional<StoredImage> find(String name) {
@@ -42,6 +49,25 @@ public record HostTemplateImages(ImageStore store) implements TemplateImages {
   }
 
   @Override
+  public void addLayer(String name, Layer layer, NewImage metadata) {
+    store.add(
+        name,
+        ImageSource.layer(
+            new ImageLayer(
+                store.require(layer.base()), layer.emptied(), layer.replaced(), layer.changes()),
+            metadata.source(),
+            metadata.env(),
+            metadata.user(),
+            metadata.cwd()),
+        new ImageStore.AddOptions(ImageLimits.DEFAULT, metadata.replace(), line -> {}));
+  }
+
+  @Override
+  public boolean hasUser(String image, String user) {
+    return store.hasUser(image, user);
+  }
+
+  @Override
   public String pull(String reference, Consumer<String> progress) {
     HostImages images = new HostImages(store);
     boolean ready = images.ready().contains(reference);
@@ -63,8 +89,11 @@ public record HostTemplateImages(ImageStore store) implements TemplateImages {
     return name;
   }
 
-  /** Returns the name of a pulled image: the reference, unless it is not a valid name. */
-  private static String name(String reference) {
+  /**
+   * Returns the name of a pulled image: the reference, unless it is not a valid name. Otherwise the
+   * name contains a hash of the whole reference, so that two references never share an image.
+   */
+  static String name(String reference) {
     if (ImageStore.isValidName(reference)) {
       return reference;
     }
@@ -72,7 +101,16 @@ public record HostTemplateImages(ImageStore store) implements TemplateImages {
     return PULLED_PREFIX
         + (plain.length() > MAX_PLAIN_LENGTH ? plain.substring(0, MAX_PLAIN_LENGTH) : plain)
         + "-"
-        + Integer.toHexString(reference.hashCode());
+        + sha256(reference).substring(0, HASH_DIGITS);
+  }
+
+  private static String sha256(String text) {
+    try {
+      return HexFormat.of()
+          .formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Override

@@ -79,7 +79,8 @@ final class LocalCertificateAuthority {
    * @throws dev.isola.spi.error.InvalidRequest when its files are damaged or cannot be written
    */
   static LocalCertificateAuthority open(DataFolder data, String domain, InstantSource clock) {
-    Path folder = data.createIfMissing().resolve(FOLDER).resolve(domain);
+    Path all = data.createIfMissing().resolve(FOLDER);
+    Path folder = all.resolve(domain);
     Path certificate = folder.resolve(CERTIFICATE);
     Path key = folder.resolve(KEY);
     try {
@@ -93,7 +94,8 @@ final class LocalCertificateAuthority {
       SigningCertificate fresh =
           CertificateWriter.authority(
               commonName("Isola local CA for " + domain), domain, validity(clock, LIFETIME));
-      createFolders(folder);
+      createFolder(all);
+      createFolder(folder);
       // Without both files the authority is created again, so no crash leaves an unequal pair.
       Files.deleteIfExists(certificate);
       write(key, "rw-------", "PRIVATE KEY", fresh.key().getEncoded());
@@ -139,13 +141,11 @@ final class LocalCertificateAuthority {
     return new SigningCertificate(certificate, key);
   }
 
-  private static void createFolders(Path folder) throws IOException {
-    for (Path each : List.of(folder.getParent(), folder)) {
-      if (!Files.isDirectory(each)) {
-        Files.createDirectory(
-            each,
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
-      }
+  private static void createFolder(Path folder) throws IOException {
+    if (!Files.isDirectory(folder)) {
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x")));
     }
   }
 

@@ -82,13 +82,7 @@ public final class RunningServer implements AutoCloseable {
     ApiKeys keys = keys(environment, config, ledger, clock, log);
     MachineNames names = MachineNames.of(config.get(ConfigKeys.SERVER_HOST));
     Optional<String> e2bDomain = config.get(ConfigKeys.E2B_DOMAIN);
-    Optional<LocalCertificateAuthority> authority =
-        e2bDomain
-            .filter(
-                domain ->
-                    config.get(ConfigKeys.SERVER_TLS_CERT).isEmpty()
-                        && config.get(ConfigKeys.SERVER_TLS_KEY).isEmpty())
-            .map(domain -> LocalCertificateAuthority.open(data, domain, clock));
+    Optional<LocalCertificateAuthority> authority = authority(config, data, clock);
     List<String> domains =
         Stream.concat(config.get(ConfigKeys.SERVER_DOMAINS).stream(), e2bDomain.stream())
             .distinct()
@@ -123,14 +117,7 @@ public final class RunningServer implements AutoCloseable {
             ServeOptions.of(config, data, authority, serving, clock, log, closers),
             log);
     http = server;
-    authority.ifPresent(
-        one -> {
-          one.usage(server.port()).forEach(line -> ErrorReport.writeLine(environment, line));
-          CertificateRenewal renewal =
-              CertificateRenewal.start(
-                  CertificateRenewal.INTERVAL, () -> server.replaceCertificate(one.issue()), log);
-          closers.push(renewal::close);
-        });
+    authority.ifPresent(one -> renewCertificate(environment, one, server));
     print(environment, StartupReport.listeningLine(server, names, domains, e2bDomain) + "\n");
     try {
       ProviderRegistry registry =
@@ -165,6 +152,28 @@ public final class RunningServer implements AutoCloseable {
     } finally {
       closers.push(() -> server.close(SHUTDOWN_TIMEOUT));
     }
+  }
+
+  /** Opens the authority for the certificate of the E2B domain, unless there is a certificate. */
+  private static Optional<LocalCertificateAuthority> authority(
+      Config config, DataFolder data, InstantSource clock) {
+    boolean configured =
+        config.get(ConfigKeys.SERVER_TLS_CERT).isPresent()
+            || config.get(ConfigKeys.SERVER_TLS_KEY).isPresent();
+    return config
+        .get(ConfigKeys.E2B_DOMAIN)
+        .filter(_ -> !configured)
+        .map(domain -> LocalCertificateAuthority.open(data, domain, clock));
+  }
+
+  /** Prints how clients trust a new authority, and renews the certificate that it issued. */
+  private void renewCertificate(
+      CliEnvironment environment, LocalCertificateAuthority authority, IsolaServer server) {
+    authority.usage(server.port()).forEach(line -> ErrorReport.writeLine(environment, line));
+    CertificateRenewal renewal =
+        CertificateRenewal.start(
+            CertificateRenewal.INTERVAL, () -> server.replaceCertificate(authority.issue()), log);
+    closers.push(renewal::close);
   }
 
   /**

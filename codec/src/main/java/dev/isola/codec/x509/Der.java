@@ -54,12 +54,12 @@ final class Der {
   static byte[] oid(String dotted) {
     String[] parts = dotted.split("\\.", -1);
     ByteArrayOutputStream content = new ByteArrayOutputStream();
-    content.write(Integer.parseInt(parts[0]) * 40 + Integer.parseInt(parts[1]));
+    content.write((Integer.parseInt(parts[0]) * 40) + Integer.parseInt(parts[1]));
     for (int i = 2; i < parts.length; i++) {
       int number = Integer.parseInt(parts[i]);
       for (int shift = 28; shift > 0; shift -= 7) {
-        if (number >> shift != 0) {
-          content.write(0x80 | (number >> shift & 0x7f));
+        if ((number >> shift) != 0) {
+          content.write(0x80 | ((number >> shift) & 0x7f));
         }
       }
       content.write(number & 0x7f);

@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param start a command that runs in the background of every sandbox
  * @param ready a command that succeeds once {@code start} is ready for use
  * @param build the id of the newest build, in any state
+ * @param builds the number of builds that were requested; 0 if it is not known
  */
 public record TemplateView(
     String id,
@@ -30,6 +31,7 @@ public record TemplateView(
     Optional<Long> cpus,
     Optional<Long> memoryMb,
     String build,
+    long builds,
     Instant createdAt,
     Instant updatedAt) {
   public TemplateView {

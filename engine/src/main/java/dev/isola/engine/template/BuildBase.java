@@ -8,5 +8,7 @@ import java.util.Optional;
  *
  * @param image the image reference; empty for the root file system of the provider
  * @param key the cache key; empty if nothing is cached
+ * @param createUser whether to create the user of {@code defaults} if it is missing
  */
-record BuildBase(Optional<String> image, Recipe.Defaults defaults, Optional<String> key) {}
+record BuildBase(
+    Optional<String> image, Recipe.Defaults defaults, Optional<String> key, boolean createUser) {}

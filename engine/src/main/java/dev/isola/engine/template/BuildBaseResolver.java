@@ -20,9 +20,9 @@ record BuildBaseResolver(TemplateImages images, Function<String, TemplateView> t
   BuildBase resolve(Recipe.Base base, Consumer<String> progress) {
     return switch (base) {
       case Recipe.Base.Host(Recipe.Defaults defaults) ->
-          new BuildBase(Optional.empty(), defaults, Optional.empty());
-      case Recipe.Base.Image(String name, Recipe.Defaults defaults) ->
-          of(stored(name, progress), defaults);
+          new BuildBase(Optional.empty(), defaults, Optional.empty(), false);
+      case Recipe.Base.Image(String name, Recipe.Defaults defaults, boolean createUser) ->
+          of(stored(name, progress), defaults, createUser);
       case Recipe.Base.FromTemplate(String name) -> of(templates.apply(name));
     };
   }
@@ -37,16 +37,21 @@ record BuildBaseResolver(TemplateImages images, Function<String, TemplateView> t
     return of(
         template.image().orElseThrow(),
         new Recipe.Defaults(
-            template.env(), template.user(), template.cwd(), template.start(), template.ready()));
+            template.env(), template.user(), template.cwd(), template.start(), template.ready()),
+        false);
   }
 
-  private BuildBase of(String image, Recipe.Defaults own) {
+  private BuildBase of(String image, Recipe.Defaults own, boolean withUser) {
+    boolean createUser = withUser && !own.user().isEmpty();
     Optional<TemplateImages.StoredImage> stored = images.find(image);
     Recipe.Defaults defaults = stored.map(one -> merged(one, own)).orElse(own);
     String identity =
         stored.map(TemplateImages.StoredImage::digest).filter(one -> !one.isEmpty()).orElse(image);
     return new BuildBase(
-        Optional.of(image), defaults, Optional.of(BuildKeys.base(identity, defaults)));
+        Optional.of(image),
+        defaults,
+        Optional.of(BuildKeys.base(identity, defaults, createUser)),
+        createUser);
   }
 
   /** Adds the defaults of the image, because the built image keeps only its files. */

@@ -24,11 +24,15 @@ final class BuildKeys {
    * Returns the key of a base.
    *
    * @param identity its digest, or its name if it has no digest
+   * @param createUser whether the build creates the user of the defaults
    */
-  static String base(String identity, Recipe.Defaults defaults) {
+  static String base(String identity, Recipe.Defaults defaults, boolean createUser) {
     List<String> fields = new ArrayList<>(List.of("base", identity));
     add(fields, defaults.env());
     fields.addAll(List.of(defaults.user(), defaults.cwd()));
+    if (createUser) {
+      fields.add("create-user");
+    }
     return hash(fields);
   }
 

@@ -11,7 +11,6 @@ import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.file.FileUser;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
@@ -53,15 +52,11 @@ record BuildRunner(
   private static final Duration LONGEST = Duration.ofHours(1);
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** Reads every file, whichever user the image names. */
-  static final FileUser ALL_FILES = FileUser.rootFor("root");
-
-  /** Paths that belong to the sandbox and not to the image. */
-  static final List<String> NOT_IN_IMAGE =
-      List.of("proc/**", "sys/**", "dev/**", "tmp/**", "run/**", ".isola/**");
+  /** The working directory of a build, and the default one of sandboxes. */
+  private static final String WORKSPACE = "workspace";
 
   private static final List<String> NOT_IN_TEMPLATE =
-      Stream.concat(NOT_IN_IMAGE.stream(), Stream.of("workspace/**")).toList();
+      Stream.concat(ImageExport.NOT_IN_IMAGE.stream(), Stream.of(WORKSPACE)).toList();
 
   /** The inputs of a build. */
   record Plan(String build, ImageTarget target, Recipe recipe, BuildSettings settings) {}
@@ -73,30 +68,90 @@ record BuildRunner(
   Recipe.Defaults build(Plan plan, BuildLogWriter log) throws IOException {
     BuildBase base =
         bases.resolve(plan.recipe().base(), words -> log.info(words, Optional.empty()));
+    return needsSandbox(base, plan.recipe().steps())
+        ? buildInSandbox(plan, base, log)
+        : shareFilesOfBase(plan, base, log);
+  }
+
+  /**
+   * Returns whether a step changes files, a user has to be created, or it is not known whether the
+   * users of the steps exist.
+   */
+  private boolean needsSandbox(BuildBase base, List<BuildStep> steps) {
+    Optional<String> image = base.image().filter(name -> images.find(name).isPresent());
+    if (image.isEmpty() || steps.stream().anyMatch(BuildStepRunner::changesFiles)) {
+      return true;
+    }
+    Stream<String> created = base.createUser() ? Stream.of(base.defaults().user()) : Stream.empty();
+    Stream<String> named =
+        steps.stream()
+            .filter(BuildStep.User.class::isInstance)
+            .map(BuildStep.User.class::cast)
+            .map(BuildStep.User::name);
+    return !Stream.concat(created, named).allMatch(user -> images.hasUser(image.get(), user));
+  }
+
+  /** Builds an image with the files of the base, which are not copied. */
+  private Recipe.Defaults shareFilesOfBase(Plan plan, BuildBase base, BuildLogWriter log) {
+    BuildEnvironment environment = new BuildEnvironment(base.defaults());
+    int number = 0;
+    for (BuildStep step : plan.recipe().steps()) {
+      number++;
+      log.info(step.text(), Optional.of(number));
+      environment.apply(step);
+    }
+    Recipe.Defaults defaults = defaults(plan, base, environment);
+    log.info("sharing the files of the base", Optional.empty());
+    images.addLayer(
+        plan.target().name(),
+        new TemplateImages.Layer(
+            base.image().orElseThrow(), emptied(plan.target()), List.of(), Optional.empty()),
+        ImageBuilds.metadata(plan.target(), plan.recipe(), defaults));
+    return defaults;
+  }
+
+  private Recipe.Defaults buildInSandbox(Plan plan, BuildBase base, BuildLogWriter log)
+      throws IOException {
     List<String> keys =
         base.key().map(key -> BuildKeys.of(key, plan.recipe().steps())).orElse(List.of());
     StartedBuild started = begin(plan, base, keys, log);
     try {
       Sandbox sandbox = sandboxes.sandbox(started.id());
-      BuildStepRunner steps = new BuildStepRunner(sandbox, base.defaults(), log, uploads);
-      run(plan.recipe().steps(), started, steps, stepCache(sandbox, keys, log));
-      Recipe.Defaults defaults =
-          new Recipe.Defaults(
-              steps.env(),
-              steps.user(),
-              steps.cwd(),
-              plan.recipe().start().or(base.defaults()::start),
-              plan.recipe().ready().or(base.defaults()::ready));
-      log.info("storing the file system as an image", Optional.empty());
-      ImageTarget target = plan.target();
-      List<String> excluded = target.template() ? NOT_IN_TEMPLATE : NOT_IN_IMAGE;
-      try (InputStream root = sandbox.files().as(ALL_FILES).exportTree("/", excluded)) {
-        images.add(target.name(), root, ImageBuilds.metadata(target, plan.recipe(), defaults));
+      BuildEnvironment environment = new BuildEnvironment(base.defaults());
+      if (base.createUser() && started.steps() == 0) {
+        createUser(sandbox, base.defaults(), log);
       }
+      BuildStepRunner steps = new BuildStepRunner(sandbox, environment, log, uploads);
+      run(plan.recipe().steps(), started, steps, stepCache(sandbox, keys, log));
+      Recipe.Defaults defaults = defaults(plan, base, environment);
+      log.info("storing the file system as an image", Optional.empty());
+      new ImageExport(images)
+          .store(
+              sandbox,
+              base.image(),
+              emptied(plan.target()),
+              plan.target().name(),
+              ImageBuilds.metadata(plan.target(), plan.recipe(), defaults));
       return defaults;
     } finally {
       destroy(started.id(), log);
     }
+  }
+
+  private static void createUser(Sandbox sandbox, Recipe.Defaults defaults, BuildLogWriter log) {
+    if (new UserCreator(sandbox).createIfMissing(defaults.user(), defaults.cwd())) {
+      log.info("created the user " + defaults.user(), Optional.empty());
+    }
+  }
+
+  private static Recipe.Defaults defaults(Plan plan, BuildBase base, BuildEnvironment environment) {
+    return environment.defaults(
+        plan.recipe().start().or(base.defaults()::start),
+        plan.recipe().ready().or(base.defaults()::ready));
+  }
+
+  private static List<String> emptied(ImageTarget target) {
+    return target.template() ? NOT_IN_TEMPLATE : ImageExport.NOT_IN_IMAGE;
   }
 
   /** Caches the file system after a step. */

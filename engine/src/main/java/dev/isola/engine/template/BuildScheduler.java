@@ -13,9 +13,11 @@ import dev.isola.store.TemplateEntry;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
@@ -159,13 +161,16 @@ final class BuildScheduler implements AutoCloseable {
     Failpoint.TEMPLATE_BUILD_RUNNING.reach();
     Recipe.Defaults defaults = runner.build(plan, output);
     Failpoint.TEMPLATE_IMAGE_MADE.reach();
-    finish(entry, TemplateDocument.write(defaults));
+    finish(entry, defaults);
     Failpoint.TEMPLATE_BUILD_FINISHED.reach();
     output.end(Level.INFO, "done", Optional.empty());
   }
 
-  /** Marks the build as ready and sets the image of the template, in one transaction. */
-  private void finish(BuildEntry entry, String document) {
+  /**
+   * Marks the build as ready and sets the image of the template, in one transaction, and the names
+   * that were requested with the build.
+   */
+  private void finish(BuildEntry entry, Recipe.Defaults defaults) {
     Optional<String> refusal =
         ledger.atomically(
             parts -> {
@@ -180,10 +185,20 @@ final class BuildScheduler implements AutoCloseable {
               if (isOvertaken(entry, parts.templates().builds(entry.template()))) {
                 return Optional.of("a newer build of the template finished first");
               }
+              TemplateDocument document = TemplateDocument.read(template.get().document());
+              Set<String> names = new LinkedHashSet<>(template.get().names());
+              names.addAll(document.requestedNames(entry.id()));
               boolean _ =
                   parts
                       .templates()
-                      .update(template.get().withBuild(entry.image(), document, clock.instant()));
+                      .update(
+                          template
+                              .get()
+                              .withNames(List.copyOf(names), clock.instant())
+                              .withBuild(
+                                  entry.image(),
+                                  document.finished(entry.id(), defaults).write(),
+                                  clock.instant()));
               boolean _ =
                   parts
                       .templates()

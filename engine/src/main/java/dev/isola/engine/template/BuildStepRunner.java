@@ -1,7 +1,6 @@
 package dev.isola.engine.template;
 
 import dev.isola.document.recipe.BuildStep;
-import dev.isola.document.recipe.Recipe;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -16,7 +15,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +26,11 @@ final class BuildStepRunner {
   private static final Duration LONGEST = Duration.ofMinutes(30);
   private static final TreeLimits UPLOAD = new TreeLimits(8L << 30, 1_000_000);
   private static final String ROOT = "root";
+  private static final String WHOAMI = "whoami";
+  private static final Duration CHECK = Duration.ofSeconds(30);
+
+  /** The number of characters of a command that an error includes. */
+  private static final int LONGEST_COMMAND = 1000;
 
   /** Runs the last argument with bash if the image has it, otherwise with sh. */
   static final String SHELL =
@@ -67,43 +70,27 @@ final class BuildStepRunner {
   private final Sandbox sandbox;
   private final BuildLogWriter log;
   private final Function<String, InputStream> uploads;
-  private final Map<String, String> env = new LinkedHashMap<>();
-  private String user;
-  private String cwd;
+  private final BuildEnvironment environment;
 
   /**
-   * @param from the defaults of the base
+   * @param environment what earlier steps and the base have set
    * @param uploads opens the archive with a given SHA-256
    */
   BuildStepRunner(
       Sandbox sandbox,
-      Recipe.Defaults from,
+      BuildEnvironment environment,
       BuildLogWriter log,
       Function<String, InputStream> uploads) {
     this.sandbox = sandbox;
     this.log = log;
     this.uploads = uploads;
-    env.putAll(from.env());
-    user = from.user();
-    cwd = from.cwd();
-  }
-
-  Map<String, String> env() {
-    return Map.copyOf(env);
-  }
-
-  String user() {
-    return user;
-  }
-
-  String cwd() {
-    return cwd;
+    this.environment = environment;
   }
 
   /** Applies a step whose files are cached. */
   void skip(BuildStep step, int number) {
     log.info("CACHED " + step.text(), Optional.of(number));
-    applySettings(step);
+    environment.apply(step);
   }
 
   /**
@@ -113,7 +100,7 @@ final class BuildStepRunner {
    */
   void run(BuildStep step, int number) {
     log.info(step.text(), Optional.of(number));
-    applySettings(step);
+    environment.apply(step);
     switch (step) {
       case BuildStep.Run run -> shell(run, number);
       case BuildStep.Copy copy -> copy(copy, number);
@@ -122,11 +109,17 @@ final class BuildStepRunner {
               step,
               number,
               "mkdir -p -- \"$1\" && chown -- \"$2\" \"$1\"",
-              List.of(cwd, user.isEmpty() ? ROOT : user),
+              List.of(environment.cwd(), currentUser()),
               Map.of());
       case BuildStep.Packages packages ->
-          asRoot(step, number, InstallScripts.of(packages.installer()), packages.names(), env);
-      case BuildStep.Env _, BuildStep.User _ -> {}
+          asRoot(
+              step,
+              number,
+              InstallScripts.of(packages.installer()),
+              packages.names(),
+              environment.env());
+      case BuildStep.User next -> checkUser(next.name());
+      case BuildStep.Env _ -> {}
     }
   }
 
@@ -135,34 +128,56 @@ final class BuildStepRunner {
     return !(step instanceof BuildStep.Env || step instanceof BuildStep.User);
   }
 
-  private void applySettings(BuildStep step) {
-    switch (step) {
-      case BuildStep.Env variables -> env.putAll(variables.variables());
-      case BuildStep.Workdir workdir -> cwd = absolute(workdir.path());
-      case BuildStep.User next -> user = next.name();
-      case BuildStep.Run _, BuildStep.Copy _, BuildStep.Packages _ -> {}
-    }
-  }
-
-  private String absolute(String path) {
-    return path.startsWith("/") ? path : (cwd.endsWith("/") ? cwd : cwd + "/") + path;
-  }
-
   private void shell(BuildStep.Run run, int number) {
-    String as = run.user().filter(name -> !name.isEmpty()).orElse(user);
+    String as = run.user().filter(name -> !name.isEmpty()).orElseGet(this::currentUser);
     execute(
         run,
         number,
         Command.argv("/bin/sh", "-c", SHELL, "run", path() + run.command())
-            .withUser(as.isEmpty() ? ROOT : as)
-            .withEnv(env)
-            .withCwd(cwd.isEmpty() ? "/" : cwd)
+            .withUser(as)
+            .withEnv(environment.env())
+            .withCwd(environment.cwd().isEmpty() ? "/" : environment.cwd())
             .withTimeout(LONGEST));
+  }
+
+  private String currentUser() {
+    return environment.user().isEmpty() ? ROOT : environment.user();
+  }
+
+  /**
+   * Checks that a user exists in the sandbox, by a command that needs nothing else of it.
+   *
+   * @throws SandboxException with {@code BUILD_FAILED} if there is no such user
+   */
+  private void checkUser(String name) {
+    try (Execution running =
+        sandbox.start(Command.argv(WHOAMI).withUser(name).withCwd("/").withTimeout(CHECK))) {
+      Exit _ = running.await();
+    } catch (SandboxException e) {
+      if (e.code() == ErrorCode.USER_NOT_FOUND) {
+        throw unknownUser(name).exception(e);
+      }
+      if (e.code() != ErrorCode.COMMAND_NOT_FOUND) {
+        throw e;
+      }
+    }
+  }
+
+  /** Returns the error for an unknown user, in the words that E2B's clients expect. */
+  private static Fault unknownUser(String name) {
+    return Fault.of(
+        ErrorCode.BUILD_FAILED,
+        "failed to run command '"
+            + WHOAMI
+            + "': command failed: unauthenticated: invalid username: '"
+            + shortened(name)
+            + "'",
+        "use a user of the image, or create it in an earlier step");
   }
 
   /** A login shell sets PATH anew; the one that a step or the base has set takes precedence. */
   private String path() {
-    String path = env.getOrDefault("PATH", "");
+    String path = environment.env().getOrDefault("PATH", "");
     return path.isEmpty() ? "" : "export PATH='" + path.replace("'", "'\\''") + "'; ";
   }
 
@@ -185,6 +200,8 @@ final class BuildStepRunner {
   }
 
   private void copy(BuildStep.Copy copy, int number) {
+    String owner = copy.owner().filter(name -> !name.isEmpty()).orElseGet(this::currentUser);
+    checkUser(owner.replaceFirst(":.*$", ""));
     String place = "/tmp/isola-copy-" + number;
     try (InputStream upload = plain(uploads.apply(copy.archive()))) {
       sandbox.files().importTree(place, upload, UPLOAD);
@@ -204,8 +221,8 @@ final class BuildStepRunner {
             "copy",
             place,
             copy.source(),
-            absolute(copy.destination()),
-            copy.owner().filter(name -> !name.isEmpty()).orElse(user.isEmpty() ? ROOT : user),
+            environment.absolute(copy.destination()),
+            owner,
             copy.mode().orElse("")),
         Map.of());
     sandbox.files().remove(place, true);
@@ -222,7 +239,7 @@ final class BuildStepRunner {
   }
 
   private void execute(BuildStep step, int number, Command command) {
-    try (Execution running = sandbox.start(command)) {
+    try (Execution running = start(step, number, command)) {
       OutputLineSplitter lines =
           new OutputLineSplitter(line -> log.info(line, Optional.of(number)));
       for (Optional<Output> part = running.read(); part.isPresent(); part = running.read()) {
@@ -232,6 +249,19 @@ final class BuildStepRunner {
       }
       lines.end();
       check(step, number, running.await(), lines.tail());
+    }
+  }
+
+  private Execution start(BuildStep step, int number, Command command) {
+    try {
+      return sandbox.start(command);
+    } catch (SandboxException e) {
+      switch (e.code()) {
+        case USER_NOT_FOUND -> throw unknownUser(command.user().orElse("")).exception(e);
+        case COMMAND_NOT_FOUND, COMMAND_NOT_EXECUTABLE, FILE_NOT_FOUND, NOT_A_FOLDER ->
+            throw failure(step, number, e.fault().problem()).exception(e);
+        default -> throw e;
+      }
     }
   }
 
@@ -245,7 +275,7 @@ final class BuildStepRunner {
     if (exit instanceof Exit.Lost(String why)) {
       throw Fault.of(
               ErrorCode.OUTCOME_UNKNOWN,
-              "the sandbox of step " + number + " (" + step.text() + ") is gone: " + why,
+              "the sandbox of step " + number + " (" + shortened(step.text()) + ") is gone: " + why,
               "build again")
           .exception();
     }
@@ -266,8 +296,13 @@ final class BuildStepRunner {
   private static Fault failure(BuildStep step, int number, String why) {
     return Fault.of(
             ErrorCode.BUILD_FAILED,
-            "step " + number + " (" + step.text() + ") failed: " + why,
+            "step " + number + " (" + shortened(step.text()) + ") failed: " + why,
             "correct the step; the log contains its full output")
         .with("command", step.text());
+  }
+
+  /** Shortens a text, so that the rest of an error is not cut off. */
+  private static String shortened(String text) {
+    return text.length() > LONGEST_COMMAND ? text.substring(0, LONGEST_COMMAND) + "..." : text;
   }
 }

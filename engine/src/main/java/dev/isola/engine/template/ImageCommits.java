@@ -8,7 +8,6 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,9 +62,9 @@ public final class ImageCommits {
     }
     images.checkCanAdd(image, replace);
     acquire();
-    try (InputStream root =
-        sandbox.files().as(BuildRunner.ALL_FILES).exportTree("/", excluded(spec))) {
-      images.add(image, root, metadata(spec, base.get(), replace));
+    try {
+      new ImageExport(images)
+          .store(sandbox, base, emptied(spec), image, metadata(spec, base.get(), replace));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } finally {
@@ -89,20 +88,15 @@ public final class ImageCommits {
     }
   }
 
-  private static List<String> excluded(SandboxSpec spec) {
-    List<String> excluded = new ArrayList<>(BuildRunner.NOT_IN_IMAGE);
+  private static List<String> emptied(SandboxSpec spec) {
+    List<String> emptied = new ArrayList<>(ImageExport.NOT_IN_IMAGE);
     if (spec.workspacePath().isPresent()) {
-      excluded.add(pattern(spec.workspaceMount()));
+      emptied.add(ImageExport.relative(spec.workspaceMount()));
     }
     for (VolumeMount volume : spec.volumes()) {
-      excluded.add(pattern(volume.destination()));
+      emptied.add(ImageExport.relative(volume.destination()));
     }
-    return excluded;
-  }
-
-  /** Returns a pattern for everything in a folder; special characters stand for themselves. */
-  private static String pattern(String folder) {
-    return folder.replaceFirst("^/+", "").replaceAll("[*?\\[]", "[$0]") + "/**";
+    return emptied;
   }
 
   private TemplateImages.NewImage metadata(SandboxSpec spec, String base, boolean replace) {

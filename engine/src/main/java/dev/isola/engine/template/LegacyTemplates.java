@@ -54,7 +54,7 @@ public record LegacyTemplates(Ledger ledger, InstantSource clock, Log log) {
         id,
         names,
         TemplateDocument.text(json, "image").orElse(""),
-        TemplateDocument.write(TemplateDocument.read(json, "folder")),
+        TemplateDocument.of(TemplateDocument.defaults(json, "folder")).write(),
         number(json, "cpus"),
         number(json, "memoryMb"),
         TemplateDocument.text(json, "build").orElse(""),

@@ -4,6 +4,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.InputStream;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -27,6 +28,16 @@ public interface TemplateImages {
         @Override
         public void add(String name, InputStream archive, NewImage metadata) {
           throw absent();
+        }
+
+        @Override
+        public void addLayer(String name, Layer layer, NewImage metadata) {
+          throw absent();
+        }
+
+        @Override
+        public boolean hasUser(String image, String user) {
+          return false;
         }
 
         @Override
@@ -91,6 +102,33 @@ public interface TemplateImages {
 
   /** Adds an image from a tar stream of a root file system, atomically. */
   void add(String name, InputStream archive, NewImage metadata);
+
+  /**
+   * The files of another image, and changes to them. Paths are relative to the root.
+   *
+   * @param base the name of the other image
+   * @param emptied folders whose content is taken neither from the base nor from the changes
+   * @param replaced folders whose content is taken from the changes only
+   * @param changes an archive as of {@link dev.isola.spi.capability.Snapshotting}; empty for none
+   */
+  record Layer(
+      String base, List<String> emptied, List<String> replaced, Optional<InputStream> changes) {
+    public Layer {
+      emptied = List.copyOf(emptied);
+      replaced = List.copyOf(replaced);
+    }
+  }
+
+  /**
+   * Adds an image with the files of another one, atomically and without a copy of them. The two
+   * images are independent: either can be removed.
+   *
+   * @throws dev.isola.spi.error.NotFound if the other image does not exist
+   */
+  void addLayer(String name, Layer layer, NewImage metadata);
+
+  /** Returns whether an image has a user; false if that cannot be told from its files. */
+  boolean hasUser(String image, String user);
 
   /**
    * Pulls an image from a registry, or builds one that the server has a built-in recipe for, unless

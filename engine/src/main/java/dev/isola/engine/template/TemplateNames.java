@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 final class TemplateNames {
   private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._/-]{0,127}");
   private static final Pattern TAG = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+  private static final int MAX_TAGS = 100;
   private static final Pattern NO_TAG = Pattern.compile(":(default|latest)$");
 
   private TemplateNames() {}
@@ -26,6 +27,9 @@ final class TemplateNames {
    * name without a tag comes first.
    */
   static Set<String> of(String name, List<String> tags) {
+    if (tags.size() > MAX_TAGS) {
+      throw wrong("tags", "must be at most " + MAX_TAGS);
+    }
     int colon = name.indexOf(':');
     String plain = colon < 0 ? name : name.substring(0, colon);
     if (!NAME.matcher(plain).matches()) {

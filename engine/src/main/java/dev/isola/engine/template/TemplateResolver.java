@@ -75,9 +75,13 @@ public record TemplateResolver(Function<String, TemplateView> built) {
     return startup;
   }
 
-  /** Returns a command in a login shell, like that of build steps. */
+  /** Returns a command in a login shell, like that of build steps: bash, or sh without it. */
+  public static Command shell(String text) {
+    return Command.argv("/bin/sh", "-c", BuildStepRunner.SHELL, "startup", text);
+  }
+
   private static Command command(SandboxSpec spec, String text) {
-    Command command = Command.argv("/bin/sh", "-c", BuildStepRunner.SHELL, "startup", text);
+    Command command = shell(text);
     command = spec.user().map(command::withUser).orElse(command);
     return spec.cwd().map(command::withCwd).orElse(command);
   }

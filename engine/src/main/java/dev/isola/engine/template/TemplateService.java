@@ -8,10 +8,8 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.snapshot.SnapshotService;
-import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.spi.error.SandboxException;
 import dev.isola.store.BuildEntry;
 import dev.isola.store.Ledger;
 import dev.isola.store.TemplateEntry;
@@ -20,17 +18,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
@@ -46,9 +40,9 @@ public final class TemplateService implements AutoCloseable {
   public static final String BUILD_LABEL = BuildRunner.LABEL;
 
   private static final int MOST_LINES = 1000;
-  private static final SecureRandom RANDOM = new SecureRandom();
 
   private final Ledger ledger;
+  private final TemplateDeclarations declarations;
   private final Optional<TemplateImages> images;
   private final Uploads uploads;
   private final BuildLogs logs;
@@ -75,6 +69,7 @@ public final class TemplateService implements AutoCloseable {
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
+    declarations = new TemplateDeclarations(ledger, clock);
     this.images = images;
     this.clock = clock;
     uploads = new Uploads(folder.resolve("uploads"), Uploads.LARGEST, clock);
@@ -124,20 +119,13 @@ public final class TemplateService implements AutoCloseable {
    * @param name its id or one of its names; the tags {@code default} and {@code latest} mean no tag
    */
   public Optional<TemplateView> find(String name) {
-    return entry(name).map(TemplateViews::of);
-  }
-
-  private Optional<TemplateEntry> entry(String name) {
-    String plain = TemplateNames.withoutDefaultTag(name);
-    return ledger
-        .templates()
-        .find(plain)
-        .filter(entry -> entry.state() == State.AVAILABLE)
-        .or(() -> available().stream().filter(one -> one.names().contains(plain)).findFirst());
+    return declarations.find(name).map(TemplateViews::of);
   }
 
   private TemplateEntry require(String name) {
-    return entry(name).orElseThrow(() -> missing("template '" + name + "' not found"));
+    return declarations
+        .find(name)
+        .orElseThrow(() -> TemplateDeclarations.missing("template '" + name + "' not found"));
   }
 
   /**
@@ -148,7 +136,7 @@ public final class TemplateService implements AutoCloseable {
   public TemplateView requireBuilt(String name) {
     TemplateView found = TemplateViews.of(require(name));
     if (found.image().isEmpty()) {
-      throw missing("template '" + name + "' has not been built yet");
+      throw TemplateDeclarations.missing("template '" + name + "' has not been built yet");
     }
     return found;
   }
@@ -163,46 +151,7 @@ public final class TemplateService implements AutoCloseable {
   public TemplateView declare(
       String name, List<String> tags, Optional<Long> cpus, Optional<Long> memoryMb) {
     Set<String> names = TemplateNames.of(name, tags);
-    return locked(() -> TemplateViews.of(declareLocked(names, cpus, memoryMb)));
-  }
-
-  private TemplateEntry declareLocked(
-      Set<String> names, Optional<Long> cpus, Optional<Long> memoryMb) {
-    Optional<TemplateEntry> known = entry(names.iterator().next());
-    known.ifPresent(entry -> names.addAll(entry.names()));
-    Instant now = now();
-    TemplateEntry entry =
-        new TemplateEntry(
-            known.map(TemplateEntry::id).orElseGet(() -> SandboxId.random(RANDOM).value()),
-            List.copyOf(names),
-            known.map(TemplateEntry::image).orElse(""),
-            known
-                .map(TemplateEntry::document)
-                .orElseGet(() -> TemplateDocument.write(Recipe.Defaults.NONE)),
-            cpus,
-            memoryMb,
-            UUID.randomUUID().toString(),
-            State.AVAILABLE,
-            known.map(TemplateEntry::createdAt).orElse(now),
-            now);
-    if (known.isEmpty()) {
-      refuseWhenFull();
-      boolean _ = ledger.templates().insert(entry);
-    } else {
-      boolean _ = ledger.templates().update(entry);
-    }
-    return entry;
-  }
-
-  private void refuseWhenFull() {
-    if (ledger.templates().all().size() >= MAX_TEMPLATES) {
-      throw Fault.of(
-              ErrorCode.RESOURCE_LIMIT,
-              "the limit of " + MAX_TEMPLATES + " templates is reached",
-              "remove some")
-          .with("limit", Integer.toString(MAX_TEMPLATES))
-          .exception();
-    }
+    return locked(() -> TemplateViews.of(declarations.declare(names, cpus, memoryMb)));
   }
 
   private void refuseWithoutImages() {
@@ -234,7 +183,7 @@ public final class TemplateService implements AutoCloseable {
                     "declare the template again and start that build")
                 .exception();
           }
-          Instant now = now();
+          Instant now = declarations.now();
           BuildEntry begun =
               new BuildEntry(
                   build,
@@ -285,7 +234,9 @@ public final class TemplateService implements AutoCloseable {
    */
   public BuildView build(String template, String build) {
     return findBuild(template, build)
-        .orElseThrow(() -> missing("template '" + template + "' has no build " + build));
+        .orElseThrow(
+            () ->
+                TemplateDeclarations.missing("template '" + template + "' has no build " + build));
   }
 
   /** Returns a build; empty if it was not started, or its record was removed. */
@@ -329,16 +280,31 @@ public final class TemplateService implements AutoCloseable {
     }
   }
 
-  /** Adds tags to a template. */
+  /**
+   * Adds tags to a built template.
+   *
+   * @param name the template, or one of its tags
+   * @throws dev.isola.spi.error.InvalidRequest if the name or a tag is not valid
+   * @throws dev.isola.spi.error.NotFound if there is no such template or tag, or it was never built
+   */
   public TemplateView tag(String name, List<String> tags) {
-    return locked(
+    Set<String> _ = TemplateNames.of(name, tags);
+    return locked(() -> TemplateViews.of(declarations.tag(name, tags)));
+  }
+
+  /**
+   * Removes tags from a template.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest if the name or a tag is not valid
+   * @throws dev.isola.spi.error.NotFound if there is no such template, or one of the tags does not
+   *     exist; then nothing is removed
+   */
+  public void untag(String name, List<String> tags) {
+    Set<String> _ = TemplateNames.of(name, tags);
+    locked(
         () -> {
-          TemplateEntry entry = require(name);
-          Set<String> names = new LinkedHashSet<>(entry.names());
-          names.addAll(TemplateNames.of(entry.names().getFirst(), tags));
-          TemplateEntry tagged = entry.withNames(List.copyOf(names), now());
-          boolean _ = ledger.templates().update(tagged);
-          return TemplateViews.of(tagged);
+          declarations.untag(name, tags);
+          return true;
         });
   }
 
@@ -351,7 +317,7 @@ public final class TemplateService implements AutoCloseable {
     TemplateEntry entry =
         locked(
             () -> {
-              TemplateEntry removing = require(name).withState(State.REMOVING, now());
+              TemplateEntry removing = require(name).withState(State.REMOVING, declarations.now());
               boolean _ = ledger.templates().update(removing);
               return removing;
             });
@@ -414,11 +380,6 @@ public final class TemplateService implements AutoCloseable {
     builds.close();
   }
 
-  /** Returns the current time in the precision of the ledger. */
-  private Instant now() {
-    return clock.instant().truncatedTo(ChronoUnit.MICROS);
-  }
-
   private <T> T locked(Supplier<T> work) {
     lock.lock();
     try {
@@ -426,9 +387,5 @@ public final class TemplateService implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-  }
-
-  private static SandboxException missing(String what) {
-    return Fault.of(ErrorCode.TEMPLATE_NOT_FOUND, what, "build it first").exception();
   }
 }

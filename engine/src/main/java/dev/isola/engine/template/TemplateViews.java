@@ -12,7 +12,8 @@ final class TemplateViews {
   private TemplateViews() {}
 
   static TemplateView of(TemplateEntry entry) {
-    Recipe.Defaults defaults = TemplateDocument.read(entry.document());
+    TemplateDocument document = TemplateDocument.read(entry.document());
+    Recipe.Defaults defaults = document.defaults();
     return new TemplateView(
         entry.id(),
         entry.names(),
@@ -25,6 +26,7 @@ final class TemplateViews {
         entry.cpus(),
         entry.memoryMb(),
         entry.build(),
+        document.builds(),
         entry.createdAt(),
         entry.updatedAt());
   }

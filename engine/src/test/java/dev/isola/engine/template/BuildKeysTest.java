@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class BuildKeysTest {
-  private static final String BASE = BuildKeys.base("sha256:1", Recipe.Defaults.NONE);
+  private static final String BASE = BuildKeys.base("sha256:1", Recipe.Defaults.NONE, false);
   private static final String FILES = "a".repeat(64);
 
   private static String key(BuildStep... steps) {
@@ -63,15 +63,16 @@ class BuildKeysTest {
     assertThat(
             List.of(
                 BASE,
-                BuildKeys.base("sha256:2", Recipe.Defaults.NONE),
-                BuildKeys.base("sha256:1", defaults(Map.of("A", "B"), "", "")),
-                BuildKeys.base("sha256:1", defaults(Map.of(), "A", "B")),
-                BuildKeys.base("sha256:1", defaults(Map.of(), "AB", ""))))
+                BuildKeys.base("sha256:2", Recipe.Defaults.NONE, false),
+                BuildKeys.base("sha256:1", defaults(Map.of("A", "B"), "", ""), false),
+                BuildKeys.base("sha256:1", defaults(Map.of(), "A", "B"), false),
+                BuildKeys.base("sha256:1", defaults(Map.of(), "AB", ""), false),
+                BuildKeys.base("sha256:1", Recipe.Defaults.NONE, true)))
         .doesNotHaveDuplicates();
     assertThat(BuildKeys.of(BASE, List.of(new BuildStep.Run("make"))))
         .isNotEqualTo(
             BuildKeys.of(
-                BuildKeys.base("sha256:2", Recipe.Defaults.NONE),
+                BuildKeys.base("sha256:2", Recipe.Defaults.NONE, false),
                 List.of(new BuildStep.Run("make"))));
   }
 

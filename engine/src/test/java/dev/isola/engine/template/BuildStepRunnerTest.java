@@ -46,8 +46,13 @@ class BuildStepRunnerTest {
     steps =
         new BuildStepRunner(
             sandbox,
-            new Recipe.Defaults(
-                Map.of(), System.getProperty("user.name"), ".", Optional.empty(), Optional.empty()),
+            new BuildEnvironment(
+                new Recipe.Defaults(
+                    Map.of(),
+                    System.getProperty("user.name"),
+                    ".",
+                    Optional.empty(),
+                    Optional.empty())),
             new BuildLog(OutputStream.nullOutputStream(), InstantSource.system()),
             hash -> InputStream.nullInputStream());
   }

@@ -1,5 +1,6 @@
 package dev.isola.engine.template;
 
+import dev.isola.host.image.ImageLayer;
 import dev.isola.host.image.ImageLimits;
 import dev.isola.host.image.ImageSource;
 import dev.isola.host.image.ImageStore;
@@ -33,7 +34,17 @@ public record StoreImages(ImageStore store) implements TemplateImages {
     if (store.find(SMALL).isPresent()) {
       return this;
     }
-    Path root = Files.createDirectories(scratch.resolve("small-root"));
+    Path root = busyboxRoot(scratch.resolve("small-root"));
+    Files.writeString(
+        root.resolve("etc/passwd"),
+        "root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n");
+    Files.writeString(root.resolve("etc/group"), "root:x:0:\nuser:x:1000:\n");
+    store.importFrom(SMALL, root);
+    return this;
+  }
+
+  /** Creates a root with busybox and without a list of users. */
+  public static Path busyboxRoot(Path root) throws IOException {
     for (String folder : List.of("bin", "etc", "home/user", "root", "tmp")) {
       Files.createDirectories(root.resolve(folder));
     }
@@ -43,12 +54,7 @@ public record StoreImages(ImageStore store) implements TemplateImages {
             .split(" ")) {
       Files.createSymbolicLink(root.resolve("bin").resolve(program), Path.of("busybox"));
     }
-    Files.writeString(
-        root.resolve("etc/passwd"),
-        "root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n");
-    Files.writeString(root.resolve("etc/group"), "root:x:0:\nuser:x:1000:\n");
-    store.importFrom(SMALL, root);
-    return this;
+    return root;
   }
 
   /** Returns the names of all images. */
@@ -81,6 +87,25 @@ public record StoreImages(ImageStore store) implements TemplateImages {
         ImageSource.tar(
             archive, metadata.source(), metadata.env(), metadata.user(), metadata.cwd()),
         new ImageStore.AddOptions(ImageLimits.DEFAULT, metadata.replace(), words -> {}));
+  }
+
+  @Override
+  public void addLayer(String name, Layer layer, NewImage metadata) {
+    store.add(
+        name,
+        ImageSource.layer(
+            new ImageLayer(
+                store.require(layer.base()), layer.emptied(), layer.replaced(), layer.changes()),
+            metadata.source(),
+            metadata.env(),
+            metadata.user(),
+            metadata.cwd()),
+        new ImageStore.AddOptions(ImageLimits.DEFAULT, metadata.replace(), words -> {}));
+  }
+
+  @Override
+  public boolean hasUser(String image, String user) {
+    return store.hasUser(image, user);
   }
 
   @Override

@@ -34,6 +34,7 @@ class TemplateResolverTest {
           Optional.of(4L),
           Optional.of(4096L),
           "b1",
+          1,
           Instant.EPOCH,
           Instant.EPOCH);
 

@@ -9,6 +9,8 @@ import java.util.Optional;
 
 /** CPU architectures in OCI notation. */
 final class Architecture {
+  static final String UNKNOWN = "unknown";
+
   /** Programs of which most images have at least one; its ELF header reveals the architecture. */
   private static final List<String> PROGRAMS =
       List.of(

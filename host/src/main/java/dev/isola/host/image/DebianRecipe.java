@@ -31,12 +31,20 @@ public record DebianRecipe(
 
   /** The packages of {@code isola image build base}. */
   public static final List<String> BASE_PACKAGES =
-      List.of("bash", "python3", "git", "curl", "sudo", "ca-certificates", "procps");
+      List.of(
+          "bash",
+          "python3",
+          "python-is-python3",
+          "python3-pip",
+          "git",
+          "curl",
+          "sudo",
+          "ca-certificates",
+          "procps");
 
   public static final String BASE = "base";
 
-  private static final List<String> PYTHON =
-      List.of("python3-pip", "python3-venv", "python-is-python3");
+  private static final List<String> PYTHON = List.of("python3-venv");
   private static final List<String> NODE = List.of("nodejs", "npm");
   private static final List<String> JAVA = List.of("default-jdk-headless", "maven");
   private static final List<String> TOOLS =

@@ -40,7 +40,8 @@ final class FolderSource extends ImageSource {
     return ImageDefaults.NONE;
   }
 
-  private static final class Copy implements AutoCloseable {
+  /** Copies files of a folder into an image. */
+  static final class Copy implements AutoCloseable {
     private final RootfsTree tree;
     private final UnpackContext context;
     private final Inode images;

@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Assembles an image in a folder: unpacks the source, adds mount points and writes manifest and
@@ -47,7 +48,7 @@ record ImageBuilder(Path folder, Instant now) {
       architecture =
           defaults.architecture().isPresent()
               ? defaults.architecture().get()
-              : Architecture.of(tree).orElse("unknown");
+              : Architecture.of(tree).orElse(Architecture.UNKNOWN);
     }
     TreeRemoval.remove(work);
     options.progress().accept("hashing files");
@@ -55,14 +56,18 @@ record ImageBuilder(Path folder, Instant now) {
     try (OutputStream list =
         new BufferedOutputStream(
             Files.newOutputStream(folder.resolve(RootfsManifest.FILE)), 1 << 16)) {
-      contents = RootfsManifest.write(rootfs, list);
+      Optional<Image> base = source.base();
+      contents =
+          base.isPresent()
+              ? RootfsManifest.write(rootfs, list, base.get())
+              : RootfsManifest.write(rootfs, list);
     }
     UsageReferences.initialize(folder);
     List<String> all = new ArrayList<>(warnings.lines());
     if (!preserveOwners) {
       all.addFirst("owners are lost: all files belong to the user who created the image");
     }
-    if (!architecture.equals(Architecture.ofHost()) && !architecture.equals("unknown")) {
+    if (!architecture.equals(Architecture.ofHost()) && !architecture.equals(Architecture.UNKNOWN)) {
       all.add("the image is for " + architecture + ", but this host is " + Architecture.ofHost());
     }
     ImageRecord.write(

@@ -60,7 +60,7 @@ final class ImageRecord {
         env,
         Optional.ofNullable(text.getProperty("user")),
         Optional.ofNullable(text.getProperty("workdir")),
-        text.getProperty("architecture", "unknown"),
+        text.getProperty("architecture", Architecture.UNKNOWN),
         !text.getProperty("owners", "kept").equals("lost"),
         notes);
   }

@@ -14,7 +14,7 @@ import java.util.Optional;
  * ImageStore#add}, which consumes it.
  */
 public abstract sealed class ImageSource
-    permits TarSource, FolderSource, OciSource, SkopeoSource, DebianSource {
+    permits TarSource, FolderSource, OciSource, SkopeoSource, DebianSource, LayerSource {
 
   /** Returns a source for a folder or a tar archive of the host, compressed or not. */
   public static ImageSource path(Path path) {
@@ -44,14 +44,30 @@ public abstract sealed class ImageSource
    */
   public static ImageSource tar(
       InputStream archive, String described, Map<String, String> env, String user, String workdir) {
-    return new TarSource(
-        archive,
-        described,
-        new ImageDefaults(
-            env,
-            Optional.of(user).filter(text -> !text.isEmpty()),
-            Optional.of(workdir).filter(text -> !text.isEmpty()),
-            Optional.empty()));
+    return new TarSource(archive, described, defaults(env, user, workdir, Optional.empty()));
+  }
+
+  /**
+   * Returns a source with the files of an image, which are shared and not copied, and changes to
+   * them.
+   *
+   * @param user empty for none
+   * @param workdir empty for none
+   */
+  public static ImageSource layer(
+      ImageLayer layer, String described, Map<String, String> env, String user, String workdir) {
+    Optional<String> architecture =
+        Optional.of(layer.base().architecture()).filter(text -> !text.equals(Architecture.UNKNOWN));
+    return new LayerSource(layer, described, defaults(env, user, workdir, architecture));
+  }
+
+  private static ImageDefaults defaults(
+      Map<String, String> env, String user, String workdir, Optional<String> architecture) {
+    return new ImageDefaults(
+        env,
+        Optional.of(user).filter(text -> !text.isEmpty()),
+        Optional.of(workdir).filter(text -> !text.isEmpty()),
+        architecture);
   }
 
   /**
@@ -70,6 +86,11 @@ public abstract sealed class ImageSource
 
   /** Returns where the image comes from, for display. */
   abstract String description();
+
+  /** Returns the image whose files this one shares. */
+  Optional<Image> base() {
+    return Optional.empty();
+  }
 
   /** Unpacks everything into the image. */
   abstract ImageDefaults unpack(UnpackContext context) throws IOException;

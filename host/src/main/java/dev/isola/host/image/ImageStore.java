@@ -159,13 +159,43 @@ public final class ImageStore {
       Files.createDirectories(folder.getParent());
       createImagesFolder();
       try (ImageStagingFolder staging = ImageStagingFolder.create(folder)) {
-        new ImageBuilder(staging.folder(), clock.instant()).build(source, options);
+        build(source, staging, options);
         publish(staging, target, options);
       }
       return require(name);
     } catch (IOException e) {
       throw unusable(e);
     }
+  }
+
+  /** Builds an image; the image whose files it shares is in use meanwhile. */
+  private void build(ImageSource source, ImageStagingFolder staging, AddOptions options)
+      throws IOException {
+    ImageBuilder builder = new ImageBuilder(staging.folder(), clock.instant());
+    Optional<Path> base = source.base().map(image -> folderOf(image.name()));
+    if (base.isEmpty()) {
+      builder.build(source, options);
+      return;
+    }
+    String holder = "new-image" + staging.folder().getFileName();
+    try {
+      references.add(base.get(), holder, staging.folder());
+    } catch (NoSuchFileException | NotDirectoryException removed) {
+      throw ImageName.notFound(nameOf(base.get()), names());
+    }
+    try {
+      builder.build(source, options);
+    } finally {
+      references.remove(base.get(), holder);
+    }
+  }
+
+  /**
+   * Returns whether an image has a user of that name; false if the image does not exist or its list
+   * of users cannot be read.
+   */
+  public boolean hasUser(String name, String user) {
+    return find(name).filter(image -> ImageUsers.contains(image, user)).isPresent();
   }
 
   /**

@@ -99,6 +99,10 @@ final class NativeFiles {
       return (mode & 0170000) == 0100000;
     }
 
+    boolean isSameFile(Stat other) {
+      return device == other.device && inode == other.inode;
+    }
+
     boolean isFolder() {
       return (mode & 0170000) == 0040000;
     }

@@ -2,17 +2,21 @@ package dev.isola.host.image;
 
 import dev.isola.archive.ArchivePaths;
 import dev.isola.host.image.NativeFiles.Stat;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * The manifest of a file tree, one line per path in byte order: type, mode, owner, size, and the
@@ -31,13 +35,21 @@ final class RootfsManifest implements AutoCloseable {
   /** Totals of a manifest. */
   record Summary(String digest, long files, long size) {}
 
+  /** Returns the hash of a file that another manifest has, so that the file is not read. */
+  private interface KnownHashes {
+    Optional<String> find(String path, Stat stat) throws IOException;
+  }
+
   /** Identifies a file with several hard links. */
   private record Inode(long device, long number) {}
 
   private static final int BUFFER = 1 << 18;
+  private static final int FIELDS = 6;
+  private static final String REGULAR = "f";
 
   private final RootfsTree tree;
   private final OutputStream to;
+  private final KnownHashes known;
   private final Sha256 digest = new Sha256();
   private final Map<Inode, String> hashes = new HashMap<>();
   private final Arena arena = Arena.ofConfined();
@@ -46,17 +58,55 @@ final class RootfsManifest implements AutoCloseable {
   private long files;
   private long size;
 
-  private RootfsManifest(RootfsTree tree, OutputStream to) {
+  private RootfsManifest(RootfsTree tree, OutputStream to, KnownHashes known) {
     this.tree = tree;
     this.to = to;
+    this.known = known;
   }
 
   /** Writes the manifest of {@code root} to {@code to}. */
   static Summary write(Path root, OutputStream to) throws IOException {
+    return write(root, to, (path, stat) -> Optional.empty());
+  }
+
+  /**
+   * Writes the manifest of {@code root} to {@code to}, without reading the files that it shares
+   * with another image.
+   */
+  static Summary write(Path root, OutputStream to, Image base) throws IOException {
+    try (RootfsTree tree = new RootfsTree(base.rootfs())) {
+      Map<String, String> hashes = hashes(base.rootfs().resolveSibling(FILE));
+      return write(
+          root,
+          to,
+          (path, stat) -> {
+            Optional<Stat> other = tree.stat(path).filter(stat::isSameFile);
+            return other.flatMap(same -> Optional.ofNullable(hashes.get(escaped(path))));
+          });
+    }
+  }
+
+  private static Summary write(Path root, OutputStream to, KnownHashes known) throws IOException {
     try (RootfsTree tree = new RootfsTree(root);
-        RootfsManifest contents = new RootfsManifest(tree, to)) {
+        RootfsManifest contents = new RootfsManifest(tree, to, known)) {
       contents.path("", tree.stat("").orElseThrow());
       return new Summary(contents.digest.text(), contents.files, contents.size);
+    }
+  }
+
+  /** Returns the hashes of a manifest by path; none if there is no manifest. */
+  private static Map<String, String> hashes(Path manifest) throws IOException {
+    Map<String, String> hashes = new HashMap<>();
+    try (BufferedReader reader = Files.newBufferedReader(manifest, StandardCharsets.ISO_8859_1)) {
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        String[] fields = line.split(" ", -1);
+        if (fields.length == FIELDS && fields[0].equals(REGULAR)) {
+          hashes.put(fields[FIELDS - 1], fields[FIELDS - 2]);
+        }
+      }
+      return hashes;
+    } catch (NoSuchFileException none) {
+      return Map.of();
     }
   }
 
@@ -71,7 +121,7 @@ final class RootfsManifest implements AutoCloseable {
       }
     } else if (stat.isFile()) {
       size += stat.size();
-      line("f", stat, stat.size() + " " + content(path, stat), path);
+      line(REGULAR, stat, stat.size() + " " + content(path, stat), path);
     } else if (stat.isLink()) {
       line("l", stat, "- " + escaped(tree.readLink(path)), path);
     } else {
@@ -102,13 +152,17 @@ final class RootfsManifest implements AutoCloseable {
     if (stat.links() == 1) {
       return hash(path);
     }
-    Inode inode = new Inode(stat.device(), stat.inode());
-    String known = hashes.get(inode);
-    if (known == null) {
-      known = hash(path);
-      hashes.put(inode, known);
+    Optional<String> shared = known.find(path, stat);
+    if (shared.isPresent()) {
+      return shared.get();
     }
-    return Objects.requireNonNull(known);
+    Inode inode = new Inode(stat.device(), stat.inode());
+    String hash = hashes.get(inode);
+    if (hash == null) {
+      hash = hash(path);
+      hashes.put(inode, hash);
+    }
+    return Objects.requireNonNull(hash);
   }
 
   /** Hashes the content, followed by the preserved extended attributes. */

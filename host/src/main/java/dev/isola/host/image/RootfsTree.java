@@ -98,6 +98,12 @@ final class RootfsTree implements AutoCloseable {
     }
   }
 
+  /** Creates a hard link to the file with the same path in another tree. */
+  void makeHardLink(String path, RootfsTree from) throws IOException {
+    String name = ArchivePaths.fileName(path);
+    NativeFiles.makeHardLink(from.folderOf(path), name, folderOf(path), name);
+  }
+
   void chown(String path, int uid, int gid) throws IOException {
     if (path.isEmpty()) {
       NativeFiles.chown(root, "", uid, gid);

@@ -26,6 +26,14 @@ final class Unpacker implements AutoCloseable {
   private static final int FIRST_UNMAPPED = 65536;
   private static final int BUFFER = 1 << 18;
 
+  /** Errors of a file that cannot have another hard link. */
+  private static final Set<Integer> UNLINKABLE =
+      Set.of(
+          NativeException.EMLINK,
+          NativeException.EPERM,
+          NativeException.EXDEV,
+          NativeException.ENOTSUP);
+
   private final RootfsTree tree;
   private final boolean preserveOwners;
   private final Budget budget;
@@ -64,6 +72,39 @@ final class Unpacker implements AutoCloseable {
     } catch (NativeException e) {
       throw failed(e, path);
     }
+  }
+
+  /**
+   * Adds a file or a symbolic link of another tree, at the same path, by a hard link. Its folder
+   * exists already.
+   *
+   * @return false if the file system does not allow another link
+   */
+  boolean share(RootfsTree from, String path) throws IOException {
+    try {
+      tree.makeHardLink(path, from);
+      budget.takeEntry();
+      return true;
+    } catch (NativeException e) {
+      if (UNLINKABLE.contains(e.errno())) {
+        return false;
+      }
+      throw failed(e, path);
+    }
+  }
+
+  /** Creates a folder unless something is at its path, or a link leads to it. */
+  void ensureFolder(String path) throws IOException {
+    try {
+      if (tree.stat(path).isPresent()) {
+        return;
+      }
+    } catch (NativeException behindALink) {
+      return;
+    }
+    put(
+        new TarEntry(path, TarEntry.Kind.FOLDER, "", 0755, 0, 0, 0, 0, 0, Map.of()),
+        InputStream.nullInputStream());
   }
 
   private void place(String path, TarEntry entry, InputStream content) throws IOException {

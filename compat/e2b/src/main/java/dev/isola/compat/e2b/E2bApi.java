@@ -12,6 +12,7 @@ import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.compat.e2b.template.BaseImageBuilder;
+import dev.isola.compat.e2b.template.E2bTagRoutes;
 import dev.isola.compat.e2b.template.E2bTemplateRoutes;
 import dev.isola.compat.e2b.template.E2bTemplates;
 import dev.isola.compat.e2b.volume.E2bVolumeRoutes;
@@ -110,11 +111,11 @@ public final class E2bApi implements ApiExtension {
             .storage()
             .map(
                 storage ->
-                    Stream.concat(
-                            new E2bTemplateRoutes(context, keys, templates, settings)
-                                .routes().stream(),
-                            E2bVolumeRoutes.all(storage, context, templates, settings.provider())
-                                .stream())
+                    Stream.of(
+                            new E2bTagRoutes(context).routes(), // before /templates/{template}
+                            new E2bTemplateRoutes(context, keys, templates, settings).routes(),
+                            E2bVolumeRoutes.all(storage, context, templates, settings.provider()))
+                        .flatMap(List::stream)
                         .toList())
             .orElse(List.of());
     return Stream.of(

@@ -267,4 +267,50 @@ class E2bControlTest {
     assertThat(refused.field("message")).contains("volumes");
     assertThat(array(send("GET", "/volumes", ""))).isEmpty();
   }
+
+  @Test
+  void invalidTemplateNamesAndTagsAreRejected() throws IOException {
+    for (String name : List.of(":x", "name:", "", "a b", "name:a b", "A")) {
+      assertThat(send("POST", "/v3/templates", "{\"name\":\"" + name + "\"}").status())
+          .as(name)
+          .isEqualTo(400);
+      assertThat(tag("POST", "target", name, "\"v1\"").status()).as(name).isEqualTo(400);
+      assertThat(tag("DELETE", "name", name, "\"v1\"").status()).as(name).isEqualTo(400);
+    }
+    for (String tags : List.of("", "\"\"", "\"a b\"", "\":x\"", "\"a/b\"", "7")) {
+      assertThat(tag("POST", "target", "web", tags).status()).as(tags).isEqualTo(400);
+      assertThat(tag("DELETE", "name", "web", tags).status()).as(tags).isEqualTo(400);
+    }
+    assertThat(tag("POST", "target", "never-built", "\"v1\"").json()).containsEntry("code", 404);
+    assertThat(tag("DELETE", "name", "never-built", "\"v1\"").json()).containsEntry("code", 404);
+  }
+
+  private TestClient.Response tag(String method, String field, String name, String tags)
+      throws IOException {
+    return send(
+        method, "/templates/tags", "{\"" + field + "\":\"" + name + "\",\"tags\":[" + tags + "]}");
+  }
+
+  @Test
+  void templateThatWasNeverBuiltHasNoTags() throws IOException {
+    TestClient.Response declared =
+        send("POST", "/v3/templates", "{\"name\":\"unbuilt:v1\",\"tags\":[\"v2\"]}");
+    assertThat(declared.status()).isEqualTo(202);
+    assertThat(declared.json())
+        .containsEntry("names", List.of("unbuilt"))
+        .containsEntry("tags", List.of("v1", "v2"));
+    assertThat(array(send("GET", "/templates/unbuilt/tags", ""))).isEmpty();
+    assertThat(send("GET", "/templates/aliases/unbuilt:v1", "").status()).isEqualTo(404);
+    assertThat(tag("POST", "target", "unbuilt", "\"v3\"").status()).isEqualTo(404);
+    assertThat(send("POST", "/v3/templates", "{\"name\":\"unbuilt\"}").status()).isEqualTo(202);
+    Map<String, Object> listed =
+        array(send("GET", "/templates", "")).stream()
+            .filter(one -> one.get("names").equals(List.of("unbuilt")))
+            .findFirst()
+            .orElseThrow();
+    assertThat(listed)
+        .containsEntry("buildStatus", "waiting")
+        .containsEntry("buildCount", 2)
+        .containsEntry("envdVersion", create("").json().get("envdVersion"));
+  }
 }

@@ -107,7 +107,13 @@ class E2bPortsTest {
       assertThat(byHost.type()).isEqualTo("application/json");
       assertThat(byHost.json()).isEqualTo(missing(gone));
       Map<String, String> named =
-          Map.of("Host", "localhost", "E2b-Sandbox-Id", gone, "E2b-Sandbox-Port", site.port() + "");
+          Map.of(
+              "Host",
+              "localhost",
+              "E2b-Sandbox-Id",
+              gone,
+              "E2b-Sandbox-Port",
+              Integer.toString(site.port()));
       assertThat(get(site.port(), gone, named).json()).as("by headers").isEqualTo(missing(gone));
     }
   }

@@ -33,8 +33,14 @@ public record Recipe(
      *
      * @param name as used in a spec or a registry
      * @param defaults overrides of the image's own defaults, where not empty
+     * @param createUser whether to create the user of {@code defaults}, with its working folder as
+     *     home directory, if the image has no user of that name
      */
-    record Image(String name, Defaults defaults) implements Base {
+    record Image(String name, Defaults defaults, boolean createUser) implements Base {
+      public Image(String name, Defaults defaults) {
+        this(name, defaults, false);
+      }
+
       public Image(String name) {
         this(name, Defaults.NONE);
       }

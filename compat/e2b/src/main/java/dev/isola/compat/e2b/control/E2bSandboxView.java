@@ -43,7 +43,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
     json.put("sandboxID", entry.id().value());
     json.put("templateID", E2bLabels.template(entry));
     json.put("clientID", CLIENT);
-    json.put("envdVersion", version(entry));
+    json.put("envdVersion", EnvdVersion.of(context, entry.provider()));
     E2bLabels.of(entry, E2bLabels.ALIAS).ifPresent(alias -> json.put("alias", alias));
     secrets(exchange, entry, json);
     return json;
@@ -83,7 +83,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
     json.put("diskSizeMB", spec.limits().diskMb());
     json.put("metadata", E2bLabels.metadata(entry));
     json.put("state", isSuspended(entry) ? "paused" : "running");
-    json.put("envdVersion", version(entry));
+    json.put("envdVersion", EnvdVersion.of(context, entry.provider()));
     List<Map<String, String>> volumes =
         spec.volumes().stream()
             .filter(one -> one.type() == VolumeMount.Type.VOLUME)
@@ -114,14 +114,6 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
 
   static boolean isSuspended(SandboxView entry) {
     return entry.state() == SandboxState.PAUSED || entry.state() == SandboxState.STOPPED;
-  }
-
-  /**
-   * Returns the envd version that matches the provider's capabilities, or the lowest version while
-   * the provider's capabilities are unknown.
-   */
-  private String version(SandboxView entry) {
-    return provider(entry).map(EnvdVersion::of).orElse(EnvdVersion.LEAST);
   }
 
   /** Returns whether a sandbox whose spec has no network mode has no network. */

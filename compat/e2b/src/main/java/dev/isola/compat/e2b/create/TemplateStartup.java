@@ -3,6 +3,7 @@ package dev.isola.compat.e2b.create;
 import dev.isola.compat.e2b.template.CodeInterpreter;
 import dev.isola.compat.e2b.template.E2bTemplate;
 import dev.isola.engine.startup.Startup;
+import dev.isola.engine.template.TemplateResolver;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
@@ -33,8 +34,6 @@ public final class TemplateStartup {
   }
 
   private static Command command(E2bTemplate template, String text) {
-    return Command.argv("/bin/bash", "-l", "-c", text)
-        .withUser(template.user())
-        .withCwd(template.folder());
+    return TemplateResolver.shell(text).withUser(template.user()).withCwd(template.folder());
   }
 }

@@ -1,5 +1,7 @@
 package dev.isola.compat.e2b.envd;
 
+import dev.isola.engine.api.ProviderNames;
+import dev.isola.server.context.ServerContext;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.provider.ProviderInfo;
 
@@ -12,11 +14,31 @@ public final class EnvdVersion {
   private static final String ALL = "0.6.13";
 
   /** The last version without recursive watches. */
-  public static final String LEAST = "0.1.3";
+  private static final String LEAST = "0.1.3";
 
   private EnvdVersion() {}
 
-  public static String of(ProviderInfo provider) {
+  /**
+   * Returns the version of the sandboxes of a provider: the one that matches its capabilities, or
+   * the lowest while they are unknown. Automatic selection chooses only providers with every
+   * feature.
+   *
+   * @param provider its name; empty or {@code auto} for automatic selection
+   */
+  public static String of(ServerContext context, String provider) {
+    if (provider.isEmpty() || provider.equals(ProviderNames.AUTO)) {
+      return ALL;
+    }
+    String name = ProviderNames.canonical(provider);
+    return context.components().health().current().stream()
+        .filter(one -> one.name().equals(name))
+        .flatMap(one -> one.info().stream())
+        .map(EnvdVersion::of)
+        .findFirst()
+        .orElse(LEAST);
+  }
+
+  private static String of(ProviderInfo provider) {
     return provider.capabilities().contains(Watching.class) ? ALL : LEAST;
   }
 }

@@ -57,8 +57,8 @@ record ProcessRoutes(SandboxAccess access) {
     Execution execution =
         message
             .message("pty")
-            .map(pty -> (Execution) terminal(sandbox, command, pty))
-            .orElseGet(() -> sandbox.start(command));
+            .map(pty -> LoginShell.<Execution>start(command, one -> terminal(sandbox, one, pty)))
+            .orElseGet(() -> LoginShell.start(command, sandbox::start));
     ProcessEvents events =
         new ProcessEvents(
             () -> access.hasEnded(sandbox), execution, true, keepaliveInterval(exchange));

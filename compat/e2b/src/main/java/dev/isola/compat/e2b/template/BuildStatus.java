@@ -53,7 +53,7 @@ final class BuildStatus {
     return json;
   }
 
-  private static String word(BuildView.State state) {
+  static String word(BuildView.State state) {
     return switch (state) {
       case WAITING, RUNNING -> "building";
       case READY -> "ready";

@@ -25,6 +25,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -100,10 +101,6 @@ public final class E2bTemplateRoutes {
         route("GET", "/templates/aliases/{name}", "e2bAlias", "Finds a template by name.")
             .needs(Scope.READ)
             .handledBy(this::alias),
-        route("GET", "/templates/{template}/tags", "e2bTags", "Lists the tags of a template.")
-            .needs(Scope.READ)
-            .handledBy(this::tags),
-        route("POST", "/templates/tags", "e2bTag", "Adds tags to a template.").handledBy(this::tag),
         route("DELETE", "/templates/{template}", "e2bRemove", "Removes a template or a snapshot.")
             .needs(Scope.USE)
             .handledBy(this::remove));
@@ -118,10 +115,14 @@ public final class E2bTemplateRoutes {
   private void declare(Exchange exchange) throws IOException {
     E2bRequestBody body = new E2bRequestBody(exchange.body());
     String name = body.text("name").or(() -> body.text("alias")).orElse("").strip();
-    List<String> tags = body.texts("tags");
+    List<String> tags = new ArrayList<>(body.texts("tags"));
     TemplateView template =
         engine().declare(name, tags, body.wholeNumber("cpuCount"), body.wholeNumber("memoryMB"));
-    List<String> plain = List.of(name.replaceFirst(":.*$", ""));
+    int colon = name.indexOf(':');
+    List<String> plain = List.of(colon < 0 ? name : name.substring(0, colon));
+    if (colon >= 0 && !tags.contains(name.substring(colon + 1))) {
+      tags.addFirst(name.substring(colon + 1));
+    }
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("templateID", template.id());
     json.put("buildID", template.build());
@@ -140,7 +141,7 @@ public final class E2bTemplateRoutes {
     return engine().find(name).orElseThrow(() -> unknown(name));
   }
 
-  private static SandboxException unknown(String name) {
+  static SandboxException unknown(String name) {
     return Fault.of(
             ErrorCode.TEMPLATE_NOT_FOUND,
             "template '" + name + "' not found",
@@ -229,8 +230,13 @@ public final class E2bTemplateRoutes {
     Recipe.Defaults defaults =
         new Recipe.Defaults(from.env(), from.user(), from.folder(), from.start(), from.ready());
     return from.image()
-        .<Recipe.Base>map(name -> new Recipe.Base.Image(name, defaults))
+        .<Recipe.Base>map(name -> new Recipe.Base.Image(name, defaults, hasDefaultUser(from)))
         .orElseGet(() -> new Recipe.Base.Host(defaults));
+  }
+
+  /** Returns whether the commands of a template run as the user that every E2B template has. */
+  private static boolean hasDefaultUser(E2bTemplate template) {
+    return template.user().equals(E2bTemplate.USER) && template.folder().equals(E2bTemplate.HOME);
   }
 
   private void status(Exchange exchange) throws IOException {
@@ -249,56 +255,20 @@ public final class E2bTemplateRoutes {
   }
 
   private void list(Exchange exchange) throws IOException {
-    exchange.json(200, engine().list().stream().map(E2bTemplateRoutes::json).toList());
-  }
-
-  private static Map<String, Object> json(TemplateView template) {
-    Map<String, Object> json = new LinkedHashMap<>();
-    json.put("templateID", template.id());
-    json.put("buildID", template.build());
-    json.put("buildStatus", template.image().isPresent() ? "ready" : "waiting");
-    json.put("cpuCount", template.cpus().orElse(1L));
-    json.put("memoryMB", template.memoryMb().orElse(1024L));
-    json.put("diskSizeMB", 10_240);
-    json.put("public", false);
-    json.put("aliases", template.names());
-    json.put("names", template.names());
-    json.put("createdAt", template.createdAt().toString());
-    json.put("updatedAt", template.updatedAt().toString());
-    json.put("spawnCount", 0);
-    json.put("buildCount", 1);
-    json.put("envdVersion", EnvdVersion.LEAST);
-    return json;
+    String envdVersion = EnvdVersion.of(context, settings.provider());
+    exchange.json(
+        200,
+        engine().list().stream()
+            .map(
+                template ->
+                    E2bTemplateView.of(
+                        template, engine().findBuild(template.id(), template.build()), envdVersion))
+            .toList());
   }
 
   private void alias(Exchange exchange) throws IOException {
     E2bTemplate found = templates.find(exchange.path("name"));
     exchange.json(200, Map.of("templateID", found.id(), "public", false));
-  }
-
-  private void tags(Exchange exchange) throws IOException {
-    TemplateView template = require(exchange);
-    exchange.json(
-        200,
-        template.names().stream()
-            .filter(name -> name.contains(":"))
-            .map(
-                name ->
-                    Map.of(
-                        "tag",
-                        name.substring(name.indexOf(':') + 1),
-                        "buildID",
-                        template.build(),
-                        "createdAt",
-                        template.createdAt().toString()))
-            .toList());
-  }
-
-  private void tag(Exchange exchange) throws IOException {
-    E2bRequestBody body = new E2bRequestBody(exchange.body());
-    String target = body.required("target").replaceFirst(":.*$", "");
-    TemplateView template = engine().tag(require(target).id(), body.texts("tags"));
-    exchange.json(201, Map.of("buildID", template.build(), "tags", body.texts("tags")));
   }
 
   /** Removes a template or a snapshot. E2B's clients treat snapshots as templates. */

@@ -26,7 +26,9 @@ class TemplateStartupTest {
   void startCommandRunsAsTheTemplateUserInItsWorkingDirectory() {
     E2bTemplate template = E2bTemplate.of("web", "web").withStart("exec server");
     Command start = TemplateStartup.of(template, spec().build()).start().orElseThrow();
-    assertThat(start.toArgv()).containsExactly("/bin/bash", "-l", "-c", "exec server");
+    assertThat(start.program()).isEqualTo("/bin/sh");
+    assertThat(start.args().get(1)).contains("exec /bin/bash -l -c", "exec /bin/sh -l -c");
+    assertThat(start.args()).endsWith("exec server");
     assertThat(start.user()).hasValue("user");
     assertThat(start.cwd()).hasValue("/home/user");
   }
