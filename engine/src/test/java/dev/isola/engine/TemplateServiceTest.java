@@ -14,6 +14,7 @@ import dev.isola.engine.api.TemplateView;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.template.BuildSettings;
 import dev.isola.engine.template.StoreImages;
+import dev.isola.engine.template.TemplateImages;
 import dev.isola.engine.template.TemplateService;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -475,6 +476,13 @@ class TemplateServiceTest {
         .containsExactly("ENV A=B", "USER user", "sharing the files of the base", "done");
     assertThat(inode(templates().requireBuilt("web").image().orElseThrow(), "bin/busybox"))
         .isEqualTo(inode(SMALL, "bin/busybox"));
+    assertThat(
+            fixture
+                .images
+                .find(templates().requireBuilt("web").image().orElseThrow())
+                .orElseThrow())
+        .extracting(TemplateImages.StoredImage::digest)
+        .isEqualTo(fixture.images.find(SMALL).orElseThrow().digest());
     fixture.images.store().remove(SMALL);
     assertThat(output("id -un; echo $A")).isEqualTo("user\nB\n");
   }

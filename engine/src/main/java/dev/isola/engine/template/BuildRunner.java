@@ -105,7 +105,7 @@ record BuildRunner(
     images.addLayer(
         plan.target().name(),
         new TemplateImages.Layer(
-            base.image().orElseThrow(), emptied(plan.target()), List.of(), Optional.empty()),
+            base.image().orElseThrow(), List.of(), List.of(), Optional.empty()),
         ImageBuilds.metadata(plan.target(), plan.recipe(), defaults));
     return defaults;
   }

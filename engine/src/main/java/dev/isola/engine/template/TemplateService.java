@@ -301,11 +301,12 @@ public final class TemplateService implements AutoCloseable {
    */
   public void untag(String name, List<String> tags) {
     Set<String> _ = TemplateNames.of(name, tags);
-    locked(
-        () -> {
-          declarations.untag(name, tags);
-          return true;
-        });
+    boolean _ =
+        locked(
+            () -> {
+              declarations.untag(name, tags);
+              return true;
+            });
   }
 
   /**

@@ -86,7 +86,7 @@ record UserDatabase(String passwd, String group) {
   private static String withMember(String line, String user) {
     String[] fields = line.split(":", -1);
     String members = fields[GROUP_FIELDS - 1];
-    if (List.of(members.split(",")).contains(user)) {
+    if (List.of(members.split(",", -1)).contains(user)) {
       return line;
     }
     fields[GROUP_FIELDS - 1] = members.isEmpty() ? user : members + "," + user;

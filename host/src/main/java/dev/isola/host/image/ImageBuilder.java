@@ -51,17 +51,7 @@ record ImageBuilder(Path folder, Instant now) {
               : Architecture.of(tree).orElse(Architecture.UNKNOWN);
     }
     TreeRemoval.remove(work);
-    options.progress().accept("hashing files");
-    RootfsManifest.Summary contents;
-    try (OutputStream list =
-        new BufferedOutputStream(
-            Files.newOutputStream(folder.resolve(RootfsManifest.FILE)), 1 << 16)) {
-      Optional<Image> base = source.base();
-      contents =
-          base.isPresent()
-              ? RootfsManifest.write(rootfs, list, base.get())
-              : RootfsManifest.write(rootfs, list);
-    }
+    RootfsManifest.Summary contents = manifest(source, rootfs, options);
     UsageReferences.initialize(folder);
     List<String> all = new ArrayList<>(warnings.lines());
     if (!preserveOwners) {
@@ -86,5 +76,26 @@ record ImageBuilder(Path folder, Instant now) {
             architecture,
             preserveOwners,
             all));
+  }
+
+  /** Writes the manifest. That of an image with the same files is copied. */
+  private RootfsManifest.Summary manifest(
+      ImageSource source, Path rootfs, ImageStore.AddOptions options) throws IOException {
+    Path file = folder.resolve(RootfsManifest.FILE);
+    Optional<Image> base = source.base();
+    if (base.isPresent() && source.hasFilesOfBase() && !base.get().digest().isEmpty()) {
+      Path same = base.get().rootfs().resolveSibling(RootfsManifest.FILE);
+      if (Files.isRegularFile(same)) {
+        Files.copy(same, file);
+        return new RootfsManifest.Summary(
+            base.get().digest(), base.get().files(), base.get().size());
+      }
+    }
+    options.progress().accept("hashing files");
+    try (OutputStream list = new BufferedOutputStream(Files.newOutputStream(file), 1 << 16)) {
+      return base.isPresent()
+          ? RootfsManifest.write(rootfs, list, base.get())
+          : RootfsManifest.write(rootfs, list);
+    }
   }
 }

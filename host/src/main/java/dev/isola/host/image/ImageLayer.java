@@ -21,6 +21,11 @@ public record ImageLayer(
     replaced = List.copyOf(replaced);
   }
 
+  /** Returns whether the files are exactly those of the base. */
+  boolean isUnchanged() {
+    return emptied.isEmpty() && replaced.isEmpty() && changes.isEmpty();
+  }
+
   /** Returns whether a path of the base is in the image, unless the changes say otherwise. */
   boolean sharesPath(String path) {
     return !isBeneath(path, emptied) && !isBeneath(path, replaced);

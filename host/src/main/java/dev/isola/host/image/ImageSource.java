@@ -92,6 +92,11 @@ public abstract sealed class ImageSource
     return Optional.empty();
   }
 
+  /** Returns whether the image has exactly the files of {@link #base}. */
+  boolean hasFilesOfBase() {
+    return false;
+  }
+
   /** Unpacks everything into the image. */
   abstract ImageDefaults unpack(UnpackContext context) throws IOException;
 }

@@ -38,6 +38,11 @@ final class LayerSource extends ImageSource {
   }
 
   @Override
+  boolean hasFilesOfBase() {
+    return layer.isUnchanged();
+  }
+
+  @Override
   ImageDefaults unpack(UnpackContext context) throws IOException {
     try (RootfsTree tree = new RootfsTree(layer.base().rootfs());
         FolderSource.Copy copy = new FolderSource.Copy(tree, context)) {

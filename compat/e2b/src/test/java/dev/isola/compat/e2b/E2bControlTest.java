@@ -305,7 +305,7 @@ class E2bControlTest {
     assertThat(send("POST", "/v3/templates", "{\"name\":\"unbuilt\"}").status()).isEqualTo(202);
     Map<String, Object> listed =
         array(send("GET", "/templates", "")).stream()
-            .filter(one -> one.get("names").equals(List.of("unbuilt")))
+            .filter(one -> List.of("unbuilt").equals(one.get("names")))
             .findFirst()
             .orElseThrow();
     assertThat(listed)
