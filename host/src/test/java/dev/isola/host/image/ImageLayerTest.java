@@ -186,15 +186,15 @@ class ImageLayerTest {
 
   @Test
   void usersAreFoundWithoutFollowingLinks() throws IOException {
-    Path host = Files.writeString(images.scratch.path().resolve("passwd"), "user:x:1:1::/:/bin/sh");
+    Path folder = images.scratch.path();
+    Path host = Files.writeString(folder.resolve("passwd"), "user:x:1:1::/:/bin/sh");
     assertThat(hasUser("plain", passwd("root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/h:/bin/sh")))
         .isTrue();
     assertThat(hasUser("other", passwd("users:x:1000:1000::/home/user:/bin/sh\n"))).isFalse();
     assertThat(hasUser("malformed", passwd("user:x:none:1000::/home/user:/bin/sh\nuser:x\n")))
         .isFalse();
     assertThat(hasUser("link", new TarBuilder().link("etc/passwd", host.toString()))).isFalse();
-    assertThat(hasUser("parent", new TarBuilder().link("etc", host.getParent().toString())))
-        .isFalse();
+    assertThat(hasUser("parent", new TarBuilder().link("etc", folder.toString()))).isFalse();
     assertThat(hasUser("folder", new TarBuilder().folder("etc/passwd"))).isFalse();
     assertThat(hasUser("none", new TarBuilder().file("bin/sh", "x"))).isFalse();
     assertThat(hasUser("huge", passwd("x\n".repeat(3 << 20) + "user:x:1:1::/:/bin/sh\n")))
