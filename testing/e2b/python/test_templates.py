@@ -2,6 +2,7 @@
 
 import pathlib
 import tempfile
+import time
 import unittest
 
 from e2b import Sandbox, Template
@@ -58,7 +59,7 @@ class Templates(unittest.TestCase):
         self.assertEqual(self.sandbox("isola-python-plain").commands.run("id -un").stdout, "user\n")
 
     def test_tags_exist_once_their_build_has_succeeded(self):
-        name = "isola-python-tags"
+        name = f"isola-python-tags-{time.time_ns()}"
         with self.assertRaises(BuildException):
             Template.build(Template().from_template("base").run_cmd("exit 1"), f"{name}:bad")
         self.assertEqual(Template.get_tags(name), [])

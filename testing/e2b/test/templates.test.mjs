@@ -115,7 +115,7 @@ async function described(path) {
 }
 
 test('tags exist once their build has succeeded', { timeout: 300_000 }, async () => {
-  const name = 'isola-tags'
+  const name = `isola-tags-${Date.now().toString(36)}`
   const good = Template().fromTemplate('base')
   const bad = Template().fromTemplate('base').runCmd('exit 1')
   await assert.rejects(Template.build(bad, `${name}:bad`))
