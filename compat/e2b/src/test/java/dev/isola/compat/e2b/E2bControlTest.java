@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -257,7 +258,7 @@ class E2bControlTest {
   }
 
   private Object network(String id) throws IOException {
-    return send("GET", "/sandboxes/" + id, "").json().get("network");
+    return Objects.requireNonNull(send("GET", "/sandboxes/" + id, "").json().get("network"));
   }
 
   @Test
