@@ -7,18 +7,16 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 class LoginShellTest {
-  /** A sandbox whose image has only sh. */
-  private static final Function<Command, Command> ONLY_SH =
-      command -> {
-        if (!command.program().equals("/bin/sh")) {
-          throw Fault.of(ErrorCode.COMMAND_NOT_FOUND, "no such program", "install it").exception();
-        }
-        return command;
-      };
+  /** Starts a command in a sandbox whose image has only sh. */
+  private static Command startWithShOnly(Command command) {
+    if (!command.program().equals("/bin/sh")) {
+      throw Fault.of(ErrorCode.COMMAND_NOT_FOUND, "no such program", "install it").exception();
+    }
+    return command;
+  }
 
   @Test
   void shTakesThePlaceOfAMissingBash() {
@@ -29,7 +27,7 @@ class LoginShellTest {
             .withEnv("A", "b")
             .withTag("mine")
             .withStdin();
-    Command started = LoginShell.start(wanted, ONLY_SH);
+    Command started = LoginShell.start(wanted, LoginShellTest::startWithShOnly);
     assertThat(started.program()).isEqualTo("/bin/sh");
     assertThat(started.args()).containsExactly("-l", "-c", "echo hi");
     assertThat(started.user()).contains("user");
@@ -44,7 +42,8 @@ class LoginShellTest {
     Command bash = Command.argv("/bin/bash", "-l");
     Command started = LoginShell.start(bash, command -> command);
     assertThat(started).isSameAs(bash);
-    assertThatThrownBy(() -> LoginShell.start(Command.argv("/bin/zsh"), ONLY_SH))
+    assertThatThrownBy(
+            () -> LoginShell.start(Command.argv("/bin/zsh"), LoginShellTest::startWithShOnly))
         .isInstanceOf(SandboxException.class);
     assertThatThrownBy(
             () ->
