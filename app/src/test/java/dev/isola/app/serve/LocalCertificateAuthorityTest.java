@@ -94,7 +94,7 @@ class LocalCertificateAuthorityTest {
       Files.write(file("ca.key"), damage);
       assertThatThrownBy(() -> open(DOMAIN, NOW))
           .isInstanceOf(InvalidRequest.class)
-          .hasMessageContaining(file("ca.key").getParent().toString());
+          .hasMessageContaining(data.resolve("e2b-tls").resolve(DOMAIN).toString());
       assertThat(file("ca.key")).hasBinaryContent(damage);
     }
   }
