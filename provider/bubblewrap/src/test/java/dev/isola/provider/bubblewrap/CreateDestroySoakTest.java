@@ -17,7 +17,7 @@ import org.junit.jupiter.api.TestReporter;
  * quarter of them, {@code ./check --long} all.
  */
 final class CreateDestroySoakTest {
-  private static final int ROUNDS = Boolean.getBoolean("isola.long") ? 1_000 : 250;
+  private static final int ROUNDS = Boolean.getBoolean("isola.long") ? 1_000 : 100;
 
   @Test
   void createAndDestroyLeakNothing(TestReporter reporter) throws InterruptedException {
