@@ -133,7 +133,7 @@ class LauncherScriptTest {
     assertThat(first.out()).isEqualTo("ran run -- true\n");
     assertThat(first.err())
         .matches(
-            "isola: building \\(first use\\), which takes about [a-z]+ minutes on two cores; the"
+            "isola: building \\(first use\\), which takes about a minute on two cores; the"
                 + " log is \\S+/target/build.log\n");
     Finished second = isola("version");
     assertThat(second.out()).isEqualTo("ran version\n");
