@@ -38,7 +38,7 @@ for area in "$@"; do
   esac
 done
 if [ "$#" -eq 0 ]; then
-  node=test/
+  node=$(cd "$self/e2b" && printf ' %s' test/*.test.mjs)
   python=$(cd "$self/e2b/python" && for file in test_*.py; do printf ' %s' "${file%.py}"; done)
 fi
 if [ -n "$node" ]; then
