@@ -197,10 +197,10 @@ public final class BackupCommand implements CliCommand {
     console.print(
         archive + ", " + Files.size(archive) + " bytes: " + String.join(", ", parts) + "\n");
     if (!contents.ledger()) {
-      console.printErr("isola: the ledger is in PostgreSQL: back it up with pg_dump now");
+      console.printErr("the ledger is in PostgreSQL: back it up with pg_dump now");
     }
     if (contents.snapshots().isEmpty()) {
-      console.printErr("isola: the snapshots are in a bucket and are not in the file");
+      console.printErr("the snapshots are in a bucket and are not in the file");
     }
     if (!contents.unchanged()) {
       console.printErr(

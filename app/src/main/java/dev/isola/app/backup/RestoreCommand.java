@@ -80,7 +80,7 @@ public final class RestoreCommand implements CliCommand {
       try (Ledger ledger = Ledgers.open(LedgerLocation.of(config, data))) {
         RestoreGaps.forget(ledger);
       }
-      context.console().printErr("isola: the next server destroys sandboxes that are not recorded");
+      context.console().printErr("the next server destroys sandboxes that are not recorded");
     }
     return ExitCodes.OK;
   }

@@ -95,7 +95,7 @@ public final class PurgeCommand implements CliCommand {
         return ExitCodes.OK;
       }
       if (!yes && !confirmed()) {
-        context.console().printErr("isola: nothing was removed");
+        context.console().printErr("nothing was removed");
         return ExitCodes.FAILED;
       }
       return remove(target, installed, content);
@@ -125,8 +125,8 @@ public final class PurgeCommand implements CliCommand {
       console.print("removed\n");
       return ExitCodes.OK;
     }
-    purge.failed().forEach(one -> console.printErr("isola: not removed: " + one));
-    console.printErr("isola: remove the cause, or run the command as root, and run it again");
+    purge.failed().forEach(one -> console.printErr("not removed: " + one));
+    console.printErr("remove the cause, or run the command as root, and run it again");
     return ExitCodes.FAILED;
   }
 

@@ -37,7 +37,7 @@ final class SnapshotListCommand extends RemoteCommand {
     }
     if (all.size() < stored.size()) {
       console.printErr(
-          "isola: note: "
+          "note: "
               + (stored.size() - all.size())
               + " cached steps of builds are not listed; --all lists them");
     }

@@ -30,7 +30,7 @@ final class BuildScheduler implements AutoCloseable {
   private static final int AT_ONCE = 2;
   private static final int MOST = 100;
   private static final int LONGEST_REASON = 4096;
-  private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(10);
 
   private final Ledger ledger;
   private final BuildRunner runner;
