@@ -29,6 +29,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Shell completion. */
 @Timeout(120)
 class CompleteCommandTest {
+  /** Contains a character that no id has, so that no prefix of it below is one of an id as well. */
+  private static final String NAME = "web-1";
+
   @TempDir static Path data;
   private static LiveServer server;
   private static String id;
@@ -39,7 +42,7 @@ class CompleteCommandTest {
   static void start() {
     server = LiveServer.start(data);
     try (dev.isola.client.Isola isola = server.client()) {
-      id = isola.createAndDescribe(dev.isola.client.SandboxSpec.builder().name("web").build()).id();
+      id = isola.createAndDescribe(dev.isola.client.SandboxSpec.builder().name(NAME).build()).id();
     }
   }
 
@@ -91,15 +94,15 @@ class CompleteCommandTest {
 
   @Test
   void completesSandboxesByNameAndId() {
-    assertThat(complete("exec", "")).containsExactlyInAnyOrder("web", id);
-    assertThat(complete("exec", "we")).containsExactly("web");
-    assertThat(complete("rm", "web", id.substring(0, 5))).containsExactly(id);
-    assertThat(complete("--json", "inspect", "w")).containsExactly("web");
-    assertThat(complete("cp", "w")).containsExactly("web:");
-    assertThat(complete("events", "--sandbox", "w")).containsExactly("web");
+    assertThat(complete("exec", "")).containsExactlyInAnyOrder(NAME, id);
+    assertThat(complete("exec", "web-")).containsExactly(NAME);
+    assertThat(complete("rm", NAME, id.substring(0, 5))).containsExactly(id);
+    assertThat(complete("--json", "inspect", "web-")).containsExactly(NAME);
+    assertThat(complete("cp", "web-")).containsExactly(NAME + ":");
+    assertThat(complete("events", "--sandbox", "web-")).containsExactly(NAME);
     assertThat(complete("exec", "-w", "")).as("a folder").isEmpty();
-    assertThat(complete("exec", "web", "")).as("a command").isEmpty();
-    assertThat(complete("exec", "web", "ls", "--")).as("an argument of the command").isEmpty();
+    assertThat(complete("exec", NAME, "")).as("a command").isEmpty();
+    assertThat(complete("exec", NAME, "ls", "--")).as("an argument of the command").isEmpty();
   }
 
   @Test
@@ -108,8 +111,8 @@ class CompleteCommandTest {
     assertThat(complete("run", "--provider", "")).containsExactly("local-provider");
     assertThat(complete("conformance", "l")).containsExactly("local-provider");
     assertThat(complete("volume", "rm", "")).isEmpty();
-    CommandResult started = fixture(server.url).call("exec", "-d", "web", "true");
-    assertThat(complete("logs", "web", "")).contains(started.out().strip());
+    CommandResult started = fixture(server.url).call("exec", "-d", NAME, "true");
+    assertThat(complete("logs", NAME, "")).contains(started.out().strip());
   }
 
   @Test
