@@ -259,13 +259,16 @@ final class BuildScheduler implements AutoCloseable {
         running.values().stream().filter(one -> one.template().equals(template)), CANCEL_TIMEOUT);
   }
 
+  /** Cancels builds and waits at most the timeout for all of them together. */
   private static boolean cancel(Stream<Running> builds, Duration timeout) {
     List<Running> all = builds.toList();
     all.forEach(one -> one.thread().interrupt());
+    long deadline = System.nanoTime() + timeout.toNanos();
     boolean ended = true;
     try {
       for (Running one : all) {
-        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(timeout);
+        Duration rest = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+        ended &= one.thread().getState() != Thread.State.NEW && one.thread().join(rest);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
