@@ -8,7 +8,7 @@
 # An area is a program in testing/e2b/test, or python/AREA for one in testing/e2b/python; the default is all of them.
 # E2B_JS_VERSION and E2B_PYTHON_VERSION choose other versions of the SDKs, which lack some of what the programs use.
 # With E2B_BY_DOMAIN=1 the programs know the server by E2B_DOMAIN only, as SDKs before 2.7 must.
-# The server uses the image base of the data folder ISOLA_E2B_DATA, or builds it on first use.
+# The server uses the image base of the data folder ISOLA_E2B_DATA; the script builds it there if it is missing.
 set -u
 self=$(dirname "$(readlink -f "$0")")
 provider=${1:-bubblewrap}
@@ -67,6 +67,10 @@ export E2B_API_KEY E2B_API_URL="http://127.0.0.1:$port" E2B_SANDBOX_URL="http://
 ISOLA_DATA=$data "$self/../isola" image show --local bare >/dev/null 2>&1 \
   || ISOLA_DATA=$data "$self/../isola" image import --local bare "$work/bare" >"$work/import.log" 2>&1 \
   || { cat "$work/import.log" >&2; exit 1; }
+# A create would answer that the image is being built, and the programs do not wait for that.
+ISOLA_DATA=$data "$self/../isola" image show --local base >/dev/null 2>&1 \
+  || ISOLA_DATA=$data "$self/../isola" image build --local base >"$work/base.log" 2>&1 \
+  || { cat "$work/base.log" >&2; exit 1; }
 # The programs of the area domain know the domain only. Not every machine resolves it.
 export E2B_TEST_DOMAIN="e2b.localhost:$port" E2B_TEST_CA="$data/e2b-tls/e2b.localhost/ca.pem" \
   E2B_TEST_RESOLVER="$work/resolver.so"
