@@ -11,6 +11,7 @@ static void run_all(void)
     supervisors_tests();
     lifetime_tests();
     limit_tests();
+    dial_tests();
 }
 
 int main(void)

@@ -23,5 +23,6 @@ void supervisors_tests(void);
 void lifetime_tests(void);
 void limit_tests(void);
 void container_tests(void);
+void dial_tests(void);
 
 #endif
