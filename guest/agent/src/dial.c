@@ -25,7 +25,7 @@ static const struct dialled_events events = {peer_authenticated, peer_ended};
 static struct dial_address address;
 static enum { UNUSED, IDLE, CONNECTING, HANDSHAKE } state;
 static struct watch connecting = {.fd = -1, .ready = connect_ready};
-static struct timer timer = {.fire = timer_fired}; /* ends CONNECTING; when IDLE, the time of the next step */
+static struct timer timer = {.fire = timer_fired}; /* for the next step of each state */
 static uint64_t backoff = BACKOFF_FIRST;
 static uint64_t dialled_ns;
 static struct socket_file tried, current; /* of the attempt under way; of the authenticated connection */
@@ -59,9 +59,18 @@ static void dial_later(void)
     timer_set(&timer, now_ns() + wait);
 }
 
+/* Looks for another socket while a peer is in the handshake, where none is announced. */
+static void set_handshake_timer(void)
+{
+    if (is_unix() && !dial_folder_watch())
+        timer_set(&timer, now_ns() + BACKOFF_MAX);
+    else
+        timer_clear(&timer);
+}
+
 static void handshake_with(int fd)
 {
-    timer_clear(&timer);
+    set_handshake_timer();
     state = HANDSHAKE; /* first, since the peer may end at once */
     connection_dialled(fd, &events);
 }
@@ -97,9 +106,13 @@ static void dial(void)
         tried = dial_folder_socket();
     }
     int fd = dial_address_connect(&address, &pending);
-    if (fd >= 0 && is_unix() && !socket_file_equals(tried, dial_folder_socket())) {
-        close(fd); /* it is unknown which of two sockets was reached */
-        fd = -1;
+    if (fd >= 0 && is_unix()) {
+        struct socket_file after = dial_folder_socket();
+        if (!tried.inode) tried = after;
+        if (!socket_file_equals(tried, after)) { /* it is unknown which of the two was reached */
+            close(fd);
+            fd = -1;
+        }
     }
     if (fd < 0) {
         dial_later();
@@ -135,7 +148,10 @@ static void timer_fired(struct timer *t)
     if (state == CONNECTING) {
         stop_connecting();
         dial_later();
-    } else if (state == IDLE) {
+    } else if (state == HANDSHAKE) {
+        set_handshake_timer();
+        dial_folder_changed();
+    } else {
         dial_if_needed();
     }
 }

@@ -100,23 +100,6 @@ static void set_tcp_options(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof silence);
 }
 
-int dial_address_connect(const struct dial_address *a, bool *pending)
-{
-    *pending = false;
-    int fd = socket(a->socket.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return -1;
-    if (is_tcp(a)) set_tcp_options(fd);
-    if (connect(fd, &a->socket.any, a->size) == 0) return fd;
-    if (errno == EINPROGRESS) {
-        *pending = true;
-        return fd;
-    }
-    int error = errno;
-    close(fd);
-    errno = error;
-    return -1;
-}
-
 /*
  * A socket that dials a port of its own machine where no process listens may be given that port as its own, and is then
  * connected to itself. Reset, so that the port is free for the server at once.
@@ -142,4 +125,19 @@ int dial_address_finish(int fd)
     socklen_t size = sizeof error;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return errno;
     return error ? error : is_connected_to_itself(fd) ? ECONNREFUSED : 0;
+}
+
+int dial_address_connect(const struct dial_address *a, bool *pending)
+{
+    int fd = socket(a->socket.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -1;
+    if (is_tcp(a)) set_tcp_options(fd);
+    int error = connect(fd, &a->socket.any, a->size) == 0 ? 0 : errno;
+    *pending = error == EINPROGRESS;
+    if (*pending) return fd;
+    if (!error) error = dial_address_finish(fd);
+    if (!error) return fd;
+    close(fd);
+    errno = error;
+    return -1;
 }

@@ -290,6 +290,7 @@ int main(int count, char **words)
             fprintf(stderr, "isola-agent: cannot dial %s: %s\n", options.dial, problem);
             return 1;
         }
+        free(boot.socket);
         boot.socket = NULL; /* the agent binds none, so it removes none when it ends */
     }
     if (boot.lock && lock_file(boot.lock) < 0) {

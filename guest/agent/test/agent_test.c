@@ -20,6 +20,7 @@ int main(void)
     printf("as a subreaper, without namespaces\n");
     namespaces = 0;
     run_all();
+    dial_address_tests();
     struct builder b = {0};
     struct agent a;
     build_u64(&b, T_NAMESPACES, 2);

@@ -242,8 +242,10 @@ bool server_accept(int listener, struct client *c, int milliseconds)
 
 bool server_serve(int listener, struct client *c, const struct agent *a)
 {
-    if (server_accept(listener, c, 10000) && client_handshake(c, a->secret)) return true;
-    client_close(c);
+    for (long long until = now_ms() + 10000, left; (left = until - now_ms()) > 0;) {
+        if (server_accept(listener, c, (int)left) && client_handshake(c, a->secret)) return true;
+        client_close(c);
+    }
     return false;
 }
 

@@ -47,7 +47,7 @@ void client_close(struct client *c);
 int server_listen(const struct agent *a);
 /* Accepts a connection of the agent, without a handshake. */
 bool server_accept(int listener, struct client *c, int milliseconds);
-/* Accepts a connection within 10 s and completes the handshake. */
+/* Accepts connections until one completes the handshake. Returns false after 10 s. */
 bool server_serve(int listener, struct client *c, const struct agent *a);
 
 bool client_send(struct client *c, enum frame_type type, uint32_t stream, const void *payload, size_t length);
