@@ -79,6 +79,24 @@ class BasicsTest(unittest.TestCase):
         )
         self.assertFalse(files.exists("notes/three.txt"))
 
+    def test_folders_are_made_files_renamed_and_removed(self):
+        files = self.sandbox.files
+        self.assertTrue(files.make_dir("made/here"))
+        files.write("made/before.txt", "same")
+        files.rename("made/before.txt", "made/here/after.txt")
+        self.assertEqual(files.read("made/here/after.txt"), "same")
+        files.remove("made")
+        self.assertFalse(files.exists("made"))
+
+    def test_running_commands_are_listed_and_killed(self):
+        commands = self.sandbox.commands
+        running = commands.run("sleep 1000", background=True)
+        self.assertIn(running.pid, [one.pid for one in commands.list()])
+        self.assertTrue(commands.kill(running.pid))
+        with self.assertRaises(CommandExitException):
+            running.wait()
+        self.assertNotIn(running.pid, [one.pid for one in commands.list()])
+
     def test_get_host_leads_to_a_port_of_the_sandbox(self):
         host = self.sandbox.get_host(8000)
         self.assertTrue(host.startswith(f"8000-{self.sandbox.sandbox_id}."), host)

@@ -66,6 +66,26 @@ test('files are written, read and listed', async () => {
   assert.equal(await files.exists('notes/three.txt'), false)
 })
 
+test('folders are made, files renamed and removed', async () => {
+  const { files } = sandbox()
+  assert.equal(await files.makeDir('made/here'), true)
+  await files.write('made/before.txt', 'same')
+  await files.rename('made/before.txt', 'made/here/after.txt')
+  assert.equal(await files.read('made/here/after.txt'), 'same')
+  await files.remove('made')
+  assert.equal(await files.exists('made'), false)
+})
+
+test('running commands are listed and killed', async () => {
+  const { commands } = sandbox()
+  const running = await commands.run('sleep 1000', { background: true })
+  const pids = async () => (await commands.list()).map((one) => one.pid)
+  assert.ok((await pids()).includes(running.pid))
+  assert.equal(await commands.kill(running.pid), true)
+  await assert.rejects(running.wait())
+  assert.ok(!(await pids()).includes(running.pid))
+})
+
 test('getHost leads to a port of the sandbox', async () => {
   const host = sandbox().getHost(8000)
   assert.ok(host.startsWith(`8000-${sandbox().sandboxId}.`), host)

@@ -43,7 +43,7 @@ class E2bPythonSdkTest {
   /** The number of tests per area is asserted, so that a missing test is noticed. */
   @ParameterizedTest
   @CsvSource({
-    "basics, 7",
+    "basics, 9",
     "commands, 18",
     "files, 13",
     "urls, 3",

@@ -57,7 +57,7 @@ class E2bSdkTest {
   /** The number of tests per area is asserted, so that a missing test is noticed. */
   @ParameterizedTest
   @CsvSource({
-    "basics, 7",
+    "basics, 9",
     "commands, 21",
     "files, 20",
     "urls, 7",
