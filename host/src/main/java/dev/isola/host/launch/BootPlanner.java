@@ -89,6 +89,9 @@ record BootPlanner(
       words.addAll(List.of("--listen-fd", Integer.toString(descriptor++)));
       descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
       descriptor = events(plan, words, "--process-events-fd", group.processEvents(), descriptor);
+    } else {
+      Path socket = Path.of(isolator.socketFolder().get(), AgentSocketFolder.SOCKET);
+      words.addAll(List.of("--dial", "unix:" + socket));
     }
     new SandboxRoot(
             spec,
@@ -110,9 +113,8 @@ record BootPlanner(
       plan.step("beside", new WritableLayer(folder).path().toString(), "layer");
     }
     if (isolator.socketFolder().isPresent()) {
-      AgentSocketFolder shared = new AgentSocketFolder(folder, users);
-      shared.create();
-      plan.step("bind", shared.path().toString(), isolator.socketFolder().get());
+      plan.step("bind", new AgentSocketFolder(folder, users).path().toString(), isolator.socketFolder().get(), "ro");
+      plan.step("beside", new AgentSocketFolder(folder, users).path().toString(), "run");
     }
     plan.step("lock");
     plan.boot(bootRecord(booting, image).encode());
@@ -194,9 +196,6 @@ record BootPlanner(
             .diskLimit(disks.available() ? 0 : spec.limits().diskMb() * MEGABYTE)
             .processors(VisibleCpus.of(spec.limits().cpu()))
             .seccomp(!Containment.sharesHostFolders(spec));
-    isolator
-        .socketFolder()
-        .ifPresent(inside -> boot.socket(Path.of(inside, AgentSocketFolder.SOCKET)));
     if (image.isPresent()
         && SandboxUserIds.rangesAvailable()) { // the host's root has its own users
       boot.sudo();

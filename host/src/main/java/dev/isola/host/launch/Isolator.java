@@ -31,6 +31,12 @@ public interface Isolator {
    */
   String STAGED_LAYER = "/tmp/layer";
 
+  /**
+   * Where the launcher provides the folder of the agent's socket to a kernel in user space, which
+   * would not see the socket of the next server in a folder of the root.
+   */
+  String STAGED_SOCKET = "/tmp/run";
+
   /** An empty file and an empty folder on the stage, for masking. */
   String STAGED_EMPTY_FILE = "/tmp/empty";
 
@@ -90,8 +96,8 @@ public interface Isolator {
   Health health();
 
   /**
-   * Returns the folder inside the sandbox in which the agent creates its socket, for isolators that
-   * cannot pass a listening descriptor.
+   * Returns the folder inside the sandbox with the socket that the agent dials, for isolators that
+   * cannot pass a listening descriptor. The launcher provides it at {@link #STAGED_SOCKET}, too.
    */
   default Optional<String> socketFolder() {
     return Optional.empty();

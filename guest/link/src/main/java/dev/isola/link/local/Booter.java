@@ -1,6 +1,8 @@
 package dev.isola.link.local;
 
+import dev.isola.link.AgentEndpoint;
 import dev.isola.link.ChangeTracking;
+import dev.isola.link.UnixSocketConnector;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /** The provider-specific part of a local provider: boots sandboxes. */
 public interface Booter extends AutoCloseable {
@@ -76,6 +79,17 @@ public interface Booter extends AutoCloseable {
   /** See {@link dev.isola.spi.provider.Provider#imageDigest}. */
   default Optional<String> imageDigest(SandboxSpec spec) {
     return Optional.empty();
+  }
+
+  /**
+   * Returns how to reach the agent of a sandbox. For an agent that dials, its socket exists from
+   * now on, so this is called before {@link #boot} and when the server attaches to the sandbox.
+   *
+   * @param alive reports whether the agent's process exists
+   */
+  default AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
+      throws IOException {
+    return new UnixSocketConnector(folder.socket());
   }
 
   /**
