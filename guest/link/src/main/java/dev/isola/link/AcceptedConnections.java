@@ -89,6 +89,7 @@ final class AcceptedConnections implements ConnectionSource {
       if (closed || !acceptor.isAgentAlive()) {
         throw new AgentAbsentException("no agent dials " + acceptor, null);
       }
+      acceptor.reclaim();
       if (left <= 0) {
         throw new SocketTimeoutException(
             "the agent has not dialled " + acceptor + " within " + timeout.toMillis() + " ms");

@@ -116,6 +116,8 @@ class DiallingAgentTest {
     try (AgentSandbox later = agent.connect(LinkTimeouts.DEFAULT)) {
       assertThat(run(later, "echo 2")).isEqualTo("2\n");
       await().until(() -> !agent.sandbox.client().isConnected());
+      assertThat(run(agent.sandbox, "echo 3")).as("the first server, which needs it").isEqualTo("3\n");
+      assertThat(run(later, "echo 4")).isEqualTo("4\n");
     }
   }
 
