@@ -74,21 +74,26 @@ final class AgentClient implements AutoCloseable {
       connection
           .closeReason()
           .filter(closeReason -> closeReason.kind() == CloseReason.Kind.GONE)
-          .ifPresent(closeReason -> goneReason = closeReason.message());
+          .ifPresent(closeReason -> setGone(closeReason.message()));
     }
     return Optional.ofNullable(goneReason);
+  }
+
+  /** Also stops waiting for the agent. */
+  private void setGone(String reason) {
+    goneReason = reason;
+    source.close();
   }
 
   /** Makes every further call throw {@link dev.isola.spi.error.Gone}. */
   void markGone(String reason) {
     if (goneReason().isEmpty()) {
-      goneReason = reason;
+      setGone(reason);
     }
     AgentConnection connection = current;
     if (connection != null) {
       connection.markGone(reason);
     }
-    source.close();
   }
 
   /**
@@ -251,7 +256,7 @@ final class AgentClient implements AutoCloseable {
         String reason = String.valueOf(e.getMessage());
         last = CloseReason.gone(id, reason);
         if (e.isPermanent() || (connectedBefore && spent >= timeouts.absenceTimeout().toNanos())) {
-          goneReason = reason;
+          setGone(reason);
           throw last;
         }
       } catch (ConnectionLostException e) {

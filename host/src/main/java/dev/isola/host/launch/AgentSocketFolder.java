@@ -8,9 +8,8 @@ import java.nio.file.Path;
 import java.util.function.BooleanSupplier;
 
 /**
- * The folder with the socket that the agent dials, used when no listening descriptor can be passed.
- * It is read-only in the sandbox, which could otherwise replace the socket with a link to another
- * socket of the host.
+ * The folder with the socket that the agent of a sandbox dials. It is read-only in the sandbox,
+ * where a guest process could otherwise put a socket of its own in place of the server's.
  */
 record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
   /** The name of the socket in the folder. */

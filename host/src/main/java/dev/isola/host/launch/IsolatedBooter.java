@@ -273,9 +273,7 @@ public final class IsolatedBooter implements Booter {
   @Override
   public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
       throws IOException {
-    return isolator.socketFolder().isEmpty()
-        ? Booter.super.endpoint(id, folder, alive)
-        : new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id)).bind(alive);
+    return new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id)).bind(alive);
   }
 
   @Override

@@ -31,6 +31,9 @@ public interface Isolator {
    */
   String STAGED_LAYER = "/tmp/layer";
 
+  /** The folder inside the sandbox with the socket that the agent dials. */
+  String SOCKET_FOLDER = "/.isola/run";
+
   /**
    * Where the launcher provides the folder of the agent's socket to a kernel in user space, which
    * would not see the socket of the next server in a folder of the root.
@@ -94,14 +97,6 @@ public interface Isolator {
 
   /** Reports whether the isolator works on this host. Fast; leaves nothing behind. */
   Health health();
-
-  /**
-   * Returns the folder inside the sandbox with the socket that the agent dials, for isolators that
-   * cannot pass a listening descriptor. The launcher provides it at {@link #STAGED_SOCKET}, too.
-   */
-  default Optional<String> socketFolder() {
-    return Optional.empty();
-  }
 
   /**
    * Reports whether a sandbox has a kernel in user space and is a single program to the host. The

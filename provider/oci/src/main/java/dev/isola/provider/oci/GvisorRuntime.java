@@ -31,8 +31,7 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * gVisor: a kernel in user space between the sandbox and the host's kernel. It passes no
- * descriptors except the first three, so the agent dials a socket in a folder shared with the host.
+ * gVisor: a kernel in user space between the sandbox and the host's kernel.
  */
 final class GvisorRuntime implements OciRuntime {
   static final String NAME = "gvisor";
@@ -45,7 +44,6 @@ final class GvisorRuntime implements OciRuntime {
    */
   private static final String TMP_ENTRY = "/tmp/.X11-unix";
 
-  private static final String SOCKET_FOLDER = "/.isola/run";
   private static final String VERSION = "/proc/version";
   private static final int MAX_VERSION_LENGTH = 1024;
 
@@ -106,7 +104,7 @@ final class GvisorRuntime implements OciRuntime {
   public List<Map<String, Object>> mounts() {
     return List.of(
         readOnly(Isolator.STAGED_LAYER, Isolator.LAYER),
-        readOnly(Isolator.STAGED_SOCKET, SOCKET_FOLDER));
+        readOnly(Isolator.STAGED_SOCKET, Isolator.SOCKET_FOLDER));
   }
 
   private static Map<String, Object> readOnly(String source, String destination) {
@@ -139,11 +137,6 @@ final class GvisorRuntime implements OciRuntime {
   @Override
   public boolean supportsBridge() {
     return false;
-  }
-
-  @Override
-  public Optional<String> socketFolder() {
-    return Optional.of(SOCKET_FOLDER);
   }
 
   @Override
