@@ -70,10 +70,7 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
       access.grant(unpublished);
       Object key = fileKey(unpublished);
       Files.move(
-          unpublished,
-          path,
-          StandardCopyOption.ATOMIC_MOVE,
-          StandardCopyOption.REPLACE_EXISTING);
+          unpublished, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
       return new Bound(server, key);
     } catch (IOException e) {
       server.close();

@@ -87,7 +87,8 @@ class DiallingAgentTest {
   @Test
   void commandContinuesOverALostConnection() throws IOException {
     Execution execution =
-        agent.sandbox.start(Command.shell("for i in 1 2 3; do echo $i; read x; done; exit 5").withStdin());
+        agent.sandbox.start(
+            Command.shell("for i in 1 2 3; do echo $i; read x; done; exit 5").withStdin());
     assertThat(execution.read()).isPresent();
     agent.sandbox.client().connection().simulateDrop();
     Execution again = agent.sandbox.as(Attaching.class).orElseThrow().attach(execution.id(), 2);
@@ -99,7 +100,8 @@ class DiallingAgentTest {
   @Test
   void commandContinuesWhileNoServerListens() throws IOException {
     Execution execution =
-        agent.sandbox.start(Command.shell("echo first; while [ ! -e go ]; do sleep 0.01; done; exit 4"));
+        agent.sandbox.start(
+            Command.shell("echo first; while [ ! -e go ]; do sleep 0.01; done; exit 4"));
     assertThat(execution.read()).isPresent();
     agent.sandbox.close();
     Files.writeString(agent.root.resolve("go"), "");
@@ -116,7 +118,9 @@ class DiallingAgentTest {
     try (AgentSandbox later = agent.connect(LinkTimeouts.DEFAULT)) {
       assertThat(run(later, "echo 2")).isEqualTo("2\n");
       await().until(() -> !agent.sandbox.client().isConnected());
-      assertThat(run(agent.sandbox, "echo 3")).as("the first server, which needs it").isEqualTo("3\n");
+      assertThat(run(agent.sandbox, "echo 3"))
+          .as("the first server, which needs it")
+          .isEqualTo("3\n");
       assertThat(run(later, "echo 4")).isEqualTo("4\n");
     }
   }

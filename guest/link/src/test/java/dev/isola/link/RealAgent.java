@@ -66,9 +66,7 @@ final class RealAgent implements AutoCloseable {
     root = Files.createDirectory(folder.resolve("root"));
     socket = folder.resolve("agent.sock");
     BootRecord.Builder record =
-        BootRecord.builder(id, secret)
-            .confine(root, "/workspace")
-            .deadline(Duration.ofMinutes(5));
+        BootRecord.builder(id, secret).confine(root, "/workspace").deadline(Duration.ofMinutes(5));
     if (!dials) {
       record.socket(socket);
     }
@@ -82,10 +80,7 @@ final class RealAgent implements AutoCloseable {
         dials
             ? UnixSocketAcceptor.bind(socket, path -> {}, this::alive)
             : new UnixSocketConnector(socket);
-    return AgentSandbox.builder(id, endpoint, secret)
-        .capabilities(ALL)
-        .timeouts(options)
-        .build();
+    return AgentSandbox.builder(id, endpoint, secret).capabilities(ALL).timeouts(options).build();
   }
 
   /** Reads /proc; a zombie counts as ended. */
@@ -113,9 +108,7 @@ final class RealAgent implements AutoCloseable {
       words.addAll(List.of("--dial", "unix:" + socket));
     }
     Process process =
-        new ProcessBuilder(words)
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
+        new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     try (OutputStream out = process.getOutputStream()) {
       out.write(record.encode());
     }

@@ -82,7 +82,8 @@ record BootPlanner(
     if (disks.available()) {
       words.add("--own-disk");
     }
-    words.addAll(List.of("--dial", "unix:" + Isolator.SOCKET_FOLDER + "/" + AgentSocketFolder.SOCKET));
+    words.addAll(
+        List.of("--dial", "unix:" + Isolator.SOCKET_FOLDER + "/" + AgentSocketFolder.SOCKET));
     int descriptor = Isolator.FIRST_DESCRIPTOR;
     if (!isolator.hasOwnKernel()) {
       descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
@@ -118,7 +119,13 @@ record BootPlanner(
     isolator.plan(
         plan,
         new Isolator.StagedSandbox(
-            spec, folder, users, network.mode(), image.isPresent(), words, descriptor - Isolator.FIRST_DESCRIPTOR));
+            spec,
+            folder,
+            users,
+            network.mode(),
+            image.isPresent(),
+            words,
+            descriptor - Isolator.FIRST_DESCRIPTOR));
     return plan.encode();
   }
 

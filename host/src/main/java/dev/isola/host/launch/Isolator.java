@@ -15,7 +15,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /**

@@ -54,8 +54,7 @@ public final class AgentStarter {
    *     message
    * @throws dev.isola.spi.error.DeadlineExceeded when it does not start in time
    */
-  public AgentProcess start(
-      SandboxId id, BootRecord boot, SandboxFolder folder, Duration timeout) {
+  public AgentProcess start(SandboxId id, BootRecord boot, SandboxFolder folder, Duration timeout) {
     List<String> command = new ArrayList<>(wrapper);
     command.addAll(
         List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value()));

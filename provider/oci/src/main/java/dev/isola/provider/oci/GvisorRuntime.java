@@ -30,9 +30,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/**
- * gVisor: a kernel in user space between the sandbox and the host's kernel.
- */
+/** gVisor: a kernel in user space between the sandbox and the host's kernel. */
 final class GvisorRuntime implements OciRuntime {
   static final String NAME = "gvisor";
 
