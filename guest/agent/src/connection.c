@@ -5,15 +5,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "handshake.h"
 #include "loop.h"
 #include "send_queue.h"
-#include "sha256.h"
 #include "stream_table.h"
 
 enum {
@@ -25,9 +23,6 @@ enum {
     READ_PER_TURN = 1 << 20,
 };
 
-static const char MAGIC[] = "isola-agent";
-static const char SERVER_TEXT[] = "isola-server";
-
 struct peer {
     int in_fd, out_fd;
     bool authenticated, fixed, repeat, dead;
@@ -37,25 +32,19 @@ struct peer {
     struct send_queue queue;
     bool want_write;
     uint8_t nonce[NONCE_SIZE];
-    uint64_t since_ns;
+    const struct dialled_events *dialled; /* NULL when the peer connected to the agent */
     struct peer *next;
 };
 
 static struct watch listener = {.fd = -1};
 static struct peer *unauthenticated;
 static struct peer *server;
-static uint8_t secret_key[SECRET_SIZE];
-static const char *sandbox_id;
 static const struct connection_events *events;
 static bool room_wanted;
 
-extern uint64_t agent_started_ns;
-extern const char agent_build[];
-
 void connection_setup(const uint8_t *secret, const char *sandbox, const struct connection_events *e)
 {
-    memcpy(secret_key, secret, SECRET_SIZE);
-    sandbox_id = sandbox;
+    handshake_setup(secret, sandbox);
     events = e;
 }
 
@@ -173,10 +162,7 @@ static void peer_free(struct peer *p)
 static void send_challenge(struct peer *p)
 {
     struct builder b = {0};
-    build_bytes(&b, T_MAGIC, MAGIC, sizeof MAGIC - 1);
-    build_u64(&b, T_VERSION_MIN, PROTOCOL_VERSION);
-    build_u64(&b, T_VERSION_MAX, PROTOCOL_VERSION);
-    build_bytes(&b, T_NONCE, p->nonce, sizeof p->nonce);
+    handshake_challenge(&b, p->nonce, p->dialled != NULL);
     send_fields(p, CHALLENGE, &b);
 }
 
@@ -184,13 +170,12 @@ static void begin_handshake(struct peer *p)
 {
     p->authenticated = false;
     p->reader.limit = HANDSHAKE_PAYLOAD_MAX;
-    p->since_ns = now_ns();
-    if (getrandom(p->nonce, sizeof p->nonce, 0) != (ssize_t)sizeof p->nonce) {
+    if (!handshake_nonce(p->nonce)) {
         p->dead = true;
         return;
     }
     send_challenge(p);
-    timer_set(&p->timer, p->since_ns + (p->fixed ? 1u : HANDSHAKE_SECONDS) * 1000000000ull);
+    timer_set(&p->timer, now_ns() + (p->fixed ? 1u : HANDSHAKE_SECONDS) * 1000000000ull);
     p->next = unauthenticated;
     unauthenticated = p;
 }
@@ -230,7 +215,10 @@ static void peer_gone(struct peer *p)
         timer_set(&p->timer, now_ns() + 100000000ull);
         return;
     }
+    const struct dialled_events *dialled = p->dialled;
+    bool authenticated = p->authenticated;
     peer_free(p);
+    if (dialled) dialled->ended(authenticated);
 }
 
 void connection_drop(void)
@@ -253,30 +241,10 @@ static void handshake_timer(struct timer *t)
     peer_gone(p);
 }
 
-static void prove(const char *word, const uint8_t *first, const uint8_t *second, uint8_t out[PROOF_SIZE])
-{
-    uint8_t text[32 + 2 * NONCE_SIZE];
-    size_t word_length = strlen(word);
-    memcpy(text, word, word_length);
-    memcpy(text + word_length, first, NONCE_SIZE);
-    memcpy(text + word_length + NONCE_SIZE, second, NONCE_SIZE);
-    hmac_sha256(secret_key, SECRET_SIZE, text, word_length + 2 * NONCE_SIZE, out);
-}
-
 static bool authenticate(struct peer *p, const struct frame *f)
 {
-    struct fields fields = {f->payload, f->length};
-    struct field nonce, proof;
-    if (f->type != HELLO || f->stream != 0 || !fields_valid(fields)) return false;
-    if (fields_u64(fields, T_VERSION, 0) != PROTOCOL_VERSION) return false;
-    if (!fields_find(fields, T_NONCE, &nonce) || nonce.length != NONCE_SIZE) return false;
-    if (!fields_find(fields, T_PROOF, &proof) || proof.length != PROOF_SIZE) return false;
-    uint8_t expected[PROOF_SIZE];
-    prove(SERVER_TEXT, p->nonce, nonce.value, expected);
-    if (!equal_in_constant_time(expected, proof.value, PROOF_SIZE)) return false;
-
-    uint8_t ours[PROOF_SIZE];
-    prove(MAGIC, nonce.value, p->nonce, ours);
+    struct builder welcome = {0};
+    if (!handshake_answer(f, p->nonce, &welcome)) return false;
     remove_unauthenticated(p);
     timer_clear(&p->timer);
     if (server) {
@@ -285,22 +253,14 @@ static bool authenticate(struct peer *p, const struct frame *f)
         send_fields(server, BYE, &bye);
         peer_gone(server);
     }
-    struct builder b = {0};
-    build_bytes(&b, T_PROOF, ours, sizeof ours);
-    build_u64(&b, T_VERSION, PROTOCOL_VERSION);
-    build_text(&b, T_BUILD, agent_build);
-    build_text(&b, T_SANDBOX, sandbox_id);
-    build_u64(&b, T_PID, (uint64_t)getpid());
-    build_u64(&b, T_WINDOW, AGENT_WINDOW);
-    build_u64(&b, T_UPTIME_MS, (now_ns() - agent_started_ns) / 1000000);
-    build_text(&b, T_FEATURE, "watch-marks");
-    send_fields(p, WELCOME, &b);
+    send_fields(p, WELCOME, &welcome);
     p->authenticated = true;
     p->reader.limit = FRAME_MAX;
     pthread_mutex_lock(&stream_lock);
     server = p;
     pthread_mutex_unlock(&stream_lock);
     events->connected();
+    if (p->dialled) p->dialled->authenticated();
     return true;
 }
 
@@ -414,6 +374,13 @@ static void start_handshake(struct peer *p)
         update_watch(p);
 }
 
+static void enlarge_send_buffer(int fd)
+{
+    int size = SOCKET_BUFFER;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* without root: limited by net.core.wmem_max */
+}
+
 static void accept_ready(struct watch *w, uint32_t what)
 {
     (void)what;
@@ -426,9 +393,7 @@ static void accept_ready(struct watch *w, uint32_t what)
         if (!p->fixed) oldest = p; /* the list is newest first */
     }
     if (count >= HANDSHAKES_MAX && oldest) peer_gone(oldest);
-    int size = SOCKET_BUFFER;
-    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* without root: limited by net.core.wmem_max */
+    enlarge_send_buffer(fd);
     struct peer *p = peer_new(fd, fd);
     if (p)
         start_handshake(p);
@@ -441,6 +406,28 @@ bool connection_listen(int fd)
     listener = (struct watch){.fd = fd, .ready = accept_ready};
     loop_watch(&listener, EPOLLIN);
     return listener.added;
+}
+
+void connection_dialled(int fd, const struct dialled_events *e)
+{
+    enlarge_send_buffer(fd);
+    struct peer *p = peer_new(fd, fd);
+    if (!p) {
+        close(fd);
+        e->ended(false);
+        return;
+    }
+    p->dialled = e;
+    start_handshake(p);
+}
+
+void connection_abandon_dialled(void)
+{
+    for (struct peer *p = unauthenticated; p; p = p->next)
+        if (p->dialled) {
+            peer_gone(p);
+            return;
+        }
 }
 
 bool connection_fixed(int in_fd, int out_fd, bool repeat)

@@ -18,10 +18,20 @@ struct connection_events {
     void (*room)(void); /* the send queue has room again */
 };
 
+/* What becomes of a peer that the agent dialled. */
+struct dialled_events {
+    void (*authenticated)(void);
+    void (*ended)(bool authenticated); /* called exactly once; `authenticated` when it had proven the secret */
+};
+
 /* `secret` has SECRET_SIZE bytes; WELCOME carries `sandbox`. */
 void connection_setup(const uint8_t *secret, const char *sandbox, const struct connection_events *events);
 /* Accepts peers on a listening socket. */
 bool connection_listen(int fd);
+/* Serves the peer to which the socket is connected, and closes the socket when it ends. CHALLENGE names the sandbox. */
+void connection_dialled(int fd, const struct dialled_events *events);
+/* Disconnects the dialled peer that has not authenticated yet, if there is one. */
+void connection_abandon_dialled(void);
 /*
  * Serves the one peer at the other end of a pair of descriptors. With `repeat`, sends the challenge until it answers.
  */

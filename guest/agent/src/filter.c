@@ -189,13 +189,22 @@ struct sock_fprog filter_sandbox(struct filter_options options)
     refuse_by_argument(__NR_clone, 0, BPF_JSET, spaces, 1, EPERM);
     refuse_by_argument(__NR_unshare, 0, BPF_JSET, spaces, 1, EPERM);
     refuse_by_argument(__NR_ioctl, 1, BPF_JEQ, terminals, 2, EPERM);
-    refuse_by_argument(__NR_socket, 0, BPF_JEQ, families, 2, EAFNOSUPPORT);
+    refuse_by_argument(__NR_socket, 0, BPF_JEQ, families, options.vsock ? 1 : 2, EAFNOSUPPORT);
     allow_only(__NR_personality, 0, personalities, 5);
     if (options.picky_statx) refuse_by_argument(__NR_statx, 2, BPF_JSET, automount, 1, ENOSYS);
     allow_ranges();
     add(BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_KNOWN);
     answer_errno(ENOSYS);
     answer_errno(EPERM);
+    return done();
+}
+
+struct sock_fprog filter_refuse_vsock(void)
+{
+    static const uint32_t vsock[] = {40 /* AF_VSOCK */};
+    begin();
+    refuse_by_argument(__NR_socket, 0, BPF_JEQ, vsock, 1, EAFNOSUPPORT);
+    answer(SECCOMP_RET_ALLOW);
     return done();
 }
 

@@ -11,10 +11,13 @@
 struct filter_options {
     bool setuid_files; /* allow creating setuid and setgid files */
     bool picky_statx;  /* a kernel whose statx rejects flags that the C library sets */
+    bool vsock;        /* allow vsock sockets */
 };
 
 /* Allows what a sandbox may call. Length 0 means that the program did not fit. Valid until the next call. */
 struct sock_fprog filter_sandbox(struct filter_options options);
+/* Refuses vsock sockets only. */
+struct sock_fprog filter_refuse_vsock(void);
 /* Hides system calls introduced after Linux 4.8, for tracers that do not support them. */
 struct sock_fprog filter_hide_new(void);
 

@@ -1,6 +1,6 @@
 /*
  * The guest agent: PID 1 of a sandbox, or a subreaper where the sandbox has no pid namespace. It reads its boot record,
- * listens, and serves one server until its deadline or its shutdown. PROTOCOL.md specifies the protocol.
+ * listens or dials, and serves one server until its deadline or its shutdown. PROTOCOL.md specifies the protocol.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include "bridge.h"
 #include "connection.h"
 #include "detach.h"
+#include "dial.h"
 #include "disk_budget.h"
 #include "dispatch.h"
 #include "execution.h"
@@ -43,15 +44,15 @@ uint64_t agent_started_ns;
 struct options {
     int boot_fd, listen_fd, memory_events, process_events;
     bool detach, stdio, report, own_events, own_disk;
-    const char *vsock, *port_name;
+    const char *vsock, *port_name, *dial;
 };
 
 static void usage(void)
 {
     fprintf(stderr,
             "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
-            "                   [--listen-fd N | --stdio | --vsock PORT | --port-name NAME] [--report]\n"
-            "                   [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
+            "                   [--dial ADDRESS | --listen-fd N | --stdio | --vsock PORT | --port-name NAME]\n"
+            "                   [--report] [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
             "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo\n"
             "The guest agent of Isola (%s). Providers start it; see PROTOCOL.md.\n",
             agent_build);
@@ -100,9 +101,12 @@ static struct options parse(int count, char **words)
             o.vsock = value;
         else if (strcmp(word, "--port-name") == 0)
             o.port_name = value;
+        else if (strcmp(word, "--dial") == 0)
+            o.dial = value;
         else if (strcmp(word, "--instance") != 0 && strcmp(word, "--sandbox") != 0)
             usage();
     }
+    if (o.dial && (o.listen_fd >= 0 || o.stdio || o.vsock || o.port_name)) usage();
     return o;
 }
 
@@ -117,6 +121,7 @@ static void signal_ready(struct watch *w, uint32_t what)
     (void)what;
     struct signalfd_siginfo info;
     while (read(w->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGIO) dial_folder_changed();
         if ((info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT) && !is_from_inside(&info)) lifetime_end("signal");
     }
     int status;
@@ -138,6 +143,7 @@ static void catch_signals(void)
     sigaddset(&ours, SIGCHLD);
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGIO);
     watch.fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
     loop_watch(&watch, EPOLLIN);
 }
@@ -192,8 +198,10 @@ static void resume(void)
 
 static const struct connection_events events = {lifetime_connected, dispatch_frame, lifetime_disconnected, resume};
 
+/* Returns the descriptor to serve; -1 for a channel without one. */
 static int open_channel(const struct options *o, const struct boot *b)
 {
+    if (o->dial) return -1;
     int fd = o->listen_fd;
     if (fd >= 0) {
         fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -226,6 +234,15 @@ static bool serve_stdio(void)
         close(1);
     }
     return in >= 0 && out >= 0 && connection_fixed(in, out, false);
+}
+
+static bool serve(const struct options *o, int fd)
+{
+    if (o->stdio) return serve_stdio();
+    if (o->port_name) return connection_fixed(fd, fd, true);
+    if (!o->dial) return connection_listen(fd);
+    dial_start();
+    return true;
 }
 
 /* Opens a file of the sandbox's control group, of either cgroup version; -1 where the group is not visible. */
@@ -266,6 +283,16 @@ int main(int count, char **words)
         return 1;
     }
     if (options.boot_fd > 2) close(options.boot_fd);
+    if (options.dial) {
+        problem = dial_setup(options.dial);
+        if (problem) {
+            printf("error cannot dial %s: %s\n", options.dial, problem);
+            fprintf(stderr, "isola-agent: cannot dial %s: %s\n", options.dial, problem);
+            return 1;
+        }
+        free(boot.socket);
+        boot.socket = NULL; /* the agent binds none, so it removes none when it ends */
+    }
     if (boot.lock && lock_file(boot.lock) < 0) {
         printf("error cannot lock %s: %s\n", boot.lock, strerror(errno));
         return 1;
@@ -287,8 +314,8 @@ int main(int count, char **words)
     chown_workspace(&boot);
     freeze_prepare();
     uint64_t mode = fields_u64(boot.fields, T_SECCOMP, 0);
-    bool dropped =
-        mode == 3 ? seccomp_hide_new_syscalls() : !mode || (capabilities_lock() && seccomp_install(mode == 1));
+    bool dropped = mode == 3 ? seccomp_hide_new_syscalls()
+                             : !mode || (capabilities_lock() && seccomp_install(mode == 1, dial_uses_vsock()));
     if (!dropped) detach_failed("cannot drop privileges: %s", strerror(errno));
     find_events(&options);
     if (options.own_disk) disk_set_kernel_limited();
@@ -298,10 +325,7 @@ int main(int count, char **words)
     sudo_setup(&defaults); /* last, because it needs all limits */
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
-    bool serving = options.stdio       ? serve_stdio()
-                   : options.port_name ? connection_fixed(fd, fd, true)
-                                       : connection_listen(fd);
-    if (!serving) detach_failed("cannot serve the channel: %s", strerror(errno));
+    if (!serve(&options, fd)) detach_failed("cannot serve the channel: %s", strerror(errno));
     if (options.report) report_ready();
     detach_ready();
     loop_run(loop_iteration);

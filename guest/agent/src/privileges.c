@@ -50,9 +50,19 @@ static bool install(struct sock_fprog program)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-bool seccomp_install(bool setuid_files)
+static struct sock_fprog of_commands; /* length 0 when commands have the agent's filter only */
+
+bool seccomp_install(bool setuid_files, bool vsock)
 {
-    return install(filter_sandbox((struct filter_options){setuid_files, statx_is_strict()}));
+    struct filter_options options = {setuid_files, statx_is_strict(), vsock};
+    if (!install(filter_sandbox(options))) return false;
+    if (vsock) of_commands = filter_refuse_vsock();
+    return true;
+}
+
+bool seccomp_confine_command(void)
+{
+    return !of_commands.len || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &of_commands) == 0;
 }
 
 bool seccomp_hide_new_syscalls(void)

@@ -5,7 +5,12 @@
 #include <stdbool.h>
 
 /* Refuses system calls that no command needs and that have been used to escape sandboxes. */
-bool seccomp_install(bool setuid_files);
+bool seccomp_install(bool setuid_files, bool vsock);
+/*
+ * Called in each process from which commands descend: refuses vsock if seccomp_install allowed it to the agent alone.
+ * Uses system calls only.
+ */
+bool seccomp_confine_command(void);
 /* Hides system calls that PRoot does not know and would pass through with paths of the host. */
 bool seccomp_hide_new_syscalls(void);
 /* Keeps the current capabilities and prevents any program from gaining others. All return false with errno. */

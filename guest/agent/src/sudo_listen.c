@@ -18,6 +18,7 @@
 #include "execution_launch.h"
 #include "freeze.h"
 #include "loop.h"
+#include "privileges.h"
 #include "process_limit.h"
 #include "process_tree.h"
 #include "sudo.h"
@@ -62,7 +63,7 @@ static _Noreturn void become_helper(int connection)
 {
     char *words[] = {self, (char *)(uintptr_t) "--sudo", NULL}, *environment[] = {NULL};
     setsid(); /* so that a freeze stops it together with commands */
-    if (dup2(connection, 0) == 0 && command_confine(&limits)) {
+    if (dup2(connection, 0) == 0 && seccomp_confine_command() && command_confine(&limits)) {
         close_from(3);
         execve(self, words, environment);
     }

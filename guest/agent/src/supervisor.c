@@ -20,6 +20,7 @@
 
 #include "launch_message.h"
 #include "freeze.h"
+#include "privileges.h"
 #include "process_tree.h"
 
 enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
@@ -374,7 +375,7 @@ static void run_command(const struct launch *l)
 
 static _Noreturn void run_supervisor(const struct launch *l, int control_fd)
 {
-    if (!arrange_descriptors(l, control_fd)) _exit(1);
+    if (!arrange_descriptors(l, control_fd) || !seccomp_confine_command()) _exit(1);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_PDEATHSIG, SIGCONT); /* a stopped supervisor must notice that the agent ended */
     prctl(PR_SET_NAME, "isola-watch");

@@ -5,7 +5,7 @@
 
 uint64_t namespaces;
 
-bool start(struct agent *a, struct client *c, struct builder *more)
+static struct builder boot_fields(const struct builder *more)
 {
     struct builder b = {0};
     build_u64(&b, T_NAMESPACES, namespaces);
@@ -15,7 +15,22 @@ bool start(struct agent *a, struct client *c, struct builder *more)
         while (fields_next((struct fields){more->data, more->length}, &position, &f))
             build_bytes(&b, (enum tag)f.tag, f.value, f.length);
     }
+    return b;
+}
+
+bool start(struct agent *a, struct client *c, struct builder *more)
+{
+    struct builder b = boot_fields(more);
     bool ok = agent_start(a, &b) && (!c || client_connect(c, a));
+    if (!ok) printf("  the agent output: %s\n", a->output);
+    builder_free(&b);
+    return ok;
+}
+
+bool start_dialling(struct agent *a, const struct builder *more, const char *address)
+{
+    struct builder b = boot_fields(more);
+    bool ok = agent_dial(a, &b, address, NULL);
     if (!ok) printf("  the agent output: %s\n", a->output);
     builder_free(&b);
     return ok;
@@ -51,4 +66,15 @@ bool wait_for(bool (*condition)(void *), void *context, int milliseconds)
         usleep(5000);
     }
     return condition(context);
+}
+
+void check_command(struct client *c, const char *word)
+{
+    char script[64], line[64];
+    snprintf(script, sizeof script, "echo %s", word);
+    snprintf(line, sizeof line, "%s\n", word);
+    struct outcome o = run(c, shell(script), 10000);
+    CHECK(o.ended);
+    CHECK_TEXT(line, (char *)o.output[0]);
+    outcome_free(&o);
 }

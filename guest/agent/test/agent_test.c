@@ -11,6 +11,7 @@ static void run_all(void)
     supervisors_tests();
     lifetime_tests();
     limit_tests();
+    dial_tests();
 }
 
 int main(void)
@@ -19,6 +20,7 @@ int main(void)
     printf("as a subreaper, without namespaces\n");
     namespaces = 0;
     run_all();
+    dial_address_tests();
     struct builder b = {0};
     struct agent a;
     build_u64(&b, T_NAMESPACES, 2);

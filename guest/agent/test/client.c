@@ -32,21 +32,27 @@ bool agent_start(struct agent *a, const struct builder *more)
     return agent_start_as(a, more, NULL, NULL);
 }
 
-bool agent_start_as(struct agent *a, const struct builder *more, const char *word, void (*prepare)(void))
+bool agent_prepare(struct agent *a)
 {
-    const char *program = getenv("AGENT");
-    if (!program) {
-        fprintf(stderr, "AGENT names no agent\n");
-        exit(2);
-    }
     memset(a, 0, sizeof *a);
     strcpy(a->folder, "/tmp/isola-test-XXXXXX");
     if (!mkdtemp(a->folder) || getrandom(a->secret, sizeof a->secret, 0) != (ssize_t)sizeof a->secret) return false;
     chmod(a->folder, 0711);
     char path[128];
     snprintf(path, sizeof path, "%s/ws", a->folder);
-    mkdir(path, 0777);
-    chmod(path, 0777);
+    return mkdir(path, 0777) == 0 && chmod(path, 0777) == 0;
+}
+
+static bool launch(struct agent *a, const struct builder *more, const char *word, const char *value,
+                   void (*prepare)(void))
+{
+    const char *program = getenv("AGENT");
+    if (!program) {
+        fprintf(stderr, "AGENT names no agent\n");
+        exit(2);
+    }
+    char path[128];
+    snprintf(path, sizeof path, "%s/ws", a->folder);
     struct builder b = {0};
     build_bytes(&b, T_SECRET, a->secret, sizeof a->secret);
     build_text(&b, T_SANDBOX, "test");
@@ -66,7 +72,7 @@ bool agent_start_as(struct agent *a, const struct builder *more, const char *wor
         dup2(in[0], 0);
         dup2(out[1], 1);
         if (prepare) prepare();
-        execl(program, program, "--detach", "--instance", "ctest", "--sandbox", "test", word, (char *)NULL);
+        execl(program, program, "--detach", "--instance", "ctest", "--sandbox", "test", word, value, (char *)NULL);
         _exit(127);
     }
     close(in[0]);
@@ -87,6 +93,18 @@ bool agent_start_as(struct agent *a, const struct builder *more, const char *wor
     a->pid = pid;
     a->namespaces = strcmp(spaces, "none") != 0;
     return true;
+}
+
+bool agent_start_as(struct agent *a, const struct builder *more, const char *word, void (*prepare)(void))
+{
+    return agent_prepare(a) && launch(a, more, word, NULL, prepare);
+}
+
+bool agent_dial(struct agent *a, const struct builder *more, const char *address, void (*prepare)(void))
+{
+    char path[128];
+    snprintf(path, sizeof path, "unix:%s/s", a->folder);
+    return launch(a, more, "--dial", address ? address : path, prepare);
 }
 
 bool agent_alive(const struct agent *a)
@@ -197,6 +215,38 @@ bool client_handshake(struct client *c, const uint8_t *secret)
     fields = (struct fields){f.payload, f.length};
     return fields_find(fields, T_PROOF, &proof) && proof.length == PROOF_SIZE
            && memcmp(proof.value, expected, PROOF_SIZE) == 0;
+}
+
+int server_listen(const struct agent *a)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char path[128];
+    snprintf(path, sizeof path, "%s/s", a->folder);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/s.new", a->folder);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 16) == 0
+        && rename(address.sun_path, path) == 0)
+        return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+bool server_accept(int listener, struct client *c, int milliseconds)
+{
+    *c = (struct client){.fd = -1, .reader = {.limit = FRAME_MAX}, .next_stream = 1};
+    struct pollfd ready = {.fd = listener, .events = POLLIN};
+    if (poll(&ready, 1, milliseconds) <= 0) return false;
+    c->fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    return c->fd >= 0;
+}
+
+bool server_serve(int listener, struct client *c, const struct agent *a)
+{
+    for (long long until = now_ms() + 10000, left; (left = until - now_ms()) > 0;) {
+        if (server_accept(listener, c, (int)left) && client_handshake(c, a->secret)) return true;
+        client_close(c);
+    }
+    return false;
 }
 
 bool client_connect(struct client *c, const struct agent *a)

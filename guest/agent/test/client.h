@@ -21,6 +21,10 @@ struct agent {
 bool agent_start(struct agent *a, const struct builder *fields);
 /* The same with one more argument, after `prepare` ran in the process that becomes the agent; either may be NULL. */
 bool agent_start_as(struct agent *a, const struct builder *fields, const char *word, void (*prepare)(void));
+/* Creates the folder and the secret of an agent that is started by agent_dial. */
+bool agent_prepare(struct agent *a);
+/* Starts an agent that dials `address`; NULL for the socket that server_listen binds. */
+bool agent_dial(struct agent *a, const struct builder *fields, const char *address, void (*prepare)(void));
 /* Kills the remaining processes and removes the folder. */
 void agent_finish(struct agent *a);
 bool agent_alive(const struct agent *a);
@@ -38,6 +42,14 @@ int client_socket(const struct agent *a);
 /* Performs the handshake with any secret. Returns true when the agent answered with the right proof. */
 bool client_handshake(struct client *c, const uint8_t *secret);
 void client_close(struct client *c);
+
+/* Binds a new socket, which takes the place of a previous one. Returns the listening descriptor, or -1. */
+int server_listen(const struct agent *a);
+/* Accepts a connection of the agent, without a handshake. */
+bool server_accept(int listener, struct client *c, int milliseconds);
+/* Accepts connections until one completes the handshake. Returns false after 10 s. */
+bool server_serve(int listener, struct client *c, const struct agent *a);
+
 bool client_send(struct client *c, enum frame_type type, uint32_t stream, const void *payload, size_t length);
 uint32_t client_request(struct client *c, enum operation op, const struct builder *fields);
 /* Grants the agent `bytes` more. */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,26 @@ static int asked(struct filter_options options, long call, long first, long seco
             || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
             _exit(FAILED);
         long result = syscall(call, first, second, third, 0, 0, 0);
+        syscall(SYS_exit_group, result < 0 ? errno : LET_THROUGH);
+    }
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return FAILED;
+    return WEXITSTATUS(status);
+}
+
+/* Returns whether a process with the agent's filter, then a command's in addition, can open a vsock socket. */
+static int vsock_of(bool agent, bool command)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        struct sock_fprog ours = filter_sandbox((struct filter_options){.vsock = agent});
+        if (!ours.len || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+            || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &ours) != 0)
+            _exit(FAILED);
+        struct sock_fprog further = filter_refuse_vsock(); /* as the agent does, after its own is installed */
+        if (command && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &further) != 0) _exit(FAILED);
+        if (syscall(SYS_socket, 1 /* AF_UNIX */, 1, 0) < 0) _exit(FAILED);
+        long result = syscall(SYS_socket, 40 /* AF_VSOCK */, 1, 0);
         syscall(SYS_exit_group, result < 0 ? errno : LET_THROUGH);
     }
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return FAILED;
@@ -145,6 +166,19 @@ static void setuid_files_are_refused_on_host_files(void)
     CHECK_INT(ENOSYS, asked(none, 437 /* openat2 */, -1, 0, 0));
 }
 
+static void vsock_is_for_the_agent_only(void)
+{
+    int fd = socket(40 /* AF_VSOCK */, 1, 0);
+    if (fd < 0) {
+        NOT_RUN(vsock_is_for_the_agent_only, "this kernel has no vsock");
+        return;
+    }
+    close(fd);
+    CHECK_INT(EAFNOSUPPORT, vsock_of(false, false));
+    CHECK_INT(LET_THROUGH, vsock_of(true, false));
+    CHECK_INT(EAFNOSUPPORT, vsock_of(true, true));
+}
+
 int main(void)
 {
     RUN(dangerous_calls_are_refused);
@@ -152,5 +186,6 @@ int main(void)
     RUN(common_calls_are_allowed);
     RUN(arguments_are_filtered);
     RUN(setuid_files_are_refused_on_host_files);
+    RUN(vsock_is_for_the_agent_only);
     return check_result();
 }
