@@ -8,6 +8,7 @@
 # An area is a program in testing/e2b/test, or python/AREA for one in testing/e2b/python; the default is all of them.
 # E2B_JS_VERSION and E2B_PYTHON_VERSION choose other versions of the SDKs, which lack some of what the programs use.
 # With E2B_BY_DOMAIN=1 the programs know the server by E2B_DOMAIN only, as SDKs before 2.7 must.
+# With E2B_INSECURE=1 the server allows sandboxes without tokens, which SDKs before 1.5 need.
 # The server uses the image base of the data folder ISOLA_E2B_DATA; the script builds it there if it is missing.
 set -u
 self=$(dirname "$(readlink -f "$0")")
@@ -76,7 +77,7 @@ export E2B_TEST_DOMAIN="e2b.localhost:$port" E2B_TEST_CA="$data/e2b-tls/e2b.loca
   E2B_TEST_RESOLVER="$work/resolver.so"
 cc -shared -fPIC -o "$E2B_TEST_RESOLVER" "$self/e2b/resolver.c" || exit 1
 ISOLA_API_KEY=$E2B_API_KEY "$self/../isola" serve --data "$data" --port "$port" --set "provider=$provider" \
-  --e2b-domain e2b.localhost \
+  --e2b-domain e2b.localhost ${E2B_INSECURE:+--set e2b.allow_insecure=true} \
   >"$work/server.log" 2>&1 &
 server=$!
 for _ in $(seq 600); do

@@ -43,6 +43,7 @@ class E2bPythonSdkTest {
   /** The number of tests per area is asserted, so that a missing test is noticed. */
   @ParameterizedTest
   @CsvSource({
+    "basics, 9",
     "commands, 18",
     "files, 13",
     "urls, 3",
@@ -56,7 +57,7 @@ class E2bPythonSdkTest {
     "async, 6"
   })
   void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
-    if (List.of("ports", "domain").contains(area)) {
+    if (List.of("basics", "ports", "domain").contains(area)) {
       E2bSdkFixture.refuseWithoutPythonInTheImage();
     }
     ProgramResult ended =

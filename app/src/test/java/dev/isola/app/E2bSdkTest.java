@@ -57,6 +57,7 @@ class E2bSdkTest {
   /** The number of tests per area is asserted, so that a missing test is noticed. */
   @ParameterizedTest
   @CsvSource({
+    "basics, 9",
     "commands, 21",
     "files, 20",
     "urls, 7",
@@ -72,7 +73,7 @@ class E2bSdkTest {
     "interpreter, 7"
   })
   void sdkProgramsPass(String area, int tests) throws IOException, InterruptedException {
-    if (List.of("lifecycle", "ports", "domain", "interpreter").contains(area)) {
+    if (List.of("basics", "lifecycle", "ports", "domain", "interpreter").contains(area)) {
       E2bSdkFixture.refuseWithoutPythonInTheImage();
     }
     ProgramResult ended =

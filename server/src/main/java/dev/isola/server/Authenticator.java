@@ -10,6 +10,7 @@ import dev.isola.spi.error.Fault;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.eclipse.jetty.server.Request;
 
 /** Authenticates requests by their key and checks the scope. Counts failed attempts per address. */
@@ -25,16 +26,19 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
       return Optional.empty();
     }
     Scope needed = route.scope().get();
-    List<String> credentials =
-        route.dialect().secrets(header -> RequestLogEntry.values(request, header));
+    Function<String, List<String>> headers = header -> RequestLogEntry.values(request, header);
+    List<String> credentials = route.dialect().secrets(headers);
     String remote = Request.getRemoteAddr(request);
     if (!credentials.isEmpty()) {
       rateLimiter.checkNotBlocked(remote);
     }
+    Optional<String> sandbox = Optional.ofNullable(path.get("id"));
     Optional<ApiKey> key =
-        credentials.size() == 1
-            ? route.dialect().key(credentials.getFirst(), Optional.ofNullable(path.get("id")), keys)
-            : Optional.empty();
+        switch (credentials.size()) {
+          case 0 -> route.dialect().anonymousKey(headers, sandbox);
+          case 1 -> route.dialect().key(credentials.getFirst(), sandbox, keys);
+          default -> Optional.empty();
+        };
     if (key.isEmpty()) {
       if (!credentials.isEmpty()) {
         rateLimiter.recordAuthFailure(remote);

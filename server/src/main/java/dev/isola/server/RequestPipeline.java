@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -43,6 +44,7 @@ import org.eclipse.jetty.util.Callback;
 final class RequestPipeline extends Handler.Abstract {
   private final Routes routes;
   private final HostOriginFilter hostFilter;
+  private final Set<String> idSuffixes;
   private final Supplier<String> ids;
   private final AccessLog requests;
   private final HttpServerOptions options;
@@ -62,6 +64,10 @@ final class RequestPipeline extends Handler.Abstract {
       Log log) {
     this.routes = routes;
     this.hostFilter = hostFilter;
+    idSuffixes =
+        routes.extensions().stream()
+            .flatMap(one -> one.idSuffixes().stream())
+            .collect(Collectors.toUnmodifiableSet());
     this.ids = ids;
     this.requests = requests;
     this.options = options;
@@ -151,7 +157,7 @@ final class RequestPipeline extends Handler.Abstract {
     String sentPath = request.getHttpURI().getPath();
     List<String> hosts = RequestLogEntry.values(request, "Host");
     Optional<HostOriginFilter.PreviewTarget> target =
-        hostFilter.targetFromHost(hosts).or(() -> targetFromHeaders(request, hosts));
+        hostFilter.targetFromHost(hosts, idSuffixes).or(() -> targetFromHeaders(request, hosts));
     firstFromExtensions(
             one -> one.dialect(header -> RequestLogEntry.values(request, header), target))
         .ifPresent(dialect -> logEntry.dialect = dialect);

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -91,6 +92,11 @@ class ApiExtensionTest {
     }
 
     @Override
+    public Set<String> idSuffixes() {
+      return Set.of("-sample");
+    }
+
+    @Override
     public Optional<String> path(HostOriginFilter.PreviewTarget target, String path) {
       return target.port() == PORT
           ? Optional.of("/inside/" + target.sandbox() + path)
@@ -158,6 +164,17 @@ class ApiExtensionTest {
       assertThat(get("/hello", headers).json()).isEqualTo(Map.of("id", "abc", "what", "hello"));
       headers.put("Origin", "http://evil.example");
       assertThat(get("/hello", headers).status()).as("cross-origin").isEqualTo(403);
+    }
+  }
+
+  @Test
+  void hostWithASuffixThatNoExtensionListsIsUnknown() throws IOException {
+    Map<String, String> headers = new HashMap<>(Map.of(KEY, testServer.use));
+    headers.put("Host", PORT + "-abc-sample.localhost");
+    assertThat(get("/hello", headers).json()).isEqualTo(Map.of("id", "abc", "what", "hello"));
+    for (String name : List.of("abc-other", "abc-sample-sample", "abc-", "-sample")) {
+      headers.put("Host", PORT + "-" + name + ".localhost");
+      assertThat(get("/hello", headers).status()).as(name).isEqualTo(403);
     }
   }
 

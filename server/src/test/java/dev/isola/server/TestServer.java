@@ -223,7 +223,7 @@ public final class TestServer implements AutoCloseable {
   }
 
   /** Stops the server. Its sandboxes keep running for the next server. */
-  void stop() {
+  public void stop() {
     server.close();
     engine.close();
     health.close();

@@ -133,6 +133,8 @@ public final class ConfigKeys {
       ConfigKey.of("e2b.network", new EnumType<>(NetworkMode.class), NetworkMode.NONE);
   public static final ConfigKey<Optional<String>> E2B_DOMAIN =
       ConfigKey.of("e2b.domain", new ScalarTypes.DomainName(), Optional.empty());
+  public static final ConfigKey<Boolean> E2B_ALLOW_INSECURE =
+      ConfigKey.of("e2b.allow_insecure", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Path> DATA =
       ConfigKey.of("data", new ScalarTypes.Folder(), MachineInfo::dataFolder);
 
@@ -186,6 +188,7 @@ public final class ConfigKeys {
           LOG_FORMAT,
           E2B_NETWORK,
           E2B_DOMAIN,
+          E2B_ALLOW_INSECURE,
           DATA);
 
   private ConfigKeys() {}

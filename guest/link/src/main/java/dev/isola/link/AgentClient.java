@@ -23,33 +23,32 @@ import org.jspecify.annotations.Nullable;
  */
 final class AgentClient implements AutoCloseable {
   private final SandboxId id;
-  private final AgentConnector connector;
+  private final ConnectionSource source;
   private final Secret secret;
   private final LinkTimeouts timeouts;
   private final Supplier<Optional<Exit>> observedExit;
   private final ReentrantLock connecting = new ReentrantLock();
   private volatile @Nullable AgentConnection current;
-  private volatile @Nullable AgentChannel handshakeChannel;
   private volatile @Nullable String goneReason;
   private volatile SandboxState state = SandboxState.RUNNING;
   private volatile boolean closed;
   private volatile boolean connectedBefore;
 
-  AgentClient(SandboxId id, AgentConnector connector, Secret secret, LinkTimeouts timeouts) {
-    this(id, connector, secret, timeouts, Optional::empty);
+  AgentClient(SandboxId id, AgentEndpoint endpoint, Secret secret, LinkTimeouts timeouts) {
+    this(id, endpoint, secret, timeouts, Optional::empty);
   }
 
   AgentClient(
       SandboxId id,
-      AgentConnector connector,
+      AgentEndpoint endpoint,
       Secret secret,
       LinkTimeouts timeouts,
       Supplier<Optional<Exit>> observedExit) {
     this.id = id;
-    this.connector = connector;
     this.secret = secret;
     this.timeouts = timeouts;
     this.observedExit = observedExit;
+    this.source = ConnectionSource.of(endpoint, this::authenticate);
   }
 
   /**
@@ -75,23 +74,25 @@ final class AgentClient implements AutoCloseable {
       connection
           .closeReason()
           .filter(closeReason -> closeReason.kind() == CloseReason.Kind.GONE)
-          .ifPresent(closeReason -> goneReason = closeReason.message());
+          .ifPresent(closeReason -> setGone(closeReason.message()));
     }
     return Optional.ofNullable(goneReason);
+  }
+
+  /** Also stops waiting for the agent. */
+  private void setGone(String reason) {
+    goneReason = reason;
+    source.close();
   }
 
   /** Makes every further call throw {@link dev.isola.spi.error.Gone}. */
   void markGone(String reason) {
     if (goneReason().isEmpty()) {
-      goneReason = reason;
+      setGone(reason);
     }
     AgentConnection connection = current;
     if (connection != null) {
       connection.markGone(reason);
-    }
-    AgentChannel pending = handshakeChannel;
-    if (pending != null) {
-      pending.close(); // no handshake will complete there
     }
   }
 
@@ -220,10 +221,16 @@ final class AgentClient implements AutoCloseable {
     return closed;
   }
 
+  boolean isConnected() {
+    AgentConnection connection = current;
+    return connection != null && !connection.isClosed();
+  }
+
   /** Closes the connection; the sandbox keeps running. */
   @Override
   public void close() {
     closed = true;
+    source.close();
     AgentConnection connection = current;
     if (connection != null) {
       connection.close();
@@ -242,14 +249,14 @@ final class AgentClient implements AutoCloseable {
         throw last; // no time left for another attempt
       }
       try {
-        return performHandshake(left);
+        return source.next(left);
       } catch (ClosedByInterruptException e) {
         throw CloseReason.cancelled(id, "connecting");
       } catch (AgentAbsentException e) {
         String reason = String.valueOf(e.getMessage());
         last = CloseReason.gone(id, reason);
         if (e.isPermanent() || (connectedBefore && spent >= timeouts.absenceTimeout().toNanos())) {
-          goneReason = reason;
+          setGone(reason);
           throw last;
         }
       } catch (ConnectionLostException e) {
@@ -265,19 +272,10 @@ final class AgentClient implements AutoCloseable {
     }
   }
 
-  private AgentConnection performHandshake(Duration left) throws IOException {
-    AgentChannel channel = connector.open(left);
+  private AgentConnection authenticate(AgentChannel channel, Duration left) throws IOException {
     Duration timeout =
         left.compareTo(timeouts.handshakeTimeout()) < 0 ? left : timeouts.handshakeTimeout();
-    handshakeChannel = channel;
-    try {
-      if (goneReason != null) {
-        channel.close(); // the sandbox ended in the meantime
-      }
-      return AgentConnection.open(id, channel, secret, timeouts.withHandshakeTimeout(timeout));
-    } finally {
-      handshakeChannel = null;
-    }
+    return AgentConnection.open(id, channel, secret, timeouts.withHandshakeTimeout(timeout));
   }
 
   private void requireRunning() {

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * Opens a channel to one agent. Called by one thread at a time, whenever there is no live
- * connection.
+ * Opens a channel to one agent that listens. Called by one thread at a time, whenever there is no
+ * live connection.
  */
 @FunctionalInterface
-public interface AgentConnector {
+public non-sealed interface AgentConnector extends AgentEndpoint {
   /**
    * Opens a channel.
    *

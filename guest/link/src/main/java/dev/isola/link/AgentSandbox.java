@@ -48,7 +48,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private AgentSandbox(Builder builder) {
     client =
         new AgentClient(
-            builder.id, builder.connector, builder.secret, builder.timeouts, builder.observedExit);
+            builder.id, builder.endpoint, builder.secret, builder.timeouts, builder.observedExit);
     executions = new AgentExecutions(client, builder.timeout);
     files = new AgentFiles(client);
     usage = builder.usage.apply(this::usage);
@@ -62,8 +62,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
    *
    * @param secret from the agent's boot record
    */
-  public static Builder builder(SandboxId id, AgentConnector connector, Secret secret) {
-    return new Builder(id, connector, secret);
+  public static Builder builder(SandboxId id, AgentEndpoint endpoint, Secret secret) {
+    return new Builder(id, endpoint, secret);
   }
 
   @Override
@@ -272,7 +272,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   /** Builds a sandbox. */
   public static final class Builder {
     private final SandboxId id;
-    private final AgentConnector connector;
+    private final AgentEndpoint endpoint;
     private final Secret secret;
     private Set<Class<? extends Capability>> declared = Set.of();
     private Map<Class<? extends Capability>, Capability> providerCapabilities = Map.of();
@@ -283,9 +283,9 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private LinkTimeouts timeouts = LinkTimeouts.DEFAULT;
     private Supplier<Optional<Exit>> observedExit = Optional::empty;
 
-    private Builder(SandboxId id, AgentConnector connector, Secret secret) {
+    private Builder(SandboxId id, AgentEndpoint endpoint, Secret secret) {
       this.id = id;
-      this.connector = connector;
+      this.endpoint = endpoint;
       this.secret = secret;
     }
 

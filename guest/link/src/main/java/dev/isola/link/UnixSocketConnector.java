@@ -7,10 +7,7 @@ import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
-import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,9 +18,6 @@ import java.util.concurrent.locks.LockSupport;
 public final class UnixSocketConnector implements AgentConnector {
   /** Longest path the kernel accepts, without its NUL. */
   static final int PATH_MAX = 107;
-
-  /** Large enough for whole frames; the kernel caps it. */
-  private static final int SEND_BUFFER = 4 << 20;
 
   private static final long PAUSE_NANOS = 1_000_000;
 
@@ -66,9 +60,8 @@ public final class UnixSocketConnector implements AgentConnector {
     while (true) {
       SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
       try {
-        channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER);
         channel.connect(UnixDomainSocketAddress.of(path));
-        return new SocketAgentChannel(channel);
+        return SocketAgentChannel.of(channel);
       } catch (ConnectException e) {
         channel.close();
         throw new AgentAbsentException("no agent listens on " + path, e);
@@ -94,43 +87,5 @@ public final class UnixSocketConnector implements AgentConnector {
   @Override
   public String toString() {
     return "unix:" + path;
-  }
-
-  private record SocketAgentChannel(SocketChannel channel) implements AgentChannel {
-    @Override
-    public int read(ByteBuffer target) throws IOException {
-      return channel.read(target);
-    }
-
-    @Override
-    public void write(ByteBuffer source) throws IOException {
-      while (source.hasRemaining()) {
-        channel.write(source);
-      }
-    }
-
-    @Override
-    public long transfer(FileChannel source, long position, int count) throws IOException {
-      return source.transferTo(position, count, channel);
-    }
-
-    @Override
-    public boolean isConnectionOriented() {
-      return true;
-    }
-
-    @Override
-    public boolean supportsVirtualThreads() {
-      return true;
-    }
-
-    @Override
-    public void close() {
-      try {
-        channel.close();
-      } catch (IOException ignored) {
-        // Nothing else can be done.
-      }
-    }
   }
 }

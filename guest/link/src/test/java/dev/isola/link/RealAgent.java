@@ -19,7 +19,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
@@ -43,30 +45,42 @@ final class RealAgent implements AutoCloseable {
   final Path socket;
   final long pid;
   final AgentSandbox sandbox;
+  private final boolean dials;
 
   RealAgent() throws IOException {
     this(record -> record.linger(Duration.ofSeconds(20)));
   }
 
   RealAgent(UnaryOperator<BootRecord.Builder> more) throws IOException {
+    this(more, false);
+  }
+
+  /** Starts an agent that dials the server instead of listening. */
+  static RealAgent dialling() throws IOException {
+    return new RealAgent(UnaryOperator.identity(), true);
+  }
+
+  private RealAgent(UnaryOperator<BootRecord.Builder> more, boolean dials) throws IOException {
+    this.dials = dials;
     folder = Files.createTempDirectory("isola-link");
     root = Files.createDirectory(folder.resolve("root"));
     socket = folder.resolve("agent.sock");
     BootRecord.Builder record =
-        BootRecord.builder(id, secret)
-            .socket(socket)
-            .confine(root, "/workspace")
-            .deadline(Duration.ofMinutes(5));
+        BootRecord.builder(id, secret).confine(root, "/workspace").deadline(Duration.ofMinutes(5));
+    if (!dials) {
+      record.socket(socket);
+    }
     pid = boot(more.apply(record).build());
     sandbox = connect(LinkTimeouts.DEFAULT);
   }
 
   /** Returns another handle with its own connection. */
-  AgentSandbox connect(LinkTimeouts options) {
-    return AgentSandbox.builder(id, new UnixSocketConnector(socket), secret)
-        .capabilities(ALL)
-        .timeouts(options)
-        .build();
+  AgentSandbox connect(LinkTimeouts options) throws IOException {
+    AgentEndpoint endpoint =
+        dials
+            ? UnixSocketAcceptor.bind(socket, path -> {}, this::alive)
+            : new UnixSocketConnector(socket);
+    return AgentSandbox.builder(id, endpoint, secret).capabilities(ALL).timeouts(options).build();
   }
 
   /** Reads /proc; a zombie counts as ended. */
@@ -79,8 +93,9 @@ final class RealAgent implements AutoCloseable {
   private long boot(BootRecord record) throws IOException {
     Path binary =
         AgentBinary.install(Path.of(System.getProperty("java.io.tmpdir"), "isola-link-test"));
-    Process process =
-        new ProcessBuilder(
+    List<String> words =
+        new ArrayList<>(
+            List.of(
                 binary.toString(),
                 "--boot-fd",
                 "0",
@@ -88,9 +103,12 @@ final class RealAgent implements AutoCloseable {
                 "--instance",
                 "test",
                 "--sandbox",
-                id.value())
-            .redirectError(ProcessBuilder.Redirect.DISCARD)
-            .start();
+                id.value()));
+    if (dials) {
+      words.addAll(List.of("--dial", "unix:" + socket));
+    }
+    Process process =
+        new ProcessBuilder(words).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     try (OutputStream out = process.getOutputStream()) {
       out.write(record.encode());
     }

@@ -1,42 +1,36 @@
 package dev.isola.host.launch;
 
+import dev.isola.link.UnixSocketAcceptor;
 import dev.isola.link.local.SandboxFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
 
 /**
- * The folder that a sandbox shares with the host for the agent's socket, used when no descriptor
- * can be passed. The sandbox can write to it only during boot; later it could replace its socket
- * with a link to another socket of the host.
+ * The folder with the socket that the agent of a sandbox dials. It is read-only in the sandbox,
+ * where a guest process could otherwise put a socket of its own in place of the server's.
  */
 record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
   /** The name of the socket in the folder. */
   static final String SOCKET = "agent";
 
-  private static final int CLOSED = 0711;
-  private static final int OPEN = 0700;
+  private static final int FOLDER_MODE = 0711;
+  private static final int SOCKET_MODE = 0600;
 
   Path path() {
     return folder.path().resolve("run");
   }
 
-  /** Creates the folder and a symbolic link to the socket at the path where clients expect it. */
-  void create() throws IOException {
-    Files.createDirectory(path());
-    Files.createSymbolicLink(folder.socket(), Path.of(path().getFileName().toString(), SOCKET));
+  /** Binds the socket, creating the folder if necessary. Only root of the sandbox can dial it. */
+  UnixSocketAcceptor bind(BooleanSupplier alive) throws IOException {
+    Files.createDirectories(path());
+    Files.setAttribute(path(), "unix:mode", FOLDER_MODE);
+    return UnixSocketAcceptor.bind(path().resolve(SOCKET), this::grant, alive);
   }
 
-  /** Lets the agent create its socket, after removing that of a previous run. */
-  void open() throws IOException {
-    Files.deleteIfExists(path().resolve(SOCKET));
-    Files.setAttribute(path(), "unix:mode", OPEN);
-    users.chown(path());
-  }
-
-  /** Revokes the sandbox's write access. */
-  void close() throws IOException {
-    SandboxUserIds.SERVER.chown(path());
-    Files.setAttribute(path(), "unix:mode", CLOSED);
+  private void grant(Path socket) throws IOException {
+    Files.setAttribute(socket, "unix:mode", SOCKET_MODE);
+    users.chown(socket);
   }
 }

@@ -41,7 +41,6 @@ record BootPlanner(
     IoSettings io) {
   private static final int RLIMIT_NPROC = 6;
   private static final int RLIMIT_NOFILE = 7;
-  private static final int LISTEN_FD = 3;
   private static final long MEGABYTE = 1 << 20;
 
   /** The OOM killer picks the agent only if nothing else is left. */
@@ -83,10 +82,10 @@ record BootPlanner(
     if (disks.available()) {
       words.add("--own-disk");
     }
-    int descriptor = LISTEN_FD;
-    if (isolator.socketFolder().isEmpty()) {
-      plan.step("listen", folder.socket().toString(), Integer.toString(descriptor));
-      words.addAll(List.of("--listen-fd", Integer.toString(descriptor++)));
+    words.addAll(
+        List.of("--dial", "unix:" + Isolator.SOCKET_FOLDER + "/" + AgentSocketFolder.SOCKET));
+    int descriptor = Isolator.FIRST_DESCRIPTOR;
+    if (!isolator.hasOwnKernel()) {
       descriptor = events(plan, words, "--memory-events-fd", group.memoryEvents(), descriptor);
       descriptor = events(plan, words, "--process-events-fd", group.processEvents(), descriptor);
     }
@@ -106,13 +105,11 @@ record BootPlanner(
     if (!isolator.hasOwnKernel()) {
       SysfsView.plan(plan, group, users, spec.limits().cpu());
     }
+    String socketFolder = new AgentSocketFolder(folder, users).path().toString();
+    plan.step("bind", socketFolder, Isolator.SOCKET_FOLDER, "ro");
     if (isolator.hasOwnKernel()) {
       plan.step("beside", new WritableLayer(folder).path().toString(), "layer");
-    }
-    if (isolator.socketFolder().isPresent()) {
-      AgentSocketFolder shared = new AgentSocketFolder(folder, users);
-      shared.create();
-      plan.step("bind", shared.path().toString(), isolator.socketFolder().get());
+      plan.step("beside", socketFolder, "run");
     }
     plan.step("lock");
     plan.boot(bootRecord(booting, image).encode());
@@ -122,7 +119,13 @@ record BootPlanner(
     isolator.plan(
         plan,
         new Isolator.StagedSandbox(
-            spec, folder, users, network.mode(), image.isPresent(), words, descriptor - LISTEN_FD));
+            spec,
+            folder,
+            users,
+            network.mode(),
+            image.isPresent(),
+            words,
+            descriptor - Isolator.FIRST_DESCRIPTOR));
     return plan.encode();
   }
 
@@ -194,9 +197,6 @@ record BootPlanner(
             .diskLimit(disks.available() ? 0 : spec.limits().diskMb() * MEGABYTE)
             .processors(VisibleCpus.of(spec.limits().cpu()))
             .seccomp(!Containment.sharesHostFolders(spec));
-    isolator
-        .socketFolder()
-        .ifPresent(inside -> boot.socket(Path.of(inside, AgentSocketFolder.SOCKET)));
     if (image.isPresent()
         && SandboxUserIds.rangesAvailable()) { // the host's root has its own users
       boot.sudo();

@@ -8,6 +8,7 @@ import dev.isola.host.image.ImageStore;
 import dev.isola.host.layer.ForkStepListener;
 import dev.isola.host.layer.LayerStore;
 import dev.isola.host.network.BridgeNetwork;
+import dev.isola.link.AgentEndpoint;
 import dev.isola.link.ChangeTracking;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.AgentProcess;
@@ -57,6 +58,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * Boots sandboxes with a private root, isolated by an {@link Isolator}: control groups enforce
@@ -269,28 +271,20 @@ public final class IsolatedBooter implements Booter {
   }
 
   @Override
+  public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
+      throws IOException {
+    return new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id)).bind(alive);
+  }
+
+  @Override
   public AgentProcess boot(BootRequest booting) throws IOException {
     orphans.sweepOnce();
     SandboxId id = booting.spec().id();
     try (Launcher.Session session = launcher.open(id)) { // starts while the plan is assembled
       byte[] plan = planner.plan(booting);
       save(planFile(booting.folder()), plan);
-      return finish(session, id, booting.folder(), plan, booting.timeout());
+      return session.boot(id, plan, booting.timeout());
     }
-  }
-
-  private AgentProcess finish(
-      Launcher.Session session, SandboxId id, SandboxFolder folder, byte[] plan, Duration timeout)
-      throws IOException {
-    if (isolator.socketFolder().isEmpty()) {
-      return session.boot(id, plan, timeout);
-    }
-    AgentSocketFolder shared =
-        new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id));
-    shared.open();
-    AgentProcess process = session.boot(id, plan, timeout);
-    shared.close();
-    return process;
   }
 
   @Override
@@ -301,7 +295,7 @@ public final class IsolatedBooter implements Booter {
     byte[] plan = Files.readAllBytes(planFile(folder));
     new Workspace(folder, SandboxUserIds.of(context.instance(), id), layers).clearAnchor();
     try (Launcher.Session session = launcher.open(id)) {
-      return finish(session, id, folder, plan, timeout);
+      return session.boot(id, plan, timeout);
     }
   }
 

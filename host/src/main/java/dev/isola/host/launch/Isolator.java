@@ -15,7 +15,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -30,6 +29,15 @@ public interface Isolator {
    * {@link #LAYER} and miss later changes.
    */
   String STAGED_LAYER = "/tmp/layer";
+
+  /** The folder inside the sandbox with the socket that the agent dials. */
+  String SOCKET_FOLDER = "/.isola/run";
+
+  /**
+   * Where the launcher provides the folder of the agent's socket to a kernel in user space, which
+   * would not see the socket of the next server in a folder of the root.
+   */
+  String STAGED_SOCKET = "/tmp/run";
 
   /** An empty file and an empty folder on the stage, for masking. */
   String STAGED_EMPTY_FILE = "/tmp/empty";
@@ -88,14 +96,6 @@ public interface Isolator {
 
   /** Reports whether the isolator works on this host. Fast; leaves nothing behind. */
   Health health();
-
-  /**
-   * Returns the folder inside the sandbox in which the agent creates its socket, for isolators that
-   * cannot pass a listening descriptor.
-   */
-  default Optional<String> socketFolder() {
-    return Optional.empty();
-  }
 
   /**
    * Reports whether a sandbox has a kernel in user space and is a single program to the host. The

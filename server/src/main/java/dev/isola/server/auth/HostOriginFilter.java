@@ -22,7 +22,9 @@ public final class HostOriginFilter {
   /** The names beneath a domain that E2B's clients call. */
   private static final List<String> SERVICES = List.of("api.", "sandbox.");
 
-  private static final Pattern PREVIEW = Pattern.compile("([0-9]{1,5})-([a-z0-9]{1,32})\\.(.+)");
+  private static final Pattern PREVIEW =
+      Pattern.compile(
+          "(?<port>[0-9]{1,5})-(?<sandbox>[a-z0-9]{1,32})(?<suffix>|-[a-z0-9]{1,32})\\.(?<domain>.+)");
 
   private final Set<String> names = new HashSet<>(LOOPBACK);
   private final Set<String> domains = new HashSet<>(Set.of("localhost"));
@@ -150,19 +152,25 @@ public final class HostOriginFilter {
   /**
    * Returns the port of a sandbox that the host names: {@code PORT-SANDBOX.DOMAIN} in one of the
    * server's domains. Names of the server itself take precedence.
+   *
+   * @param idSuffixes what may follow the id of the sandbox
    */
-  public Optional<PreviewTarget> targetFromHost(List<String> hosts) {
+  public Optional<PreviewTarget> targetFromHost(List<String> hosts, Set<String> idSuffixes) {
     if (hosts.size() != 1) {
       return Optional.empty();
     }
     String host = hosts.getFirst().toLowerCase(Locale.ROOT);
     Optional<String> name = name(host).filter(one -> !isOwnName(one));
     Matcher matcher = PREVIEW.matcher(name.orElse(""));
-    if (!matcher.matches() || !domains.contains(matcher.group(3))) {
+    if (!matcher.matches() || !domains.contains(matcher.group("domain"))) {
       return Optional.empty();
     }
-    return Optional.of(
-        new PreviewTarget(host, Integer.parseInt(matcher.group(1)), matcher.group(2)));
+    String suffix = matcher.group("suffix");
+    return suffix.isEmpty() || idSuffixes.contains(suffix)
+        ? Optional.of(
+            new PreviewTarget(
+                host, Integer.parseInt(matcher.group("port")), matcher.group("sandbox")))
+        : Optional.empty();
   }
 
   private static SandboxException forbidden(String header, String what) {

@@ -40,6 +40,17 @@ public interface ApiDialect {
   Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys);
 
   /**
+   * Returns the key of a request without a credential; empty if the request needs one.
+   *
+   * @param headers returns all values of a header
+   * @param sandbox the sandbox id in the path, if any
+   */
+  default Optional<ApiKey> anonymousKey(
+      Function<String, List<String>> headers, Optional<String> sandbox) {
+    return Optional.empty();
+  }
+
+  /**
    * Renders an error.
    *
    * @param sandbox the sandbox id of the request, if any

@@ -4,6 +4,7 @@ import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.PortCredentials;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -32,6 +33,14 @@ public interface ApiExtension {
    * none.
    */
   Optional<PortName> port(Function<String, List<String>> headers);
+
+  /**
+   * Returns what clients of this API may append to the id of a sandbox in a host name, such as
+   * {@code -suffix}: a dash, then lower-case letters and digits.
+   */
+  default Set<String> idSuffixes() {
+    return Set.of();
+  }
 
   /**
    * Returns the path of the route that handles a port in place of the sandbox; empty if the request

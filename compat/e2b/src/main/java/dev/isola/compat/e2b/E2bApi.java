@@ -10,7 +10,9 @@ import dev.isola.compat.e2b.create.CreateRequestMapper;
 import dev.isola.compat.e2b.envd.EnvdRoutes;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.compat.e2b.model.E2bSandboxIds;
 import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.compat.e2b.model.InsecureAccess;
 import dev.isola.compat.e2b.template.BaseImageBuilder;
 import dev.isola.compat.e2b.template.E2bTagRoutes;
 import dev.isola.compat.e2b.template.E2bTemplateRoutes;
@@ -26,6 +28,7 @@ import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -86,6 +89,11 @@ public final class E2bApi implements ApiExtension {
   }
 
   @Override
+  public Set<String> idSuffixes() {
+    return Set.of(E2bSandboxIds.SUFFIX);
+  }
+
+  @Override
   public Optional<String> path(HostOriginFilter.PreviewTarget target, String path) {
     return isEnvd(target)
         ? Optional.of(EnvdRoutes.PREFIX + target.sandbox() + path)
@@ -124,7 +132,8 @@ public final class E2bApi implements ApiExtension {
             new E2bSandboxListRoutes(context, view).routes(),
             new E2bSnapshotRoutes(context, templates, view).routes(),
             new E2bMetricsRoutes(context).routes(),
-            new EnvdRoutes(context, keys).routes())
+            new EnvdRoutes(context, keys, new InsecureAccess(context, settings.allowInsecure()))
+                .routes())
         .flatMap(List::stream)
         .toList();
   }

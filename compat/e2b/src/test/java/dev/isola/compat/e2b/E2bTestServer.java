@@ -32,6 +32,22 @@ final class E2bTestServer {
       ProviderFactory factory,
       Function<ServerContext, HttpServerOptions> options,
       Map<String, String> config) {
+    return open(folder, factory, options, config, NetworkMode.NONE, false);
+  }
+
+  /** Opens a server whose operator allows sandboxes that need no token. */
+  static TestServer openInsecure(
+      Path folder, ProviderFactory factory, Map<String, String> config, NetworkMode network) {
+    return open(folder, factory, context -> HttpServerOptions.NONE, config, network, true);
+  }
+
+  private static TestServer open(
+      Path folder,
+      ProviderFactory factory,
+      Function<ServerContext, HttpServerOptions> options,
+      Map<String, String> config,
+      NetworkMode network,
+      boolean insecure) {
     return new TestServer(
         folder,
         Duration.ofSeconds(30),
@@ -44,7 +60,7 @@ final class E2bTestServer {
                     context,
                     keys,
                     new E2bSettings(
-                        factory.name(), NetworkMode.NONE, Optional.of(stored), Optional.empty()),
+                        factory.name(), network, Optional.of(stored), Optional.empty(), insecure),
                     ImageService.NONE)));
   }
 }

@@ -130,6 +130,28 @@ class EnvdTest {
   }
 
   @Test
+  void firstPythonClientsReceiveOnlyTheFieldsTheyKnow() throws IOException {
+    String path = "{\"path\":\"/workspace/known\"}";
+    assertThat(call("/filesystem.Filesystem/MakeDir", path).text())
+        .contains("\"path\":\"/workspace/known\"", "\"size\"", "\"owner\"");
+    Map<String, String> headers = headers(sandbox);
+    headers.put("Content-Type", "application/json");
+    headers.put("User-Agent", "connect-python");
+    for (String method : List.of("Stat", "ListDir")) {
+      String asked = method.equals("Stat") ? path : "{\"path\":\"/workspace\"}";
+      String text =
+          testServer
+              .client("")
+              .send("POST", "/filesystem.Filesystem/" + method, headers, asked.getBytes(UTF_8))
+              .text();
+      assertThat(text)
+          .contains(
+              "{\"name\":\"known\",\"type\":\"FILE_TYPE_DIRECTORY\",\"path\":\"/workspace/known\"}")
+          .doesNotContain("size", "mode");
+    }
+  }
+
+  @Test
   void processStreamsStartOutputAndEnd() throws IOException {
     List<String> frames = frames("/process.Process/Start", start("echo out; exit 3"));
     assertThat(frames.getFirst()).matches("0\\{\"event\":\\{\"start\":\\{\"pid\":[0-9]+}}}");

@@ -48,16 +48,17 @@ public final class AgentStarter {
   }
 
   /**
-   * Starts an agent and returns once it listens.
+   * Starts an agent that dials {@code folder.socket()} and returns once it is ready.
    *
    * @throws dev.isola.spi.error.ProviderUnavailable with {@code SPAWN_FAILED} and the agent's
    *     message
    * @throws dev.isola.spi.error.DeadlineExceeded when it does not start in time
    */
-  public AgentProcess start(SandboxId id, BootRecord boot, Duration timeout) {
+  public AgentProcess start(SandboxId id, BootRecord boot, SandboxFolder folder, Duration timeout) {
     List<String> command = new ArrayList<>(wrapper);
     command.addAll(
         List.of(binary().toString(), "--detach", "--instance", instance, "--sandbox", id.value()));
+    command.addAll(List.of("--dial", "unix:" + folder.socket()));
     return start(id, command, boot.encode(), timeout);
   }
 

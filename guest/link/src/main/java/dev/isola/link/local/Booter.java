@@ -1,6 +1,8 @@
 package dev.isola.link.local;
 
+import dev.isola.link.AgentEndpoint;
 import dev.isola.link.ChangeTracking;
+import dev.isola.link.UnixSocketAcceptor;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
@@ -11,10 +13,14 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /** The provider-specific part of a local provider: boots sandboxes. */
 public interface Booter extends AutoCloseable {
@@ -79,8 +85,24 @@ public interface Booter extends AutoCloseable {
   }
 
   /**
-   * Boots a sandbox: starts an agent that listens on {@code folder.socket()} and has the record's
-   * secret. Returns once it listens. When this throws, {@link #release} is called.
+   * Returns how the server and the agent of a sandbox find each other; by default the agent dials
+   * {@code folder.socket()}. The socket exists from now on, so this is called before {@link #boot}
+   * and when the server attaches to the sandbox.
+   *
+   * @param alive reports whether the agent's process exists
+   */
+  default AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
+      throws IOException {
+    return UnixSocketAcceptor.bind(folder.socket(), Booter::restrictToOwner, alive);
+  }
+
+  private static void restrictToOwner(Path socket) throws IOException {
+    Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
+  }
+
+  /**
+   * Boots a sandbox: starts an agent that has the record's secret and uses the {@link #endpoint}.
+   * Returns once it is ready. When this throws, {@link #release} is called.
    */
   AgentProcess boot(BootRequest request) throws IOException;
 

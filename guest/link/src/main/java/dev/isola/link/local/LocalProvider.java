@@ -1,5 +1,6 @@
 package dev.isola.link.local;
 
+import dev.isola.link.AgentEndpoint;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
 import dev.isola.link.LinkTimeouts;
@@ -169,13 +170,13 @@ public final class LocalProvider implements Provider {
             folder,
             BootRecord.newSecret());
     record.writeNew(folder.record());
+    AgentSandbox sandbox = sandbox(new StoredSandbox(folder, record), LinkTimeouts.DEFAULT);
+    attached.put(spec.id(), sandbox);
     AgentProcess agent =
         booter.boot(new BootRequest(spec, record, folder, layers, spec.startupTimeout()));
     record = record.withAgent(agent);
-    AgentSandbox sandbox = sandbox(new StoredSandbox(folder, record), LinkTimeouts.DEFAULT);
     Thread.startVirtualThread(() -> connectEarly(sandbox));
     record.write(folder.record());
-    attached.put(spec.id(), sandbox);
     sandbox.connect();
     booter.verify(new BootedSandbox(sandbox, folder, agent));
     SandboxInitializer.initialize(
@@ -260,10 +261,7 @@ public final class LocalProvider implements Provider {
   }
 
   private AgentSandbox sandbox(StoredSandbox stored, LinkTimeouts timeouts) {
-    return AgentSandbox.builder(
-            stored.record().id(),
-            new UnixSocketConnector(stored.folder().socket()),
-            stored.record().secret())
+    return AgentSandbox.builder(stored.record().id(), endpoint(stored), stored.record().secret())
         .capabilities(booter.capabilities())
         .providerCapabilities(providerCapabilities(stored.record().id()))
         .usageDecorator(agent -> booter.adjustUsage(stored.record().id(), agent))
@@ -272,6 +270,25 @@ public final class LocalProvider implements Provider {
         .commandTimeout(stored.record().commandTimeout())
         .timeouts(timeouts)
         .build();
+  }
+
+  private AgentEndpoint endpoint(StoredSandbox stored) {
+    SandboxId id = stored.record().id();
+    try {
+      return booter.endpoint(id, stored.folder(), () -> isAlive(id));
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the socket of sandbox " + id + " cannot be created: " + e.getMessage(),
+              "check the free space and permissions of " + store.path())
+          .sandbox(id)
+          .exception(e);
+    }
+  }
+
+  /** Reads the record anew, because a restart replaces the agent. */
+  private boolean isAlive(SandboxId id) {
+    return store.find(id).filter(found -> found.record().isAlive()).isPresent();
   }
 
   /** Returns the capabilities of a sandbox that its agent alone does not have. */
@@ -367,6 +384,10 @@ public final class LocalProvider implements Provider {
   }
 
   private void cleanUp(SandboxId id, Exception cause) {
+    AgentSandbox unfinished = attached.remove(id);
+    if (unfinished != null) {
+      unfinished.close(); // the destruction has shorter timeouts
+    }
     try {
       destroyLocked(id, DestroyOptions.FORCE);
     } catch (SandboxException e) {

@@ -69,14 +69,13 @@ final class ExampleBooter implements Booter {
     Files.createDirectory(request.record().workspace());
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), request.record().secret())
-            .socket(request.folder().socket())
             .lock(request.folder().lock())
             .confine(request.record().workspace(), spec.workspaceMount())
             .cwd(spec.workingFolder())
             .env(spec.environment());
     spec.deadline().ifPresent(boot::deadline);
     spec.linger().ifPresent(boot::linger);
-    return starter.start(spec.id(), boot.build(), request.timeout());
+    return starter.start(spec.id(), boot.build(), request.folder(), request.timeout());
   }
 
   @Override

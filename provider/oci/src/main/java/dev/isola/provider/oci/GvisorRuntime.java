@@ -30,11 +30,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
-/**
- * gVisor: a kernel in user space between the sandbox and the host's kernel. It passes no
- * descriptors except the first three, so the agent creates its socket in a folder shared with the
- * host.
- */
+/** gVisor: a kernel in user space between the sandbox and the host's kernel. */
 final class GvisorRuntime implements OciRuntime {
   static final String NAME = "gvisor";
 
@@ -78,10 +74,10 @@ final class GvisorRuntime implements OciRuntime {
     return GvisorRelease.VERSION_OUTPUT;
   }
 
-  /** With older releases a sandbox that may create its socket on the host can also open others. */
+  /** With older releases a sandbox that may open a socket of the host can also create others. */
   @Override
   public List<Vulnerability> vulnerabilities() {
-    return List.of(Vulnerability.fixedIn("no --host-uds=create", "20221219"));
+    return List.of(Vulnerability.fixedIn("no --host-uds=open", "20221219"));
   }
 
   @Override
@@ -105,15 +101,20 @@ final class GvisorRuntime implements OciRuntime {
   @Override
   public List<Map<String, Object>> mounts() {
     return List.of(
-        Map.of(
-            "destination",
-            Isolator.LAYER,
-            "type",
-            "bind",
-            "source",
-            Isolator.STAGED_LAYER,
-            "options",
-            List.of("rbind", "ro")));
+        readOnly(Isolator.STAGED_LAYER, Isolator.LAYER),
+        readOnly(Isolator.STAGED_SOCKET, Isolator.SOCKET_FOLDER));
+  }
+
+  private static Map<String, Object> readOnly(String source, String destination) {
+    return Map.of(
+        "destination",
+        destination,
+        "type",
+        "bind",
+        "source",
+        source,
+        "options",
+        List.of("rbind", "ro"));
   }
 
   /**
@@ -134,11 +135,6 @@ final class GvisorRuntime implements OciRuntime {
   @Override
   public boolean supportsBridge() {
     return false;
-  }
-
-  @Override
-  public Optional<String> socketFolder() {
-    return Optional.of("/.isola/run");
   }
 
   @Override
@@ -178,7 +174,7 @@ final class GvisorRuntime implements OciRuntime {
     List<String> arguments = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
     platform.get().ifPresent(name -> arguments.add("--platform=" + name));
     arguments.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
-    arguments.add("--host-uds=create");
+    arguments.add("--host-uds=open");
     arguments.add("--overlay2=none");
     arguments.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
     arguments.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));

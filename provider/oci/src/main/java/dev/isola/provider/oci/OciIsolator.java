@@ -6,7 +6,6 @@ import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.provider.Prerequisite;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /** Isolates with an OCI runtime, which runs a bundle next to the staged root. */
@@ -32,11 +31,6 @@ final class OciIsolator implements Isolator {
   @Override
   public Health health() {
     return probe.health();
-  }
-
-  @Override
-  public Optional<String> socketFolder() {
-    return runtime.socketFolder();
   }
 
   @Override

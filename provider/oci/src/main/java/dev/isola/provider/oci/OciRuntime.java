@@ -93,11 +93,6 @@ interface OciRuntime {
     return true;
   }
 
-  /** See {@link Isolator#socketFolder}. */
-  default Optional<String> socketFolder() {
-    return Optional.empty();
-  }
-
   /** Returns details of the runtime on this host, such as {@code platform ptrace}. */
   default Optional<String> detail() {
     return Optional.empty();

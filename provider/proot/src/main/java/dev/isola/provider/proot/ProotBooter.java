@@ -5,7 +5,9 @@ import dev.isola.host.image.ImageStore;
 import dev.isola.host.launch.LaunchPlan;
 import dev.isola.host.launch.LauncherBinary;
 import dev.isola.link.AgentBinary;
+import dev.isola.link.AgentEndpoint;
 import dev.isola.link.BootRecord;
+import dev.isola.link.UnixSocketConnector;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.Booter;
@@ -42,6 +44,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * Boots the agent under PRoot, which intercepts the system calls of every process and rewrites the
@@ -124,6 +127,12 @@ final class ProotBooter implements Booter {
 
   private static Optional<String> imageName(SandboxSpec spec) {
     return spec.image().filter(name -> !name.equals(HOST_IMAGE));
+  }
+
+  /** The agent listens: proot would translate the path of a socket that the agent dials. */
+  @Override
+  public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive) {
+    return new UnixSocketConnector(folder.socket());
   }
 
   @Override

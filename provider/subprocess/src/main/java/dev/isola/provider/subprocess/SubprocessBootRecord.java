@@ -30,7 +30,6 @@ final class SubprocessBootRecord {
       Namespaces namespaces) {
     BootRecord.Builder boot =
         BootRecord.builder(spec.id(), record.secret())
-            .socket(folder.socket())
             .lock(folder.lock())
             .confine(record.workspace(), spec.workspaceMount())
             .hide(hidden)

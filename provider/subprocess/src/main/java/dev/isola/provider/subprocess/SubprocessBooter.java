@@ -89,6 +89,7 @@ public final class SubprocessBooter implements Booter {
         spec.id(),
         SubprocessBootRecord.create(
             spec, request.record(), request.folder(), context.dataFolder(), namespaces),
+        request.folder(),
         request.timeout());
   }
 

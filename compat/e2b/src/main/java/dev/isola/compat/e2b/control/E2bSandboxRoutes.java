@@ -1,6 +1,7 @@
 package dev.isola.compat.e2b.control;
 
 import dev.isola.compat.e2b.create.CreateRequestMapper;
+import dev.isola.compat.e2b.create.CreateVersion;
 import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.compat.e2b.template.E2bTemplate;
@@ -40,10 +41,8 @@ public record E2bSandboxRoutes(
     E2bTemplates templates,
     CreateRequestMapper mapper,
     E2bSandboxView view) {
-  /** Default lifetime of a sandbox in seconds, in version 1 and version 2 of the API. */
-  private static final long V1_TTL_SECONDS = 15;
-
-  private static final long V2_TTL_SECONDS = 300;
+  /** Lifetime in seconds when a request that renews a sandbox does not set one. */
+  private static final long TTL_SECONDS = CreateVersion.V2.defaultSeconds();
 
   /** How long a paused sandbox is kept. */
   private static final Duration PAUSED_TTL = Duration.ofDays(30);
@@ -61,10 +60,10 @@ public record E2bSandboxRoutes(
             Stream.of(
                 route("POST", "/sandboxes", "e2bCreateFirst", "Creates a sandbox.")
                     .takes(KEY)
-                    .handledBy(exchange -> create(exchange, V1_TTL_SECONDS)),
+                    .handledBy(exchange -> create(exchange, CreateVersion.V1)),
                 route("POST", "/v2/sandboxes", "e2bCreate", "Creates a sandbox.")
                     .takes(KEY)
-                    .handledBy(exchange -> create(exchange, V2_TTL_SECONDS))),
+                    .handledBy(exchange -> create(exchange, CreateVersion.V2))),
             Stream.of("", "/v2")
                 .map(
                     version ->
@@ -113,10 +112,10 @@ public record E2bSandboxRoutes(
     return route(method, "/sandboxes/{id}" + rest, name, summary);
   }
 
-  private void create(Exchange exchange, long defaultSeconds) throws IOException {
+  private void create(Exchange exchange, CreateVersion version) throws IOException {
     E2bRequestBody body = new E2bRequestBody(exchange.body());
     E2bTemplate template = templates.find(body.text("templateID").orElse(ImageService.BASE));
-    SandboxRequest request = mapper.toSandboxRequest(body, template, defaultSeconds);
+    SandboxRequest request = mapper.toSandboxRequest(body, template, version);
     if (HostAccessGuard.mayRequestHostAccess(exchange)) {
       request = request.withHostAccess();
     }
@@ -134,7 +133,7 @@ public record E2bSandboxRoutes(
   private void connect(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
-    Duration time = CreateRequestMapper.seconds(body, "timeout", V2_TTL_SECONDS);
+    Duration time = CreateRequestMapper.seconds(body, "timeout", TTL_SECONDS);
     boolean suspended = E2bSandboxView.isSuspended(entry);
     if (suspended) {
       resumeSandbox(entry, body.flag("memory").orElse(true));
@@ -206,8 +205,7 @@ public record E2bSandboxRoutes(
         .engine()
         .renew(
             id,
-            CreateRequestMapper.seconds(
-                new E2bRequestBody(exchange.body()), field, V2_TTL_SECONDS));
+            CreateRequestMapper.seconds(new E2bRequestBody(exchange.body()), field, TTL_SECONDS));
     exchange.noContent();
   }
 

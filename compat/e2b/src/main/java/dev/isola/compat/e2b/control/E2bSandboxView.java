@@ -4,6 +4,7 @@ import dev.isola.compat.e2b.envd.EnvdVersion;
 import dev.isola.compat.e2b.model.E2bCredentials;
 import dev.isola.compat.e2b.model.E2bLabels;
 import dev.isola.compat.e2b.model.E2bNetworkConfig;
+import dev.isola.compat.e2b.model.E2bSandboxIds;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.SandboxView;
@@ -31,9 +32,6 @@ import java.util.Optional;
  * @param domain the domain of sandboxes; empty for that of the request
  */
 public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<String> domain) {
-  /** The value of {@code clientID}. Clients require the field but do not use it. */
-  private static final String CLIENT = "isola";
-
   /** Reported as the end of a sandbox that does not expire. */
   private static final Instant NEVER = Instant.parse("2999-12-31T00:00:00Z");
 
@@ -42,7 +40,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
     json.put("templateID", E2bLabels.template(entry));
-    json.put("clientID", CLIENT);
+    json.put("clientID", E2bSandboxIds.CLIENT);
     json.put("envdVersion", EnvdVersion.of(context, entry.provider()));
     E2bLabels.of(entry, E2bLabels.ALIAS).ifPresent(alias -> json.put("alias", alias));
     secrets(exchange, entry, json);
@@ -74,7 +72,7 @@ public record E2bSandboxView(ServerContext context, ApiKeys keys, Optional<Strin
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("sandboxID", entry.id().value());
     json.put("templateID", E2bLabels.template(entry));
-    json.put("clientID", CLIENT);
+    json.put("clientID", E2bSandboxIds.CLIENT);
     E2bLabels.of(entry, E2bLabels.ALIAS).ifPresent(alias -> json.put("alias", alias));
     json.put("startedAt", entry.createdAt().toString());
     json.put("endAt", entry.expiresAt().orElse(NEVER).toString());

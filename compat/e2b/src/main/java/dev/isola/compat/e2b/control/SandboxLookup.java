@@ -1,5 +1,6 @@
 package dev.isola.compat.e2b.control;
 
+import dev.isola.compat.e2b.model.E2bSandboxIds;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
@@ -19,11 +20,12 @@ final class SandboxLookup {
    * @throws dev.isola.spi.error.NotFound also when the sandbox has ended
    */
   static SandboxView find(ServerContext context, Exchange exchange) {
-    String id = exchange.path("id");
+    String id = E2bSandboxIds.withoutSuffix(exchange.path("id"));
     if (!SandboxId.isValid(id)) {
       throw unknown(id);
     }
     SandboxView entry = context.engine().view(new SandboxId(id));
+    exchange.setSandbox(entry.id());
     if (entry.state() != SandboxState.RUNNING && !E2bSandboxView.isSuspended(entry)) {
       throw unknown(id);
     }

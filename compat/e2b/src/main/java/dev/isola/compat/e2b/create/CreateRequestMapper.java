@@ -42,13 +42,9 @@ public record CreateRequestMapper(E2bSettings settings) {
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /**
-   * Maps a create request.
-   *
-   * @param defaultSeconds the lifetime in seconds when the body does not set one
-   */
+  /** Maps a create request. */
   public SandboxRequest toSandboxRequest(
-      E2bRequestBody body, E2bTemplate template, long defaultSeconds) {
+      E2bRequestBody body, E2bTemplate template, CreateVersion version) {
     E2bRequestBody network = body.object("network").orElse(new E2bRequestBody(Map.of()));
     Network resolved = network(network, body);
     Map<String, String> labels = new LinkedHashMap<>(metadata(body));
@@ -83,11 +79,22 @@ public record CreateRequestMapper(E2bSettings settings) {
     }
     CreateRequest request =
         CreateRequest.of(spec.build(), ProviderNames.canonical(settings.provider()))
-            .with(lifecycle(body, defaultSeconds));
+            .with(lifecycle(body, version.defaultSeconds()));
     boolean auto = request.placement().provider().equals(ProviderPreference.AUTO);
-    return SandboxRequest.of(auto ? request.requiring(REQUIRED_CAPABILITIES) : request)
-        .withLabels(labels)
-        .withStartup(TemplateStartup.of(template, request.spec()));
+    SandboxRequest mapped =
+        SandboxRequest.of(auto ? request.requiring(REQUIRED_CAPABILITIES) : request)
+            .withStartup(TemplateStartup.of(template, request.spec()));
+    if (isInsecure(body, version)) {
+      labels.put(E2bLabels.INSECURE, request.spec().id().value());
+      return mapped.withLabels(labels).withFixedId();
+    }
+    return mapped.withLabels(labels);
+  }
+
+  /** Returns whether the client requests a sandbox that needs no token, and may have one. */
+  private boolean isInsecure(E2bRequestBody body, CreateVersion version) {
+    boolean secure = body.flag("secure").orElse(false);
+    return settings.allowInsecure() && version == CreateVersion.V1 && !secure;
   }
 
   /** Returns the Host header that processes in the sandbox receive. */

@@ -1,6 +1,7 @@
 package dev.isola.compat.e2b.envd;
 
 import dev.isola.compat.e2b.model.E2bCredentials;
+import dev.isola.compat.e2b.model.InsecureAccess;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
@@ -17,10 +18,14 @@ import java.util.concurrent.Semaphore;
 
 /**
  * Authorizes requests that read or write file content, either by the sandbox's token or by a signed
- * URL.
+ * URL. A sandbox that needs no token accepts requests that present neither.
  */
 record FileContentAuthorizer(
-    ServerContext context, ApiKeys keys, InstantSource clock, Semaphore searches) {
+    ServerContext context,
+    ApiKeys keys,
+    InsecureAccess insecure,
+    InstantSource clock,
+    Semaphore searches) {
   /**
    * Limits on the search for the sandbox of a signed URL, because the request is not yet
    * authenticated: the number of pages per search and the number of concurrent searches.
@@ -31,13 +36,13 @@ record FileContentAuthorizer(
   private static final SandboxListFilter ACTIVE =
       SandboxListFilter.ALL.states(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
 
-  FileContentAuthorizer(ServerContext context, ApiKeys keys) {
-    this(context, keys, InstantSource.system(), new Semaphore(MAX_SEARCHES));
+  FileContentAuthorizer(ServerContext context, ApiKeys keys, InsecureAccess insecure) {
+    this(context, keys, insecure, InstantSource.system(), new Semaphore(MAX_SEARCHES));
   }
 
   /**
    * Authorizes a request to a known sandbox, or throws if it has neither a valid token nor a valid
-   * signature.
+   * signature and the sandbox needs one.
    */
   void authorize(Exchange exchange, SandboxId sandbox, String operation) {
     Optional<String> token = exchange.header(E2bCredentials.ENVD_HEADER);
@@ -49,9 +54,15 @@ record FileContentAuthorizer(
       exchange.setActor(E2bCredentials.ENVD_ACTOR);
       return;
     }
+    Optional<UrlSignature> presented = UrlSignature.of(exchange, operation);
+    if (presented.isEmpty()
+        && insecure.isOpen(sandbox, header -> exchange.header(header).isPresent())) {
+      exchange.setActor(E2bCredentials.ANONYMOUS_ACTOR);
+      return;
+    }
     UrlSignature signature =
-        UrlSignature.of(exchange, operation)
-            .orElseThrow(() -> UrlSignature.unauthenticated("missing signature query parameter"));
+        presented.orElseThrow(
+            () -> UrlSignature.unauthenticated("missing signature query parameter"));
     if (!signature.isValidFor(keys.tokens().stableToken(sandbox, E2bCredentials.ENVD).reveal())) {
       throw UrlSignature.unauthenticated("invalid signature");
     }

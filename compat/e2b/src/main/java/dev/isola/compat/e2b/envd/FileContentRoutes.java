@@ -1,6 +1,7 @@
 package dev.isola.compat.e2b.envd;
 
 import dev.isola.compat.e2b.model.E2bDialect;
+import dev.isola.compat.e2b.model.InsecureAccess;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.content.ByteRange;
 import dev.isola.server.content.FileResponse;
@@ -38,8 +39,9 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
   private static final int BUFFER = 64 * 1024;
   private static final int MAX_DRAINED = 256 * 1024;
 
-  FileContentRoutes(ServerContext context, ApiKeys keys, SandboxAccess inside) {
-    this(new FileContentAuthorizer(context, keys), inside);
+  FileContentRoutes(
+      ServerContext context, ApiKeys keys, InsecureAccess insecure, SandboxAccess inside) {
+    this(new FileContentAuthorizer(context, keys, insecure), inside);
   }
 
   List<Route> routes() {

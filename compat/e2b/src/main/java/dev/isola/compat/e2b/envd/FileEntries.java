@@ -2,6 +2,7 @@ package dev.isola.compat.e2b.envd;
 
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
+import dev.isola.server.route.Exchange;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
@@ -14,8 +15,18 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Describes files in the JSON of E2B's API. */
-record FileEntries(FileSystem files) {
+/**
+ * Describes files in the JSON of E2B's API.
+ *
+ * @param allFields whether entries have more fields than name, type and path
+ */
+record FileEntries(FileSystem files, boolean allFields) {
+  /**
+   * The User-Agent of Python clients before 1.7. They know three fields only, and those before 1.6
+   * fail at any other.
+   */
+  private static final String FIRST_PYTHON_CLIENTS = "connect-python";
+
   /** Prefix of the extended attributes that hold a file's metadata. */
   static final String METADATA = "e2b.";
 
@@ -29,6 +40,16 @@ record FileEntries(FileSystem files) {
           ErrorCode.PERMISSION_DENIED,
           ErrorCode.FILE_NOT_FOUND);
 
+  FileEntries(FileSystem files) {
+    this(files, true);
+  }
+
+  /** Returns entries with the fields that the client of a request knows. */
+  static FileEntries knownTo(Exchange exchange, FileSystem files) {
+    boolean first = exchange.header("User-Agent").filter(FIRST_PYTHON_CLIENTS::equals).isPresent();
+    return new FileEntries(files, !first);
+  }
+
   Map<String, Object> at(String path) {
     return entry(files.stat(path, NOFOLLOW_LINKS));
   }
@@ -40,6 +61,9 @@ record FileEntries(FileSystem files) {
     entry.put("name", info.name());
     entry.put("type", fileType(target.map(FileInfo::type).orElse(FileType.OTHER)));
     entry.put("path", info.path());
+    if (!allFields) {
+      return entry;
+    }
     entry.put("size", Long.toString(info.size()));
     entry.put("mode", target.map(FileInfo::mode).orElse(0) & 0777);
     entry.put("permissions", permissions(info));

@@ -50,11 +50,11 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
 
   private Map<String, ?> stat(Exchange exchange, ConnectMessage message) {
     SandboxAccess.SandboxUser user = access.sandboxUser(exchange);
-    return entry(user.files(), user.home().absolute(message.text("path").orElse("")));
+    return entry(exchange, user.files(), user.home().absolute(message.text("path").orElse("")));
   }
 
-  private static Map<String, ?> entry(FileSystem files, String path) {
-    return Map.of("entry", new FileEntries(files).at(path));
+  private static Map<String, ?> entry(Exchange exchange, FileSystem files, String path) {
+    return Map.of("entry", FileEntries.knownTo(exchange, files).at(path));
   }
 
   private Map<String, ?> makeFolder(Exchange exchange, ConnectMessage message) {
@@ -73,7 +73,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
           .exception();
     }
     files.makeFolder(path, FOLDER_MODE);
-    return entry(files, path);
+    return entry(exchange, files, path);
   }
 
   private static Optional<FileInfo> statIfExists(FileSystem files, String path) {
@@ -95,7 +95,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
     files.stat(from, NOFOLLOW_LINKS); // fails before the parent directory is created
     files.makeFolder(parent(to), FOLDER_MODE);
     files.move(from, to, true);
-    return entry(files, to);
+    return entry(exchange, files, to);
   }
 
   private static String parent(String path) {
@@ -117,7 +117,7 @@ record FilesystemRoutes(SandboxAccess access, Watchers watchers) {
                 "list a subdirectory, or use a smaller depth")
             .exception();
       }
-      FileEntries entries = new FileEntries(files);
+      FileEntries entries = FileEntries.knownTo(exchange, files);
       return Map.of(
           "entries",
           all.stream()

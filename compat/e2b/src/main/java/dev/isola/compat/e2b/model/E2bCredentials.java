@@ -23,6 +23,10 @@ public final class E2bCredentials {
   public static final String TRAFFIC = "traffic";
 
   public static final String ENVD_ACTOR = "(envd token)";
+
+  /** A client without a credential, at a sandbox that needs none. */
+  public static final String ANONYMOUS_ACTOR = "(no token)";
+
   public static final String TRAFFIC_ACTOR = "(traffic token)";
   public static final String SIGNED_URL_ACTOR = "(signed URL)";
   public static final String VOLUME_ACTOR = "(volume token)";

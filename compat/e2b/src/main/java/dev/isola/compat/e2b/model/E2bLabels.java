@@ -18,6 +18,12 @@ public final class E2bLabels {
   public static final String INTERNET = RESERVED_PREFIX + "e2b.internet";
   public static final String PRIVATE_TRAFFIC = RESERVED_PREFIX + "e2b.private";
 
+  /**
+   * Marks a sandbox that needs no token. The value is its id, so that a fork, which inherits the
+   * labels, is not marked.
+   */
+  public static final String INSECURE = RESERVED_PREFIX + "e2b.insecure";
+
   /** Snapshot tag that holds its name. */
   public static final String SNAPSHOT_NAME = "e2b.name";
 

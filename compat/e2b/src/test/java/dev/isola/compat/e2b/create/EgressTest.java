@@ -71,7 +71,7 @@ class EgressTest {
 
   private static CreateRequestMapper mapper(NetworkMode allowed) {
     return new CreateRequestMapper(
-        new E2bSettings("test", allowed, Optional.empty(), Optional.empty()));
+        new E2bSettings("test", allowed, Optional.empty(), Optional.empty(), false));
   }
 
   @ParameterizedTest
