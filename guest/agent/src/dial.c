@@ -14,6 +14,8 @@
 #define BACKOFF_MAX (500 * MS)
 #define CONNECT_TIMEOUT (5000 * MS)
 #define CHECK_INTERVAL (2000 * MS)
+#define QUICK_INTERVAL (20 * MS)
+#define QUICK_PERIOD (5000 * MS)
 
 static void timer_fired(struct timer *t);
 static void connect_ready(struct watch *w, uint32_t what);
@@ -27,7 +29,8 @@ static enum { UNUSED, IDLE, CONNECTING, HANDSHAKE } state;
 static struct watch connecting = {.fd = -1, .ready = connect_ready};
 static struct timer timer = {.fire = timer_fired}; /* for the next step of each state */
 static uint64_t backoff = BACKOFF_FIRST;
-static uint64_t dialled_ns;
+static uint64_t dialled_ns, due_ns;       /* the last attempt; the next one, when IDLE and not connected */
+static uint64_t alone_ns;                 /* since when there is no authenticated connection */
 static struct socket_file tried, current; /* of the attempt under way; of the authenticated connection */
 
 static bool is_unix(void)
@@ -47,6 +50,17 @@ bool dial_uses_vsock(void)
     return address.socket.any.sa_family == AF_VSOCK;
 }
 
+/*
+ * Where a new socket is not announced, looks for one until the next attempt is due: often at first, since the server
+ * may have hung up only for a moment (to checkpoint the sandbox).
+ */
+static void set_idle_timer(void)
+{
+    uint64_t now = now_ns();
+    bool looks = is_unix() && !dial_folder_watch() && now - alone_ns < QUICK_PERIOD;
+    timer_set(&timer, looks && due_ns > now + QUICK_INTERVAL ? now + QUICK_INTERVAL : due_ns);
+}
+
 /* Waits between half of the backoff and all of it, so that the agents of a restarted server do not dial in step. */
 static void dial_later(void)
 {
@@ -56,7 +70,8 @@ static void dial_later(void)
         wait = backoff / 2 + random % (backoff / 2 + 1);
     backoff = backoff * 2 < BACKOFF_MAX ? backoff * 2 : BACKOFF_MAX;
     state = IDLE;
-    timer_set(&timer, now_ns() + wait);
+    due_ns = now_ns() + wait;
+    set_idle_timer();
 }
 
 /* Looks for another socket while a peer is in the handshake, where none is announced. */
@@ -130,7 +145,12 @@ static void dial(void)
 static void dial_if_needed(void)
 {
     if (!connection_is_open()) {
-        dial();
+        if (now_ns() < due_ns) {
+            set_idle_timer();
+            dial_folder_changed();
+        } else {
+            dial();
+        }
         return;
     }
     if (!is_unix()) return;
@@ -166,6 +186,7 @@ static void peer_authenticated(void)
 
 static void peer_ended(bool authenticated)
 {
+    if (authenticated) alone_ns = now_ns();
     if (authenticated && state != IDLE) return; /* another attempt is under way, perhaps the one that replaces it */
     if (authenticated) backoff = BACKOFF_FIRST;
     dial_later();
@@ -180,10 +201,12 @@ void dial_folder_changed(void)
     if (state == HANDSHAKE) connection_abandon_dialled(); /* its peer is not the newest server */
     if (state != IDLE) return;
     uint64_t earliest = dialled_ns + BACKOFF_FIRST, now = now_ns();
-    timer_set(&timer, earliest > now ? earliest : now);
+    due_ns = earliest > now ? earliest : now;
+    timer_set(&timer, due_ns);
 }
 
 void dial_start(void)
 {
+    alone_ns = now_ns();
     dial();
 }

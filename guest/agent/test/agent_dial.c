@@ -389,6 +389,54 @@ static void a_second_server_takes_over_without_notification(void)
     finish(&a, NULL);
 }
 
+/* Returns how often the agent went to sleep. */
+static long sleeps_of(const struct agent *a)
+{
+    char path[64], line[128];
+    long count = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)a->pid);
+    FILE *status = fopen(path, "r");
+    while (status && fgets(line, sizeof line, status)) sscanf(line, "voluntary_ctxt_switches: %ld", &count);
+    if (status) fclose(status);
+    return count;
+}
+
+struct many_sleeps {
+    const struct agent *agent;
+    long until;
+};
+
+static bool has_slept(void *context)
+{
+    const struct many_sleeps *m = context;
+    return sleeps_of(m->agent) >= m->until;
+}
+
+/* The server may have hung up for a moment only. The backoff alone would wake the agent 20 times in this time. */
+static void an_agent_looks_often_at_first_without_notification(void)
+{
+    struct agent a;
+    struct client c;
+    struct builder b = {0};
+    build_u64(&b, T_NAMESPACES, namespaces);
+    CHECK(agent_prepare(&a));
+    int listener = server_listen(&a);
+    CHECK(agent_dial(&a, &b, NULL, refuse_notification));
+    builder_free(&b);
+    CHECK(server_serve(listener, &c, &a));
+    char path[128];
+    snprintf(path, sizeof path, "%s/s", a.folder);
+    CHECK(unlink(path) == 0);
+    close(listener);
+    struct many_sleeps many = {&a, sleeps_of(&a) + 50};
+    client_close(&c);
+    CHECK(wait_for(has_slept, &many, 4500));
+    listener = server_listen(&a);
+    CHECK(server_serve(listener, &c, &a));
+    close(listener);
+    finish(&a, &c);
+}
+
 static void a_hidden_socket_is_dialled_and_not_shown(void)
 {
     if (!namespaces) {
@@ -430,4 +478,5 @@ void dial_tests(void)
     RUN(a_server_that_hangs_up_is_not_flooded);
     RUN(files_beside_the_socket_do_not_hasten_dialling);
     RUN(a_second_server_takes_over_without_notification);
+    RUN(an_agent_looks_often_at_first_without_notification);
 }
