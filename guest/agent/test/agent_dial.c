@@ -280,10 +280,10 @@ static void a_server_that_hangs_up_is_not_flooded(void)
     check_command(&c, "before");
     int before = open_descriptors(&a);
     client_close(&c);
-    int count = refuse_for(listener, 2000);
-    if (count < 3 || count > 16) printf("  %d connections in 2 s\n", count);
+    int count = refuse_for(listener, 1200);
+    if (count < 3 || count > 13) printf("  %d connections in 1.2 s\n", count);
     CHECK(count >= 3);  /* it keeps dialling */
-    CHECK(count <= 16); /* 7 with waits below 250 ms, then at least 250 ms each */
+    CHECK(count <= 13); /* 7 with waits below 250 ms, then at least 250 ms each */
     CHECK(server_serve(listener, &c, &a));
     check_command(&c, "after");
     CHECK_INT(before, open_descriptors(&a)); /* both 0 where the agent may not be inspected */

@@ -20,6 +20,6 @@ final class ExampleConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Lifecycle", "Honesty", "Failures", "Recovery");
+    return unlessLong("Lifecycle", "Honesty", "Recovery");
   }
 }

@@ -9,9 +9,8 @@ import java.nio.file.Files;
 import java.util.List;
 
 /**
- * The groups in which the runtimes differ. The rest is the agent and the bundle, which {@link
- * CrunConformanceTest} and its escape probes check. {@code ./check --long} and {@code isola
- * conformance runc} run all of them.
+ * The groups that depend on the runtime; {@link CrunConformanceTest} has those of the bundle, which
+ * is the same. {@code ./check --long} and {@code isola conformance runc} run all groups.
  */
 final class RuncConformanceTest extends ConformanceTest {
   @Override
@@ -25,6 +24,6 @@ final class RuncConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Lifecycle", "Honesty", "Limits", "Pausing", "Recovery");
+    return unlessLong("Lifecycle", "Honesty", "Limits", "ProcessLimit", "Pausing", "Recovery");
   }
 }

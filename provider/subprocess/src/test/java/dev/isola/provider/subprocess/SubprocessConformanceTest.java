@@ -26,7 +26,6 @@ final class SubprocessConformanceTest extends ConformanceTest {
         "Honesty",
         "Idempotency",
         "Exec",
-        "Streams",
         "Files",
         "Recovery",
         "Snapshots",

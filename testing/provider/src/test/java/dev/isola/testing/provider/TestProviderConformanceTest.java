@@ -22,14 +22,6 @@ class TestProviderConformanceTest extends ConformanceTest {
   @Override
   protected List<String> groups() {
     return unlessLong(
-        "Lifecycle",
-        "Idempotency",
-        "Concurrency",
-        "Errors",
-        "Pausing",
-        "Forking",
-        "Recovery",
-        "Failures",
-        "Honesty");
+        "Lifecycle", "Idempotency", "Concurrency", "Errors", "Pausing", "Forking", "Honesty");
   }
 }
