@@ -118,6 +118,11 @@ public final class RunningServer implements AutoCloseable {
             ServeOptions.of(config, data, authority, serving, clock, log, closers),
             log);
     http = server;
+    if (config.get(ConfigKeys.E2B_ALLOW_INSECURE)) {
+      log.warning(
+          "e2b.allow_insecure is on: every client that can reach this server and knows the id of an"
+              + " E2B sandbox created without secure: true controls that sandbox, without a key");
+    }
     authority.ifPresent(one -> renewCertificate(environment, one, server));
     print(environment, StartupReport.listeningLine(server, names, domains, e2bDomain) + "\n");
     try {

@@ -51,6 +51,7 @@ class E2bDomainTest {
             new SubprocessProviderFactory(),
             "floor=process",
             "shutdown=drain",
+            "e2b.allow_insecure=true",
             "e2b.domain=" + DOMAIN);
     port = URI.create(server.url).getPort();
   }
@@ -122,6 +123,24 @@ class E2bDomainTest {
         .startsWith("HTTP/1.1 502")
         .contains("port is not open");
     assertThat(send(context, DOMAIN, "DELETE", "/sandboxes/" + id, "")).startsWith("HTTP/1.1 204");
+  }
+
+  @Test
+  void insecureSandboxesAreAllowedByASettingWithAWarning() throws Exception {
+    assertThat(server.log()).contains("e2b.allow_insecure is on: every client");
+    SSLContext context = trustingTheServer();
+    String api = "api." + DOMAIN;
+    String made = send(context, api, "POST", "/sandboxes", "{\"templateID\":\"host\"}");
+    String id = made.split("\"sandboxID\":\"")[1].split("\"")[0];
+    String marked = "/sandboxes?metadata=isola.e2b.insecure%3D" + id;
+    assertThat(send(context, api, "GET", marked, "")).contains("\"sandboxID\":\"" + id + "\"");
+    String name = "49983-" + id + "-isola." + DOMAIN;
+    assertThat(send(context, name, "GET", "/health", "")).startsWith("HTTP/1.1 204");
+    assertThat(send(context, name, "GET", "/envs", ""))
+        .as("a sandbox without isolation needs its token")
+        .startsWith("HTTP/1.1 401");
+    assertThat(send(context, api, "DELETE", "/sandboxes/" + id + "-isola", ""))
+        .startsWith("HTTP/1.1 204");
   }
 
   @Test
