@@ -66,7 +66,7 @@ final class AcceptedConnections implements ConnectionSource {
         close(authenticated.poll());
       }
     } catch (IOException notTheAgent) {
-      // Whoever it was has to dial again.
+      // An agent dials again.
     } finally {
       lock.lock();
       try {
