@@ -168,7 +168,8 @@ class LifecycleTest(unittest.TestCase):
         self.assert_rebooted(boot, sandbox)
 
     def test_a_sandbox_paused_at_its_timeout_resumes_on_a_request(self):
-        sandbox = self.make(timeout=1, lifecycle={"on_timeout": "pause", "auto_resume": True})
+        # After the resume it sleeps again after as many seconds, which the command must not take.
+        sandbox = self.make(timeout=4, lifecycle={"on_timeout": "pause", "auto_resume": True})
         self.assertEqual(
             sandbox.get_info().lifecycle, {"on_timeout": "pause", "auto_resume": True}
         )
