@@ -1,5 +1,7 @@
 package dev.isola.link.local;
 
+import dev.isola.link.AgentAbsentException;
+import dev.isola.link.AgentConnector;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
@@ -233,6 +235,9 @@ public final class LocalProvider implements Provider {
     } catch (Gone e) {
       sandbox.close();
       return Optional.empty();
+    } catch (RuntimeException e) {
+      sandbox.close();
+      throw e;
     }
     attached.put(id, sandbox);
     return Optional.of(sandbox);
@@ -261,7 +266,32 @@ public final class LocalProvider implements Provider {
   }
 
   private AgentSandbox sandbox(StoredSandbox stored, LinkTimeouts timeouts) {
-    return AgentSandbox.builder(stored.record().id(), endpoint(stored), stored.record().secret())
+    return sandbox(stored, endpoint(stored), timeouts);
+  }
+
+  /**
+   * Returns a sandbox to destroy. If its socket cannot be created, for example on a full disk, its
+   * processes are killed without the help of the agent.
+   */
+  private AgentSandbox sandboxToDestroy(StoredSandbox stored) {
+    AgentEndpoint endpoint;
+    try {
+      endpoint = endpoint(stored);
+    } catch (SandboxException e) {
+      endpoint = unreachable(e);
+    }
+    return sandbox(stored, endpoint, DESTROY_TIMEOUTS);
+  }
+
+  private static AgentConnector unreachable(SandboxException cause) {
+    return timeout -> {
+      throw AgentAbsentException.permanent(cause.fault().problem(), cause);
+    };
+  }
+
+  private AgentSandbox sandbox(
+      StoredSandbox stored, AgentEndpoint endpoint, LinkTimeouts timeouts) {
+    return AgentSandbox.builder(stored.record().id(), endpoint, stored.record().secret())
         .capabilities(booter.capabilities())
         .providerCapabilities(providerCapabilities(stored.record().id()))
         .usageDecorator(agent -> booter.adjustUsage(stored.record().id(), agent))
@@ -339,7 +369,7 @@ public final class LocalProvider implements Provider {
       return;
     }
     if (stored.isPresent()) {
-      AgentSandbox sandbox = existing == null ? sandbox(stored.get(), DESTROY_TIMEOUTS) : existing;
+      AgentSandbox sandbox = existing == null ? sandboxToDestroy(stored.get()) : existing;
       pausing.thaw(id, sandbox);
       new SandboxTerminator(stored.get().record(), sandbox).terminate(options);
     }

@@ -71,6 +71,25 @@ final class SubprocessLifecycleTest extends SubprocessFixture {
   }
 
   @Test
+  void sandboxWhoseSocketCannotBeCreatedIsDestroyed() throws IOException {
+    Sandbox sandbox = create();
+    sandbox.start(Command.shell("sleep 1000"));
+    SandboxFolder folder =
+        new SandboxFolder(data.resolve("sandboxes").resolve(sandbox.id().value()));
+    Files.delete(folder.socket());
+    Files.createDirectories(folder.socket().resolve("obstacle"));
+    try (Provider other = another()) {
+      assertThatThrownBy(() -> other.attach(sandbox.id()))
+          .isInstanceOf(ProviderUnavailable.class)
+          .hasMessageContaining("the socket of sandbox " + sandbox.id() + " cannot be created");
+      other.destroy(sandbox.id(), DestroyOptions.NORMAL);
+      assertThat(other.inventory()).isEmpty();
+    }
+    assertThat(folder.exists()).isFalse();
+    assertThat(AgentProcess.findByCommandLine(INSTANCE, sandbox.id().value())).isEmpty();
+  }
+
+  @Test
   void missingDataFolderIsUnhealthyWithAReason() throws IOException {
     Provider nowhere =
         new SubprocessProviderFactory()
