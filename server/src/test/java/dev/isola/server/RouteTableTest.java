@@ -45,6 +45,7 @@ class RouteTableTest {
   @BeforeAll
   void open() {
     testServer = new TestServer(folder);
+    await().until(() -> testServer.client("").get("/readyz").status() == 200);
   }
 
   @AfterAll

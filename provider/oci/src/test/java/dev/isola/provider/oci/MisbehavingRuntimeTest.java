@@ -112,7 +112,7 @@ class MisbehavingRuntimeTest {
             for mount in $(awk '$5 ~ "^/sys/fs/cgroup" {print $5}' /proc/self/mountinfo); do
               mount -o remount,bind,ro $mount
             done
-            sed -i 's/"rbind", *"ro"/"rbind"/' /tmp/bundle/config.json
+            sed -i 's/"rbind", *"ro"/"rbind"/g' /tmp/bundle/config.json
             for id; do :; done
             exec runc --rootless=true --root=/tmp/state run --detach --bundle=/tmp/bundle $id
             """;

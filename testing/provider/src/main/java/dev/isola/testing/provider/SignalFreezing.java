@@ -7,7 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Freezes an agent and its commands with {@code SIGSTOP}, which a guest process can undo, so it is
@@ -22,10 +24,12 @@ final class SignalFreezing implements SandboxFreezer {
 
   @Override
   public void freeze() throws IOException {
-    List<Long> running = running();
+    Set<Long> signalled = new HashSet<>();
+    List<Long> running = running(signalled);
     while (!running.isEmpty()) { // a process may have forked meanwhile
       signal("STOP", running);
-      running = running();
+      signalled.addAll(running);
+      running = running(signalled);
     }
   }
 
@@ -39,8 +43,14 @@ final class SignalFreezing implements SandboxFreezer {
     return agent.isAlive() && "Tt".indexOf(state(agent.pid())) >= 0;
   }
 
-  private List<Long> running() {
-    return tree().stream().filter(pid -> "TtZX".indexOf(state(pid)) < 0).toList();
+  /**
+   * Returns the processes that are not stopped. One that has received the signal and waits in the
+   * kernel counts as stopped: after vfork a shell waits for a child that was stopped before it.
+   */
+  private List<Long> running(Set<Long> signalled) {
+    return tree().stream()
+        .filter(pid -> (signalled.contains(pid) ? "TtZXD" : "TtZX").indexOf(state(pid)) < 0)
+        .toList();
   }
 
   private List<Long> tree() {
