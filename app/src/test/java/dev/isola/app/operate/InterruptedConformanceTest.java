@@ -3,12 +3,14 @@ package dev.isola.app.operate;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.isola.app.HealthyProvider;
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.conformance.TemporaryInstallation;
 import dev.isola.conformance.leak.LeakDetector;
 import dev.isola.conformance.leak.ResourceScan;
 import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
@@ -82,7 +84,10 @@ class InterruptedConformanceTest {
             .filter(found -> found.name().equals(name))
             .findFirst()
             .orElseThrow();
-    HealthyProvider.assume(factory);
+    try (TemporaryInstallation trial = TemporaryInstallation.of(factory);
+        Provider provider = trial.open()) {
+      assumeTrue(provider.health() instanceof Health.Healthy, name + " does not work here");
+    }
     return factory;
   }
 
