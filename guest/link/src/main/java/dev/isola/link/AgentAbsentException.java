@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when the agent does not listen: right after the start it is not up yet, later it has
- * ended.
+ * Thrown when the agent neither listens nor dials: right after the start it is not up yet, later it
+ * has ended.
  */
 public final class AgentAbsentException extends IOException {
   private static final long serialVersionUID = 1L;

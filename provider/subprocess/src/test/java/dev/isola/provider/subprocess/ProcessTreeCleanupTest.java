@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 final class ProcessTreeCleanupTest extends SubprocessFixture {
   private static final Duration GRACE = Duration.ofSeconds(2);
+  private static final Duration LONGEST = Duration.ofMinutes(1);
 
   /** A shell script, and the minimum number of its processes. */
   enum Shape {
@@ -121,17 +122,31 @@ final class ProcessTreeCleanupTest extends SubprocessFixture {
     return UUID.randomUUID().toString();
   }
 
+  /** Repeated with longer timeouts until the tree was complete: a busy machine may be too slow. */
   @ParameterizedTest
   @EnumSource
   void nothingSurvivesATimeout(Shape shape) {
+    Sandbox sandbox = create();
+    Duration timeout = Duration.ofMillis(900);
+    while (!wasCompleteBefore(timeout, shape, sandbox)) {
+      timeout = timeout.multipliedBy(4);
+      assertThat(timeout).as("the timeout before which the tree is complete").isLessThan(LONGEST);
+    }
+  }
+
+  /** Runs the shape until its timeout and returns whether all of its processes were seen alive. */
+  private static boolean wasCompleteBefore(Duration timeout, Shape shape, Sandbox sandbox) {
     String mark = mark();
-    Command command = shape.marked(mark).withTimeout(Duration.ofMillis(900));
-    try (Execution execution = create().start(command)) {
-      awaitAlive(shape, mark);
+    boolean complete = false;
+    try (Execution execution = sandbox.start(shape.marked(mark).withTimeout(timeout))) {
+      while (!complete && execution.await(Duration.ofMillis(10)).isEmpty()) {
+        complete = alive(mark) >= shape.least;
+      }
       assertThat(execution.await()).isInstanceOf(Exit.TimedOut.class);
       assertThat(alive(mark)).as("dead when the timeout is reported, not later").isZero();
     }
     awaitDead(mark);
+    return complete;
   }
 
   @ParameterizedTest
