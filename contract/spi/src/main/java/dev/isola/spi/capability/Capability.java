@@ -23,6 +23,7 @@ public sealed interface Capability
         Renewing,
         Snapshotting,
         Forking,
+        MemoryForking,
         Volumes {
 
   /** Returns all capabilities. */

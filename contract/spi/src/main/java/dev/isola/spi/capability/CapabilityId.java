@@ -18,6 +18,7 @@ enum CapabilityId {
   RENEWING("renewing", Renewing.class),
   SNAPSHOTTING("snapshotting", Snapshotting.class),
   FORKING("forking", Forking.class),
+  MEMORY_FORKING("memory-forking", MemoryForking.class),
   VOLUMES("volumes", Volumes.class);
 
   static final List<Class<? extends Capability>> ALL =

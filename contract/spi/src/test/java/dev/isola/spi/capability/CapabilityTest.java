@@ -34,6 +34,7 @@ class CapabilityTest {
             "renewing Renewing",
             "snapshotting Snapshotting",
             "forking Forking",
+            "memory-forking MemoryForking",
             "volumes Volumes");
   }
 
