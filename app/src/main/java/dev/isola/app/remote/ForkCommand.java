@@ -8,6 +8,7 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.client.Fork;
 import dev.isola.client.ForkOptions;
 import dev.isola.client.Isola;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -22,6 +23,15 @@ import picocli.CommandLine.Parameters;
       "With --kind memory its processes continue in every fork."
     })
 public final class ForkCommand extends RemoteCommand {
+  /** Values of {@code --kind}, for shell completion. */
+  static final class Kinds extends ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Kinds() {
+      super(List.of("filesystem", "memory"));
+    }
+  }
+
   @Parameters(paramLabel = "SANDBOX", description = "Id, name, or first characters of the id.")
   private String sandbox = "";
 
@@ -31,6 +41,7 @@ public final class ForkCommand extends RemoteCommand {
   @Option(
       names = "--kind",
       paramLabel = "KIND",
+      completionCandidates = Kinds.class,
       description = {
         "State to copy. Default: filesystem.",
         "memory: files and running processes, where the provider supports it."
