@@ -57,11 +57,16 @@ class MemoryForkApiTest {
     String other = create("{}");
     Map<String, Integer> statuses =
         Map.of(
-            "", 401,
-            "isk_0123456789abcdef0123456789abcdef", 401,
-            testServer.read, 403,
-            token(other), 403,
-            token(id), 403);
+            "",
+            401,
+            "isk_0123456789abcdef0123456789abcdef",
+            401,
+            testServer.read,
+            403,
+            token(other),
+            403,
+            token(id),
+            403);
     for (Map.Entry<String, Integer> one : statuses.entrySet()) {
       TestClient.Response refused = fork(one.getKey(), id, MEMORY);
       assertThat(refused.status()).as(refused.text()).isEqualTo(one.getValue());
@@ -108,8 +113,7 @@ class MemoryForkApiTest {
   @Test
   void forksAreListedWithTheirMethodAndHaveTheirOwnTokens() throws IOException {
     String id = create("{\"tags\":{\"team\":\"red\"}}");
-    TestClient.Response forked =
-        fork(testServer.use, id, "{\"kind\":\"memory\",\"count\":3}");
+    TestClient.Response forked = fork(testServer.use, id, "{\"kind\":\"memory\",\"count\":3}");
     assertThat(forked.status()).as(forked.text()).isEqualTo(200);
     assertThat(forked.json()).containsEntry("kind", "memory");
     assertThat(forked.list("forks")).hasSize(3);
@@ -123,8 +127,7 @@ class MemoryForkApiTest {
               testServer
                   .client(sourceToken)
                   .post(
-                      "/api/v1/sandboxes/" + sandbox.get("id") + "/exec",
-                      "{\"command\":\"true\"}")
+                      "/api/v1/sandboxes/" + sandbox.get("id") + "/exec", "{\"command\":\"true\"}")
                   .status())
           .as("a token of the source in a fork")
           .isEqualTo(403);

@@ -31,8 +31,7 @@ class E2bMemoryForkTest {
 
   @BeforeEach
   void open() {
-    testServer =
-        E2bTestServer.open(folder, fake, context -> HttpServerOptions.NONE, Map.of());
+    testServer = E2bTestServer.open(folder, fake, context -> HttpServerOptions.NONE, Map.of());
   }
 
   @AfterEach
