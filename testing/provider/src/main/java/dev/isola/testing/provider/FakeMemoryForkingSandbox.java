@@ -12,6 +12,7 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -75,7 +76,7 @@ record FakeMemoryForkingSandbox(
         : delegate.as(capability);
   }
 
-  private Forking.ForkPoint createForkPoint() {
+  private MemoryForking.MemoryForkPoint createForkPoint() {
     calls.points.incrementAndGet();
     calls.beforePoint.run();
     Forking.ForkPoint files = delegate.as(Forking.class).orElseThrow().createForkPoint();
@@ -83,7 +84,7 @@ record FakeMemoryForkingSandbox(
     return new FakeForkPoint(files);
   }
 
-  private final class FakeForkPoint implements Forking.ForkPoint {
+  private final class FakeForkPoint implements MemoryForking.MemoryForkPoint {
     private final Forking.ForkPoint files;
 
     private FakeForkPoint(Forking.ForkPoint files) {
@@ -109,6 +110,11 @@ record FakeMemoryForkingSandbox(
             .exception();
       }
       return forked.apply(files.create(fork), fork);
+    }
+
+    @Override
+    public InputStream archive() {
+      throw new UnsupportedOperationException("the fake stores nothing");
     }
 
     @Override
