@@ -32,21 +32,9 @@ static char **texts_of(struct fields f, enum tag tag)
     return list;
 }
 
-bool boot_read(int fd, struct boot *out, const char **problem)
+/* Takes over `data`, which was allocated. */
+static bool parse(uint8_t *data, size_t length, struct boot *out, const char **problem)
 {
-    uint8_t header[4];
-    *problem = "the boot record is missing or truncated";
-    if (!read_fully(fd, header, sizeof header)) return false;
-    size_t length = get_u32(header);
-    if (length > RECORD_MAX) {
-        *problem = "the boot record is longer than 1 MiB";
-        return false;
-    }
-    uint8_t *data = malloc(length ? length : 1);
-    if (!data || !read_fully(fd, data, length)) {
-        free(data);
-        return false;
-    }
     struct fields f = {data, length};
     struct field secret;
     if (!fields_valid(f)) {
@@ -73,4 +61,31 @@ bool boot_read(int fd, struct boot *out, const char **problem)
     }
     free(data);
     return false;
+}
+
+bool boot_parse(const uint8_t *fields, size_t length, struct boot *out, const char **problem)
+{
+    uint8_t *data = malloc(length ? length : 1);
+    *problem = "the agent is out of memory";
+    if (!data) return false;
+    memcpy(data, fields, length);
+    return parse(data, length, out, problem);
+}
+
+bool boot_read(int fd, struct boot *out, const char **problem)
+{
+    uint8_t header[4];
+    *problem = "the boot record is missing or truncated";
+    if (!read_fully(fd, header, sizeof header)) return false;
+    size_t length = get_u32(header);
+    if (length > RECORD_MAX) {
+        *problem = "the boot record is longer than 1 MiB";
+        return false;
+    }
+    uint8_t *data = malloc(length ? length : 1);
+    if (!data || !read_fully(fd, data, length)) {
+        free(data);
+        return false;
+    }
+    return parse(data, length, out, problem);
 }

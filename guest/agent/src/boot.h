@@ -17,5 +17,7 @@ struct boot {
 
 /* Reads the record. Returns false and sets `problem` to a message when the record is invalid. */
 bool boot_read(int fd, struct boot *out, const char **problem);
+/* Takes the fields of a record, of which it keeps a copy. */
+bool boot_parse(const uint8_t *fields, size_t length, struct boot *out, const char **problem);
 
 #endif

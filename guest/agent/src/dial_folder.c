@@ -92,6 +92,16 @@ struct socket_file dial_folder_socket(void)
     return (struct socket_file){st.st_dev, st.st_ino, st.st_ctim};
 }
 
+bool dial_folder_names_sandbox(const char *id)
+{
+    char text[256];
+    int fd = folder >= 0 ? openat(folder, "sandbox", O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (fd < 0 || !id) return false;
+    ssize_t length = read(fd, text, sizeof text);
+    close(fd);
+    return length > 0 && (size_t)length == strlen(id) && memcmp(text, id, (size_t)length) == 0;
+}
+
 bool socket_file_equals(struct socket_file a, struct socket_file b)
 {
     return a.device == b.device && a.inode == b.inode;

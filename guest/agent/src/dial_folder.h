@@ -27,6 +27,11 @@ bool dial_folder_watch(void);
 void dial_folder_address(struct sockaddr_un *out);
 /* Returns the socket that is there now. */
 struct socket_file dial_folder_socket(void);
+/*
+ * Returns true when the file `sandbox` in the folder has this content. A restored copy of the agent finds another
+ * content there.
+ */
+bool dial_folder_names_sandbox(const char *id);
 /* Compares device and inode. */
 bool socket_file_equals(struct socket_file a, struct socket_file b);
 /* Compares also the time of the last change, for sockets that may be closed. */

@@ -2,6 +2,7 @@
 
 #include "connection.h"
 #include "execution.h"
+#include "hold.h"
 #include "lifetime.h"
 #include "operations.h"
 #include "relay.h"
@@ -15,7 +16,7 @@ static void (*const blocking[])(const struct request *) = {
     [OP_REMOVE] = operate_remove,   [OP_CHMOD] = operate_chmod,     [OP_CHOWN] = operate_chown,
     [OP_GLOB] = operate_glob,       [OP_SYMLINK] = operate_symlink, [OP_XATTR] = operate_xattr,
     [OP_TAR_OUT] = operate_tar_out, [OP_TAR_IN] = operate_tar_in,   [OP_WATCH] = operate_watch,
-    [OP_USAGE] = operate_usage,
+    [OP_USAGE] = operate_usage,     [OP_HOLD] = operate_hold,
 };
 enum { BLOCKING_COUNT = sizeof blocking / sizeof *blocking };
 
@@ -51,6 +52,12 @@ static void request(struct stream *s, unsigned operation, struct fields fields)
         return;
     case OP_KILL_ALL:
         lifetime_kill_all(s);
+        return;
+    case OP_RELEASE:
+        hold_release(s);
+        return;
+    case OP_IDENTIFY:
+        hold_identify(s, fields);
         return;
     default:
         break;

@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 /* A process in uninterruptible sleep stops only after its I/O completes. */
 static const uint64_t TIMEOUT_NS = 5000000000;
 
-static pthread_mutex_t freezing = PTHREAD_MUTEX_INITIALIZER;
+static sem_t freezing; /* not a mutex: another thread may end a freeze */
 static atomic_int *active; /* shared with the supervisors, which are separate processes */
 
 struct process {
@@ -44,7 +44,7 @@ void freeze_prepare(void)
 {
     if (active) return;
     void *page = mmap(NULL, sizeof *active, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page != MAP_FAILED) active = page;
+    if (page != MAP_FAILED && sem_init(&freezing, 0, 1) == 0) active = page;
 }
 
 bool freeze_is_active(void)
@@ -181,7 +181,7 @@ static void thaw(struct freeze *h)
     free(h->stopped);
     h->stopped = NULL;
     close(h->proc);
-    pthread_mutex_unlock(&freezing);
+    sem_post(&freezing);
 }
 
 bool freeze_begin(struct freeze *h)
@@ -195,7 +195,9 @@ bool freeze_begin(struct freeze *h)
     }
     h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (h->proc < 0) return false;
-    pthread_mutex_lock(&freezing);
+    while (sem_wait(&freezing) != 0) {
+        /* interrupted by a signal */
+    }
     atomic_store(active, 1);
     h->began_ns = monotonic_ns();
     int running, error = 0;

@@ -25,6 +25,7 @@
 #include "dispatch.h"
 #include "execution.h"
 #include "freeze.h"
+#include "hold.h"
 #include "lifetime.h"
 #include "listen.h"
 #include "loop.h"
@@ -186,6 +187,7 @@ static struct rlimit raise_descriptor_limit(void)
 
 static void loop_iteration(void)
 {
+    hold_poll();
     connection_poll();
     executions_evict();
 }
@@ -311,6 +313,7 @@ int main(int count, char **words)
     static struct execution_defaults defaults;
     defaults = (struct execution_defaults){boot.environment, boot.fields, raise_descriptor_limit()};
     executions_setup(&defaults);
+    hold_setup(&boot, &defaults);
     chown_workspace(&boot);
     freeze_prepare();
     uint64_t mode = fields_u64(boot.fields, T_SECCOMP, 0);

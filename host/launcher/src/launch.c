@@ -34,7 +34,8 @@
  *    lock                              make /.isola read-only
  *    devices UID                       mount /dev with harmless devices, private terminals and shared memory
  *    seal                              make the root itself read-only, but not the mounts in it
- *    beside FILE NAME                  bind a folder next to the root, read-only
+ *    beside FILE NAME [writable]       bind a folder next to the root, read-only unless it is writable
+ *    fill OUT SPARE FIRST FILE FROM    copy files with other owners: see merge.h
  *    bundle UID CONTENT                create an OCI bundle next to the root, a folder for the runtime's state, and the
  *                                      user namespace as a file
  *    cover FILE                        cover a host folder with an empty one; affects the program, not the sandbox
@@ -46,6 +47,7 @@
  *    boot BYTES                        pass BYTES to the agent on its standard input
  *    environment NAME=VALUE            add to the environment of the program
  *    loose                             processes outlive the agent; the answer says "namespaces=none"
+ *    restored FILE                     the program exits once the sandbox runs, with the pid of its first process in FILE
  *    kept FILE LINE                    keep the cgroups as long as FILE contains LINE, the mark of a stopped sandbox;
  *                                      see cgroup_cleanup.h
  *    enter                             become root of the user namespace created by `users`, or of one without the
@@ -54,7 +56,8 @@
  *
  * A plan that ends with `push` or `mend` changes a running sandbox: see commit.h. A plan that ends with `merge` merges
  * layers: see merge.h. A plan that ends with `untouched FOLDER UID LIKE FIRST` answers "yes" or "no"; one that ends
- * with `remove FILE...` answers "done".
+ * with `remove FILE...` answers "done", and so does one that ends with `call PROGRAM ARGUMENT...`, once the program has
+ * exited with success.
  *
  * `isola-launch serve FILE` listens on a unix socket instead, prints "ready" and forks a process for each connection,
  * which is faster than executing a program. A client sends the length of the plan as a u32, then the plan, and receives
@@ -155,7 +158,7 @@ static int run_plan(size_t length)
         return 1;
     }
     if (ends_with(&plan, "push") || ends_with(&plan, "mend") || ends_with(&plan, "untouched")
-        || ends_with(&plan, "remove"))
+        || ends_with(&plan, "remove") || ends_with(&plan, "call"))
         run_detached(&plan);
     if (ends_with(&plan, "merge")) return merge_layers(&plan);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, report) != 0 || pipe2(errors, O_CLOEXEC) != 0

@@ -431,27 +431,56 @@ static bool merge_layer(int folder)
     return ok;
 }
 
+/* Opens a layer whose owners start at `from` as if they started at `to`. */
+static int open_layer(const char *path, const char *from, const char *to,
+                      int (*map)(const char *from, const char *to))
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) fail("cannot open %s", path);
+    if (folder < 0 || strcmp(from, to) == 0) return folder;
+    int users = map(from, to);
+    int tree = tree_of(folder, true, users);
+    close(users);
+    close(folder);
+    folder = tree < 0 ? -1 : open_folder(tree, ".");
+    if (tree >= 0) close(tree);
+    if (folder < 0) fail("cannot map the owners of %s", path);
+    return folder;
+}
+
 static bool merge_layers(const struct step *s, int (*map)(const char *from, const char *to))
 {
     for (int i = FIRST_LAYER; i + 1 < s->count; i += 2) {
-        int folder = open(s->words[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (folder < 0) return fail("cannot open %s", s->words[i]);
+        int folder = open_layer(s->words[i], s->words[i + 1], s->words[3], map);
+        if (folder < 0) return false;
         linked = strcmp(s->words[i + 1], s->words[3]) == 0;
         lowest = i == FIRST_LAYER;
-        if (!linked) {
-            int users = map(s->words[i + 1], s->words[3]);
-            int tree = tree_of(folder, true, users);
-            close(users);
-            close(folder);
-            folder = tree < 0 ? -1 : open_folder(tree, ".");
-            if (tree >= 0) close(tree);
-            if (folder < 0) return fail("cannot map the owners of %s", s->words[i]);
-        }
         bool ok = merge_layer(folder);
         close(folder);
         if (!ok) return false;
     }
     return copied == 0 || syncfs(out) == 0 || fail("cannot flush to the disk");
+}
+
+const char *merge_fill(const struct step *s, int (*map)(const char *from, const char *to))
+{
+    parent = getppid();
+    mode_t mask = umask(0);
+    prefix = "trusted.overlay.";
+    linked = false;
+    redirects = has_lower = lowest = true; /* keeps all that the overlay has stored */
+    bool ok = mkdir(s->words[2], 0700) == 0 || fail("cannot create %s", s->words[2]);
+    out = open(s->words[1], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    spare = open(s->words[2], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    ok = ok && ((out >= 0 && spare >= 0) || fail("cannot open %s", s->words[1]));
+    int folder = ok ? open_layer(s->words[4], s->words[5], s->words[3], map) : -1;
+    ok = folder >= 0 && merge_layer(folder);
+    if (folder >= 0) close(folder);
+    if (out >= 0) close(out);
+    if (spare >= 0) close(spare);
+    ok = ok && (rmdir(s->words[2]) == 0 || fail("cannot remove %s", s->words[2]));
+    umask(mask);
+    return ok ? NULL : why;
 }
 
 int merge(const struct step *s, int (*map)(const char *from, const char *to), bool own_users)

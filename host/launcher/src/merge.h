@@ -9,6 +9,10 @@
  *                                      otherwise "all"
  *
  * Prints one line: "done files=N copied=N" or "error WHY". Exits when the process that started it exits.
+ *
+ *    fill OUT SPARE FIRST FILE FROM    copy the files of the folder FILE, whose owners start at FROM, into the empty
+ *                                      folder OUT, where they start at FIRST; what an overlay stores in them is kept.
+ *                                      SPARE is created for temporary files and removed. Prints nothing
  */
 #ifndef ISOLA_MERGE_H
 #define ISOLA_MERGE_H
@@ -24,5 +28,7 @@ enum { FIRST_LAYER = 5 };
  * `own_users` selects the overlay attributes that users other than root can set.
  */
 int merge(const struct step *s, int (*map)(const char *from, const char *to), bool own_users);
+/* Takes the step `fill`; returns NULL, or why it failed. */
+const char *merge_fill(const struct step *s, int (*map)(const char *from, const char *to));
 
 #endif

@@ -57,8 +57,8 @@ bool stage_devices(uid_t owner);
 bool stage_mask(const char *path);
 /* Makes the root read-only, for runtimes that cannot do it themselves; mounts in it are unaffected. */
 bool stage_seal(void);
-/* Binds a folder next to the root, where symbolic links of the image cannot reach it. */
-bool stage_beside(int source, const char *name);
+/* Binds a folder next to the root, where symbolic links of the image cannot reach it. A writable one may exist. */
+bool stage_beside(int source, const char *name, bool writable);
 bool stage_bundle(uid_t owner, const char *config, size_t length);
 /* Provides a user namespace as a file next to the root, for a runtime that enters it by path; does nothing for -1. */
 bool stage_users(int users);

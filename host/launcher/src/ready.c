@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cgroup_cleanup.h"
@@ -73,15 +75,47 @@ static int abandon(const struct plan *plan, pid_t child)
     return 1;
 }
 
+/* Returns the file that will contain the pid of a sandbox which is restored instead of booted; NULL for a boot. */
+static const char *pid_file(const struct plan *plan)
+{
+    for (int i = 0; i < plan->count; i++)
+        if (strcmp(plan->steps[i].words[0], "restored") == 0) return plan->steps[i].words[1];
+    return NULL;
+}
+
+static int print_ready(const struct plan *plan, pid_t pid)
+{
+    unsigned long long start = start_time(pid);
+    cleanup_report(plan, pid, start);
+    printf("ready pid=%d start=%llu namespaces=%s\n", (int)pid, start, is_loose(plan) ? "none" : "pid");
+    return 0;
+}
+
+/* The agent of a restored sandbox does not report. The program that restores it exits when that is done. */
+static int restored(const struct plan *plan, pid_t child, char *output, size_t length)
+{
+    int status;
+    long pid = 0;
+    FILE *file;
+    if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0
+        && (file = fopen(pid_file(plan), "re"))) {
+        if (fscanf(file, "%ld", &pid) != 1) pid = 0;
+        fclose(file);
+    }
+    if (pid > 1) return print_ready(plan, (pid_t)pid);
+    print_error(output, length);
+    return 1;
+}
+
 int ready_await(int report, int errors, const struct plan *plan, pid_t child)
 {
     char output[700], text[256];
     size_t length = 0;
-    const char *namespaces = is_loose(plan) ? "none" : "pid";
     /* The last descriptor is the client's connection: it reports an error when the client has gone. */
-    struct pollfd watched[3] = {{report, POLLIN, 0}, {errors, POLLIN, 0}, {1, 0, 0}};
+    int exited = pid_file(plan) ? (int)syscall(SYS_pidfd_open, child, 0) : -1;
+    struct pollfd watched[4] = {{report, POLLIN, 0}, {errors, POLLIN, 0}, {1, 0, 0}, {exited, POLLIN, 0}};
     while (watched[0].fd >= 0 || watched[1].fd >= 0) {
-        if (poll(watched, 3, -1) < 0 && errno != EINTR) break;
+        if (poll(watched, 4, -1) < 0 && errno != EINTR) break;
         if (watched[2].revents & (POLLERR | POLLHUP)) return abandon(plan, child);
         if (watched[1].fd >= 0 && watched[1].revents) {
             char more[256];
@@ -98,14 +132,13 @@ int ready_await(int report, int errors, const struct plan *plan, pid_t child)
             }
             text[n] = 0;
             if (strncmp(text, "ready", 5) == 0 && sender_pid > 0) {
-                unsigned long long start = start_time(sender_pid);
-                cleanup_report(plan, sender_pid, start);
-                printf("ready pid=%d start=%llu namespaces=%s\n", (int)sender_pid, start, namespaces);
-                return 0;
+                return print_ready(plan, sender_pid);
             }
             for (ssize_t i = 0; i < n && length < sizeof output - 1; i++) output[length++] = text[i];
         }
+        if (exited >= 0 && watched[3].revents && !watched[1].revents) return restored(plan, child, output, length);
     }
+    if (pid_file(plan)) return restored(plan, child, output, length);
     print_error(output, length);
     return 1;
 }

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/fs.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -238,7 +240,7 @@ static bool take_mount_step(struct plan *plan, const struct step *s)
     } else if (is_step(s, "seal", 0)) {
         ok = stage_seal();
     } else if (is_step(s, "beside", 2)) {
-        ok = stage_beside(s->sources[0], s->words[2]);
+        ok = stage_beside(s->sources[0], s->words[2], has_word(s, "writable"));
     } else if (is_step(s, "bundle", 2)) {
         ok = stage_bundle((uid_t)strtoul(s->words[1], NULL, 10), s->words[2], s->lengths[2]) && stage_users(users_fd);
     } else if (is_step(s, "cover", 1)) {
@@ -261,6 +263,40 @@ static void take_enter(void)
 {
     if (users_have_subordinate()) users_fd = users_make("0", "0", "1");
     if (users_fd >= 0) users_enter(users_fd);
+}
+
+/* Prints the end of the program's output if it fails, in one line. */
+static int take_call(const struct step *s)
+{
+    char output[1024], piece[512];
+    size_t length = 0;
+    int pipes[2], status;
+    if (pipe2(pipes, O_CLOEXEC) != 0) fail("cannot create a pipe");
+    pid_t child = fork();
+    if (child < 0) fail("cannot start %s", s->words[1]);
+    if (child == 0) {
+        signal(SIGPIPE, SIG_DFL);
+        if (dup2(pipes[1], 1) < 0 || dup2(pipes[1], 2) < 0) _exit(1);
+        execvpe(s->words[1], s->words + 1, environment);
+        dprintf(2, "cannot execute %s: %s", s->words[1], strerror(errno));
+        _exit(127);
+    }
+    close(pipes[1]);
+    for (ssize_t n; (n = read(pipes[0], piece, sizeof piece)) > 0;) {
+        size_t kept = length + (size_t)n < sizeof output ? length : sizeof output - 1 - (size_t)n;
+        memmove(output, output + length - kept, kept);
+        memcpy(output + kept, piece, (size_t)n);
+        length = kept + (size_t)n;
+    }
+    output[length] = 0;
+    for (char *p = output; *p; p++)
+        if ((unsigned char)*p < ' ') *p = ' ';
+    if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        puts("done");
+        return 0;
+    }
+    printf("error %s\n", length ? output : "the program failed without a message");
+    return 1;
 }
 
 static _Noreturn void exit_with(int code)
@@ -308,7 +344,11 @@ static void take_step(struct plan *plan, struct step *s)
     } else if (is_step(s, "environment", 1)) {
         if (variables == ENVIRONMENT_MAX) fail("too many environment variables");
         environment[variables++] = s->words[1];
-    } else if (is_step(s, "loose", 0) || is_step(s, "kept", 2)) {
+    } else if (is_step(s, "fill", 5)) {
+        const char *problem = merge_fill(s, users_map);
+        errno = 0;
+        if (problem) fail("cannot copy %s: %s", s->words[4], problem);
+    } else if (is_step(s, "loose", 0) || is_step(s, "kept", 2) || is_step(s, "restored", 1)) {
         /* handled in ready.c and cgroup_cleanup.c */
     } else if (is_step(s, "join", 1)) {
         users_join(s->words[1]);
@@ -324,6 +364,8 @@ static void take_step(struct plan *plan, struct step *s)
         for (int i = FIRST_LAYER; i + 1 < s->count; i += 2)
             if (!disk_mount_layer(s->words[i])) fail("cannot mount %s", s->words[i]);
         exit_with(merge(s, users_map, users_are_own()));
+    } else if (is_step(s, "call", 1)) {
+        exit_with(take_call(s));
     } else if (is_step(s, "run", 1)) {
         execvpe(s->words[1], s->words + 1, environment);
         fail("cannot execute %s", s->words[1]);

@@ -13,6 +13,9 @@ import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -22,12 +25,18 @@ import org.jspecify.annotations.Nullable;
  * Keeps at most one live connection to an agent and reconnects when a call needs it. Thread-safe.
  */
 final class AgentClient implements AutoCloseable {
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration DRAIN_INTERVAL = Duration.ofMillis(1);
+
   private final SandboxId id;
+  private final AgentEndpoint endpoint;
   private final ConnectionSource source;
   private final Secret secret;
   private final LinkTimeouts timeouts;
   private final Supplier<Optional<Exit>> observedExit;
   private final ReentrantLock connecting = new ReentrantLock();
+  private final AtomicReference<@Nullable CompletableFuture<Boolean>> holding =
+      new AtomicReference<>();
   private volatile @Nullable AgentConnection current;
   private volatile @Nullable String goneReason;
   private volatile SandboxState state = SandboxState.RUNNING;
@@ -48,6 +57,7 @@ final class AgentClient implements AutoCloseable {
     this.secret = secret;
     this.timeouts = timeouts;
     this.observedExit = observedExit;
+    this.endpoint = endpoint;
     this.source = ConnectionSource.of(endpoint, this::authenticate);
   }
 
@@ -61,6 +71,10 @@ final class AgentClient implements AutoCloseable {
 
   SandboxId id() {
     return id;
+  }
+
+  AgentEndpoint endpoint() {
+    return endpoint;
   }
 
   LinkTimeouts timeouts() {
@@ -127,6 +141,7 @@ final class AgentClient implements AutoCloseable {
    */
   AgentConnection connection() {
     requireRunning();
+    awaitRelease();
     AgentConnection connection = current;
     if (connection != null && !connection.isClosed()) {
       return connection;
@@ -151,6 +166,54 @@ final class AgentClient implements AutoCloseable {
       return created;
     } finally {
       connecting.unlock();
+    }
+  }
+
+  /**
+   * Makes further calls wait, and returns the connection once no operation needs it.
+   *
+   * @throws dev.isola.spi.error.Conflict if one still does after a second
+   */
+  AgentConnection beginHold(Duration timeout) {
+    AgentConnection connection = connection();
+    CompletableFuture<Boolean> release = new CompletableFuture<>();
+    if (!holding.compareAndSet(null, release)) {
+      throw Fault.of(ErrorCode.CONFLICT, "sandbox " + id + " is held already", "try again")
+          .sandbox(id)
+          .exception();
+    }
+    // Also released when the agent continues by itself, so that no call waits forever.
+    release.completeOnTimeout(true, timeout.toMillis(), TimeUnit.MILLISECONDS);
+    long deadline = System.nanoTime() + DRAIN_TIMEOUT.toNanos();
+    Optional<AgentOperation> unfinished;
+    while ((unfinished = connection.unfinishedOperation()).isPresent()) {
+      if (System.nanoTime() - deadline > 0) {
+        endHold();
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "an operation in sandbox " + id + " is under way: " + unfinished.get(),
+                "wait until it has ended")
+            .sandbox(id)
+            .exception();
+      }
+      sleep(DRAIN_INTERVAL.toNanos());
+    }
+    return connection;
+  }
+
+  /** Lets the waiting calls continue. */
+  void endHold() {
+    CompletableFuture<Boolean> release = holding.getAndSet(null);
+    if (release != null) {
+      release.complete(true);
+    }
+  }
+
+  /** Waits while the sandbox is held. */
+  void awaitRelease() {
+    CompletableFuture<Boolean> release = holding.get();
+    if (release != null) {
+      release.join();
     }
   }
 

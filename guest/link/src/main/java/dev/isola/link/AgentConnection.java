@@ -49,6 +49,7 @@ final class AgentConnection implements AutoCloseable {
   private final Thread keepalive;
   private volatile long lastReceived = System.nanoTime();
   private volatile boolean keepalivePaused;
+  private volatile boolean held;
   private volatile @Nullable String bye;
   private volatile int sendWindow = Wire.FRAME_MAX;
   private int lastIncoming = Wire.AGENT_STREAM - 1;
@@ -200,6 +201,49 @@ final class AgentConnection implements AutoCloseable {
     return closeWith(
         new CloseReason(
             CloseReason.Kind.VIOLATION, "the agent violated the protocol: " + violation));
+  }
+
+  /** Expects that the agent hangs up after all that was sent before has been received. */
+  void expectHangUp() {
+    held = true;
+    streams.values().forEach(stream -> stream.sendWindow().awaitIdle());
+  }
+
+  /** Closes a connection whose agent was expected to hang up. */
+  void hangUp() {
+    closeWith(new CloseReason(CloseReason.Kind.HELD, "the sandbox is held"));
+  }
+
+  /** Returns whether the agent hangs up, or has hung up, because the sandbox is held. */
+  boolean isHeld() {
+    return held;
+  }
+
+  /**
+   * Returns an operation that would fail if the agent hung up now: one that changes something, or
+   * transfers a file. Others continue on the next connection.
+   */
+  Optional<AgentOperation> unfinishedOperation() {
+    return streams.values().stream()
+        .filter(LinkStream::needsConnection)
+        .map(LinkStream::operation)
+        .findFirst();
+  }
+
+  /**
+   * Waits until the agent has closed the connection, as it was requested to.
+   *
+   * @throws IOException if it does not
+   */
+  void awaitHangUp(Duration timeout) throws IOException {
+    try {
+      if (!reader.join(timeout)) {
+        throw new IOException("the agent has not hung up within " + timeout.toMillis() + " ms");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw CloseReason.cancelled(id, "hanging up");
+    }
   }
 
   /** Closes the connection; the agent and its commands keep running. */
@@ -440,6 +484,9 @@ final class AgentConnection implements AutoCloseable {
   /** Prefers the reason in the agent's BYE over a dropped connection. */
   private CloseReason withByeReason(CloseReason requested) {
     String reason = bye;
+    if (held && reason == null && requested.kind() == CloseReason.Kind.DROPPED) {
+      return new CloseReason(CloseReason.Kind.HELD, "the sandbox is held");
+    }
     if (reason == null || requested.kind() != CloseReason.Kind.DROPPED) {
       return requested;
     }

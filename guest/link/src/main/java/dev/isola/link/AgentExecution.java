@@ -154,11 +154,15 @@ class AgentExecution implements Execution {
   }
 
   /**
-   * Returns the stream for standard input. A terminal reattaches for it; a pipe does not, because
-   * input may have been lost.
+   * Returns the stream for standard input. A terminal reattaches for it; a pipe only if no input
+   * can have been lost.
    */
   LinkStream inputStream() {
-    return stream;
+    if (!stream.connection().isHeld()) {
+      return stream;
+    }
+    client.awaitRelease();
+    return ensureAttached();
   }
 
   /** Returns a live stream, reattaching if the previous one was lost. */

@@ -31,6 +31,9 @@ enum AgentOperation {
   DEADLINE(24, Effect.NONE),
   SHUTDOWN(25, Effect.MUTATING),
   KILL_ALL(26, Effect.MUTATING),
+  HOLD(27, Effect.MUTATING),
+  RELEASE(28, Effect.MUTATING),
+  IDENTIFY(29, Effect.MUTATING),
   /** Not a request: a stream that the agent opened with INCOMING. */
   INCOMING(0, Effect.NONE, Wire.DATA, Wire.EOF, Wire.CREDIT);
 
@@ -61,6 +64,17 @@ enum AgentOperation {
   /** Returns true when the outcome is unknown if the reply is lost. */
   boolean isMutating() {
     return effect == Effect.MUTATING;
+  }
+
+  /**
+   * Returns true when a stream that has started is not needed to continue: its caller opens another
+   * one, or it carries a network connection, which may end at any time.
+   */
+  boolean isReopened() {
+    return switch (this) {
+      case EXEC, ATTACH, WATCH, DIAL, RELAY, INCOMING -> true;
+      default -> false;
+    };
   }
 
   /** Returns true when the reply is file content, which may be large. */

@@ -159,6 +159,25 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     }
   }
 
+  /**
+   * Freezes all commands and makes the agent hang up, so that a runtime can save the sandbox. The
+   * agent must dial.
+   *
+   * @param timeout when the agent continues the commands by itself, in case the server dies
+   * @throws dev.isola.spi.error.Conflict if a file operation does not end in time
+   */
+  public SandboxHold hold(Duration timeout) {
+    if (!(client.endpoint() instanceof AgentAcceptor acceptor)) {
+      throw new IllegalStateException("the agent of sandbox " + id() + " listens");
+    }
+    return SandboxHold.begin(client, acceptor, timeout);
+  }
+
+  /** Continues the commands of a sandbox that was restored from a saved one. */
+  public KernelEvidence release() {
+    return HeldAgent.release(client);
+  }
+
   /** Makes every further call throw {@link Gone} and wakes all waiting callers. */
   public void markDestroyed(String reason) {
     client.markGone(reason);

@@ -16,6 +16,8 @@ record CloseReason(Kind kind, String message) {
     CLOSED,
     /** The channel ended or failed. */
     DROPPED,
+    /** The agent hung up as requested, because the sandbox is held. Nothing sent before is lost. */
+    HELD,
     /** The agent did not answer. */
     SILENT,
     /** The agent violated the protocol. */
@@ -29,7 +31,7 @@ record CloseReason(Kind kind, String message) {
   /** Returns true when a pending call should try to reconnect. */
   boolean isRecoverable() {
     return switch (kind) {
-      case DROPPED, SILENT -> true;
+      case DROPPED, HELD, SILENT -> true;
       case CLOSED, VIOLATION, REPLACED, GONE -> false;
     };
   }

@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A command's standard input: DATA frames within the agent's credit. */
 final class ExecutionStdin extends OutputStream {
@@ -43,22 +44,40 @@ final class ExecutionStdin extends OutputStream {
   public void close() {
     if (open && !closed) {
       closed = true;
-      stream.get().sendWindow().sendEof();
+      LinkStream target = stream.get();
+      while (!target.sendWindow().sendEof()) {
+        LinkStream next = stream.get(); // the sandbox was held in the meantime
+        if (next == target) {
+          return; // the command has ended
+        }
+        target = next;
+      }
     }
   }
 
   private void send(byte[] bytes, int offset, int length) throws IOException {
+    ByteBuffer data = ByteBuffer.wrap(bytes, offset, length);
     LinkStream target = stream.get();
-    try {
-      if (target.sendWindow().send(ByteBuffer.wrap(bytes, offset, length), LinkStream.FOREVER)) {
-        return;
+    while (!send(target, data)) {
+      LinkStream next = target.connection().isHeld() ? stream.get() : target;
+      if (next == target) {
+        throw failure(target.closeReason());
       }
+      target = next;
+    }
+  }
+
+  private static boolean send(LinkStream target, ByteBuffer data) throws IOException {
+    try {
+      return target.sendWindow().send(data, LinkStream.FOREVER);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while writing to the command");
     }
-    CloseReason closeReason = target.closeReason();
-    throw new IOException(
+  }
+
+  private static IOException failure(@Nullable CloseReason closeReason) {
+    return new IOException(
         closeReason == null
             ? "the command has ended or closed its standard input"
             : "the connection was lost and input may be missing: " + closeReason.message());

@@ -30,6 +30,7 @@ final class LinkStream {
   private @Nullable CloseReason closeReason;
   private @Nullable Consumer<WireFields> onLateHead;
   private @Nullable Consumer<LinkStream> onIncoming;
+  private boolean responded;
   private boolean discarding;
   private boolean lingering;
   private long discardedAtNanos;
@@ -89,6 +90,7 @@ final class LinkStream {
         sendWindow.grant(frame.payload());
         return;
       }
+      responded = true;
       receiveWindow.check(frame);
       if (frame.isTerminal()) {
         terminal = frame;
@@ -100,6 +102,16 @@ final class LinkStream {
         receiveWindow.add(frame);
       }
       arrived.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether the operation would fail or be repeated if the connection ended now. */
+  boolean needsConnection() {
+    lock.lock();
+    try {
+      return !discarding && !(operation.isReopened() && responded);
     } finally {
       lock.unlock();
     }

@@ -49,11 +49,11 @@ final class SendWindow {
       }
       ByteBuffer frame = ByteBuffer.allocate(Wire.HEADER + size);
       frame.put(Wire.HEADER, bytes, bytes.position(), size);
-      bytes.position(bytes.position() + size);
       try {
         if (!post(frame)) {
           return false;
         }
+        bytes.position(bytes.position() + size);
       } finally {
         release(0);
       }
@@ -109,6 +109,7 @@ final class SendWindow {
     try {
       credit += unused;
       sending--;
+      changed.signalAll();
       if (ended) {
         queueEof();
       }
@@ -117,13 +118,34 @@ final class SendWindow {
     }
   }
 
-  /** Sends EOF after all pending content. Does nothing when repeated or when the stream is over. */
-  void sendEof() {
+  /**
+   * Sends EOF after all pending content. Does nothing when repeated or when the stream is over.
+   *
+   * @return false when the agent is about to hang up, so that EOF must be sent on the next stream
+   */
+  boolean sendEof() {
     lock.lock();
     try {
+      if (connection.isHeld()) {
+        return ended;
+      }
       if (!ended) {
         ended = true;
         queueEof();
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until no content is being sent. Called when the agent is about to hang up. */
+  void awaitIdle() {
+    lock.lock();
+    try {
+      changed.signalAll();
+      while (sending > 0 && !over) {
+        changed.awaitUninterruptibly();
       }
     } finally {
       lock.unlock();
@@ -179,7 +201,7 @@ final class SendWindow {
   }
 
   private boolean maySend() {
-    return !over && !stopped && !ended;
+    return !over && !stopped && !ended && !connection.isHeld();
   }
 
   /** Waits for content with reserved credit, since content after EOF would close the connection. */

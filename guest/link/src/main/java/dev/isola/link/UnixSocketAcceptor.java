@@ -37,6 +37,7 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
   private volatile Bound bound;
   private volatile Consumer<AgentChannel> consumer = AgentChannel::close;
   private volatile boolean closed;
+  private volatile boolean suspended;
 
   /** A listening socket, and what distinguishes its file from that of another server. */
   private record Bound(ServerSocketChannel server, Object fileKey) {}
@@ -107,13 +108,38 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
   public void reclaim() throws IOException {
     lock.lock();
     try {
-      if (closed || isPublished()) {
+      if (closed || suspended || isPublished()) {
         return;
       }
       Bound before = bound;
       bound = publish();
       startAccepting(bound);
       before.server().close();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Removes the socket, but not that of a server that has taken over. */
+  @Override
+  public void suspend() throws IOException {
+    lock.lock();
+    try {
+      suspended = true;
+      if (isPublished()) {
+        Files.delete(path);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void resume() throws IOException {
+    lock.lock();
+    try {
+      suspended = false;
+      reclaim();
     } finally {
       lock.unlock();
     }

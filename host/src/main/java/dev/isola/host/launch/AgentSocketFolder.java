@@ -5,6 +5,7 @@ import dev.isola.link.local.SandboxFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -17,6 +18,7 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
 
   private static final int FOLDER_MODE = 0711;
   private static final int SOCKET_MODE = 0600;
+  private static final int ID_MODE = 0644;
 
   Path path() {
     return folder.path().resolve("run");
@@ -26,7 +28,19 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
   UnixSocketAcceptor bind(BooleanSupplier alive) throws IOException {
     Files.createDirectories(path());
     Files.setAttribute(path(), "unix:mode", FOLDER_MODE);
+    writeSandboxId();
     return UnixSocketAcceptor.bind(path().resolve(SOCKET), this::grant, alive);
+  }
+
+  /** A restored agent recognizes by this file that it continues in another sandbox. */
+  private void writeSandboxId() throws IOException {
+    Path file = path().resolve("sandbox");
+    if (!Files.exists(file)) {
+      Path unpublished = path().resolve("sandbox.new");
+      Files.writeString(unpublished, folder.path().getFileName().toString());
+      Files.setAttribute(unpublished, "unix:mode", ID_MODE);
+      Files.move(unpublished, file, StandardCopyOption.ATOMIC_MOVE);
+    }
   }
 
   private void grant(Path socket) throws IOException {

@@ -52,14 +52,22 @@ record BootPlanner(
    */
   private static final String AGENT_PRIORITY = "-20";
 
-  /** Returns the encoded plan. Also writes the records needed while the sandbox runs. */
-  byte[] plan(BootRequest booting) throws IOException {
+  /**
+   * A plan.
+   *
+   * @param record what the agent receives
+   */
+  record Planned(LaunchPlan plan, BootRecord record) {}
+
+  /** Returns the plan. Also writes the records needed while the sandbox runs. */
+  Planned plan(BootRequest booting) throws IOException {
     SandboxSpec spec = booting.spec();
     SandboxFolder folder = booting.folder();
     SandboxUserIds users = SandboxUserIds.of(context.instance(), spec.id());
     NetworkRecord network = NetworkRecord.of(spec);
     network.write(folder);
     Optional<Image> image = image(spec, folder);
+    SandboxShape.of(spec, image).write(folder.path());
     ChangeTrackingRecord.write(folder, spec, isolator.hasOwnKernel() ? Optional.empty() : image);
     LaunchPlan plan = new LaunchPlan();
     plan.step("spread", folder.path() + "/..");
@@ -112,7 +120,8 @@ record BootPlanner(
       plan.step("beside", socketFolder, "run");
     }
     plan.step("lock");
-    plan.boot(bootRecord(booting, image).encode());
+    BootRecord record = bootRecord(booting, image);
+    plan.boot(record.encode());
     plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
     plan.step("environment", "ISOLA_SANDBOX=" + spec.id().value());
@@ -126,7 +135,7 @@ record BootPlanner(
             image.isPresent(),
             words,
             descriptor - Isolator.FIRST_DESCRIPTOR));
-    return plan.encode();
+    return new Planned(plan, record);
   }
 
   /** A sandbox on the host's network uses the host's resolvers. */
@@ -154,15 +163,16 @@ record BootPlanner(
     return Optional.of(images.acquire(name.get(), spec.id(), folder.path()));
   }
 
+  /**
+   * Names the sandbox for an operator who lists the processes of the host. A sandbox that continues as
+   * another one must have the same command line; the host does not see it there.
+   */
   private List<String> agentWords(SandboxId id) {
-    return new ArrayList<>(
-        List.of(
-            SandboxRoot.AGENT,
-            "--report",
-            "--instance",
-            context.instance().value(),
-            "--sandbox",
-            id.value()));
+    List<String> words = new ArrayList<>(List.of(SandboxRoot.AGENT, "--report"));
+    if (!isolator.hasOwnKernel()) {
+      words.addAll(List.of("--instance", context.instance().value(), "--sandbox", id.value()));
+    }
+    return words;
   }
 
   private static int events(

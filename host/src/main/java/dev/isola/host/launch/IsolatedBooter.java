@@ -5,6 +5,7 @@ import dev.isola.host.cgroup.ControlGroup;
 import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
+import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
 import dev.isola.host.layer.LayerStore;
 import dev.isola.host.network.BridgeNetwork;
@@ -21,6 +22,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
@@ -79,12 +81,15 @@ public final class IsolatedBooter implements Booter {
           Pausing.class,
           Snapshotting.class,
           Forking.class,
+          MemoryForking.class,
           Volumes.class);
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private static final Set<StandardOpenOption> NEW =
       Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+  private static final FileAttribute<?> OWNER_ONLY_FOLDER =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
   private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
@@ -102,6 +107,7 @@ public final class IsolatedBooter implements Booter {
   private final IoSettings io;
   private final LayerStore layers;
   private final LayerMerger merger;
+  private final SavedSandboxes saved;
   private final BootPlanner planner;
 
   public IsolatedBooter(ProviderContext context, Isolator isolator) {
@@ -137,6 +143,7 @@ public final class IsolatedBooter implements Booter {
     this.volumes = new VolumeFolders(context.sharedFolder(), disks);
     this.layers = new LayerStore(context.dataFolder().resolve("layers"), steps, disks::remove);
     this.merger = new LayerMerger(layers, launcher::path);
+    this.saved = new SavedSandboxes(context.dataFolder().resolve("saved"), launcher, steps);
     this.subordinates = new SubordinateIds(launcher);
     this.planner =
         new BootPlanner(
@@ -220,6 +227,9 @@ public final class IsolatedBooter implements Booter {
   public Set<Class<? extends Capability>> capabilities() {
     Set<Class<? extends Capability>> capabilities = new HashSet<>(CAPABILITIES);
     capabilities.removeAll(isolator.unsupportedCapabilities());
+    if (isolator.checkpoints().isEmpty()) {
+      capabilities.remove(MemoryForking.class);
+    }
     return capabilities;
   }
 
@@ -281,10 +291,56 @@ public final class IsolatedBooter implements Booter {
     orphans.sweepOnce();
     SandboxId id = booting.spec().id();
     try (Launcher.Session session = launcher.open(id)) { // starts while the plan is assembled
-      byte[] plan = planner.plan(booting);
+      byte[] plan = planner.plan(booting).plan().encode();
       save(planFile(booting.folder()), plan);
+      clearState(booting.folder());
       return session.boot(id, plan, booting.timeout());
     }
+  }
+
+  /** Removes the runtime's state of an earlier boot. */
+  private void clearState(SandboxFolder folder) throws IOException {
+    if (isolator.checkpoints().isPresent()) {
+      new SandboxFolder(Checkpoints.state(folder)).remove();
+      Files.createDirectory(Checkpoints.state(folder), OWNER_ONLY_FOLDER);
+    }
+  }
+
+  @Override
+  public SavedSandbox save(SandboxId id, SandboxFolder folder) throws IOException {
+    return saved.save(
+        isolator.traits().name(),
+        isolator.checkpoints().orElseThrow(),
+        id,
+        folder,
+        SandboxUserIds.of(context.instance(), id));
+  }
+
+  @Override
+  public RestoredSandbox restore(BootRequest booting, SavedSandbox origin) throws IOException {
+    SandboxId id = booting.spec().id();
+    SandboxFolder folder = booting.folder();
+    try (Launcher.Session session = launcher.open(id)) {
+      BootPlanner.Planned planned = planner.plan(booting);
+      save(planFile(folder), planned.plan().encode());
+      clearState(folder);
+      LaunchPlan plan =
+          saved.restorePlan(
+              isolator.checkpoints().orElseThrow(),
+              planned.plan(),
+              folder,
+              SandboxUserIds.of(context.instance(), id),
+              origin);
+      layers.listener().reached(ForkStep.RESTORE_PLANNED);
+      AgentProcess agentProcess = session.boot(id, plan.encode(), booting.timeout());
+      layers.listener().reached(ForkStep.RESTORED);
+      return new RestoredSandbox(agentProcess, planned.record());
+    }
+  }
+
+  @Override
+  public void discard(SavedSandbox origin) throws IOException {
+    saved.discard(origin);
   }
 
   @Override
@@ -293,6 +349,7 @@ public final class IsolatedBooter implements Booter {
     // Remaining processes of the previous run would hold resources that the next one needs.
     groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
     byte[] plan = Files.readAllBytes(planFile(folder));
+    clearState(folder);
     new Workspace(folder, SandboxUserIds.of(context.instance(), id), layers).clearAnchor();
     try (Launcher.Session session = launcher.open(id)) {
       return session.boot(id, plan, timeout);

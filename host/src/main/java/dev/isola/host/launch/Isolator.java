@@ -15,6 +15,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -121,6 +122,11 @@ public interface Isolator {
   /** Returns the capabilities of the agent that do not work with this isolator. */
   default Set<Class<? extends Capability>> unsupportedCapabilities() {
     return Set.of();
+  }
+
+  /** Returns how running sandboxes are saved; empty if they cannot be. */
+  default Optional<Checkpoints> checkpoints() {
+    return Optional.empty();
   }
 
   /** Adds the last steps of a plan, including {@code run}. */

@@ -77,6 +77,20 @@ public final class LaunchPlan {
     return changed;
   }
 
+  /** Returns a copy of this plan with other steps before the first one with a verb. */
+  LaunchPlan insertBefore(String verb, LaunchPlan others) {
+    LaunchPlan changed = new LaunchPlan();
+    boolean inserted = false;
+    for (byte[][] step : steps) {
+      if (!inserted && is(step, verb)) {
+        changed.steps.addAll(others.steps);
+        inserted = true;
+      }
+      changed.steps.add(step);
+    }
+    return changed;
+  }
+
   /** Adds the input of the agent. */
   public LaunchPlan boot(byte[] record) {
     steps.add(new byte[][] {"boot".getBytes(UTF_8), record});

@@ -29,5 +29,15 @@ public enum ForkStep {
   /** The layers of a fork are listed, but not referenced yet. */
   FORK_LISTED,
   /** The workspace of the fork can be mounted. */
-  FORK_PREPARED
+  FORK_PREPARED,
+  /** The folder for a saved sandbox exists; its commands are frozen. */
+  SAVE_STARTED,
+  /** The runtime has saved the processes. */
+  PROCESSES_SAVED,
+  /** The files are saved as well; commands are still frozen. */
+  FILES_SAVED,
+  /** Everything for a restored sandbox is planned. */
+  RESTORE_PLANNED,
+  /** The restored sandbox exists with the identity of its source; its commands are frozen. */
+  RESTORED
 }

@@ -35,6 +35,9 @@ public record GvisorRelease(Version version) {
   /** The first release known to support signals and end of file from a terminal. */
   private static final Version TERMINALS = Version.of("20240729");
 
+  /** The first release known to save a sandbox without ending it. */
+  private static final Version MEMORY = Version.of("20240729");
+
   /** Returns the release according to the output of {@code runsc --version}. */
   public static Optional<GvisorRelease> of(String versionOutput) {
     Matcher found = VERSION_OUTPUT.matcher(versionOutput);
@@ -63,6 +66,11 @@ public record GvisorRelease(Version version) {
   /** Reports whether terminals are known to work. */
   public boolean hasTerminals() {
     return version.atLeast(TERMINALS);
+  }
+
+  /** Reports whether running sandboxes can be saved, which continue in any case. */
+  public boolean savesMemory() {
+    return version.atLeast(MEMORY);
   }
 
   /** Returns the known defect of this release; empty if there is none. */

@@ -1,6 +1,7 @@
 package dev.isola.link.local;
 
 import dev.isola.link.AgentEndpoint;
+import dev.isola.link.BootRecord;
 import dev.isola.link.ChangeTracking;
 import dev.isola.link.UnixSocketAcceptor;
 import dev.isola.spi.Health;
@@ -168,6 +169,39 @@ public interface Booter extends AutoCloseable {
 
   /** Releases layers; no more sandboxes are created from them. */
   default void releaseLayers(FrozenLayers frozen) throws IOException {}
+
+  /**
+   * The processes and files of a sandbox at one moment.
+   *
+   * @param folder where they are
+   */
+  record SavedSandbox(Path folder) {}
+
+  /**
+   * A sandbox that continues from a saved one. Its commands are frozen and its agent has the
+   * identity of the saved one.
+   *
+   * @param record the identity to give it
+   */
+  record RestoredSandbox(AgentProcess agent, BootRecord record) {}
+
+  /**
+   * Saves a sandbox that is held. Called only if the booter declares {@link
+   * dev.isola.spi.capability.MemoryForking}.
+   *
+   * @throws dev.isola.spi.error.Conflict when something in it cannot be saved, naming it
+   */
+  default SavedSandbox save(SandboxId id, SandboxFolder folder) throws IOException {
+    throw new IOException("the processes of sandbox " + id + " cannot be saved");
+  }
+
+  /** Creates a sandbox that continues from a saved one, in the manner of {@link #boot}. */
+  default RestoredSandbox restore(BootRequest request, SavedSandbox saved) throws IOException {
+    throw new IOException("sandbox " + request.spec().id() + " cannot be restored");
+  }
+
+  /** Removes a saved sandbox; no more sandboxes are created from it. */
+  default void discard(SavedSandbox saved) throws IOException {}
 
   /** See {@link dev.isola.spi.provider.Provider#volumes}. */
   default Optional<Volumes> volumes() {

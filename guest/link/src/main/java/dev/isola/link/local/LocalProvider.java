@@ -5,10 +5,14 @@ import dev.isola.link.AgentConnector;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
+import dev.isola.link.HeldAgent;
+import dev.isola.link.KernelEvidence;
 import dev.isola.link.LinkTimeouts;
 import dev.isola.link.UnixSocketConnector;
 import dev.isola.link.local.Booter.BootRequest;
 import dev.isola.link.local.Booter.BootedSandbox;
+import dev.isola.link.local.Booter.RestoredSandbox;
+import dev.isola.link.local.LocalMemoryForking.MemoryForkPoint;
 import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -17,6 +21,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
@@ -61,6 +66,7 @@ public final class LocalProvider implements Provider {
   private final Map<SandboxId, AgentSandbox> attached = new ConcurrentHashMap<>();
   private final LocalPausing pausing;
   private final LocalForking forking;
+  private final LocalMemoryForking memoryForking;
   private volatile @Nullable ProviderInfo info;
 
   public LocalProvider(ProviderContext context, Booter booter) {
@@ -69,6 +75,7 @@ public final class LocalProvider implements Provider {
     this.store = new SandboxRecordStore(context.dataFolder().resolve("sandboxes"));
     this.pausing = new LocalPausing(booter, store, locks, attached);
     this.forking = new LocalForking(booter, store, locks, this::create);
+    this.memoryForking = new LocalMemoryForking(booter, store, locks, attached, this::create);
   }
 
   @Override
@@ -103,12 +110,25 @@ public final class LocalProvider implements Provider {
   }
 
   private Sandbox create(SandboxSpec spec, List<String> layers) {
-    info().requireSupported(spec);
-    booter.validate(spec);
-    return locks.withLock(spec.id(), () -> createLocked(spec, layers));
+    return create(spec, folder -> bootSandbox(spec, folder, layers));
   }
 
-  private Sandbox createLocked(SandboxSpec spec, List<String> layers) {
+  private Sandbox create(SandboxSpec spec, MemoryForkPoint origin) {
+    return create(spec, folder -> restoreSandbox(spec, folder, origin));
+  }
+
+  /** Starts a sandbox whose folder exists. */
+  private interface Start {
+    Sandbox apply(SandboxFolder folder) throws IOException;
+  }
+
+  private Sandbox create(SandboxSpec spec, Start start) {
+    info().requireSupported(spec);
+    booter.validate(spec);
+    return locks.withLock(spec.id(), () -> createLocked(spec, start));
+  }
+
+  private Sandbox createLocked(SandboxSpec spec, Start start) {
     Optional<Sandbox> existing = attachLocked(spec.id());
     if (existing.isPresent()) {
       return existing.get();
@@ -126,7 +146,7 @@ public final class LocalProvider implements Provider {
     UnixSocketConnector.requireValidPath(folder.socket());
     claim(folder, spec.id());
     try {
-      return bootSandbox(spec, folder, layers);
+      return start.apply(folder);
     } catch (IOException e) {
       cleanUp(spec.id(), e);
       throw createFailed(spec.id(), e);
@@ -161,9 +181,7 @@ public final class LocalProvider implements Provider {
         .exception(e);
   }
 
-  private Sandbox bootSandbox(SandboxSpec spec, SandboxFolder folder, List<String> layers)
-      throws IOException {
-    long deadline = System.nanoTime() + spec.startupTimeout().toNanos();
+  private SandboxRecord newRecord(SandboxSpec spec, SandboxFolder folder) throws IOException {
     SandboxRecord record =
         SandboxRecord.forSpec(
             spec,
@@ -172,6 +190,41 @@ public final class LocalProvider implements Provider {
             folder,
             BootRecord.newSecret());
     record.writeNew(folder.record());
+    return record;
+  }
+
+  /** Nothing of the saved processes runs before its new identity is verified. */
+  private Sandbox restoreSandbox(SandboxSpec spec, SandboxFolder folder, MemoryForkPoint origin)
+      throws IOException {
+    SandboxRecord record = newRecord(spec, folder);
+    AgentEndpoint first = endpoint(new StoredSandbox(folder, record));
+    RestoredSandbox restored;
+    try {
+      restored =
+          booter.restore(
+              new BootRequest(spec, record, folder, List.of(), spec.startupTimeout()),
+              origin.saved());
+    } catch (IOException | RuntimeException e) {
+      first.close();
+      throw e;
+    }
+    record = record.withAgent(restored.agent());
+    record.write(folder.record());
+    origin.verify(
+        spec.id(), HeldAgent.identify(spec.id(), first, origin.secret(), restored.record()));
+    AgentSandbox sandbox = sandbox(new StoredSandbox(folder, record), LinkTimeouts.DEFAULT);
+    attached.put(spec.id(), sandbox);
+    sandbox.connect();
+    booter.verify(new BootedSandbox(sandbox, folder, restored.agent()));
+    KernelEvidence continued = sandbox.release();
+    assert continued != null;
+    return sandbox;
+  }
+
+  private Sandbox bootSandbox(SandboxSpec spec, SandboxFolder folder, List<String> layers)
+      throws IOException {
+    long deadline = System.nanoTime() + spec.startupTimeout().toNanos();
+    SandboxRecord record = newRecord(spec, folder);
     AgentSandbox sandbox = sandbox(new StoredSandbox(folder, record), LinkTimeouts.DEFAULT);
     attached.put(spec.id(), sandbox);
     AgentProcess agent =
@@ -329,6 +382,9 @@ public final class LocalProvider implements Provider {
     }
     if (booter.capabilities().contains(Forking.class)) {
       found.put(Forking.class, forking.of(id));
+    }
+    if (booter.capabilities().contains(MemoryForking.class)) {
+      found.put(MemoryForking.class, memoryForking.of(id));
     }
     return found;
   }

@@ -6,6 +6,7 @@ import dev.isola.host.launch.Isolator.RunningSandbox;
 import dev.isola.host.launch.Isolator.StagedSandbox;
 import dev.isola.host.launch.Isolator.Traits;
 import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.program.Version;
 import dev.isola.spi.Isolation;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +45,7 @@ final class CrunRuntime implements OciRuntime {
 
   /** Mounts the boot id. Other runtimes refuse mounts in /proc. */
   @Override
-  public List<Map<String, Object>> mounts() {
+  public List<Map<String, Object>> mounts(StagedSandbox staged, Version version) {
     return List.of(
         Map.of(
             "destination",

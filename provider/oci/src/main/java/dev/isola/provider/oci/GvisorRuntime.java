@@ -2,6 +2,7 @@ package dev.isola.provider.oci;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.host.launch.Checkpoints;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.RunningSandbox;
 import dev.isola.host.launch.Isolator.StagedSandbox;
@@ -42,6 +43,7 @@ final class GvisorRuntime implements OciRuntime {
    */
   private static final String TMP_ENTRY = "/tmp/.X11-unix";
 
+  private static final String RUN_SIZE = "16m";
   private static final String VERSION = "/proc/version";
   private static final int MAX_VERSION_LENGTH = 1024;
 
@@ -99,10 +101,47 @@ final class GvisorRuntime implements OciRuntime {
   }
 
   @Override
-  public List<Map<String, Object>> mounts() {
-    return List.of(
-        readOnly(Isolator.STAGED_LAYER, Isolator.LAYER),
-        readOnly(Isolator.STAGED_SOCKET, Isolator.SOCKET_FOLDER));
+  public List<Map<String, Object>> mounts(StagedSandbox staged, Version version) {
+    List<Map<String, Object>> mounts = new ArrayList<>();
+    if (new GvisorRelease(version).savesMemory()) {
+      // In its own memory, so that what is there is saved with the processes.
+      mounts.add(tmpfs("/run", RUN_SIZE, false));
+      staged.spec().volumes().stream()
+          .filter(volume -> volume.type() == VolumeMount.Type.TMPFS)
+          .map(
+              volume ->
+                  tmpfs(
+                      volume.destination(),
+                      staged.spec().limits().memoryMb() + "m",
+                      volume.readOnly()))
+          .forEach(mounts::add);
+    }
+    mounts.add(readOnly(Isolator.STAGED_LAYER, Isolator.LAYER));
+    mounts.add(readOnly(Isolator.STAGED_SOCKET, Isolator.SOCKET_FOLDER));
+    return mounts;
+  }
+
+  private static Map<String, Object> tmpfs(String path, String size, boolean readOnly) {
+    return Map.of(
+        "destination",
+        path,
+        "type",
+        "tmpfs",
+        "source",
+        "tmpfs",
+        "options",
+        List.of("nosuid", "nodev", "mode=0755", "size=" + size, readOnly ? "ro" : "rw"));
+  }
+
+  @Override
+  public Optional<Checkpoints> checkpoints(RuntimeProbe installed) {
+    return installed
+        .version()
+        .filter(version -> new GvisorRelease(version).savesMemory())
+        .map(
+            _ ->
+                new GvisorCheckpoints(
+                    globalOptions(installed.requirePath()), installed.accepts(GvisorCheckpoints.ANY_SPEC)));
   }
 
   private static Map<String, Object> readOnly(String source, String destination) {
@@ -171,13 +210,18 @@ final class GvisorRuntime implements OciRuntime {
 
   @Override
   public List<String> commandLine(String path, StagedSandbox staged) {
-    List<String> arguments = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
-    platform.get().ifPresent(name -> arguments.add("--platform=" + name));
+    List<String> arguments = globalOptions(path);
     arguments.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
     arguments.add("--host-uds=open");
     arguments.add("--overlay2=none");
     arguments.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));
     arguments.addAll(List.of("run", "--detach", "--bundle=" + BUNDLE, staged.spec().id().value()));
+    return arguments;
+  }
+
+  private List<String> globalOptions(String path) {
+    List<String> arguments = new ArrayList<>(List.of(path, "--root=" + STATE, "--ignore-cgroups"));
+    platform.get().ifPresent(name -> arguments.add("--platform=" + name));
     return arguments;
   }
 

@@ -1,11 +1,14 @@
 package dev.isola.provider.oci;
 
+import dev.isola.host.launch.Checkpoints;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.program.Version;
 import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.provider.Prerequisite;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Isolates with an OCI runtime, which runs a bundle next to the staged root. */
@@ -49,6 +52,11 @@ final class OciIsolator implements Isolator {
   }
 
   @Override
+  public Optional<Checkpoints> checkpoints() {
+    return runtime.checkpoints(probe);
+  }
+
+  @Override
   public void plan(LaunchPlan plan, StagedSandbox staged) {
     String program = probe.requirePath();
     // On an image the root is a writable layer.
@@ -58,7 +66,15 @@ final class OciIsolator implements Isolator {
     plan.step(
         "bundle",
         owner,
-        OciBundle.of(staged, readOnly, !runtime.hasOwnKernel(), users, runtime.mounts()));
+        OciBundle.of(
+            staged,
+            readOnly,
+            !runtime.hasOwnKernel(),
+            users,
+            runtime.mounts(staged, probe.version().orElse(Version.of("0")))));
+    if (checkpoints().isPresent()) {
+      plan.step("beside", Checkpoints.state(staged.folder()).toString(), "state", "writable");
+    }
     runtime.prepare(plan, staged);
     plan.run(runtime.commandLine(program, staged));
   }

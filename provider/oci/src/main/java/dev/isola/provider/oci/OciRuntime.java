@@ -1,5 +1,6 @@
 package dev.isola.provider.oci;
 
+import dev.isola.host.launch.Checkpoints;
 import dev.isola.host.launch.Isolator;
 import dev.isola.host.launch.Isolator.RunningSandbox;
 import dev.isola.host.launch.Isolator.StagedSandbox;
@@ -20,8 +21,8 @@ interface OciRuntime {
   String BUNDLE = "/tmp/bundle";
 
   /**
-   * The state folder of the runtime. It is gone once the sandbox has started: the runtime is not
-   * called again for it, so nothing can be left behind.
+   * The state folder of the runtime. Unless sandboxes can be saved, it is gone once the sandbox has
+   * started: the runtime is not called again for it, so nothing can be left behind.
    */
   String STATE = "/tmp/state";
 
@@ -79,8 +80,13 @@ interface OciRuntime {
   }
 
   /** Returns mounts of the bundle in addition to the default ones. */
-  default List<Map<String, Object>> mounts() {
+  default List<Map<String, Object>> mounts(StagedSandbox staged, Version version) {
     return List.of();
+  }
+
+  /** Returns how sandboxes are saved with the installed program; empty if they cannot be. */
+  default Optional<Checkpoints> checkpoints(RuntimeProbe installed) {
+    return Optional.empty();
   }
 
   /** See {@link Isolator#hasOwnKernel}. */

@@ -13,7 +13,9 @@ import dev.isola.spi.provider.ProviderConfig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,7 @@ final class RuntimeProbe {
   private final SandboxProbe probes;
   private final Optional<String> configured;
   private volatile @Nullable VersionOutput versionOutput;
+  private final Map<String, Boolean> accepted = new ConcurrentHashMap<>();
 
   /**
    * @param config its setting {@code program} names an executable other than the default
@@ -180,6 +183,17 @@ final class RuntimeProbe {
     }
     versionOutput = new VersionOutput(program.identity(), answer.text());
     return Optional.of(answer.text());
+  }
+
+  /** Reports whether the program accepts a global option. */
+  boolean accepts(String option) {
+    return program()
+        .filter(found -> accepted.computeIfAbsent(found.identity() + option, _ -> run(found, option)))
+        .isPresent();
+  }
+
+  private static boolean run(HostProgram program, String option) {
+    return program.run(option, "--version").ok();
   }
 
   private String missing() {

@@ -1,0 +1,157 @@
+#include "hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "connection.h"
+#include "dial_folder.h"
+#include "freeze.h"
+#include "handshake.h"
+#include "lifetime.h"
+#include "loop.h"
+#include "operations.h"
+#include "stream_table.h"
+
+#define MS 1000000ull
+#define TIMEOUT_DEFAULT (30000 * MS)
+#define RETRY_INTERVAL (1000 * MS)
+
+static void timeout_fired(struct timer *t);
+
+static struct boot *boot;
+static struct execution_defaults *defaults;
+static struct freeze frozen;
+static uint64_t timeout_ns;
+static bool held; /* main thread */
+/* How a worker tells the main thread that it has frozen all commands. */
+static atomic_bool pending, begun;
+static struct timer timeout = {.fire = timeout_fired};
+
+void hold_setup(struct boot *b, struct execution_defaults *d)
+{
+    boot = b;
+    defaults = d;
+}
+
+void operate_hold(const struct request *r)
+{
+    bool expected = false;
+    if (!dial_folder_names_sandbox(boot->sandbox)) {
+        stream_error(r->stream, E_UNSUPPORTED, 0, "the folder of the socket does not name the sandbox");
+        return;
+    }
+    if (!atomic_compare_exchange_strong(&pending, &expected, true)) {
+        stream_error(r->stream, E_EXISTS, 0, "the sandbox is held already");
+        return;
+    }
+    if (!freeze_begin(&frozen)) {
+        int error = errno;
+        atomic_store(&pending, false);
+        stream_error(r->stream, E_UNSUPPORTED, error, "not all processes stopped: %s", strerror(error));
+        return;
+    }
+    timeout_ns = fields_u64(r->fields, T_TIMEOUT_MS, TIMEOUT_DEFAULT / MS) * MS;
+    stream_end(r->stream, NULL);
+    atomic_store(&begun, true);
+    loop_wake();
+}
+
+void hold_poll(void)
+{
+    if (held || !atomic_load(&begun)) return;
+    held = true;
+    timer_set(&timeout, now_ns() + timeout_ns);
+    connection_drop();
+}
+
+static uint64_t thaw(void)
+{
+    timer_clear(&timeout);
+    held = false;
+    atomic_store(&begun, false);
+    uint64_t frozen_ns = freeze_end(&frozen);
+    atomic_store(&pending, false);
+    return frozen_ns;
+}
+
+/* A restored copy of the agent has the folder of another sandbox, where its own timeout means nothing. */
+static void timeout_fired(struct timer *t)
+{
+    if (dial_folder_names_sandbox(boot->sandbox))
+        thaw();
+    else
+        timer_set(t, now_ns() + RETRY_INTERVAL);
+}
+
+/* Adds what a server compares: a copy of a sandbox must have the right time and other random bytes. */
+static bool build_evidence(struct builder *b)
+{
+    struct timespec now;
+    uint8_t random[NONCE_SIZE];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) return false;
+    clock_gettime(CLOCK_REALTIME, &now);
+    build_u64(b, T_TIME_NS, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+    build_bytes(b, T_NONCE, random, sizeof random);
+    return true;
+}
+
+void hold_release(struct stream *s)
+{
+    struct builder b = {0};
+    if (!held) {
+        stream_error(s, E_NOT_FOUND, 0, "the sandbox is not held, or its timeout has passed");
+    } else if (!build_evidence(&b)) {
+        stream_error(s, E_IO, errno, "no random bytes: %s", strerror(errno));
+    } else {
+        build_u64(&b, T_DURATION_NS, thaw());
+        stream_end(s, &b);
+    }
+    builder_free(&b);
+    stream_release(s);
+}
+
+static void reseed(struct fields request)
+{
+    struct field seed;
+    int fd = fields_find(request, T_NONCE, &seed) ? open("/dev/urandom", O_WRONLY | O_CLOEXEC) : -1;
+    if (fd < 0) return; /* the server compares random bytes, so it does not depend on this */
+    ssize_t ignored = write(fd, seed.value, seed.length);
+    (void)ignored;
+    close(fd);
+}
+
+void hold_identify(struct stream *s, struct fields request)
+{
+    struct builder b = {0};
+    struct field record;
+    struct boot identity;
+    const char *problem = "the boot record is missing";
+    if (!held) {
+        stream_error(s, E_NOT_FOUND, 0, "the sandbox is not held");
+    } else if (!fields_find(request, T_VALUE, &record) || !boot_parse(record.value, record.length, &identity, &problem)) {
+        stream_error(s, E_INVALID, 0, "%s", problem);
+    } else if (!identity.sandbox || !dial_folder_names_sandbox(identity.sandbox)) {
+        stream_error(s, E_DENIED, 0, "the folder of the socket does not name that sandbox");
+    } else {
+        reseed(request);
+        if (build_evidence(&b)) {
+            timer_clear(&timeout);
+            *boot = identity; /* what the old one points to is still in use elsewhere */
+            defaults->environment = boot->environment;
+            defaults->boot = boot->fields;
+            handshake_setup(boot->secret, boot->sandbox);
+            lifetime_begin(boot);
+            lifetime_connected();
+            stream_end(s, &b);
+        } else {
+            stream_error(s, E_IO, errno, "no random bytes: %s", strerror(errno));
+        }
+    }
+    builder_free(&b);
+    stream_release(s);
+}

@@ -1,0 +1,70 @@
+package dev.isola.host.launch;
+
+import dev.isola.host.image.Image;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The properties in which a sandbox must equal another to continue its processes, one in each line.
+ */
+record SandboxShape(List<String> lines) {
+  private static final String OBSTACLE = "obstacle: ";
+
+  static SandboxShape of(SandboxSpec spec, Optional<Image> image) {
+    return new SandboxShape(
+        List.of(
+            "image: " + image.map(Image::digest).orElse("the host's root"),
+            "workspace: " + spec.workspaceMount(),
+            "working folder: " + spec.workingFolder(),
+            "user: " + spec.user().orElse("default"),
+            "limits: " + spec.limits(),
+            "network: " + NetworkRecord.of(spec).mode(),
+            "volumes: " + spec.volumes(),
+            OBSTACLE + obstacleOf(spec)));
+  }
+
+  private static String obstacleOf(SandboxSpec spec) {
+    if (spec.workspacePath().isPresent()) {
+      return "its workspace is a folder of the host";
+    }
+    if (spec.volumes().stream().anyMatch(volume -> volume.type() != VolumeMount.Type.TMPFS)) {
+      return "it uses a volume";
+    }
+    return NetworkRecord.of(spec).mode() == NetworkMode.NONE ? "" : "it uses a network";
+  }
+
+  /** Returns why such a sandbox cannot be saved; empty if it can. */
+  Optional<String> obstacle() {
+    return Optional.of(lines.getLast().substring(OBSTACLE.length()))
+        .filter(text -> !text.isEmpty());
+  }
+
+  /** Returns the first property in which another shape differs. */
+  Optional<String> difference(SandboxShape other) {
+    for (int i = 0; i < lines.size() && i < other.lines.size(); i++) {
+      if (!lines.get(i).equals(other.lines.get(i))) {
+        return Optional.of(lines.get(i) + ", not " + other.lines.get(i));
+      }
+    }
+    return Optional.empty();
+  }
+
+  void write(Path folder) throws IOException {
+    Files.write(folder.resolve("shape"), lines);
+  }
+
+  static SandboxShape read(Path folder) throws IOException {
+    return new SandboxShape(Files.readAllLines(folder.resolve("shape")));
+  }
+
+  static SandboxShape read(SandboxFolder folder) throws IOException {
+    return read(folder.path());
+  }
+}
