@@ -23,6 +23,7 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
@@ -179,7 +180,7 @@ public final class MemoryForkLifecycleChecks {
         Expect.thrownAnyOf(
             "a fork with another value of " + field,
             () -> forkPoint.create(spec),
-            List.of(InvalidRequest.class, Conflict.class, Unsupported.class));
+            List.of(InvalidRequest.class, Conflict.class, Unsupported.class, NotFound.class));
     Expect.contains(
         String.valueOf(refusal.getMessage()).toLowerCase(Locale.ROOT), field, "the error message");
     Expect.that(
