@@ -19,7 +19,7 @@
 /* A process in uninterruptible sleep stops only after its I/O completes. */
 static const uint64_t TIMEOUT_NS = 5000000000;
 
-static sem_t freezing; /* not a mutex: another thread may end a freeze */
+static sem_t freezing;     /* not a mutex: another thread may end a freeze */
 static atomic_int *active; /* shared with the supervisors, which are separate processes */
 
 struct process {
@@ -195,9 +195,7 @@ bool freeze_begin(struct freeze *h)
     }
     h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (h->proc < 0) return false;
-    while (sem_wait(&freezing) != 0) {
-        /* interrupted by a signal */
-    }
+    while (sem_wait(&freezing) != 0) { /* interrupted by a signal */ }
     atomic_store(active, 1);
     h->began_ns = monotonic_ns();
     int running, error = 0;

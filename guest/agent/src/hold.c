@@ -69,6 +69,11 @@ void hold_poll(void)
     connection_drop();
 }
 
+bool hold_is_active(void)
+{
+    return held;
+}
+
 static uint64_t thaw(void)
 {
     timer_clear(&timeout);
@@ -82,10 +87,12 @@ static uint64_t thaw(void)
 /* A restored copy of the agent has the folder of another sandbox, where its own timeout means nothing. */
 static void timeout_fired(struct timer *t)
 {
-    if (dial_folder_names_sandbox(boot->sandbox))
-        thaw();
-    else
+    if (!dial_folder_names_sandbox(boot->sandbox)) {
         timer_set(t, now_ns() + RETRY_INTERVAL);
+        return;
+    }
+    thaw();
+    if (!connection_is_open()) lifetime_disconnected();
 }
 
 /* Adds what a server compares: a copy of a sandbox must have the right time and other random bytes. */
@@ -133,7 +140,8 @@ void hold_identify(struct stream *s, struct fields request)
     const char *problem = "the boot record is missing";
     if (!held) {
         stream_error(s, E_NOT_FOUND, 0, "the sandbox is not held");
-    } else if (!fields_find(request, T_VALUE, &record) || !boot_parse(record.value, record.length, &identity, &problem)) {
+    } else if (!fields_find(request, T_VALUE, &record)
+               || !boot_parse(record.value, record.length, &identity, &problem)) {
         stream_error(s, E_INVALID, 0, "%s", problem);
     } else if (!identity.sandbox || !dial_folder_names_sandbox(identity.sandbox)) {
         stream_error(s, E_DENIED, 0, "the folder of the socket does not name that sandbox");

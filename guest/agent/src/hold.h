@@ -19,6 +19,8 @@ void operate_hold(const struct request *r);
 void hold_release(struct stream *s);
 /* IDENTIFY: takes the boot record of another sandbox. Commands stay frozen. */
 void hold_identify(struct stream *s, struct fields request);
+/* Returns true while the sandbox is held. */
+bool hold_is_active(void);
 /* Called once per iteration of the event loop. */
 void hold_poll(void);
 

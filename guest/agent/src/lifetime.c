@@ -5,6 +5,7 @@
 
 #include "connection.h"
 #include "execution.h"
+#include "hold.h"
 #include "loop.h"
 #include "process_tree.h"
 #include "stream_table.h"
@@ -55,7 +56,7 @@ void lifetime_connected(void)
 
 void lifetime_disconnected(void)
 {
-    if (boot->has_linger) timer_set(&linger, now_ns() + boot->linger_ms * MS);
+    if (boot->has_linger && !hold_is_active()) timer_set(&linger, now_ns() + boot->linger_ms * MS);
 }
 
 void lifetime_renew(struct stream *s, struct fields request)

@@ -12,6 +12,7 @@ static void run_all(void)
     lifetime_tests();
     limit_tests();
     dial_tests();
+    hold_tests();
 }
 
 int main(void)

@@ -29,5 +29,6 @@ void limit_tests(void);
 void container_tests(void);
 void dial_tests(void);
 void dial_address_tests(void);
+void hold_tests(void);
 
 #endif

@@ -432,8 +432,7 @@ static bool merge_layer(int folder)
 }
 
 /* Opens a layer whose owners start at `from` as if they started at `to`. */
-static int open_layer(const char *path, const char *from, const char *to,
-                      int (*map)(const char *from, const char *to))
+static int open_layer(const char *path, const char *from, const char *to, int (*map)(const char *from, const char *to))
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) fail("cannot open %s", path);

@@ -374,7 +374,8 @@ bool stage_beside(int source, const char *name, bool writable)
     int tree = clone_tree(source, (struct mount_options){.read_only = !writable}, -1);
     if (tree < 0) return false;
     snprintf(path, sizeof path, STAGE "/%s", name);
-    bool ok = (mkdir(path, 0755) == 0 || (writable && errno == EEXIST)) && syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0;
+    bool ok = (mkdir(path, 0755) == 0 || (writable && errno == EEXIST))
+              && syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0;
     return close_after(tree, ok);
 }
 

@@ -131,9 +131,7 @@ int ready_await(int report, int errors, const struct plan *plan, pid_t child)
                 continue;
             }
             text[n] = 0;
-            if (strncmp(text, "ready", 5) == 0 && sender_pid > 0) {
-                return print_ready(plan, sender_pid);
-            }
+            if (strncmp(text, "ready", 5) == 0 && sender_pid > 0) { return print_ready(plan, sender_pid); }
             for (ssize_t i = 0; i < n && length < sizeof output - 1; i++) output[length++] = text[i];
         }
         if (exited >= 0 && watched[3].revents && !watched[1].revents) return restored(plan, child, output, length);

@@ -20,8 +20,8 @@ public non-sealed interface AgentAcceptor extends AgentEndpoint {
   void reclaim() throws IOException;
 
   /**
-   * Stops accepting: an agent that hangs up cannot dial until {@link #resume}. The open
-   * connection stays.
+   * Stops accepting: an agent that hangs up cannot dial until {@link #resume}. The open connection
+   * stays.
    */
   void suspend() throws IOException;
 

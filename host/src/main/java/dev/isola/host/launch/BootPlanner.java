@@ -164,8 +164,8 @@ record BootPlanner(
   }
 
   /**
-   * Names the sandbox for an operator who lists the processes of the host. A sandbox that continues as
-   * another one must have the same command line; the host does not see it there.
+   * Names the sandbox for an operator who lists the processes of the host. A sandbox that continues
+   * as another one must have the same command line; the host does not see it there.
    */
   private List<String> agentWords(SandboxId id) {
     List<String> words = new ArrayList<>(List.of(SandboxRoot.AGENT, "--report"));

@@ -233,8 +233,7 @@ final class SavedSandboxes {
   }
 
   private static boolean isAlive(Matcher name) {
-    return new AgentProcess(
-            Long.parseLong(name.group(1)), Long.parseLong(name.group(2)), false)
+    return new AgentProcess(Long.parseLong(name.group(1)), Long.parseLong(name.group(2)), false)
         .isAlive();
   }
 }

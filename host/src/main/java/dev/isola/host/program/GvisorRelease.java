@@ -36,7 +36,7 @@ public record GvisorRelease(Version version) {
   private static final Version TERMINALS = Version.of("20240729");
 
   /** The first release known to save a sandbox without ending it. */
-  private static final Version MEMORY = Version.of("20240729");
+  public static final Version MEMORY = Version.of("20240729");
 
   /** Returns the release according to the output of {@code runsc --version}. */
   public static Optional<GvisorRelease> of(String versionOutput) {
@@ -81,6 +81,7 @@ public record GvisorRelease(Version version) {
         : Optional.of(
             "ls and stat of Debian 12 and newer fail in gVisor "
                 + version
-                + (hasTerminals() ? "" : ", and it has no terminals"));
+                + (hasTerminals() ? "" : ", and it has no terminals")
+                + (savesMemory() ? "" : " and cannot fork memory"));
   }
 }

@@ -15,8 +15,8 @@ public non-sealed interface MemoryForking extends Capability {
   /**
    * Saves the processes and files of this sandbox at one moment. They are frozen meanwhile and
    * continue in every case. {@link ForkPoint#create} requires a spec that differs from the one of
-   * this sandbox only in its id, environment, labels and deadline; commands started in the fork
-   * get that environment.
+   * this sandbox only in its id, environment, labels and deadline; commands started in the fork get
+   * that environment.
    *
    * @throws dev.isola.spi.error.Conflict if the sandbox holds something that cannot be saved; the
    *     message names it

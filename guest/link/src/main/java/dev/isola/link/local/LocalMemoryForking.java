@@ -138,8 +138,7 @@ record LocalMemoryForking(
      * @throws SandboxException if its clock is wrong, or its random bytes are those of another
      */
     void verify(SandboxId fork, KernelEvidence evidence) {
-      Duration difference =
-          Duration.between(evidence.time(), java.time.Instant.now()).abs();
+      Duration difference = Duration.between(evidence.time(), java.time.Instant.now()).abs();
       if (difference.compareTo(MAX_CLOCK_DIFFERENCE) > 0) {
         throw unfaithful(fork, "its clock differs by " + difference.toMillis() + " ms");
       }

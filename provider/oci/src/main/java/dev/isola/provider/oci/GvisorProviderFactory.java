@@ -32,6 +32,8 @@ public final class GvisorProviderFactory implements ProviderFactory {
   public Provider create(ProviderConfig config, ProviderContext context) {
     SandboxProbe probe = new SandboxProbe(context);
     GvisorPlatform platform = new GvisorPlatform(config, probe);
-    return OciProviders.of(new GvisorRuntime(platform::choose), probe, config, context);
+    GvisorMemory memory = new GvisorMemory(config, probe, platform::choose);
+    return OciProviders.of(
+        new GvisorRuntime(platform::choose, memory::problem), probe, config, context);
   }
 }

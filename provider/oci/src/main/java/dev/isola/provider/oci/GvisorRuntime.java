@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
@@ -48,12 +49,22 @@ final class GvisorRuntime implements OciRuntime {
   private static final int MAX_VERSION_LENGTH = 1024;
 
   private final Supplier<Optional<String>> platform;
+  private final Function<RuntimeProbe, Optional<String>> memoryProblem;
 
   /**
    * @param platform the platform of gVisor; empty for its default
    */
   GvisorRuntime(Supplier<Optional<String>> platform) {
+    this(platform, _ -> Optional.empty());
+  }
+
+  /**
+   * @param memoryProblem why sandboxes cannot be saved
+   */
+  GvisorRuntime(
+      Supplier<Optional<String>> platform, Function<RuntimeProbe, Optional<String>> memoryProblem) {
     this.platform = platform;
+    this.memoryProblem = memoryProblem;
   }
 
   @Override
@@ -138,10 +149,12 @@ final class GvisorRuntime implements OciRuntime {
     return installed
         .version()
         .filter(version -> new GvisorRelease(version).savesMemory())
+        .filter(_ -> memoryProblem.apply(installed).isEmpty())
         .map(
             _ ->
                 new GvisorCheckpoints(
-                    globalOptions(installed.requirePath()), installed.accepts(GvisorCheckpoints.ANY_SPEC)));
+                    globalOptions(installed.requirePath()),
+                    installed.accepts(GvisorCheckpoints.ANY_SPEC)));
   }
 
   private static Map<String, Object> readOnly(String source, String destination) {
@@ -177,8 +190,13 @@ final class GvisorRuntime implements OciRuntime {
   }
 
   @Override
-  public Optional<String> detail() {
-    return platform.get().map(name -> "platform " + name);
+  public Optional<String> detail(RuntimeProbe installed) {
+    String forks =
+        memoryProblem
+            .apply(installed)
+            .map(why -> "no forks of memory: " + why)
+            .orElse("forks memory");
+    return Optional.of(platform.get().map(name -> "platform " + name + ", ").orElse("") + forks);
   }
 
   @Override

@@ -100,7 +100,7 @@ interface OciRuntime {
   }
 
   /** Returns details of the runtime on this host, such as {@code platform ptrace}. */
-  default Optional<String> detail() {
+  default Optional<String> detail(RuntimeProbe installed) {
     return Optional.empty();
   }
 }

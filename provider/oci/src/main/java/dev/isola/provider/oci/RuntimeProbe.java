@@ -108,7 +108,7 @@ final class RuntimeProbe {
   private String healthy(Version version, List<Vulnerability> flaws) {
     StringBuilder text =
         new StringBuilder(runtime.program() + " " + version + " can create sandboxes");
-    runtime.detail().ifPresent(detail -> text.append("; ").append(detail));
+    runtime.detail(this).ifPresent(detail -> text.append("; ").append(detail));
     if (!flaws.isEmpty()) {
       text.append("; ").append(note(flaws));
     }
@@ -188,7 +188,8 @@ final class RuntimeProbe {
   /** Reports whether the program accepts a global option. */
   boolean accepts(String option) {
     return program()
-        .filter(found -> accepted.computeIfAbsent(found.identity() + option, _ -> run(found, option)))
+        .filter(
+            found -> accepted.computeIfAbsent(found.identity() + option, _ -> run(found, option)))
         .isPresent();
   }
 

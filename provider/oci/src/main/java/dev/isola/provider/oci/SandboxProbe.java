@@ -5,6 +5,9 @@ import dev.isola.host.launch.Isolator;
 import dev.isola.link.local.LocalProvider;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Forking.ForkPoint;
+import dev.isola.spi.capability.MemoryForking;
+import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -47,8 +50,14 @@ final class SandboxProbe {
    * @param key identifies the result; must change whenever the result may
    * @param timeout the startup timeout of the sandbox
    * @param failureTtl how long a failure is cached
+   * @param memory whether it also forks the sandbox with its processes
    */
-  record ProbeRequest(String key, Isolator isolator, Duration timeout, Duration failureTtl) {}
+  record ProbeRequest(
+      String key, Isolator isolator, Duration timeout, Duration failureTtl, boolean memory) {
+    ProbeRequest(String key, Isolator isolator, Duration timeout, Duration failureTtl) {
+      this(key, isolator, timeout, failureTtl, false);
+    }
+  }
 
   /** Returns why the probe fails; empty if it succeeds. */
   Optional<String> failure(ProbeRequest request) {
@@ -67,28 +76,39 @@ final class SandboxProbe {
   }
 
   private Optional<String> attempt(ProbeRequest request) {
-    SandboxId id = SandboxId.random(new SecureRandom());
-    // Short-lived: if this process is killed, the sandbox ends by itself and the next create cleans
-    // up.
-    SandboxSpec spec =
-        SandboxSpec.builder(id)
-            .startupTimeout(request.timeout())
-            .deadline(request.timeout().plusSeconds(30))
-            .linger(Duration.ZERO)
-            .build();
+    SandboxSpec spec = spec(request);
+    SandboxSpec fork = spec(request);
     ProviderContext apart = probeContext();
     try (LocalProvider provider =
         new LocalProvider(apart, new IsolatedBooter(apart, request.isolator()))) {
       try {
-        provider.create(spec);
+        Sandbox sandbox = provider.create(spec);
+        if (request.memory()) {
+          try (ForkPoint point = sandbox.as(MemoryForking.class).orElseThrow().createForkPoint()) {
+            point.create(fork);
+          }
+        }
         return Optional.empty();
       } catch (SandboxException e) {
         String what = e.fault().problem();
         return Optional.of(what.substring(0, Math.min(what.length(), MAX_PROBLEM_LENGTH)));
       } finally {
-        provider.destroy(id, DestroyOptions.FORCE);
+        provider.destroy(fork.id(), DestroyOptions.FORCE);
+        provider.destroy(spec.id(), DestroyOptions.FORCE);
       }
     }
+  }
+
+  /**
+   * Returns the spec of a short-lived sandbox: if this process is killed, it ends by itself and the
+   * next create cleans up.
+   */
+  private static SandboxSpec spec(ProbeRequest request) {
+    return SandboxSpec.builder(SandboxId.random(new SecureRandom()))
+        .startupTimeout(request.timeout())
+        .deadline(request.timeout().plusSeconds(30))
+        .linger(Duration.ZERO)
+        .build();
   }
 
   /**

@@ -35,7 +35,7 @@ class MisbehavingRuntimeTest {
   private static final String SAYS =
       """
       #!/bin/sh
-      case "$*" in --version) echo "%s"; exit;; esac
+      case "$*" in *--version) echo "%s"; exit;; esac
       """;
 
   @BeforeEach
