@@ -195,7 +195,8 @@ bool freeze_begin(struct freeze *h)
     }
     h->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (h->proc < 0) return false;
-    while (sem_wait(&freezing) != 0) { /* interrupted by a signal */ }
+    while (sem_wait(&freezing) != 0) { /* interrupted by a signal */
+    }
     atomic_store(active, 1);
     h->began_ns = monotonic_ns();
     int running, error = 0;

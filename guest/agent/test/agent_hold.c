@@ -113,7 +113,8 @@ static void commands_are_frozen_until_they_are_released(void)
     uint64_t now = (uint64_t)time(NULL), theirs = outcome_u64(&o, T_TIME_NS, 0) / 1000000000;
     CHECK(theirs + 2 > now && now + 2 > theirs);
     struct field random;
-    CHECK(fields_find((struct fields){o.result.data, o.result.length}, T_NONCE, &random) && random.length == NONCE_SIZE);
+    CHECK(fields_find((struct fields){o.result.data, o.result.length}, T_NONCE, &random)
+          && random.length == NONCE_SIZE);
     outcome_free(&o);
     CHECK(has_ticked(&h));
     CHECK(!succeeds(&h, OP_RELEASE, NULL));

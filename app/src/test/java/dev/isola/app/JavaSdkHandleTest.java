@@ -11,6 +11,7 @@ import dev.isola.client.Exit;
 import dev.isola.client.FileChange;
 import dev.isola.client.FileWatch;
 import dev.isola.client.Fork;
+import dev.isola.client.ForkOptions;
 import dev.isola.client.Isola;
 import dev.isola.client.Output;
 import dev.isola.client.Preview;
@@ -155,7 +156,7 @@ class JavaSdkHandleTest {
       assertThat(forks).hasSize(2);
       forks.forEach(Sandbox::close);
       assertThat(sandbox.exec("cat kept").stdout()).isEqualTo("here");
-      Fork each = sandbox.forkEach(1, "filesystem").getFirst();
+      Fork each = sandbox.forkEach(ForkOptions.filesystem()).getFirst();
       assertThat(each.error()).isEmpty();
       isola.sandbox(each.sandbox().orElseThrow().id()).destroy();
     }
@@ -173,7 +174,8 @@ class JavaSdkHandleTest {
             "admission.queue_timeout=0s");
     try (Isola client = small.client()) {
       try (Sandbox sandbox = client.create(SandboxSpec.builder().cpu(1).build())) {
-        assertThat(sandbox.forkEach(2, "filesystem")).allMatch(fork -> fork.error().isEmpty());
+        assertThat(sandbox.forkEach(ForkOptions.filesystem().count(2)))
+            .allMatch(fork -> fork.error().isEmpty());
         client.list(SandboxFilter.ALL).stream()
             .filter(info -> !info.id().equals(sandbox.id()))
             .forEach(info -> client.sandbox(info.id()).destroy());

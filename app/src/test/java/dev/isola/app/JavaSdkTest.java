@@ -12,6 +12,7 @@ import dev.isola.client.Execution;
 import dev.isola.client.ExecutionInfo;
 import dev.isola.client.Exit;
 import dev.isola.client.FileInfo;
+import dev.isola.client.ForkOptions;
 import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.Output;
@@ -350,7 +351,8 @@ class JavaSdkTest {
   @Test
   void rejectsForksOfMemory() {
     Unsupported refused =
-        catchThrowableOfType(Unsupported.class, () -> sandbox.forkEach(2, "memory"));
+        catchThrowableOfType(
+            Unsupported.class, () -> sandbox.forkEach(ForkOptions.memory().count(2)));
     assertThat(refused.code()).isEqualTo("NOT_IMPLEMENTED");
     assertThat(refused.status()).isEqualTo(501);
     assertThat(refused.remedy()).contains("kind filesystem");

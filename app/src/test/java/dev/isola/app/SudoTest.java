@@ -2,7 +2,6 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -117,7 +116,7 @@ class SudoTest {
       made.engine().resume(source.id());
       Sandbox resumed = made.engine().sandbox(source.id());
       assertThat(output(resumed, SUDO + "id -u")).isEqualTo("0\n");
-      for (ForkResult fork : made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM)) {
+      for (ForkResult fork : made.engine().fork(source.id(), 1)) {
         assertThat(fork).isInstanceOf(ForkResult.Created.class);
         Sandbox forked = made.engine().sandbox(((ForkResult.Created) fork).view().id());
         assertThat(output(forked, SUDO + "id -u")).isEqualTo("0\n");

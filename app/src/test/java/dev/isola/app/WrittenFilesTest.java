@@ -7,7 +7,6 @@ import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotRequest;
@@ -161,7 +160,7 @@ class WrittenFilesTest {
       Sandbox source = made.make(spec("source"), provider);
       ProviderEngine.output(source, CHANGES);
       String before = ProviderEngine.output(source, DESCRIBE);
-      List<ForkResult> forks = made.engine().fork(source.id(), 2, ForkKind.FILESYSTEM);
+      List<ForkResult> forks = made.engine().fork(source.id(), 2);
       for (ForkResult fork : forks) {
         assertThat(fork).isInstanceOf(ForkResult.Created.class);
         ForkResult.Created one = (ForkResult.Created) fork;
@@ -173,8 +172,7 @@ class WrittenFilesTest {
       assertThat(ProviderEngine.output(source, DESCRIBE)).isEqualTo(before);
       ForkResult.Created first = (ForkResult.Created) forks.getFirst();
       ForkResult.Created grandchild =
-          (ForkResult.Created)
-              made.engine().fork(first.view().id(), 1, ForkKind.FILESYSTEM).getFirst();
+          (ForkResult.Created) made.engine().fork(first.view().id(), 1).getFirst();
       assertThat(
               ProviderEngine.output(
                   made.engine().sandbox(grandchild.view().id()), "cat /etc/changed /root/note"))
@@ -189,8 +187,7 @@ class WrittenFilesTest {
       ProviderEngine.output(source, CHANGES);
       String before = ProviderEngine.output(source, DESCRIBE);
       ProviderEngine.output(source, "cd /workspace; sleep 300 > busy 2>&1 &");
-      ForkResult.Created fork =
-          (ForkResult.Created) made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM).getFirst();
+      ForkResult.Created fork = (ForkResult.Created) made.engine().fork(source.id(), 1).getFirst();
       assertThat(fork.method()).isEqualTo(ForkResult.Method.RESTORE);
       assertThat(ProviderEngine.output(made.engine().sandbox(fork.view().id()), DESCRIBE))
           .isEqualTo(before);
@@ -234,8 +231,7 @@ class WrittenFilesTest {
           source,
           "echo h > /home/user/.h; echo r > /root/r; echo t > /tmp/t; echo v > /var/tmp/v;"
               + " echo w > w");
-      ForkResult.Created fork =
-          (ForkResult.Created) made.engine().fork(source.id(), 1, ForkKind.FILESYSTEM).getFirst();
+      ForkResult.Created fork = (ForkResult.Created) made.engine().fork(source.id(), 1).getFirst();
       assertThat(fork.method()).isEqualTo(ForkResult.Method.MOUNT);
       assertThat(ProviderEngine.output(made.engine().sandbox(fork.view().id()), show))
           .isEqualTo("h\nr\nt\nv\nw\n");

@@ -1,5 +1,7 @@
 package dev.isola.bench;
 
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.MemoryForking;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,24 +22,39 @@ import java.util.stream.Stream;
  *   <li>{@code api}: commands, events and a large file over HTTP, compared with in-process calls;
  *   <li>{@code soak}: 64 HTTP clients for one minute;
  *   <li>{@code snapshot}: a full and an incremental snapshot of a tree, a restore, and ten forks;
- *   <li>{@code fork}: ten forks of a tree of small files, until each has run a command.
+ *   <li>{@code fork}: ten forks of a tree of small files, until each has run a command;
+ *   <li>{@code fork-memory}: ten forks of a sandbox with a running interpreter.
  * </ul>
  */
 public final class Bench {
   public static final List<String> BENCHMARKS =
       List.of(
-          "create", "warm", "exec", "files", "flood", "density", "api", "soak", "snapshot", "fork");
+          "create",
+          "warm",
+          "exec",
+          "files",
+          "flood",
+          "density",
+          "api",
+          "soak",
+          "snapshot",
+          "fork",
+          "fork-memory");
   public static final List<String> COMPARATORS =
       Stream.concat(
               Stream.of("raw", "processbuilder", "cp", "tar", "restic", "engine"),
               Peers.NAMES.stream())
           .toList();
 
+  private static final int MEMORY_FORK_ROUNDS = 5;
+
   /** Receives each result as soon as it is available. */
   public interface Listener {
     void result(Result result);
 
     void density(Density density);
+
+    void memoryForks(MemoryForks forks);
   }
 
   private final BenchPlan plan;
@@ -57,13 +74,14 @@ public final class Bench {
     MachineReport machine = new MachineReport();
     List<Result> results = new ArrayList<>();
     List<Density> densities = new ArrayList<>();
+    List<MemoryForks> memoryForks = new ArrayList<>();
     BenchEnvironment environment = BenchEnvironment.open(plan);
     try (environment) {
       for (String benchmark : plan.benchmarks()) {
-        if (benchmark.equals("density")) {
-          densities.addAll(densities(environment));
-        } else {
-          results.addAll(results(benchmark, environment));
+        switch (benchmark) {
+          case "density" -> densities.addAll(densities(environment));
+          case "fork-memory" -> memoryForks.addAll(memoryForks(environment));
+          default -> results.addAll(results(benchmark, environment));
         }
       }
     }
@@ -73,6 +91,7 @@ public final class Bench {
         results,
         Comparison.of(results, providers),
         densities,
+        memoryForks,
         environment.skipped(),
         machine.json(environment.versions()));
   }
@@ -102,6 +121,41 @@ public final class Bench {
       }
     }
     return densities;
+  }
+
+  private List<MemoryForks> memoryForks(BenchEnvironment environment) throws InterruptedException {
+    List<MemoryForks> all = new ArrayList<>();
+    for (BenchProvider benchProvider : environment.providers()) {
+      if (!benchProvider.provider().info().capabilities().contains(MemoryForking.class)) {
+        environment
+            .skipped()
+            .add(
+                new SkippedSubject(
+                    benchProvider.name(),
+                    "cannot run "
+                        + MemoryForks.BENCHMARK
+                        + ": the provider does not declare "
+                        + Capability.idOf(MemoryForking.class)
+                        + " on this machine"));
+        continue;
+      }
+      try {
+        MemoryForks forks =
+            new MemoryForkRun(
+                    benchProvider, plan.n().orElse(MEMORY_FORK_ROUNDS), MemoryForkRun.HELD_BYTES)
+                .run();
+        listener.memoryForks(forks);
+        all.add(forks);
+      } catch (IOException | RuntimeException e) {
+        environment
+            .skipped()
+            .add(
+                new SkippedSubject(
+                    benchProvider.name(),
+                    "failed in " + MemoryForks.BENCHMARK + ": " + e.getMessage()));
+      }
+    }
+    return all;
   }
 
   private List<Benchmark> benchmarks(String benchmark, BenchEnvironment environment)

@@ -8,12 +8,25 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.LongSupplier;
 
 /** Times repeated runs of one iteration on several virtual threads. */
 final class Parallel {
   private Parallel() {}
 
   static Samples run(BenchSubject.Iteration once, int n, int threads)
+      throws IOException, InterruptedException {
+    return run(once, n, threads, System::nanoTime);
+  }
+
+  /** Runs n iterations at once; the time of each counts from an earlier moment. */
+  static Samples runFrom(long start, BenchSubject.Iteration once, int n)
+      throws IOException, InterruptedException {
+    return run(once, n, n, () -> start);
+  }
+
+  private static Samples run(
+      BenchSubject.Iteration once, int n, int threads, LongSupplier startOfIteration)
       throws IOException, InterruptedException {
     long[] nanos = new long[n];
     try (ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -23,7 +36,7 @@ final class Parallel {
         loops.add(
             () -> {
               for (int i = first; i < n; i += threads) {
-                long start = System.nanoTime();
+                long start = startOfIteration.getAsLong();
                 once.run();
                 nanos[i] = System.nanoTime() - start;
               }

@@ -9,18 +9,20 @@ public record Report(
     List<Result> results,
     List<Comparison> comparisons,
     List<Density> densities,
+    List<MemoryForks> memoryForks,
     List<SkippedSubject> skipped,
     Map<String, Object> machine) {
   public Report {
     results = List.copyOf(results);
     comparisons = List.copyOf(comparisons);
     densities = List.copyOf(densities);
+    memoryForks = List.copyOf(memoryForks);
     skipped = skipped.stream().distinct().toList();
   }
 
   /** Returns true if no subject could be measured. */
   public boolean isEmpty() {
-    return results.isEmpty() && densities.isEmpty();
+    return results.isEmpty() && densities.isEmpty() && memoryForks.isEmpty();
   }
 
   /** Returns the report as maps, lists, text and numbers; a missing ratio is an empty Optional. */
@@ -29,6 +31,7 @@ public record Report(
     json.put("results", results.stream().map(Result::json).toList());
     json.put("comparisons", comparisons.stream().map(Comparison::json).toList());
     json.put("density", densities.stream().map(Density::json).toList());
+    json.put("memoryForks", memoryForks.stream().map(MemoryForks::json).toList());
     json.put("absent", skipped.stream().map(SkippedSubject::json).toList());
     json.put("machine", machine);
     return json;

@@ -76,6 +76,10 @@ record Samples(Nanos each, long wallNanos, Nanos cleanup) {
     return percentileMs(99);
   }
 
+  double slowestMs() {
+    return percentileMs(100);
+  }
+
   /** Returns the percentile by the nearest-rank method. */
   private double percentileMs(int percent) {
     int n = count();

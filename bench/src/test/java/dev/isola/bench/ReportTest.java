@@ -22,6 +22,7 @@ class ReportTest {
             List.of(
                 new Density(
                     "x", 3, 3, 2, 1000, 1200, OptionalLong.of(5), 7, 8, 1.5, 0.25, List.of())),
+            List.of(new MemoryForks("x", 10, 100, 1, 10, 9, 150.25, 300, 71.5, OptionalLong.of(5))),
             List.of(new SkippedSubject("cp", "not installed")),
             Map.of("cpus", 2));
     assertThat(report.json().toString())
@@ -35,6 +36,11 @@ class ReportTest {
                 + " density=[{subject=x, count=3, answered=3, processes=2, privateBytes=1000,"
                 + " privateBytesMost=1200, chargedBytes=Optional[5], serverBytes=7, heapBytes=8,"
                 + " createMs=1.5, destroyMs=0.25, left=[]}],"
+                + " memoryForks=[{benchmark=fork-memory-10, subject=x, forks=10, heldBytes=100, n=1,"
+                + " answered=10, continued=9, medianMs=150.25, slowestMs=300, frozenMs=71.5,"
+                + " chargedBytes=Optional[5], publishedByOthers="
+                + MemoryForks.PUBLISHED
+                + "}],"
                 + " absent=[{subject=cp, reason=not installed}], machine={cpus=2}}");
   }
 
@@ -74,6 +80,17 @@ class ReportTest {
     assertThat(density(3, List.of()).passed()).isTrue();
     assertThat(density(2, List.of()).passed()).isFalse();
     assertThat(density(3, List.of("process 7")).passed()).isFalse();
+  }
+
+  @Test
+  void forkThatDidNotContinueFailsForksOfMemory() {
+    assertThat(forks(20, 20).passed()).isTrue();
+    assertThat(forks(20, 19).passed()).isFalse();
+    assertThat(forks(19, 19).passed()).isFalse();
+  }
+
+  private static MemoryForks forks(int answered, int continued) {
+    return new MemoryForks("x", 10, 1, 2, answered, continued, 1, 1, 1, OptionalLong.empty());
   }
 
   private static Density density(int answered, List<String> left) {

@@ -29,10 +29,11 @@ import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.ForkService;
+import dev.isola.engine.snapshot.MemoryForkPolicy;
 import dev.isola.engine.snapshot.SnapshotService;
-import dev.isola.engine.startup.Startup;
 import dev.isola.engine.template.LegacyTemplates;
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.engine.template.TemplateResolver;
@@ -66,6 +67,7 @@ public final class Engine implements AutoCloseable {
   private final TemplateService templates;
   private final ShutdownAction shutdown;
   private final HostAccess hostAccess;
+  private final HealthMonitor health;
   private final Readiness readiness;
   private final Optional<Duration> defaultTtl;
   private volatile boolean closing;
@@ -98,6 +100,7 @@ public final class Engine implements AutoCloseable {
             parts.log);
     this.shutdown = config.get(ConfigKeys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
+    this.health = health;
     this.readiness =
         new Readiness(parts.selector, config.get(ConfigKeys.PROVIDER), health::current);
     this.defaultTtl = Optional.of(config.get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
@@ -317,45 +320,35 @@ public final class Engine implements AutoCloseable {
     return parts.admission.reserved(provider);
   }
 
+  /** Creates {@code count} sandboxes with a copy of the files of a sandbox. */
+  public List<ForkResult> fork(SandboxId id, int count) {
+    return fork(id, ForkRequest.of(count, ForkKind.FILESYSTEM));
+  }
+
   /**
-   * Creates {@code count} sandboxes with a copy of the files of a sandbox.
+   * Creates forks of a sandbox.
    *
    * @return one result per fork: the sandbox, or the reason why it could not be created
-   */
-  public List<ForkResult> fork(SandboxId id, int count) {
-    return fork(id, count, ForkKind.FILESYSTEM);
-  }
-
-  /** Creates {@code count} forks for a client without host access. */
-  public List<ForkResult> fork(SandboxId id, int count, ForkKind kind) {
-    return fork(id, count, kind, false);
-  }
-
-  /**
-   * Creates {@code count} forks of a sandbox.
-   *
-   * @param hostAccess whether the client is allowed the host network and host folders that the
-   *     sandbox uses
    * @throws dev.isola.spi.error.Unsupported if the provider does not support this kind of fork;
    *     nothing is created
+   * @throws dev.isola.spi.error.Conflict if the memory of a sandbox with secret variables is
+   *     requested and the request does not allow that, or if it holds something that cannot be
+   *     saved
    */
-  public List<ForkResult> fork(SandboxId id, int count, ForkKind kind, boolean hostAccess) {
-    return fork(id, count, kind, hostAccess, Startup.NONE);
-  }
-
-  /** Creates {@code count} forks and runs {@code startup} in each of them before it is ready. */
-  public List<ForkResult> fork(
-      SandboxId id, int count, ForkKind kind, boolean hostAccess, Startup startup) {
+  public List<ForkResult> fork(SandboxId id, ForkRequest request) {
     refuseWhenClosing();
-    return new ForkService(
-            parts.recorder,
-            parts.snapshots,
-            parts.secrets,
-            this::sandbox,
-            request -> create(hostAccess ? request.withHostAccess() : request),
-            startup,
-            parts.log)
-        .fork(id, count, kind);
+    try (ActivityTracker.Activity _ = parts.instrumentation.activity().begin(id)) {
+      return new ForkService(
+              parts.recorder,
+              parts.snapshots,
+              parts.secrets,
+              new MemoryForkPolicy(parts.registry, health::current),
+              this::sandbox,
+              fork -> create(request.hostAccess() ? fork.withHostAccess() : fork),
+              request.startup(),
+              parts.log)
+          .fork(id, request.count(), request.kind(), request.allowSecrets());
+    }
   }
 
   /**

@@ -13,6 +13,7 @@ import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotReport;
@@ -264,7 +265,8 @@ class SnapshotServiceTest {
       await().atMost(Duration.ofSeconds(60)).until(() -> source.files().exists("/tmp/n"));
       Unsupported refused =
           catchThrowableOfType(
-              Unsupported.class, () -> fixture.engine.fork(source.id(), 2, ForkKind.MEMORY));
+              Unsupported.class,
+              () -> fixture.engine.fork(source.id(), ForkRequest.of(2, ForkKind.MEMORY)));
       assertThat(refused.code()).isEqualTo(ErrorCode.NOT_IMPLEMENTED);
       assertThat(refused.fault().problem())
           .contains("memory of sandbox " + source.id(), "provider bubblewrap");

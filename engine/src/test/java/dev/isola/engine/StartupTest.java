@@ -12,6 +12,7 @@ import dev.isola.engine.api.EventView;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.startup.Startup;
 import dev.isola.engine.startup.StartupSequence;
@@ -425,7 +426,8 @@ class StartupTest {
       SandboxId source = fixture.engine.create(request(Startup.NONE)).view().id();
       go();
       List<ForkResult> forks =
-          fixture.engine.fork(source, 3, ForkKind.FILESYSTEM, false, waiting());
+          fixture.engine.fork(
+              source, ForkRequest.of(3, ForkKind.FILESYSTEM).withStartup(waiting()));
       assertThat(forks).hasSize(3).allMatch(ForkResult.Created.class::isInstance);
       assertThat(Files.readAllLines(file("starts"))).hasSize(3);
       for (ForkResult fork : forks) {

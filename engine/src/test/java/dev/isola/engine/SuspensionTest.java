@@ -9,6 +9,7 @@ import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -108,7 +109,8 @@ class SuspensionTest {
       make(fixture, ExpiryAction.PAUSE);
       fixture.clock.pass(IDLE.plusSeconds(1));
       await().until(() -> state(fixture) == SandboxState.PAUSED);
-      Assertions.assertThatThrownBy(() -> fixture.engine.fork(IDLER, 1, ForkKind.MEMORY))
+      Assertions.assertThatThrownBy(
+              () -> fixture.engine.fork(IDLER, ForkRequest.of(1, ForkKind.MEMORY)))
           .isInstanceOf(Unsupported.class);
       assertThat(state(fixture)).isEqualTo(SandboxState.PAUSED);
       assertThat(fixture.engine.fork(IDLER, 1))
@@ -116,7 +118,8 @@ class SuspensionTest {
           .isInstanceOf(ForkResult.Created.class);
       assertThat(state(fixture)).isEqualTo(SandboxState.RUNNING);
       Assertions.assertThatThrownBy(
-              () -> fixture.engine.fork(new SandboxId("unknown"), 1, ForkKind.MEMORY))
+              () ->
+                  fixture.engine.fork(new SandboxId("unknown"), ForkRequest.of(1, ForkKind.MEMORY)))
           .isInstanceOf(NotFound.class);
     }
   }

@@ -6,7 +6,9 @@ import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.client.Fork;
+import dev.isola.client.ForkOptions;
 import dev.isola.client.Isola;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -18,9 +20,18 @@ import picocli.CommandLine.Parameters;
     name = "fork",
     description = {
       "Create sandboxes with a copy of another sandbox's files and print their ids.",
-      "Processes are not copied."
+      "With --kind memory its processes continue in every fork."
     })
 public final class ForkCommand extends RemoteCommand {
+  /** Values of {@code --kind}, for shell completion. */
+  static final class Kinds extends ArrayList<String> {
+    private static final long serialVersionUID = 1L;
+
+    Kinds() {
+      super(List.of("filesystem", "memory"));
+    }
+  }
+
   @Parameters(paramLabel = "SANDBOX", description = "Id, name, or first characters of the id.")
   private String sandbox = "";
 
@@ -30,11 +41,17 @@ public final class ForkCommand extends RemoteCommand {
   @Option(
       names = "--kind",
       paramLabel = "KIND",
+      completionCandidates = Kinds.class,
       description = {
         "State to copy. Default: filesystem.",
-        "memory is rejected, because no provider can copy processes."
+        "memory: files and running processes, where the provider supports it."
       })
   private String kind = "filesystem";
+
+  @Option(
+      names = "--allow-secrets",
+      description = "Copy the memory of a sandbox that has secret variables.")
+  private boolean allowSecrets;
 
   public ForkCommand(CommandContext context) {
     super(context);
@@ -43,7 +60,8 @@ public final class ForkCommand extends RemoteCommand {
   @Override
   int run(Isola isola, Console console) {
     int number = (int) Arguments.count("-n", count, "forks");
-    List<Fork> forks = sandbox(isola, sandbox).forkEach(number, kind);
+    List<Fork> forks =
+        sandbox(isola, sandbox).forkEach(new ForkOptions(number, kind, allowSecrets));
     if (console.json()) {
       console.print(
           Map.of(

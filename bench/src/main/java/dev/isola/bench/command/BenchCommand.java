@@ -11,6 +11,7 @@ import dev.isola.app.cli.UsageException;
 import dev.isola.bench.Bench;
 import dev.isola.bench.BenchPlan;
 import dev.isola.bench.Density;
+import dev.isola.bench.MemoryForks;
 import dev.isola.bench.Report;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -39,7 +40,8 @@ final class BenchCommand implements CliCommand {
       description = {
         "create (to the first result), warm (from the warm pool), exec (a command), files (a"
             + " large file, a tree), flood (output), density (many sandboxes), snapshot (of a tree,"
-            + " with restore and forks), fork (ten at once);",
+            + " with restore and forks), fork (ten at once), fork-memory (ten with a running"
+            + " interpreter);",
         "then the providers to measure (default: all)."
       })
   private List<String> arguments = new ArrayList<>();
@@ -100,7 +102,9 @@ final class BenchCommand implements CliCommand {
     BenchReport report = new BenchReport(console);
     Report measured = measure(plan, report);
     report.end(measured);
-    boolean good = measured.densities().stream().allMatch(Density::passed);
+    boolean good =
+        measured.densities().stream().allMatch(Density::passed)
+            && measured.memoryForks().stream().allMatch(MemoryForks::passed);
     return measured.isEmpty() || !good ? ExitCodes.NOT_RUN : ExitCodes.OK;
   }
 

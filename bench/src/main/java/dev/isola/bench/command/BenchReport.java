@@ -4,6 +4,7 @@ import dev.isola.app.cli.Console;
 import dev.isola.bench.Bench;
 import dev.isola.bench.Comparison;
 import dev.isola.bench.Density;
+import dev.isola.bench.MemoryForks;
 import dev.isola.bench.Report;
 import dev.isola.bench.Result;
 import dev.isola.bench.SkippedSubject;
@@ -102,6 +103,35 @@ final class BenchReport implements Bench.Listener {
     for (String left : density.left()) {
       console.print("remaining of " + density.subject() + ": " + left + "\n");
     }
+  }
+
+  @Override
+  public void memoryForks(MemoryForks forks) {
+    if (console.json()) {
+      return;
+    }
+    console.print(
+        String.format(
+            Locale.ROOT,
+            "%s %s: %d forks of %s, %d times: first command answered after %s (median), %s"
+                + " (slowest); source frozen for %s (median); memory of a fork %s; %d of %d"
+                + " answered, %d continued%n",
+            MemoryForks.BENCHMARK,
+            forks.subject(),
+            forks.forks(),
+            megabytes(forks.heldBytes()),
+            forks.n(),
+            ms(forks.medianMs()),
+            ms(forks.slowestMs()),
+            ms(forks.frozenMs()),
+            forks.chargedBytes().isPresent()
+                ? megabytes(forks.chargedBytes().getAsLong()) + " (control group, median)"
+                : "not measured",
+            forks.answered(),
+            forks.n() * forks.forks(),
+            forks.continued()));
+    console.print("published by others, not measured here, on other machines and workloads:\n");
+    MemoryForks.PUBLISHED.forEach(line -> console.print("  " + line + "\n"));
   }
 
   /** Prints the remainder: comparisons, skipped subjects and the machine. */

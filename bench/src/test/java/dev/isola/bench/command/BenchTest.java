@@ -7,6 +7,7 @@ import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.CommandFactory;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.testing.fake.FakeProvider;
+import dev.isola.testing.provider.FakeMemoryForking;
 import dev.isola.testing.provider.TestProviderFactory;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
@@ -59,11 +60,11 @@ class BenchTest {
     assertThat(call("bench").err())
         .isEqualTo(
             "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
-                + " soak, snapshot, fork\n");
+                + " soak, snapshot, fork, fork-memory\n");
     assertThat(call("bench", "exce").err())
         .isEqualTo(
             "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"
-                + " files, flood, density, api, soak, snapshot, fork\n");
+                + " files, flood, density, api, soak, snapshot, fork, fork-memory\n");
     assertThat(call("bench", "exec", "--against", "rwa").err())
         .contains("no comparator is named 'rwa'; did you mean raw?");
     assertThat(call("bench", "exec", "--provider", "fkae").err())
@@ -151,6 +152,30 @@ class BenchTest {
         .contains("\"left\":[]}]")
         .contains("{\"subject\":\"fake\",\"reason\":\"failed in density: ");
     assertThat(fake.alive).isEmpty();
+  }
+
+  @Test
+  void providerThatDoesNotForkMemoryIsNotRun() {
+    Called called = call(List.of(new TestProviderFactory()), "bench", "fork-memory", "test");
+    assertThat(called.code()).isEqualTo(125);
+    assertThat(called.out())
+        .contains(
+            "NOT RUN: test: cannot run fork-memory-10: the provider does not declare"
+                + " memory-forking")
+        .doesNotContain("median");
+  }
+
+  /** The fake copies files only, which must not pass for forks of memory. */
+  @Test
+  void forksWithoutTheInterpreterFail() {
+    FakeMemoryForking files = new FakeMemoryForking();
+    Called called = call(List.of(files), "bench", "fork-memory", files.name(), "--n", "2");
+    assertThat(called.out())
+        .contains("20 of 20 answered, 0 continued")
+        .contains("published by others, not measured here", "Mitos: 27 ms");
+    assertThat(called.code()).isEqualTo(125);
+    assertThat(files.points).hasValue(2);
+    assertThat(files.open).hasValue(0);
   }
 
   @Test

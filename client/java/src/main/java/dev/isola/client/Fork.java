@@ -6,8 +6,8 @@ import java.util.Optional;
 /**
  * Result of one fork: a sandbox or an error.
  *
- * @param kind state copied from the original: {@code filesystem}
- * @param by how the files were copied: {@code mount} or {@code restore}
+ * @param kind state copied from the original: {@code filesystem} or {@code memory}
+ * @param by how it was created: {@code mount}, {@code restore} or {@code memory}
  * @param error why there is no sandbox
  */
 public record Fork(

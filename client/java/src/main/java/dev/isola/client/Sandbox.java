@@ -172,7 +172,19 @@ public final class Sandbox implements AutoCloseable {
    * the result of each.
    */
   public List<Sandbox> fork(int count) {
-    List<Fork> forks = forkEach(count, "filesystem");
+    return fork(ForkOptions.filesystem().count(count));
+  }
+
+  /**
+   * Forks this sandbox. If one of the forks fails, the others are destroyed and its error is
+   * thrown; {@link #forkEach} returns the result of each.
+   *
+   * @throws dev.isola.client.error.Unsupported if the provider does not support this kind of fork
+   * @throws dev.isola.client.error.Conflict if the memory of a sandbox with secret variables is
+   *     requested without {@link ForkOptions#allowingSecrets}, or cannot be saved
+   */
+  public List<Sandbox> fork(ForkOptions options) {
+    List<Fork> forks = forkEach(options);
     List<Sandbox> created = new ArrayList<>();
     Optional<Problem> failure = Optional.empty();
     for (Fork fork : forks) {
@@ -197,15 +209,12 @@ public final class Sandbox implements AutoCloseable {
   }
 
   /**
-   * Creates sandboxes with a copy of this sandbox's current state, and returns the created sandbox
-   * or the error for each.
+   * Forks this sandbox and returns for each fork the created sandbox or the error.
    *
-   * @param kind {@code filesystem} copies files only; {@code memory} is rejected, because no
-   *     provider supports it
+   * @throws dev.isola.client.error.Unsupported as {@link #fork(ForkOptions)} does
    */
-  public List<Fork> forkEach(int count, String kind) {
-    JsonFields response =
-        transport.post(endpoint.resolve("fork"), Map.of("count", count, "kind", kind), MAX_EXEC);
+  public List<Fork> forkEach(ForkOptions options) {
+    JsonFields response = transport.post(endpoint.resolve("fork"), options.document(), MAX_EXEC);
     String copied = response.text("kind");
     return response.list("forks").stream().map(fork -> Fork.read(copied, fork)).toList();
   }

@@ -5,9 +5,14 @@ import dev.isola.spi.capability.Sandbox;
 import java.util.function.Consumer;
 
 /**
- * The files that a fork starts with.
+ * The state that a fork starts with.
  *
- * @param workspace the workspace, shared with the source
- * @param nonWorkspaceFiles copies the other files that the source wrote into a new fork
+ * @param point the workspace shared with the source, or the saved processes and files of the source
+ * @param otherFiles copies the files that are not part of the fork point into a new fork
  */
-public record ForkSource(Forking.ForkPoint workspace, Consumer<Sandbox> nonWorkspaceFiles) {}
+public record ForkSource(Forking.ForkPoint point, Consumer<Sandbox> otherFiles) {
+  /** Returns the source of forks that already have everything: their processes are running. */
+  public static ForkSource ofMemory(Forking.ForkPoint point) {
+    return new ForkSource(point, fork -> {});
+  }
+}

@@ -72,11 +72,11 @@ final class SandboxCreation {
     Failpoint.CREATE_MAKING.reach();
     Sandbox sandbox =
         forkSource.isPresent()
-            ? forkSource.get().workspace().create(Deadlines.forProvider(request))
+            ? forkSource.get().point().create(Deadlines.forProvider(request))
             : create(provider);
     try {
       if (forkSource.isPresent()) {
-        forkSource.get().nonWorkspaceFiles().accept(sandbox);
+        forkSource.get().otherFiles().accept(sandbox);
       } else {
         images.populate(spec, sandbox, name);
       }

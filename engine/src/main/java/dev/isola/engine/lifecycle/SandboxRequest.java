@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param labels the labels of the sandbox in the ledger: the tags of the request, unless the server
  *     sets others
  * @param fixedId whether the client chose the id, which rules out the warm pool
- * @param forkSource the files to start with, for a fork
+ * @param forkSource the state to start with, for a fork
  * @param hostAccess whether the client is allowed the network and folders of the host
  * @param defaultTtl whether the TTL is the default of the server; a backend that allows less then
  *     gets its maximum
@@ -76,10 +76,10 @@ public record SandboxRequest(
         request, tenant, labels, true, forkSource, hostAccess, defaultTtl, startup, name);
   }
 
-  /** Sets the files to start with. Rules out the warm pool, whose sandboxes do not have them. */
-  public SandboxRequest withForkSource(ForkSource files) {
+  /** Sets the state to start with. Rules out the warm pool, whose sandboxes do not have it. */
+  public SandboxRequest withForkSource(ForkSource source) {
     return new SandboxRequest(
-        request, tenant, labels, true, Optional.of(files), hostAccess, defaultTtl, startup, name);
+        request, tenant, labels, true, Optional.of(source), hostAccess, defaultTtl, startup, name);
   }
 
   /** Allows the network and folders of the host, because the client has the scope for them. */

@@ -2,6 +2,7 @@ package dev.isola.engine.registry;
 
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
@@ -42,6 +43,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           Pausing.class, Duration.ofMinutes(5),
           Renewing.class, Duration.ofMinutes(5),
           Forking.class, Duration.ofMinutes(5),
+          MemoryForking.class, Duration.ofMinutes(5),
           Forking.ForkPoint.class, Duration.ofMinutes(1),
           UsageReporting.class, Duration.ofMinutes(1));
 

@@ -2,6 +2,7 @@ package dev.isola.engine.snapshot;
 
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.provider.ProviderInfo;
 import java.util.EnumSet;
@@ -12,15 +13,20 @@ import java.util.Set;
 public enum ForkKind {
   /** Its files. Processes, clocks and random number generators start afresh. */
   FILESYSTEM,
-  /** Its running processes, too. No provider supports this; see docs/adr/0028. */
+  /** Its running processes, too: they continue in the fork. */
   MEMORY;
 
   /** Returns the kinds of fork that a provider supports. */
   public static Set<ForkKind> of(ProviderInfo provider) {
     Set<Class<? extends Capability>> can = provider.capabilities();
-    return can.contains(Forking.class) || can.contains(Snapshotting.class)
-        ? EnumSet.of(FILESYSTEM)
-        : EnumSet.noneOf(ForkKind.class);
+    Set<ForkKind> kinds = EnumSet.noneOf(ForkKind.class);
+    if (can.contains(Forking.class) || can.contains(Snapshotting.class)) {
+      kinds.add(FILESYSTEM);
+    }
+    if (can.contains(MemoryForking.class)) {
+      kinds.add(MEMORY);
+    }
+    return kinds;
   }
 
   /** Returns the name in requests and responses. */

@@ -5,12 +5,14 @@ import dev.isola.spi.error.SandboxException;
 
 /** The result of one fork. */
 public sealed interface ForkResult {
-  /** How the fork got its files. */
+  /** How the fork was created. */
   enum Method {
-    /** They are shared copy-on-write. */
+    /** It shares the files of the source copy-on-write. */
     MOUNT,
-    /** They were restored from a snapshot. */
-    RESTORE
+    /** Its files were restored from a snapshot. */
+    RESTORE,
+    /** It continues the processes of the source. */
+    MEMORY
   }
 
   /** The fork was created. */

@@ -16,6 +16,7 @@ import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -33,19 +34,25 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Creates several sandboxes with the files of one sandbox. If the provider supports it and no
- * process in the sandbox uses the files, the forks share them. Otherwise the engine takes a
- * snapshot, restores it into one fork, and lets the other forks share the files of that one.
- * Processes, clocks and random number generators of forks start afresh.
+ * Creates several sandboxes with the state of one sandbox.
+ *
+ * <p>Forks of files: if the provider supports it and no process in the sandbox uses the files, the
+ * forks share them. Otherwise the engine takes a snapshot, restores it into one fork, and lets the
+ * other forks share the files of that one. Processes, clocks and random number generators of forks
+ * start afresh.
+ *
+ * <p>Forks of memory: the provider saves the processes and files once, and every fork continues
+ * from there. The engine neither runs nor writes anything in the forks.
  *
  * @param use returns a sandbox and records activity
  * @param create creates a sandbox
- * @param startup the commands to run in each fork before it is ready
+ * @param startup the commands to run in each fork of files before it is ready
  */
 public record ForkService(
     SandboxRecorder recorder,
     SnapshotService snapshots,
     SecretEnvStore secrets,
+    MemoryForkPolicy memoryPolicy,
     Function<SandboxId, Sandbox> use,
     Function<SandboxRequest, CreateResult> create,
     Startup startup,
@@ -54,19 +61,19 @@ public record ForkService(
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /**
-   * Spec fields that forks do not inherit: their effect is already in the files, or cannot be
-   * shared.
-   */
-  private static final List<String> NOT_INHERITED =
-      List.of("id", "seedFiles", "init", "workspacePath", "image");
+  /** Spec fields that no fork inherits: their effect is already in the files. */
+  private static final List<String> NOT_INHERITED = List.of("id", "seedFiles", "init", "image");
+
+  /** A spec field that forks of files do not inherit: a folder of the host cannot be shared. */
+  private static final String HOST_FOLDER = "workspacePath";
 
   /**
    * Forks a sandbox.
    *
+   * @param allowSecrets whether the memory of a sandbox with secret variables may be forked
    * @return {@code count} results
    */
-  public List<ForkResult> fork(SandboxId id, int count, ForkKind kind) {
+  public List<ForkResult> fork(SandboxId id, int count, ForkKind kind, boolean allowSecrets) {
     if (count < 1 || count > MAX_FORKS) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
@@ -75,7 +82,13 @@ public record ForkService(
           .sandbox(id)
           .exception();
     }
-    refuseUnlessFiles(recorder.require(id), kind); // before the sandbox is resumed
+    return switch (kind) {
+      case FILESYSTEM -> forkFiles(id, count);
+      case MEMORY -> forkMemory(id, count, allowSecrets);
+    };
+  }
+
+  private List<ForkResult> forkFiles(SandboxId id, int count) {
     Map<String, Secret> secretEnv = secrets.get(id);
     Sandbox sandbox = use.apply(id);
     SandboxEntry source = recorder.require(id);
@@ -86,21 +99,42 @@ public record ForkService(
     }
   }
 
-  private static void refuseUnlessFiles(SandboxEntry source, ForkKind kind) {
-    if (kind != ForkKind.FILESYSTEM) {
-      throw Fault.of(
-              ErrorCode.NOT_IMPLEMENTED,
-              "the memory of sandbox "
-                  + source.id()
-                  + " cannot be forked: provider "
-                  + source.provider()
-                  + " copies files, but not running processes",
-              "request kind filesystem: forks get its files, and processes start afresh"
-                  + " (docs/snapshots.md, Forks)")
-          .sandbox(source.id())
-          .with("provider", source.provider())
-          .with("capability", "forks of memory")
-          .exception();
+  /** Creates forks of memory, all from one fork point. There is no fallback to files. */
+  private List<ForkResult> forkMemory(SandboxId id, int count, boolean allowSecrets) {
+    // Both checks come before the sandbox is resumed.
+    memoryPolicy.requireSupport(recorder.require(id));
+    Map<String, Secret> secretEnv = secrets.get(id);
+    MemoryForkPolicy.requireNoSecrets(id, secretEnv, allowSecrets);
+    Sandbox sandbox = use.apply(id);
+    SandboxEntry source = recorder.require(id);
+    MemoryForking memory =
+        sandbox.as(MemoryForking.class).orElseThrow(() -> memoryPolicy.unsupported(source));
+    Optional<String> image = snapshots.baseImage(source);
+    Forking.ForkPoint point = memory.createForkPoint();
+    try {
+      ForkSource saved = ForkSource.ofMemory(point);
+      return inParallel(
+          count,
+          () ->
+              forkOne(
+                  source,
+                  () -> order(source, secretEnv, image, ForkKind.MEMORY).withForkSource(saved),
+                  ForkResult.Method.MEMORY));
+    } finally {
+      release(point, id);
+    }
+  }
+
+  /** Closes a fork point. A failure does not conceal the forks, which exist by now. */
+  private void release(Forking.ForkPoint point, SandboxId source) {
+    try {
+      point.close();
+    } catch (SandboxException e) {
+      log.warning(
+          "what was saved to fork sandbox "
+              + source
+              + " cannot be removed: "
+              + e.fault().problem());
     }
   }
 
@@ -130,10 +164,10 @@ public record ForkService(
             Optional.of(new ForkSource(workspace, otherFiles::applyTo)),
             () -> {
               otherFiles.close();
-              workspace.close();
+              release(workspace, sandbox.id());
             });
       } catch (SandboxException e) {
-        workspace.close();
+        release(workspace, sandbox.id());
         throw e;
       }
     } catch (SandboxException e) {
@@ -154,7 +188,7 @@ public record ForkService(
         () ->
             forkOne(
                 source,
-                order(source, secretEnv, image).withForkSource(origin),
+                () -> order(source, secretEnv, image, ForkKind.FILESYSTEM).withForkSource(origin),
                 ForkResult.Method.MOUNT));
   }
 
@@ -170,7 +204,12 @@ public record ForkService(
           () ->
               forkOne(
                   source,
-                  order(source, secretEnv, Optional.of(SnapshotImages.imageName(files.id()))),
+                  () ->
+                      order(
+                          source,
+                          secretEnv,
+                          Optional.of(SnapshotImages.imageName(files.id())),
+                          ForkKind.FILESYSTEM),
                   ForkResult.Method.RESTORE);
       List<ForkResult> results = new ArrayList<>(List.of(filled.get()));
       if (count > 1) {
@@ -234,9 +273,12 @@ public record ForkService(
     }
   }
 
-  private ForkResult forkOne(SandboxEntry source, SandboxRequest request, ForkResult.Method by) {
+  private ForkResult forkOne(
+      SandboxEntry source, Supplier<SandboxRequest> order, ForkResult.Method by) {
     try {
-      SandboxRequest started = request.withStartup(startup);
+      SandboxRequest request = order.get();
+      SandboxRequest started =
+          by == ForkResult.Method.MEMORY ? request : request.withStartup(startup);
       CreateResult result =
           create.apply(source.idleTimeout().map(started::withIdleTimeout).orElse(started));
       return new ForkResult.Created(result.view(), by);
@@ -249,10 +291,13 @@ public record ForkService(
   }
 
   private static SandboxRequest order(
-      SandboxEntry source, Map<String, Secret> secretEnv, Optional<String> image) {
+      SandboxEntry source, Map<String, Secret> secretEnv, Optional<String> image, ForkKind kind) {
     CreateRequest requested = SpecCodec.decode(source.spec(), source.id());
     Map<String, Object> document = new TreeMap<>(SpecDocument.toMap(requested));
     NOT_INHERITED.forEach(document::remove);
+    if (kind == ForkKind.FILESYSTEM) {
+      document.remove(HOST_FOLDER);
+    }
     image.ifPresent(name -> document.put("image", name));
     if (document.get("tags") instanceof Map<?, ?> tags) { // earlier versions accepted reserved tags
       Map<?, ?> allowed = new LinkedHashMap<>(tags);

@@ -67,7 +67,8 @@ record BootPlanner(
     NetworkRecord network = NetworkRecord.of(spec);
     network.write(folder);
     Optional<Image> image = image(spec, folder);
-    SandboxShape.of(spec, image).write(folder.path());
+    String runtime = isolator.checkpoints().map(Checkpoints::runtime).orElse("");
+    SandboxShape.of(spec, image, runtime, agent.path()).write(folder.path());
     ChangeTrackingRecord.write(folder, spec, isolator.hasOwnKernel() ? Optional.empty() : image);
     LaunchPlan plan = new LaunchPlan();
     plan.step("spread", folder.path() + "/..");

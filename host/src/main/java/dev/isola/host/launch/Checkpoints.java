@@ -19,6 +19,9 @@ public interface Checkpoints {
     return folder.path().resolve("state");
   }
 
+  /** Names the runtime with its version: sandboxes saved by another cannot be restored. */
+  String runtime();
+
   /** Returns the command line that saves a sandbox and lets it continue. */
   List<String> saveCommand(SandboxId id);
 

@@ -16,6 +16,7 @@ import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxFreezer;
+import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.Health;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
@@ -46,6 +47,7 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
@@ -307,13 +309,23 @@ public final class IsolatedBooter implements Booter {
   }
 
   @Override
-  public SavedSandbox save(SandboxId id, SandboxFolder folder) throws IOException {
+  public SavedSandbox save(SandboxRecord record, SandboxFolder folder) throws IOException {
     return saved.save(
         isolator.traits().name(),
         isolator.checkpoints().orElseThrow(),
-        id,
+        record,
         folder,
-        SandboxUserIds.of(context.instance(), id));
+        SandboxUserIds.of(context.instance(), record.id()));
+  }
+
+  @Override
+  public InputStream archive(SavedSandbox origin) throws IOException {
+    return saved.archive(origin);
+  }
+
+  @Override
+  public SavedSandbox open(InputStream archive) throws IOException {
+    return saved.open(archive);
   }
 
   @Override

@@ -15,12 +15,23 @@ import java.util.Optional;
  * The properties in which a sandbox must equal another to continue its processes, one in each line.
  */
 record SandboxShape(List<String> lines) {
+  /** Every change of packages replaces it. */
+  private static final Path PACKAGES = Path.of("/var/lib/dpkg/status");
+
   private static final String OBSTACLE = "obstacle: ";
 
-  static SandboxShape of(SandboxSpec spec, Optional<Image> image) {
+  /**
+   * @param runtime what restores it
+   * @param agent the program of its agent, whose name has its digest
+   */
+  static SandboxShape of(SandboxSpec spec, Optional<Image> image, String runtime, Path agent)
+      throws IOException {
     return new SandboxShape(
         List.of(
-            "image: " + image.map(Image::digest).orElse("the host's root"),
+            "runtime: " + runtime,
+            "architecture: " + System.getProperty("os.arch"),
+            "agent: " + agent.getFileName(),
+            "image: " + image.map(Image::digest).orElse("the host's root" + hostRoot()),
             "workspace: " + spec.workspaceMount(),
             "working folder: " + spec.workingFolder(),
             "user: " + spec.user().orElse("default"),
@@ -28,6 +39,14 @@ record SandboxShape(List<String> lines) {
             "network: " + NetworkRecord.of(spec).mode(),
             "volumes: " + spec.volumes(),
             OBSTACLE + obstacleOf(spec)));
+  }
+
+  /**
+   * Returns what changes when packages of the host are changed: processes have its programs and
+   * libraries in memory.
+   */
+  private static String hostRoot() throws IOException {
+    return Files.exists(PACKAGES) ? " of " + Files.getLastModifiedTime(PACKAGES) : "";
   }
 
   private static String obstacleOf(SandboxSpec spec) {

@@ -1,15 +1,23 @@
 package dev.isola.host.launch;
 
+import dev.isola.codec.tar.TarEntry;
+import dev.isola.codec.tar.TarReader;
+import dev.isola.codec.tar.TarStream;
 import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter.SavedSandbox;
 import dev.isola.link.local.SandboxFolder;
+import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -18,9 +26,12 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -40,6 +51,10 @@ final class SavedSandboxes {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(25);
   private static final String DONE = "done";
+  private static final String FILES_ARCHIVE = "files.tar";
+  private static final Pattern STORED_NAME =
+      Pattern.compile("shape|secret|files\\.tar|memory/[A-Za-z0-9_.-]{1,64}");
+  private static final Duration TAR_TIMEOUT = Duration.ofMinutes(10);
 
   /** The folders of a {@link WritableLayer} with files; others belong to overlays. */
   private static final List<String> PARTS =
@@ -67,11 +82,12 @@ final class SavedSandboxes {
   SavedSandbox save(
       String provider,
       Checkpoints checkpoints,
-      SandboxId id,
+      SandboxRecord record,
       SandboxFolder source,
       SandboxUserIds users)
       throws IOException {
     removeAbandoned();
+    SandboxId id = record.id();
     SandboxShape shape = SandboxShape.read(source);
     Optional<String> obstacle = shape.obstacle();
     if (obstacle.isPresent()) {
@@ -88,7 +104,7 @@ final class SavedSandboxes {
       steps.reached(ForkStep.PROCESSES_SAVED);
       saveFiles(source, users, saved);
       steps.reached(ForkStep.FILES_SAVED);
-      return new SavedSandbox(saved);
+      return new SavedSandbox(saved, record.secret());
     } catch (IOException | RuntimeException e) {
       new SandboxFolder(saved).remove();
       throw e;
@@ -113,7 +129,7 @@ final class SavedSandboxes {
             .step("beside", Checkpoints.state(source).toString(), "state", "writable")
             .step("beside", saved.resolve("memory").toString(), "memory", "writable")
             .step("environment", "PATH=/usr/sbin:/usr/bin:/sbin:/bin");
-    List<String> call = new java.util.ArrayList<>(checkpoints.saveCommand(id));
+    List<String> call = new ArrayList<>(checkpoints.saveCommand(id));
     call.addFirst("call");
     String answer = launcher.execute(plan.add(call).encode(), TIMEOUT);
     if (answer.equals(DONE)) {
@@ -188,8 +204,7 @@ final class SavedSandboxes {
     }
     List<String> run = boot.find("run").orElseThrow();
     List<String> words =
-        new java.util.ArrayList<>(
-            checkpoints.restoreCommand(run.subList(1, run.size()), "/tmp/state/pid"));
+        new ArrayList<>(checkpoints.restoreCommand(run.subList(1, run.size()), "/tmp/state/pid"));
     words.addFirst("run");
     LaunchPlan memory =
         new LaunchPlan()
@@ -209,6 +224,139 @@ final class SavedSandboxes {
               "request a fork of the files, or the same spec")
           .exception();
     }
+  }
+
+  /**
+   * Returns a saved sandbox as an archive. The files are an archive in it, because their owners and
+   * the attributes of overlays could not be stored otherwise.
+   */
+  InputStream archive(SavedSandbox saved) throws IOException {
+    Path files = saved.folder().resolve(FILES_ARCHIVE);
+    tar(
+        saved.folder(),
+        List.of(
+            "--create",
+            "--file=" + files,
+            "--format=posix",
+            "--sparse",
+            "--directory=" + saved.folder().resolve("files"),
+            "."));
+    Path secret = saved.folder().resolve("secret");
+    Files.writeString(secret, HexFormat.of().formatHex(saved.secret().reveal()));
+    List<TarStream.Item> items = new ArrayList<>();
+    for (Path file : List.of(saved.folder().resolve("shape"), secret, files)) {
+      items.add(new SavedFile(file.getFileName().toString(), file));
+    }
+    try (DirectoryStream<Path> memory =
+        Files.newDirectoryStream(saved.folder().resolve("memory"))) {
+      for (Path file : memory) {
+        items.add(new SavedFile("memory/" + file.getFileName(), file));
+      }
+    }
+    return new TarStream(items.iterator());
+  }
+
+  /** A file of a saved sandbox. */
+  private record SavedFile(String name, Path file) implements TarStream.Item {
+    @Override
+    public TarEntry entry() {
+      return new TarEntry(name, TarEntry.Kind.FILE, "", 0600, 0, 0, size(), 0, 0, Map.of());
+    }
+
+    private long size() {
+      try {
+        return Files.size(file);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    @Override
+    public InputStream content() throws IOException {
+      return Files.newInputStream(file);
+    }
+  }
+
+  /** Runs tar, for which the launcher need not do anything. */
+  private static void tar(Path folder, List<String> arguments) throws IOException {
+    List<String> command = new ArrayList<>(List.of("tar", "--numeric-owner", "--xattrs"));
+    command.add("--xattrs-include=*");
+    command.addAll(arguments);
+    Path output = folder.resolve("output");
+    Process process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .redirectInput(Path.of("/dev/null").toFile())
+            .start();
+    try {
+      if (!process.waitFor(TAR_TIMEOUT.toSeconds(), TimeUnit.SECONDS) || process.exitValue() != 0) {
+        throw new IOException("tar failed: " + Files.readString(output).strip());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("tar was interrupted", e);
+    } finally {
+      process.destroyForcibly();
+      Files.deleteIfExists(output);
+    }
+  }
+
+  /** Restores the result of {@link #archive}. */
+  SavedSandbox open(InputStream archive) throws IOException {
+    removeAbandoned();
+    Path saved = newFolder();
+    try {
+      Files.createDirectory(saved.resolve("memory"), OWNER_ONLY);
+      Files.createDirectory(saved.resolve("files"), OWNER_ONLY);
+      TarReader reader = new TarReader(archive, (what, about) -> damaged(what + " " + about));
+      for (Optional<TarEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
+        String name = entry.get().path();
+        if (entry.get().kind() == TarEntry.Kind.FOLDER) {
+          continue;
+        }
+        if (entry.get().kind() != TarEntry.Kind.FILE || !STORED_NAME.matcher(name).matches()) {
+          throw damaged("it contains " + name);
+        }
+        Files.copy(reader.content(), saved.resolve(name));
+      }
+      Secret secret = secret(saved);
+      tar(
+          saved,
+          List.of(
+              "--extract",
+              "--same-owner",
+              "--same-permissions",
+              "--file=" + saved.resolve(FILES_ARCHIVE),
+              "--directory=" + saved.resolve("files")));
+      Files.delete(saved.resolve(FILES_ARCHIVE));
+      return new SavedSandbox(saved, secret);
+    } catch (IOException | RuntimeException e) {
+      new SandboxFolder(saved).remove();
+      throw e;
+    }
+  }
+
+  private static Secret secret(Path saved) throws IOException {
+    Path file = saved.resolve("secret");
+    if (!Files.exists(file)
+        || !Files.exists(saved.resolve("shape"))
+        || !Files.exists(saved.resolve(FILES_ARCHIVE))) {
+      throw damaged("it is incomplete");
+    }
+    try {
+      return Secret.of(HexFormat.of().parseHex(Files.readString(file)));
+    } catch (IllegalArgumentException e) {
+      throw damaged("its secret is invalid");
+    }
+  }
+
+  private static SandboxException damaged(String problem) {
+    return Fault.of(
+            ErrorCode.INVALID_REQUEST,
+            "the stored sandbox is damaged: " + problem,
+            "create it from another snapshot")
+        .exception();
   }
 
   void discard(SavedSandbox saved) throws IOException {

@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.ForkService;
 import dev.isola.engine.snapshot.SnapshotReport;
@@ -134,7 +135,7 @@ record SnapshotRoutes(ServerContext context) {
                 "POST",
                 "/api/v1/sandboxes/{id}/fork",
                 "forkSandbox",
-                "Creates sandboxes with the current files of this one.")
+                "Creates sandboxes with the current files of this one, or its running processes too.")
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
@@ -147,14 +148,19 @@ record SnapshotRoutes(ServerContext context) {
                         Field.optional(
                             "kind",
                             KINDS,
-                            "filesystem: processes start again; memory is not supported by any"
-                                + " provider")),
+                            "filesystem (default): processes start again; memory: they continue in"
+                                + " every fork, where the provider lists it in forks"),
+                        Field.optional(
+                            "allowSecrets",
+                            Shapes.FLAG,
+                            "whether to fork the memory of a sandbox that has secret variables;"
+                                + " default false")),
                     false))
             .answers(
                 Response.json(
                     200,
                     new Shape.Obj(
-                            Field.required("kind", KINDS, "filesystem: processes start again"),
+                            Field.required("kind", KINDS, "the requested kind"),
                             Field.required(
                                 "forks",
                                 new Shape.ListOf(
@@ -164,8 +170,9 @@ record SnapshotRoutes(ServerContext context) {
                                             Field.optional(
                                                 "by",
                                                 Shapes.WORD,
-                                                "how its files were provided: mount if they are shared,"
-                                                    + " restore if they were copied"),
+                                                "how it was created: mount if its files are shared,"
+                                                    + " restore if they were copied, memory if its"
+                                                    + " processes continue"),
                                             Field.optional("error", ERROR, "why the fork failed"))
                                         .named("Fork"),
                                     ForkService.MAX_FORKS),
@@ -295,15 +302,12 @@ record SnapshotRoutes(ServerContext context) {
         exchange.body().get("kind") instanceof String word
             ? ForkKind.valueOf(word.toUpperCase(Locale.ROOT))
             : ForkKind.FILESYSTEM;
+    ForkRequest request =
+        ForkRequest.of(count, kind)
+            .withAllowSecrets(Boolean.TRUE.equals(exchange.body().get("allowSecrets")))
+            .withHostAccess(HostAccessGuard.mayRequestHostAccess(exchange));
     List<Map<String, Object>> forks =
-        context
-            .engine()
-            .fork(
-                SandboxRoutes.id(exchange),
-                count,
-                kind,
-                HostAccessGuard.mayRequestHostAccess(exchange))
-            .stream()
+        context.engine().fork(SandboxRoutes.id(exchange), request).stream()
             .map(SnapshotRoutes::fork)
             .toList();
     exchange.json(200, Map.of("kind", kind.wireName(), "forks", forks));

@@ -1,6 +1,7 @@
 package dev.isola.spi.capability;
 
 import dev.isola.spi.capability.Forking.ForkPoint;
+import java.io.InputStream;
 
 /**
  * Creates sandboxes that continue the processes of this one: memory, pipes, terminals, open files
@@ -12,6 +13,17 @@ import dev.isola.spi.capability.Forking.ForkPoint;
  * that. Generators inside of programs continue with the same numbers in every fork.
  */
 public non-sealed interface MemoryForking extends Capability {
+  /** The processes and files of a sandbox at one moment. */
+  interface MemoryForkPoint extends ForkPoint {
+    /**
+     * Returns all of it as a tar archive of regular files, from which {@link
+     * dev.isola.spi.provider.Provider#openForkPoint} restores it, also in another process or on
+     * another machine with the same runtime. It contains everything that was in memory, secrets
+     * included. Called at most once; the caller closes it before the fork point.
+     */
+    InputStream archive();
+  }
+
   /**
    * Saves the processes and files of this sandbox at one moment. They are frozen meanwhile and
    * continue in every case. {@link ForkPoint#create} requires a spec that differs from the one of
@@ -22,5 +34,5 @@ public non-sealed interface MemoryForking extends Capability {
    *     message names it
    * @throws dev.isola.spi.error.Unsupported if the sandbox uses a network, or a folder of the host
    */
-  ForkPoint createForkPoint();
+  MemoryForkPoint createForkPoint();
 }

@@ -4,9 +4,13 @@ import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking.ForkPoint;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.InputStream;
 import java.util.List;
 import java.util.Optional;
 
@@ -70,6 +74,17 @@ public interface Provider extends AutoCloseable {
   /** Returns the volumes of this provider if it declares {@link Volumes}, otherwise empty. */
   default Optional<Volumes> volumes() {
     return Optional.empty();
+  }
+
+  /**
+   * Opens a fork point that was stored. Sandboxes created from it continue the stored processes.
+   *
+   * @param archive {@link dev.isola.spi.capability.MemoryForking.MemoryForkPoint#archive}
+   * @throws dev.isola.spi.error.Unsupported if the provider does not declare {@link MemoryForking}
+   * @throws dev.isola.spi.error.InvalidRequest if the archive is damaged
+   */
+  default ForkPoint openForkPoint(InputStream archive) {
+    throw Capability.unsupported(info().name(), Capability.idOf(MemoryForking.class));
   }
 
   /**

@@ -6,6 +6,7 @@ import dev.isola.link.ChangeTracking;
 import dev.isola.link.UnixSocketAcceptor;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
@@ -14,6 +15,7 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -174,8 +176,9 @@ public interface Booter extends AutoCloseable {
    * The processes and files of a sandbox at one moment.
    *
    * @param folder where they are
+   * @param secret the one that its agent has in memory
    */
-  record SavedSandbox(Path folder) {}
+  record SavedSandbox(Path folder, Secret secret) {}
 
   /**
    * A sandbox that continues from a saved one. Its commands are frozen and its agent has the
@@ -191,8 +194,18 @@ public interface Booter extends AutoCloseable {
    *
    * @throws dev.isola.spi.error.Conflict when something in it cannot be saved, naming it
    */
-  default SavedSandbox save(SandboxId id, SandboxFolder folder) throws IOException {
-    throw new IOException("the processes of sandbox " + id + " cannot be saved");
+  default SavedSandbox save(SandboxRecord record, SandboxFolder folder) throws IOException {
+    throw new IOException("the processes of sandbox " + record.id() + " cannot be saved");
+  }
+
+  /** Returns a saved sandbox as an archive; called at most once. */
+  default InputStream archive(SavedSandbox saved) throws IOException {
+    throw new IOException("a saved sandbox cannot be stored");
+  }
+
+  /** Restores the result of {@link #archive}. */
+  default SavedSandbox open(InputStream archive) throws IOException {
+    throw new IOException("a stored sandbox cannot be opened");
   }
 
   /** Creates a sandbox that continues from a saved one, in the manner of {@link #boot}. */

@@ -7,20 +7,22 @@ import dev.isola.link.local.Booter.SavedSandbox;
 import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.Secret;
-import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
+import dev.isola.spi.capability.MemoryForking.MemoryForkPoint;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Forks local sandboxes with their processes, where the booter can save and restore them.
@@ -33,7 +35,7 @@ record LocalMemoryForking(
     SandboxRecordStore store,
     SandboxLocks locks,
     Map<SandboxId, AgentSandbox> attached,
-    BiFunction<SandboxSpec, MemoryForkPoint, Sandbox> create) {
+    BiFunction<SandboxSpec, LocalMemoryForkPoint, Sandbox> create) {
   /** When the agent of a source continues by itself, in case the server has died. */
   private static final Duration HOLD_TIMEOUT = Duration.ofSeconds(30);
 
@@ -42,7 +44,7 @@ record LocalMemoryForking(
     return () -> locks.withLock(id, () -> save(id));
   }
 
-  private ForkPoint save(SandboxId id) {
+  private LocalMemoryForkPoint save(SandboxId id) {
     StoredSandbox stored =
         store
             .find(id)
@@ -55,10 +57,10 @@ record LocalMemoryForking(
     long begin = System.nanoTime();
     SavedSandbox saved = null;
     try (SandboxHold hold = sandbox.hold(HOLD_TIMEOUT)) {
-      saved = booter.save(id, stored.folder());
+      saved = booter.save(stored.record(), stored.folder());
       KernelEvidence source = hold.release(); // fails if the agent has continued before
       Duration frozen = Duration.ofNanos(System.nanoTime() - begin);
-      return new MemoryForkPoint(this, id, stored.record().secret(), saved, source, frozen);
+      return new LocalMemoryForkPoint(this, saved, source.random(), frozen);
     } catch (IOException e) {
       discard(saved, e);
       throw failed(id, "saved", e);
@@ -68,7 +70,24 @@ record LocalMemoryForking(
     }
   }
 
-  private void discard(@org.jspecify.annotations.Nullable SavedSandbox saved, Exception cause) {
+  /** Opens a fork point that was stored. */
+  LocalMemoryForkPoint open(InputStream archive) {
+    try {
+      return new LocalMemoryForkPoint(this, booter.open(archive), "", Duration.ZERO);
+    } catch (IOException e) {
+      throw unusable("opened", e);
+    }
+  }
+
+  private static SandboxException unusable(String action, IOException e) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "a saved sandbox cannot be " + action + ": " + e.getMessage(),
+            "check the free space and permissions of the data folder")
+        .exception(e);
+  }
+
+  private void discard(@Nullable SavedSandbox saved, Exception cause) {
     if (saved != null) {
       try {
         booter.discard(saved);
@@ -97,39 +116,25 @@ record LocalMemoryForking(
   }
 
   /** A saved sandbox, and what distinguishes it and its copies. */
-  static final class MemoryForkPoint implements ForkPoint {
+  static final class LocalMemoryForkPoint implements MemoryForkPoint {
     /** More than the time in which an answer arrives, less than any sandbox is saved for. */
     private static final Duration MAX_CLOCK_DIFFERENCE = Duration.ofSeconds(2);
 
     private final LocalMemoryForking forking;
-    private final SandboxId source;
-    private final Secret secret;
     private final SavedSandbox saved;
     private final Duration frozen;
     private final Set<String> seenRandom = ConcurrentHashMap.newKeySet();
 
-    private MemoryForkPoint(
-        LocalMemoryForking forking,
-        SandboxId source,
-        Secret secret,
-        SavedSandbox saved,
-        KernelEvidence evidence,
-        Duration frozen) {
+    private LocalMemoryForkPoint(
+        LocalMemoryForking forking, SavedSandbox saved, String random, Duration frozen) {
       this.forking = forking;
-      this.source = source;
-      this.secret = secret;
       this.saved = saved;
       this.frozen = frozen;
-      seenRandom.add(evidence.random());
+      seenRandom.add(random);
     }
 
     SavedSandbox saved() {
       return saved;
-    }
-
-    /** Returns the secret that the agents of restored sandboxes know first. */
-    Secret secret() {
-      return secret;
     }
 
     /**
@@ -138,7 +143,7 @@ record LocalMemoryForking(
      * @throws SandboxException if its clock is wrong, or its random bytes are those of another
      */
     void verify(SandboxId fork, KernelEvidence evidence) {
-      Duration difference = Duration.between(evidence.time(), java.time.Instant.now()).abs();
+      Duration difference = Duration.between(evidence.time(), Instant.now()).abs();
       if (difference.compareTo(MAX_CLOCK_DIFFERENCE) > 0) {
         throw unfaithful(fork, "its clock differs by " + difference.toMillis() + " ms");
       }
@@ -167,11 +172,20 @@ record LocalMemoryForking(
     }
 
     @Override
+    public InputStream archive() {
+      try {
+        return forking.booter().archive(saved);
+      } catch (IOException e) {
+        throw unusable("stored", e);
+      }
+    }
+
+    @Override
     public void close() {
       try {
         forking.booter().discard(saved);
       } catch (IOException e) {
-        throw failed(source, "removed", e);
+        throw unusable("removed", e);
       }
     }
   }

@@ -12,7 +12,7 @@ import dev.isola.link.UnixSocketConnector;
 import dev.isola.link.local.Booter.BootRequest;
 import dev.isola.link.local.Booter.BootedSandbox;
 import dev.isola.link.local.Booter.RestoredSandbox;
-import dev.isola.link.local.LocalMemoryForking.MemoryForkPoint;
+import dev.isola.link.local.LocalMemoryForking.LocalMemoryForkPoint;
 import dev.isola.link.local.SandboxRecordStore.StoredSandbox;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -21,6 +21,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
@@ -36,6 +37,7 @@ import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.SandboxInitializer;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -113,7 +115,7 @@ public final class LocalProvider implements Provider {
     return create(spec, folder -> bootSandbox(spec, folder, layers));
   }
 
-  private Sandbox create(SandboxSpec spec, MemoryForkPoint origin) {
+  private Sandbox create(SandboxSpec spec, LocalMemoryForkPoint origin) {
     return create(spec, folder -> restoreSandbox(spec, folder, origin));
   }
 
@@ -194,8 +196,8 @@ public final class LocalProvider implements Provider {
   }
 
   /** Nothing of the saved processes runs before its new identity is verified. */
-  private Sandbox restoreSandbox(SandboxSpec spec, SandboxFolder folder, MemoryForkPoint origin)
-      throws IOException {
+  private Sandbox restoreSandbox(
+      SandboxSpec spec, SandboxFolder folder, LocalMemoryForkPoint origin) throws IOException {
     SandboxRecord record = newRecord(spec, folder);
     AgentEndpoint first = endpoint(new StoredSandbox(folder, record));
     RestoredSandbox restored;
@@ -211,7 +213,8 @@ public final class LocalProvider implements Provider {
     record = record.withAgent(restored.agent());
     record.write(folder.record());
     origin.verify(
-        spec.id(), HeldAgent.identify(spec.id(), first, origin.secret(), restored.record()));
+        spec.id(),
+        HeldAgent.identify(spec.id(), first, origin.saved().secret(), restored.record()));
     AgentSandbox sandbox = sandbox(new StoredSandbox(folder, record), LinkTimeouts.DEFAULT);
     attached.put(spec.id(), sandbox);
     sandbox.connect();
@@ -258,6 +261,14 @@ public final class LocalProvider implements Provider {
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
     return booter.imageDigest(spec);
+  }
+
+  @Override
+  public ForkPoint openForkPoint(InputStream archive) {
+    if (!booter.capabilities().contains(MemoryForking.class)) {
+      return Provider.super.openForkPoint(archive);
+    }
+    return memoryForking.open(archive);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.isola.provider.oci;
 
 import dev.isola.host.launch.Checkpoints;
+import dev.isola.host.program.Version;
 import dev.isola.spi.SandboxId;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,11 +12,13 @@ import java.util.regex.Pattern;
 /**
  * Saves sandboxes of gVisor and restores them.
  *
+ * @param version the version of the program
  * @param program the program with its global options
  * @param validates whether it compares the specs of a saved sandbox and a restored one, which have
  *     other users
  */
-record GvisorCheckpoints(List<String> program, boolean validates) implements Checkpoints {
+record GvisorCheckpoints(Version version, List<String> program, boolean validates)
+    implements Checkpoints {
   /** Newer releases refuse to restore a sandbox with other users unless this option is given. */
   static final String ANY_SPEC = "--restore-spec-validation=ignore";
 
@@ -26,6 +29,11 @@ record GvisorCheckpoints(List<String> program, boolean validates) implements Che
       Pattern.compile("(?:deleted|unlinked|invalidated) file[^\"]*\"?([^\"]{0,200})");
 
   private static final Pattern HOST_SOCKET = Pattern.compile("bound host socket|host UDS");
+
+  @Override
+  public String runtime() {
+    return "runsc " + version;
+  }
 
   @Override
   public List<String> saveCommand(SandboxId id) {

@@ -151,8 +151,9 @@ final class GvisorRuntime implements OciRuntime {
         .filter(version -> new GvisorRelease(version).savesMemory())
         .filter(_ -> memoryProblem.apply(installed).isEmpty())
         .map(
-            _ ->
+            version ->
                 new GvisorCheckpoints(
+                    version,
                     globalOptions(installed.requirePath()),
                     installed.accepts(GvisorCheckpoints.ANY_SPEC)));
   }

@@ -1,6 +1,8 @@
 package dev.isola.provider.oci;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.HostLeakCheck;
 import dev.isola.conformance.ProviderUnderTest;
@@ -10,15 +12,21 @@ import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
+import dev.isola.spi.capability.MemoryForking.MemoryForkPoint;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.InvalidRequest;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,6 +41,12 @@ class MemoryForkTest {
 
   MemoryForkTest() throws IOException {
     folder = Files.createTempDirectory("isola");
+    underTest =
+        new ProviderUnderTest(
+            new GvisorProviderFactory(),
+            ProviderConfig.EMPTY,
+            new InstanceId("memoryforks"),
+            folder);
   }
 
   @AfterEach
@@ -49,18 +63,35 @@ class MemoryForkTest {
     return sandbox.run(Command.shell(shell)).stdout().text().strip();
   }
 
+  private final ProviderUnderTest underTest;
+
+  private Provider open() {
+    Provider provider = underTest.open();
+    if (!provider.info().capabilities().contains(MemoryForking.class)) {
+      String why = String.valueOf(provider.health());
+      provider.close();
+      Assumptions.abort("NOT RUN: runsc cannot save sandboxes: " + why);
+    }
+    return provider;
+  }
+
+  private static void startCounter(Sandbox sandbox) {
+    Execution _ =
+        sandbox.start(
+            Command.shell("n=0; while :; do n=$((n+1)); echo $n > count; sleep 0.05; done"));
+    output(sandbox, "while ! [ -s count ]; do sleep 0.05; done; sleep 0.3");
+  }
+
+  private static void assertThatItCounts(Sandbox sandbox, int from) {
+    int now = Integer.parseInt(output(sandbox, "cat count"));
+    assertThat(now).isGreaterThanOrEqualTo(from);
+    assertThat(output(sandbox, "sleep 0.5; test $(cat count) -gt " + now + " && echo goes on"))
+        .isEqualTo("goes on");
+  }
+
   @Test
   void processesContinueInTheSourceAndInForks() throws Exception {
-    ProviderUnderTest underTest =
-        new ProviderUnderTest(
-            new GvisorProviderFactory(),
-            ProviderConfig.EMPTY,
-            new InstanceId("memoryforks"),
-            folder);
-    try (Provider provider = underTest.open()) {
-      if (!provider.info().capabilities().contains(MemoryForking.class)) {
-        Assumptions.abort("NOT RUN: runsc cannot save sandboxes: " + provider.health());
-      }
+    try (Provider provider = open()) {
       HostLeakCheck leaks = HostLeakCheck.of(underTest);
       leaks.before();
       Sandbox source = provider.create(spec().build());
@@ -96,6 +127,64 @@ class MemoryForkTest {
       }
       provider.destroy(source.id(), DestroyOptions.NORMAL);
       assertThat(leaks.after()).isEmpty();
+    }
+  }
+
+  @Test
+  void storedSandboxContinuesInAnotherProcess() throws Exception {
+    HostLeakCheck leaks = HostLeakCheck.of(underTest);
+    leaks.before();
+    Path stored = Files.createTempFile("isola", ".tar");
+    int saved;
+    try (Provider provider = open()) {
+      Sandbox source = provider.create(spec().build());
+      startCounter(source);
+      output(source, "mkdir -p ~/a/b; echo kept > ~/a/b/file; chmod 600 ~/a/b/file");
+      saved = Integer.parseInt(output(source, "cat count"));
+      try (MemoryForkPoint point = source.as(MemoryForking.class).orElseThrow().createForkPoint();
+          InputStream archive = point.archive()) {
+        Files.copy(archive, stored, StandardCopyOption.REPLACE_EXISTING);
+      }
+      provider.destroy(source.id(), DestroyOptions.NORMAL);
+    }
+    try (Provider provider = open();
+        InputStream archive = Files.newInputStream(stored);
+        ForkPoint point = provider.openForkPoint(archive)) {
+      Sandbox restored = point.create(spec().build());
+      assertThatItCounts(restored, saved);
+      assertThat(output(restored, "cat ~/a/b/file; stat -c %a ~/a/b/file")).isEqualTo("kept\n600");
+      provider.destroy(restored.id(), DestroyOptions.NORMAL);
+    } finally {
+      Files.delete(stored);
+    }
+    assertThat(folder.resolve("saved")).isEmptyDirectory();
+    assertThat(leaks.after()).isEmpty();
+  }
+
+  @Test
+  void damagedArchiveIsRefused() throws Exception {
+    try (Provider provider = open()) {
+      for (String content : List.of("", "x".repeat(2000))) {
+        assertThatThrownBy(
+                () -> provider.openForkPoint(new ByteArrayInputStream(content.getBytes(UTF_8))))
+            .isInstanceOf(SandboxException.class);
+      }
+      assertThat(folder.resolve("saved")).isEmptyDirectory();
+    }
+  }
+
+  @Test
+  void forkWithAnotherShapeIsRefused() throws Exception {
+    try (Provider provider = open()) {
+      Sandbox source = provider.create(spec().build());
+      try (ForkPoint point = source.as(MemoryForking.class).orElseThrow().createForkPoint()) {
+        SandboxSpec other = spec().user("nobody").build();
+        assertThatThrownBy(() -> point.create(other))
+            .isInstanceOf(InvalidRequest.class)
+            .hasMessageContaining("user");
+        assertThat(provider.inventory()).hasSize(1);
+      }
+      provider.destroy(source.id(), DestroyOptions.NORMAL);
     }
   }
 }

@@ -9,6 +9,7 @@ import dev.isola.compat.e2b.template.E2bTemplates;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.SnapshotRequest;
 import dev.isola.engine.startup.Startup;
@@ -21,6 +22,8 @@ import dev.isola.server.route.Route;
 import dev.isola.server.route.Shape;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.Conflict;
+import dev.isola.spi.error.Unsupported;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -28,7 +31,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Routes for snapshots and forks. Both contain files and no memory. */
+/**
+ * Routes for snapshots and forks. Snapshots contain files. Forks continue the processes of the
+ * source where its provider supports that, and otherwise have its files.
+ */
 public record E2bSnapshotRoutes(
     ServerContext context, E2bTemplates templates, E2bSandboxView view) {
   private static final int MAX_PAGE = 100;
@@ -37,7 +43,7 @@ public record E2bSnapshotRoutes(
     return List.of(
         E2bSandboxRoutes.sandboxRoute("POST", "/snapshots", "e2bSnapshot", "Creates a snapshot.")
             .handledBy(this::create),
-        E2bSandboxRoutes.sandboxRoute("POST", "/fork", "e2bFork", "Forks a sandbox with its files.")
+        E2bSandboxRoutes.sandboxRoute("POST", "/fork", "e2bFork", "Forks a sandbox.")
             .handledBy(this::fork),
         E2bSandboxRoutes.route(
                 "GET", "/snapshots", "e2bSnapshots", "Lists snapshots, newest first.")
@@ -102,22 +108,36 @@ public record E2bSnapshotRoutes(
     Duration time = CreateRequestMapper.seconds(body, "timeout", 300);
     int count =
         Math.toIntExact(Math.clamp(body.wholeNumber("count").orElse(1L), 0, Integer.MAX_VALUE));
-    Startup startup =
-        TemplateStartup.of(
-            templates.of(source), SpecCodec.decode(source.spec(), source.id()).spec());
+    boolean hostAccess = HostAccessGuard.mayRequestHostAccess(exchange);
     exchange.json(
         201,
-        context
-            .engine()
-            .fork(
-                source.id(),
-                count,
-                ForkKind.FILESYSTEM,
-                HostAccessGuard.mayRequestHostAccess(exchange),
-                startup)
-            .stream()
+        fork(source, count, hostAccess).stream()
             .map(fork -> forkResult(exchange, fork, time))
             .toList());
+  }
+
+  /**
+   * Forks the memory of a sandbox, or its files if its memory cannot be forked: the provider does
+   * not support that, or the sandbox has a network, secret variables or something else that
+   * prevents it. E2B's request has no kind.
+   */
+  private List<ForkResult> fork(SandboxView source, int count, boolean hostAccess) {
+    try {
+      return context
+          .engine()
+          .fork(source.id(), ForkRequest.of(count, ForkKind.MEMORY).withHostAccess(hostAccess));
+    } catch (Unsupported | Conflict e) { // nothing was created
+      Startup startup =
+          TemplateStartup.of(
+              templates.of(source), SpecCodec.decode(source.spec(), source.id()).spec());
+      return context
+          .engine()
+          .fork(
+              source.id(),
+              ForkRequest.of(count, ForkKind.FILESYSTEM)
+                  .withHostAccess(hostAccess)
+                  .withStartup(startup));
+    }
   }
 
   private Map<String, Object> forkResult(Exchange exchange, ForkResult fork, Duration time) {
