@@ -17,6 +17,7 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
+import dev.isola.spi.capability.MemoryForking.MemoryForkPoint;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Renewing;
@@ -36,8 +37,14 @@ import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -397,6 +404,72 @@ public final class MemoryForkLifecycleChecks {
         expectValue(fork, variable, "kept");
       }
     }
+  }
+
+  @Check(
+      value = "N4",
+      needs = {MemoryForking.class, Attaching.class})
+  public void storedForkPointContinuesInAnotherProcess(CheckContext check) throws IOException {
+    ShellVariable variable = ShellVariable.start(check.sandbox(), "kept");
+    output(check.sandbox(), "echo kept > file; echo home > ~/kit-home; chmod 604 ~/kit-home");
+    try (TemporaryFolder folder = TemporaryFolder.create("isola-kit")) {
+      Path stored = store(check.sandbox(), folder);
+      check.provider().destroy(check.sandbox().id(), DestroyOptions.FORCE);
+      Provider other = check.anotherProcess();
+      Set<String> random = new HashSet<>();
+      for (int i = 0; i < 2; i++) { // the archive can be used more than once
+        try (InputStream archive = Files.newInputStream(stored);
+            ForkPoint forkPoint = other.openForkPoint(archive)) {
+          Sandbox fork = fork(check, forkPoint);
+          expectValue(fork, variable, "kept");
+          Expect.equal(
+              "home\n604\n",
+              output(fork, "cat ~/kit-home; stat -c %a ~/kit-home"),
+              "a file outside of the workspace");
+          random.add(output(fork, "head -c 16 /dev/urandom | od -An -tx1"));
+        }
+      }
+      Expect.equal(2, random.size(), "the number of different random bytes");
+    }
+  }
+
+  private static Path store(Sandbox sandbox, TemporaryFolder folder) throws IOException {
+    Path stored = folder.path().resolve("stored");
+    try (MemoryForkPoint forkPoint =
+            sandbox.as(MemoryForking.class).orElseThrow().createForkPoint();
+        InputStream archive = forkPoint.archive()) {
+      Files.copy(archive, stored);
+    }
+    return stored;
+  }
+
+  /** A leak check follows: nothing is left of what cannot be used. */
+  @Check(value = "N4", needs = MemoryForking.class)
+  public void damagedForkPointIsRefused(CheckContext check) throws IOException {
+    try (TemporaryFolder folder = TemporaryFolder.create("isola-kit")) {
+      byte[] stored = Files.readAllBytes(store(check.sandbox(), folder));
+      for (byte[] damaged :
+          List.of(
+              new byte[0],
+              FileContents.random(10_000, 3),
+              Arrays.copyOf(stored, 100),
+              Arrays.copyOf(stored, stored.length / 2))) {
+        SandboxSpec spec = check.spec().build();
+        Expect.thrown(
+            "a fork of " + damaged.length + " of " + stored.length + " bytes",
+            () -> {
+              try (ForkPoint forkPoint =
+                  check.provider().openForkPoint(FileContents.of(damaged))) {
+                forkPoint.create(spec);
+              }
+            },
+            SandboxException.class);
+        Expect.that(
+            check.provider().inventory().stream().noneMatch(one -> one.id().equals(spec.id())),
+            "nothing is left of the fork");
+      }
+    }
+    Expect.equal("ok\n", output(check.sandbox(), "echo ok"), "the source afterwards");
   }
 
   @Check(

@@ -15,7 +15,7 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.provider.ProviderProfile;
-import dev.isola.testing.provider.FakeMemoryForkingProvider.ForkFault;
+import dev.isola.testing.provider.FakeFaultyMemoryForkingProvider.ForkFault;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The positive control of the checks of forks of memory: each fault of a fake is found, by the
  * check and for the reason listed. That correct forks pass is shown by a provider that has them.
  */
-class FakeMemoryForkingTest {
+class FakeFaultyMemoryForkingTest {
   @TempDir Path data;
 
   @ParameterizedTest
@@ -120,7 +120,7 @@ class FakeMemoryForkingTest {
 
     @Override
     public Provider create(ProviderConfig config, ProviderContext context) {
-      return new FakeMemoryForkingProvider(
+      return new FakeFaultyMemoryForkingProvider(
           new TestProviderFactory().create(config, context), fault);
     }
   }

@@ -10,6 +10,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
+import dev.isola.spi.capability.MemoryForking.MemoryForkPoint;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -21,6 +22,7 @@ import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -35,7 +37,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Claims to fork memory, but forks files only, since a test double cannot save processes. It adds
  * one fault. Shows that the checks of forks of memory fire.
  */
-final class FakeMemoryForkingProvider implements Provider {
+final class FakeFaultyMemoryForkingProvider implements Provider {
   /** What is wrong with the forks. */
   enum ForkFault {
     /** Forks have the files of the source and none of its processes. */
@@ -66,7 +68,7 @@ final class FakeMemoryForkingProvider implements Provider {
   private final ForkFault fault;
   private final Map<SandboxId, FakeSandbox> sandboxes = new ConcurrentHashMap<>();
 
-  FakeMemoryForkingProvider(Provider files, ForkFault fault) {
+  FakeFaultyMemoryForkingProvider(Provider files, ForkFault fault) {
     this.files = files;
     this.fault = fault;
   }
@@ -190,7 +192,7 @@ final class FakeMemoryForkingProvider implements Provider {
           : delegate.as(capability);
     }
 
-    private ForkPoint createForkPoint() {
+    private MemoryForkPoint createForkPoint() {
       loses.set(fault == ForkFault.LOSES_OUTPUT);
       if (fault == ForkFault.ENDS_THE_SOURCE) {
         Attaching attaching = delegate.as(Attaching.class).orElseThrow();
@@ -233,7 +235,7 @@ final class FakeMemoryForkingProvider implements Provider {
     }
   }
 
-  private final class FakeForkPoint implements ForkPoint {
+  private final class FakeForkPoint implements MemoryForkPoint {
     private final FakeSandbox source;
     private final ForkPoint saved;
 
@@ -250,6 +252,11 @@ final class FakeMemoryForkingProvider implements Provider {
     @Override
     public Sandbox create(SandboxSpec spec) {
       return sandboxes.computeIfAbsent(spec.id(), _ -> source.fork(spec, saved));
+    }
+
+    @Override
+    public InputStream archive() {
+      throw new UnsupportedOperationException("the fake stores nothing");
     }
 
     @Override
