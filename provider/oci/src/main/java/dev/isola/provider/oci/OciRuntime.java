@@ -83,6 +83,11 @@ interface OciRuntime {
     return List.of();
   }
 
+  /** See {@link Isolator#refusesBootId}. */
+  default boolean refusesBootId() {
+    return false;
+  }
+
   /** See {@link Isolator#hasOwnKernel}. */
   default boolean hasOwnKernel() {
     return false;
