@@ -42,6 +42,11 @@ final class OciIsolator implements Isolator {
   }
 
   @Override
+  public boolean refusesBootId() {
+    return runtime.refusesBootId();
+  }
+
+  @Override
   public boolean supportsBridge() {
     return runtime.supportsBridge();
   }
