@@ -77,7 +77,7 @@ final class OciIsolator implements Isolator {
             !runtime.hasOwnKernel(),
             users,
             runtime.mounts(staged, probe.version().orElse(Version.of("0")))));
-    if (checkpoints().isPresent()) {
+    if (users && checkpoints().isPresent()) { // one that starts as another user is not saved
       plan.step("beside", Checkpoints.state(staged.folder()).toString(), "state", "writable");
     }
     runtime.prepare(plan, staged);
