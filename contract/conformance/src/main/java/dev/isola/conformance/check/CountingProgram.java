@@ -86,13 +86,7 @@ final class CountingProgram implements AutoCloseable {
    * @param nanos the time
    */
   record Tick(
-      long number,
-      long child,
-      long echoed,
-      long written,
-      long counted,
-      long nanos,
-      String random) {
+      long number, long child, long echoed, long written, long counted, long nanos, String random) {
     static Tick of(String line) {
       String[] words = line.split(" ");
       Expect.equal(8, words.length, "the number of words in '" + line + "'");
@@ -166,8 +160,7 @@ final class CountingProgram implements AutoCloseable {
     for (int i = 0; i < lines.size(); i++) {
       Expect.equal(Integer.toString(i + 1), lines.get(i).strip(), "line " + i + " of " + path);
     }
-    Expect.that(
-        lines.size() >= ticks.size(), whose + " file has every line, not " + lines.size());
+    Expect.that(lines.size() >= ticks.size(), whose + " file has every line, not " + lines.size());
     return ticks;
   }
 

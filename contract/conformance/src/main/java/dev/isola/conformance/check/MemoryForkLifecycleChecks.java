@@ -172,7 +172,10 @@ public final class MemoryForkLifecycleChecks {
     ResourceLimits limits = ResourceLimits.DEFAULT;
     try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
       expectRefused(
-          check, forkPoint, check.spec().limits(limits.withMemoryMb(limits.memoryMb() + 64)), "limits");
+          check,
+          forkPoint,
+          check.spec().limits(limits.withMemoryMb(limits.memoryMb() + 64)),
+          "limits");
       expectRefused(check, forkPoint, check.spec().user("1234"), "user");
       expectRefused(check, forkPoint, check.spec().image("kit-other-image"), "image");
       Expect.equal("kept\n", output(fork(check, forkPoint), "cat file"), "a fork afterwards");
@@ -458,8 +461,7 @@ public final class MemoryForkLifecycleChecks {
         Expect.thrown(
             "a fork of " + damaged.length + " of " + stored.length + " bytes",
             () -> {
-              try (ForkPoint forkPoint =
-                  check.provider().openForkPoint(FileContents.of(damaged))) {
+              try (ForkPoint forkPoint = check.provider().openForkPoint(FileContents.of(damaged))) {
                 forkPoint.create(spec);
               }
             },
@@ -485,8 +487,7 @@ public final class MemoryForkLifecycleChecks {
             .anyMatch(one -> one.id().equals(id) && one.state() == SandboxState.RUNNING),
         "another process lists the fork as running");
     for (SandboxId one : List.of(id, check.sandbox().id())) {
-      Sandbox attached =
-          other.attach(one).orElseThrow(() -> new CheckFailed("there is no " + one));
+      Sandbox attached = other.attach(one).orElseThrow(() -> new CheckFailed("there is no " + one));
       expectValue(attached, variable, "kept");
       expectValue(fork(check, attached), variable, "kept");
     }

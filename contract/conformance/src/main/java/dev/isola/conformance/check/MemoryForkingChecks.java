@@ -108,7 +108,10 @@ public final class MemoryForkingChecks {
     Duration frozen = forkPoint.frozenFor();
     Expect.that(
         frozen.isPositive() && frozen.compareTo(LONGEST_FREEZE) < 0,
-        "the source is frozen for more than 0 s and less than " + LONGEST_FREEZE + ", not " + frozen);
+        "the source is frozen for more than 0 s and less than "
+            + LONGEST_FREEZE
+            + ", not "
+            + frozen);
   }
 
   private static List<Sandbox> forks(
@@ -302,8 +305,7 @@ public final class MemoryForkingChecks {
       needs = {MemoryForking.class, Attaching.class})
   public void standardInputContinues(CheckContext check) throws IOException {
     Command command = Command.shell("while read -r line; do echo got $line; done; exit 5");
-    try (AttachedReader source =
-        new AttachedReader(check.sandbox().start(command.withStdin()))) {
+    try (AttachedReader source = new AttachedReader(check.sandbox().start(command.withStdin()))) {
       source.type("before\nhal").awaitText("got before\n");
       Sandbox fork = fork(check, check.sandbox());
       try (AttachedReader other = AttachedReader.attach(fork, source.id())) {
@@ -348,8 +350,7 @@ public final class MemoryForkingChecks {
       expectEnd(one, ended, new Exit.Exited(3), "early\n");
       Expect.equal("x\n", output(one, "cat ran"), "what the command wrote in " + one.id());
       try (AttachedReader again = AttachedReader.attach(one, limited.id())) {
-        Expect.that(
-            again.awaitExit() instanceof Exit.TimedOut, "a timeout ends it in " + one.id());
+        Expect.that(again.awaitExit() instanceof Exit.TimedOut, "a timeout ends it in " + one.id());
       }
       try (Execution fresh = one.start(Command.shell("true"))) {
         Expect.that(
@@ -528,7 +529,8 @@ public final class MemoryForkingChecks {
       value = "N4",
       needs = {MemoryForking.class, Attaching.class})
   public void openFilesOutsideOfTheWorkspaceContinue(CheckContext check) {
-    String script = "exec 3>> /tmp/kit-open; while read -r line; do echo $line >&3; echo $line; done";
+    String script =
+        "exec 3>> /tmp/kit-open; while read -r line; do echo $line >&3; echo $line; done";
     try (AttachedReader source =
         new AttachedReader(check.sandbox().start(Command.shell(script).withStdin()))) {
       source.type("first\n").awaitText("first\n");

@@ -104,7 +104,8 @@ final class FakeFaultyMemoryForkingProvider implements Provider {
 
   @Override
   public Optional<Sandbox> attach(SandboxId id) {
-    return Optional.<Sandbox>ofNullable(sandboxes.get(id)).filter(_ -> files.attach(id).isPresent());
+    return Optional.<Sandbox>ofNullable(sandboxes.get(id))
+        .filter(_ -> files.attach(id).isPresent());
   }
 
   @Override
@@ -155,7 +156,9 @@ final class FakeFaultyMemoryForkingProvider implements Provider {
     @Override
     public Execution start(Command command) {
       started.add(command);
-      Execution execution = delegate.start(source.map(one -> distorted(command, one)).orElse(command.withEnv(leaked)));
+      Execution execution =
+          delegate.start(
+              source.map(one -> distorted(command, one)).orElse(command.withEnv(leaked)));
       return Interception.of(Execution.class, execution, "read", _ -> read(execution));
     }
 
@@ -167,7 +170,8 @@ final class FakeFaultyMemoryForkingProvider implements Provider {
     /** Returns what a fork runs instead of a command of the checks. */
     private Command distorted(Command command, FakeSandbox of) {
       return switch (fault) {
-        case REPEATS_RANDOM_BYTES -> replaced(command, "head -c 16 /dev/urandom", "printf 0123456789abcdef");
+        case REPEATS_RANDOM_BYTES ->
+            replaced(command, "head -c 16 /dev/urandom", "printf 0123456789abcdef");
         case STANDING_CLOCK -> replaced(command, "date +%s", "date -d '3 seconds ago' +%s");
         case KEEPS_THE_ID -> command.withEnv("ISOLA_SANDBOX", of.id().value());
         default -> command;
