@@ -14,6 +14,7 @@ import dev.isola.spi.exec.Output;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
@@ -29,7 +30,7 @@ final class AttachedReader implements AutoCloseable {
   private final AtomicReference<RuntimeException> failure = new AtomicReference<>();
   private final Thread reader;
   private volatile boolean closed;
-  private volatile long lost;
+  private final AtomicLong lost = new AtomicLong();
 
   /** Reads an execution that was just started, or attached to at offset 0. */
   AttachedReader(Execution execution) {
@@ -50,7 +51,7 @@ final class AttachedReader implements AutoCloseable {
         position = piece.end();
         switch (piece) {
           case Output.Data data -> read.writeBytes(data.bytes().toArray());
-          case Output.Gap gap -> lost += gap.lost();
+          case Output.Gap gap -> lost.addAndGet(gap.lost());
         }
       }
     } catch (SandboxException | CheckFailed e) {
@@ -79,7 +80,7 @@ final class AttachedReader implements AutoCloseable {
 
   /** Returns the number of bytes that were no longer retained when the reader attached. */
   long lost() {
-    return lost;
+    return lost.get();
   }
 
   AttachedReader type(String text) {

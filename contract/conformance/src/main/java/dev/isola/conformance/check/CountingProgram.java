@@ -168,7 +168,7 @@ final class CountingProgram implements AutoCloseable {
     Tick before = ticks.getFirst();
     for (int i = 0; i < ticks.size(); i++) {
       Tick tick = ticks.get(i);
-      long expected = i + 1;
+      long expected = i + 1L;
       Expect.equal(expected, tick.number(), whose + " counter without a gap");
       Expect.equal(expected, tick.child(), whose + " child's counter in tick " + expected);
       Expect.equal(expected, tick.echoed(), whose + " connection's answer in tick " + expected);

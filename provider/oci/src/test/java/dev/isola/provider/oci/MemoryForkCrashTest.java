@@ -71,7 +71,7 @@ class MemoryForkCrashTest {
   private static final String RUNTIME =
       """
       #!/bin/sh
-      runsc=%s
+      runsc=@RUNSC@
       if read -r verb victim moment 2> /dev/null < @FOLDER@/kill; then
         case " $* " in *" $verb "*)
           rm @FOLDER@/kill
@@ -100,7 +100,7 @@ class MemoryForkCrashTest {
     HostProgram runsc =
         HostProgram.find("runsc")
             .orElseGet(() -> Assumptions.abort("NOT RUN: runsc is not installed"));
-    runtime = new ScriptedRuntime(RUNTIME.formatted(runsc.path()));
+    runtime = new ScriptedRuntime(RUNTIME.replace("@RUNSC@", runsc.path().toString()));
     installation =
         TemporaryInstallation.of(
             new GvisorProviderFactory(),
@@ -233,7 +233,7 @@ class MemoryForkCrashTest {
         if (repeat) {
           output(source, "true");
           print("attached");
-          int unused = System.in.read();
+          int _ = System.in.read();
         }
         do {
           Sandbox fork;
