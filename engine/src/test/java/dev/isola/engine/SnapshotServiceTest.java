@@ -427,6 +427,7 @@ class SnapshotServiceTest {
                   counts.checksum(),
                   kind,
                   Optional.empty(),
+                  Optional.empty(),
                   Optional.empty()));
     }
   }
