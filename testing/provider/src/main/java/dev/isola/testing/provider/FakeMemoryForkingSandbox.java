@@ -62,7 +62,7 @@ record FakeMemoryForkingSandbox(
     calls.beforePoint.run();
     Forking.ForkPoint files = delegate.as(Forking.class).orElseThrow().createForkPoint();
     try {
-      FakeStoredSandbox stored = FakeStoredSandbox.of(delegate, Objects.requireNonNull(spec));
+      FakeStoredSandbox stored = FakeStoredSandbox.of(this, Objects.requireNonNull(spec));
       calls.open.incrementAndGet();
       return new FakeForkPoint(files, stored);
     } catch (RuntimeException e) {

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
 import dev.isola.codec.tar.TarStream;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Snapshotting.Capture;
@@ -47,7 +48,11 @@ record FakeStoredSandbox(String shape, byte[] files) {
           SandboxSpec::network,
           SandboxSpec::gpus);
 
+  /** Captures a sandbox; a paused one without files, because its agent does not read them. */
   static FakeStoredSandbox of(Sandbox sandbox, SandboxSpec spec) {
+    if (sandbox.state() != SandboxState.RUNNING) {
+      return new FakeStoredSandbox(shape(spec), new byte[0]);
+    }
     Snapshotting snapshotting = sandbox.as(Snapshotting.class).orElseThrow();
     try (Capture capture = snapshotting.capture(CaptureRequest.of(spec.workspaceMount()))) {
       return new FakeStoredSandbox(shape(spec), capture.archive().readAllBytes());
