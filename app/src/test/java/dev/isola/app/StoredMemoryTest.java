@@ -15,16 +15,20 @@ import dev.isola.client.SandboxSpec;
 import dev.isola.client.SnapshotInfo;
 import dev.isola.client.SnapshotOptions;
 import dev.isola.client.error.InvalidRequest;
+import dev.isola.client.error.LimitExceeded;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.conformance.TemporaryInstallation;
 import dev.isola.provider.oci.GvisorProviderFactory;
 import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.provider.Provider;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -199,5 +203,113 @@ class StoredMemoryTest {
     Sandbox again = isola.sandbox(sandbox.id());
     assertThat(answer(again, python, "print(x + 1)")).as(server.log()).isEqualTo("42");
     assertThat(isola.snapshots().list()).isEmpty();
+  }
+
+  @Test
+  void fullDiskLeavesTheSourceAndNothingElse() throws Exception {
+    isola.close();
+    server.close();
+    Path full = Files.createDirectories(folder.resolve("snapshots"));
+    Assumptions.assumeTrue(
+        run("mount", "-t", "tmpfs", "-o", "size=3m", "none", full.toString()) == 0,
+        "NOT RUN: no small file system can be mounted here");
+    try {
+      open();
+      Sandbox source = isola.create();
+      String python = startInterpreter(source);
+      assertThat(answer(source, python, "y = os.urandom(20_000_000); print(len(y))"))
+          .isEqualTo("20000000");
+      assertThatThrownBy(() -> source.snapshot(SnapshotOptions.memory()))
+          .isInstanceOf(LimitExceeded.class);
+      assertThat(folder.resolve("gvisor/saved")).isEmptyDirectory();
+      assertThat(isola.snapshots().list()).isEmpty();
+      assertThat(answer(source, python, "print(x)")).isEqualTo("41");
+      source.destroy(true);
+      server.close();
+    } finally {
+      assertThat(run("umount", full.toString())).isZero();
+    }
+    open();
+  }
+
+  private static int run(String... command) throws IOException, InterruptedException {
+    return new ProcessBuilder(command).start().waitFor();
+  }
+
+  @Test
+  void serverKilledWhileStoringLeavesTheSourceAndNoSnapshot() throws Exception {
+    isola.close();
+    server.close();
+    Process killed = serve();
+    try (BufferedReader out = killed.inputReader(UTF_8)) {
+      String url = out.readLine().substring("Isola listening on ".length()).split(" ", 2)[0];
+      String id;
+      String python;
+      CompletableFuture<SnapshotInfo> storing;
+      try (Isola client = Isola.connect(url, LiveServer.KEY)) {
+        Sandbox source = client.create().detach();
+        id = source.id();
+        python = startInterpreter(source);
+        assertThat(answer(source, python, "y = os.urandom(200_000_000); print(len(y))"))
+            .isEqualTo("200000000");
+        storing =
+            CompletableFuture.supplyAsync(() -> source.snapshot(SnapshotOptions.memory()));
+        await()
+            .pollInterval(Duration.ofMillis(2))
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> !savedFiles("secret").isEmpty());
+        killed.destroyForcibly().waitFor();
+        assertThatThrownBy(storing::get).as("it was being stored").isNotNull();
+      }
+      assertThat(savedFiles("secret")).as("left by the killed server").isNotEmpty();
+      open();
+      assertThat(isola.snapshots().list()).isEmpty();
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(() -> assertThat(folder.resolve("gvisor/saved")).isEmptyDirectory());
+      Sandbox source = isola.sandbox(id);
+      assertThat(answer(source, python, "print(x, len(y))")).isEqualTo("41 200000000");
+      assertThat(source.snapshot(SnapshotOptions.memory()).bytes()).isGreaterThan(200_000_000);
+    } finally {
+      killed.destroyForcibly().waitFor();
+    }
+  }
+
+  private List<Path> savedFiles(String name) throws IOException {
+    List<Path> found = new ArrayList<>();
+    Path saved = folder.resolve("gvisor/saved");
+    if (Files.isDirectory(saved)) {
+      try (DirectoryStream<Path> all = Files.newDirectoryStream(saved)) {
+        for (Path one : all) {
+          if (Files.exists(one.resolve(name))) {
+            found.add(one);
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Starts a server in a process of its own, which can be killed. */
+  private Process serve() throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dslf4j.internal.verbosity=ERROR",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.isola.app.Main",
+                "serve",
+                "--port",
+                "0",
+                "--data",
+                folder.toString(),
+                "--set",
+                "provider=gvisor")
+            .redirectError(ProcessBuilder.Redirect.DISCARD);
+    builder.environment().put("ISOLA_API_KEY", LiveServer.KEY);
+    return builder.start();
   }
 }
