@@ -69,8 +69,7 @@ class StoredMemoryTest {
   }
 
   private void open() {
-    server =
-        LiveServer.start(folder, new GvisorProviderFactory(), "expiry.interval=200ms");
+    server = LiveServer.start(folder, new GvisorProviderFactory(), "expiry.interval=200ms");
     isola = server.client();
   }
 
@@ -92,8 +91,7 @@ class StoredMemoryTest {
 
   /** Starts an interpreter and returns its id. */
   private static String startInterpreter(Sandbox sandbox) throws IOException {
-    try (Execution python =
-        sandbox.start(Command.argv(PYTHON, "-u", "-i", "-q"), true)) {
+    try (Execution python = sandbox.start(Command.argv(PYTHON, "-u", "-i", "-q"), true)) {
       assertThat(answer(python, "import os; x = 41; print('ready')")).isEqualTo("ready");
       return python.id();
     }
@@ -187,10 +185,7 @@ class StoredMemoryTest {
   void idleSandboxIsResumedWithItsProcesses() throws Exception {
     Sandbox sandbox =
         isola.create(
-            SandboxSpec.builder()
-                .idleTimeout(Duration.ofSeconds(2))
-                .whenIdle("snapshot")
-                .build());
+            SandboxSpec.builder().idleTimeout(Duration.ofSeconds(2)).whenIdle("snapshot").build());
     String python = startInterpreter(sandbox);
     await()
         .atMost(Duration.ofSeconds(60))
@@ -252,8 +247,7 @@ class StoredMemoryTest {
         python = startInterpreter(source);
         assertThat(answer(source, python, "y = os.urandom(200_000_000); print(len(y))"))
             .isEqualTo("200000000");
-        storing =
-            CompletableFuture.supplyAsync(() -> source.snapshot(SnapshotOptions.memory()));
+        storing = CompletableFuture.supplyAsync(() -> source.snapshot(SnapshotOptions.memory()));
         await()
             .pollInterval(Duration.ofMillis(2))
             .atMost(Duration.ofSeconds(60))

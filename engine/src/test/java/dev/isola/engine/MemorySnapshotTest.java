@@ -291,6 +291,7 @@ class MemorySnapshotTest {
           restore(spec("copy" + damaged), snapshot, "auto");
           throw new AssertionError("restored with a damaged " + blob);
         } catch (SandboxException e) {
+          assertThat(e.code()).as("%s", e).isEqualTo(ErrorCode.SNAPSHOT_DAMAGED);
           damaged++;
         }
         assertThat(fake.forks).as("%s", blob).hasValue(0);
@@ -385,15 +386,11 @@ class MemorySnapshotTest {
   void filesOfMemoryCannotBeCompared() {
     SandboxId id = create(spec("source").build());
     Snapshot memory = store(id);
-    Snapshot files =
-        fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot();
+    Snapshot files = fixture.engine.snapshots().create(id, SnapshotRequest.WORKSPACE).snapshot();
     for (List<Snapshot> pair : List.of(List.of(memory, files), List.of(files, memory))) {
       assertThatThrownBy(
               () ->
-                  fixture
-                      .engine
-                      .snapshots()
-                      .difference(pair.getFirst().id(), pair.getLast().id()))
+                  fixture.engine.snapshots().difference(pair.getFirst().id(), pair.getLast().id()))
           .isInstanceOf(InvalidRequest.class)
           .hasMessageContaining(memory.id() + " is of kind memory");
     }
@@ -436,9 +433,7 @@ class MemorySnapshotTest {
 
   private SandboxId suspended(SandboxSpec spec) {
     SandboxId id =
-        create(
-            spec,
-            Lifecycle.DEFAULT.withWhenIdle(ExpiryAction.SNAPSHOT).withIdleTimeout(IDLE));
+        create(spec, Lifecycle.DEFAULT.withWhenIdle(ExpiryAction.SNAPSHOT).withIdleTimeout(IDLE));
     output(id, "echo kept > kept");
     fixture.clock.pass(IDLE.plusSeconds(1));
     await()

@@ -42,8 +42,7 @@ class MemorySnapshotApiTest {
     return testServer.client(key).post("/api/v1/sandboxes/" + id + "/snapshots", body);
   }
 
-  private TestClient.Response restore(String key, String snapshot, String more)
-      throws IOException {
+  private TestClient.Response restore(String key, String snapshot, String more) throws IOException {
     return testServer
         .client(key)
         .post("/api/v1/sandboxes", "{\"image\":\"snapshot:" + snapshot + "\"" + more + "}");

@@ -46,8 +46,8 @@ final class SnapshotListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
-    Table table = new Table()
-            .row("ID", "SANDBOX", "PROVIDER", "KIND", "FILES", "SIZE", "STORED", "TAKEN");
+    Table table =
+        new Table().row("ID", "SANDBOX", "PROVIDER", "KIND", "FILES", "SIZE", "STORED", "TAKEN");
     for (SnapshotInfo snapshot : all) {
       table.row(
           CellFormat.text(snapshot.id()),

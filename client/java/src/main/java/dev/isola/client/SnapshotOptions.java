@@ -33,13 +33,7 @@ public record SnapshotOptions(
   /** Everything that the sandbox wrote. */
   public static final SnapshotOptions EVERYTHING =
       new SnapshotOptions(
-          "filesystem",
-          false,
-          Optional.empty(),
-          Optional.empty(),
-          List.of(),
-          List.of(),
-          Map.of());
+          "filesystem", false, Optional.empty(), Optional.empty(), List.of(), List.of(), Map.of());
 
   public SnapshotOptions {
     includes = List.copyOf(includes);
@@ -72,21 +66,25 @@ public record SnapshotOptions(
   }
 
   public SnapshotOptions withScope(String name) {
-    return new SnapshotOptions(kind, allowSecrets, Optional.of(name), path, includes, excludes, tags);
+    return new SnapshotOptions(
+        kind, allowSecrets, Optional.of(name), path, includes, excludes, tags);
   }
 
   public SnapshotOptions withPath(String folder) {
-    return new SnapshotOptions(kind, allowSecrets, scope, Optional.of(folder), includes, excludes, tags);
+    return new SnapshotOptions(
+        kind, allowSecrets, scope, Optional.of(folder), includes, excludes, tags);
   }
 
   /** Returns options with another pattern of paths to include. */
   public SnapshotOptions include(String pattern) {
-    return new SnapshotOptions(kind, allowSecrets, scope, path, and(includes, pattern), excludes, tags);
+    return new SnapshotOptions(
+        kind, allowSecrets, scope, path, and(includes, pattern), excludes, tags);
   }
 
   /** Returns options with another pattern of paths to exclude. */
   public SnapshotOptions exclude(String pattern) {
-    return new SnapshotOptions(kind, allowSecrets, scope, path, includes, and(excludes, pattern), tags);
+    return new SnapshotOptions(
+        kind, allowSecrets, scope, path, includes, and(excludes, pattern), tags);
   }
 
   /** Returns options with another tag to attach to the snapshot. */

@@ -42,8 +42,8 @@ public final class Snapshots {
   /**
    * Creates a sandbox with the files of a snapshot; the processes of a snapshot of memory continue.
    *
-   * @param spec of the new sandbox; its image is replaced by the snapshot. With a snapshot of memory
-   *     it may only set the id, name, environment, tags and timeouts
+   * @param spec of the new sandbox; its image is replaced by the snapshot. With a snapshot of
+   *     memory it may only set the id, name, environment, tags and timeouts
    */
   public Sandbox restore(String id, SandboxSpec spec) {
     return isola.create(spec.toBuilder().image(get(id).image()).build());

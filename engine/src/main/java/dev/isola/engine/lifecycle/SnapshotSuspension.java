@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 
 /**
  * Suspends sandboxes by snapshot, without leaving anything at their provider. The order is: record
- * the suspension, so that requests wait; save the sandbox; record the snapshot; destroy the sandbox.
- * Resuming reverses it. After a crash in between, the sandbox either still runs or is in the
- * snapshot.
+ * the suspension, so that requests wait; save the sandbox; record the snapshot; destroy the
+ * sandbox. Resuming reverses it. After a crash in between, the sandbox either still runs or is in
+ * the snapshot.
  */
 public final class SnapshotSuspension {
   /** The number of lock stripes; sandboxes that share one occasionally wait for each other. */

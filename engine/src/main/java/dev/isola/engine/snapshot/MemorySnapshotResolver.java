@@ -61,17 +61,14 @@ public record MemorySnapshotResolver(LazySnapshotStore store) {
   }
 
   private Optional<Snapshot> snapshot(SandboxSpec spec) {
-    return SnapshotImages.id(spec)
-        .map(id -> store.get().get(id))
-        .filter(SnapshotImages::isMemory);
+    return SnapshotImages.id(spec).map(id -> store.get().get(id)).filter(SnapshotImages::isMemory);
   }
 
   private static SandboxRequest resolve(SandboxRequest request, Snapshot snapshot) {
     ProcessSource source = snapshot.source().orElseThrow(() -> withoutSource(snapshot));
     CreateRequest requested = request.request();
     SandboxSpec spec = requested.spec();
-    SandboxSpec original =
-        SpecDocument.fromMap(Json.parseObject(source.spec()), spec::id).spec();
+    SandboxSpec original = SpecDocument.fromMap(Json.parseObject(source.spec()), spec::id).spec();
     List<Violation> violations = new ArrayList<>(differences(spec, original));
     violations.addAll(additions(request));
     if (requested.placement().provider() instanceof ProviderPreference.Named(String named)
@@ -91,11 +88,7 @@ public record MemorySnapshotResolver(LazySnapshotStore store) {
             .env(spec.env())
             .secretEnv(spec.secretEnv());
     return request
-        .withRequest(
-            requested
-                .with(complete.build())
-                .withProvider(snapshot.provider())
-                .strict())
+        .withRequest(requested.with(complete.build()).withProvider(snapshot.provider()).strict())
         .withLabels(labels(request, source))
         .withStartup(Startup.NONE)
         .withFixedId();

@@ -12,6 +12,7 @@ import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.error.Unsupported;
@@ -89,6 +90,8 @@ public record SnapshotSuspensionStorage(
     }
     try {
       return new RestoredSandbox(create(entry, snapshot), true);
+    } catch (OutcomeUnknown e) {
+      throw e; // the provider may still be restoring it; the next attempt destroys that first
     } catch (SandboxException e) {
       log.warning(
           "the processes of sandbox "

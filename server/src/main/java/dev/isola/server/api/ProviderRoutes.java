@@ -254,8 +254,7 @@ record ProviderRoutes(ServerContext context) {
     json.put("summary", info.summary());
     json.put("capabilities", info.capabilities().stream().map(Capability::idOf).sorted().toList());
     json.put("forks", ForkKind.of(info).stream().map(ForkKind::wireName).toList());
-    json.put(
-        "snapshots", SnapshotKinds.of(info).stream().map(SnapshotKinds::wireName).toList());
+    json.put("snapshots", SnapshotKinds.of(info).stream().map(SnapshotKinds::wireName).toList());
     json.put("enforcedLimits", JsonViews.wireNames(info.support().enforcedLimits()));
     json.put("networks", JsonViews.wireNames(info.support().networkModes()));
     json.put("volumes", JsonViews.wireNames(info.support().volumeTypes()));

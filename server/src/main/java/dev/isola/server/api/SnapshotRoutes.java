@@ -287,8 +287,10 @@ record SnapshotRoutes(ServerContext context) {
             texts(body.get("exclude")));
     if (order.kind() == Snapshot.Kind.MEMORY && order.scope() == SnapshotRequest.Scope.FOLDER) {
       throw Query.invalid(
-          List.of(new Violation("kind", "memory contains all files: leave out scope, path,"
-              + " include and exclude")));
+          List.of(
+              new Violation(
+                  "kind",
+                  "memory contains all files: leave out scope, path," + " include and exclude")));
     }
     SnapshotReport report = snapshots().create(SandboxRoutes.id(exchange), order);
     Map<String, Object> json = json(report.snapshot());
@@ -403,8 +405,7 @@ record SnapshotRoutes(ServerContext context) {
     json.put("tags", snapshot.tags());
     snapshot.parent().ifPresent(parent -> json.put("parent", parent));
     snapshot.image().ifPresent(image -> json.put("image", image));
-    boolean everything =
-        snapshot.coverage().isPresent() || snapshot.kind() == Snapshot.Kind.MEMORY;
+    boolean everything = snapshot.coverage().isPresent() || snapshot.kind() == Snapshot.Kind.MEMORY;
     json.put("scope", everything ? "everything" : "folder");
     snapshot
         .coverage()

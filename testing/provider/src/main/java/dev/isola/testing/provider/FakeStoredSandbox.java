@@ -95,8 +95,7 @@ record FakeStoredSandbox(String shape, byte[] files) {
   private record StoredFile(String name, byte[] bytes) implements TarStream.Item {
     @Override
     public TarEntry entry() {
-      return new TarEntry(
-          name, TarEntry.Kind.FILE, "", 0600, 0, 0, bytes.length, 0, 0, Map.of());
+      return new TarEntry(name, TarEntry.Kind.FILE, "", 0600, 0, 0, bytes.length, 0, 0, Map.of());
     }
 
     @Override
