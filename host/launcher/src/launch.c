@@ -58,6 +58,7 @@
  * layers: see merge.h. A plan that ends with `untouched FOLDER UID LIKE FIRST` answers "yes" or "no"; one that ends
  * with `remove FILE...` answers "done", and so does one that ends with `call PROGRAM ARGUMENT...`, once the program has
  * exited with success.
+ * A plan that ends with `boot-id` changes a running sandbox: see boot_id.h.
  *
  * `isola-launch serve FILE` listens on a unix socket instead, prints "ready" and forks a process for each connection,
  * which is faster than executing a program. A client sends the length of the plan as a u32, then the plan, and receives
@@ -158,7 +159,7 @@ static int run_plan(size_t length)
         return 1;
     }
     if (ends_with(&plan, "push") || ends_with(&plan, "mend") || ends_with(&plan, "untouched")
-        || ends_with(&plan, "remove") || ends_with(&plan, "call"))
+        || ends_with(&plan, "remove") || ends_with(&plan, "call") || ends_with(&plan, "boot-id"))
         run_detached(&plan);
     if (ends_with(&plan, "merge")) return merge_layers(&plan);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, report) != 0 || pipe2(errors, O_CLOEXEC) != 0

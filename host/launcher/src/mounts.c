@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "users.h"
@@ -228,12 +230,15 @@ static int open_allowed(const char *path, bool folder)
     return -1;
 }
 
+bool move_tree(int tree, int point)
+{
+    return syscall(SYS_move_mount, tree, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
+}
+
 static bool move_to(int tree, const char *path, bool folder)
 {
     int point = open_allowed(path, folder);
-    if (point < 0) return false;
-    bool ok = syscall(SYS_move_mount, tree, "", point, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0;
-    return close_after(point, ok);
+    return point >= 0 && close_after(point, move_tree(tree, point));
 }
 
 static int clone_tree(int source, struct mount_options options, int userns)
@@ -527,4 +532,30 @@ bool stage_again(const char *path, const char *other)
 {
     int tree = stage_tree(path, true);
     return tree >= 0 && close_after(tree, move_to(tree, other, true));
+}
+
+int stage_boot_id(void)
+{
+    struct attributes attributes = {.set = ATTR_NOEXEC};
+    int file = open(STAGE "/boot_id", O_PATH | O_CLOEXEC);
+    if (file < 0) return -1;
+    int tree = tree_of(file, true, -1);
+    close_after(file, true);
+    if (tree < 0 || set_attributes(tree, &attributes, false) == 0) return tree;
+    close_after(tree, false);
+    return -1;
+}
+
+int open_proc_file(const char *path)
+{
+    struct how how = {.flags = O_PATH | O_CLOEXEC, .resolve = NO_SYMLINKS | NO_MAGICLINKS};
+    struct statfs about;
+    struct stat s;
+    int file = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    if (file < 0) return -1;
+    bool known = fstatfs(file, &about) == 0 && fstat(file, &s) == 0;
+    if (known && about.f_type == PROC_SUPER_MAGIC && S_ISREG(s.st_mode)) return file;
+    if (known) errno = ENOTSUP;
+    close_after(file, false);
+    return -1;
 }

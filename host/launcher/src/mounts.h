@@ -45,6 +45,15 @@ bool stage_again(const char *path, const char *other);
 int stage_tree(const char *path, bool read_only);
 /* Likewise for an open folder; owners are mapped through a user namespace unless that is -1. */
 int tree_of(int folder, bool read_only, int userns);
+/* Returns the new boot id next to the root as a detached read-only mount of a file; -1 on failure. */
+int stage_boot_id(void);
+/* Mounts a detached mount on an open file or folder. */
+bool move_tree(int tree, int point);
+/*
+ * Opens a file of procfs in the current mount namespace without following symbolic links; -1 on failure, with ENOTSUP
+ * if the path leads to anything else.
+ */
+int open_proc_file(const char *path);
 /*
  * stage_reserve creates /.isola, whatever the image has there. Before it, mounts on reserved paths fail; after it only
  * the launcher's own mounts follow. stage_lock makes /.isola read-only.

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "boot_id.h"
 #include "common.h"
 #include "disk.h"
 #include "filter.h"
@@ -360,6 +361,8 @@ static void take_step(struct plan *plan, struct step *s)
         exit_with(take_untouched(s));
     } else if (is_step(s, "remove", 1)) {
         exit_with(take_remove(s));
+    } else if (is_step(s, "boot-id", 1)) {
+        exit_with(boot_id_mount(s));
     } else if (is_step(s, "merge", FIRST_LAYER)) {
         for (int i = FIRST_LAYER; i + 1 < s->count; i += 2)
             if (!disk_mount_layer(s->words[i])) fail("cannot mount %s", s->words[i]);

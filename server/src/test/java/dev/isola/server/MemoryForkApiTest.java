@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -121,7 +122,7 @@ class MemoryForkApiTest {
     String sourceToken = token(id);
     for (Map<?, ?> one : forked.list("forks")) {
       assertThat(one.get("by")).isEqualTo("memory");
-      Map<?, ?> sandbox = (Map<?, ?>) one.get("sandbox");
+      Map<?, ?> sandbox = (Map<?, ?>) Objects.requireNonNull(one.get("sandbox"));
       assertThat(sandbox.get("tags")).isEqualTo(Map.of("team", "red"));
       assertThat(
               testServer

@@ -49,6 +49,8 @@ final class ConformanceProgress {
       print(clear + resultLine(Style.RED, "FAILED", result) + again);
     } else if (result.outcome() == Outcome.NOT_RUN && console.verbose()) {
       print(clear + resultLine(Style.YELLOW, "NOT RUN", result) + again);
+    } else if (!result.reason().isEmpty() && console.verbose()) {
+      print(clear + resultLine(Style.GREEN, "passed", result) + again);
     } else if (live) {
       print(clear + again);
     }

@@ -28,6 +28,7 @@ public final class CheckContext implements AutoCloseable {
   private final Deque<SandboxId> made = new ArrayDeque<>();
   private final Deque<Provider> others = new ArrayDeque<>();
   private @Nullable Sandbox sandbox;
+  private volatile String note = "";
 
   CheckContext(ProviderUnderTest underTest, Provider provider) {
     this.underTest = underTest;
@@ -102,6 +103,15 @@ public final class CheckContext implements AutoCloseable {
         .as(capability)
         .orElseThrow(
             () -> new CheckFailed("declared but not implemented: " + Capability.idOf(capability)));
+  }
+
+  /** Reports what the check measured; shown if it passes. */
+  public void note(String measured) {
+    note = measured;
+  }
+
+  String note() {
+    return note;
   }
 
   /** Returns the exception that ends the check as not run. */

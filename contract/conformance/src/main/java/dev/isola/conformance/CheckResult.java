@@ -5,7 +5,7 @@ import java.util.Locale;
 /**
  * The result of a check.
  *
- * @param reason empty if the check passed
+ * @param reason of a passed check what it measured, which may be empty
  */
 public record CheckResult(String id, String requirement, Outcome outcome, String reason) {
   public enum Outcome {

@@ -108,8 +108,10 @@ public final class CheckRunner implements AutoCloseable {
   }
 
   private CheckResult judge(CheckCase check) {
+    String note;
     try (CheckContext context = new CheckContext(underTest, provider)) {
       check.run(context);
+      note = context.note();
     } catch (CheckNotRun e) {
       return result(check, Outcome.NOT_RUN, String.valueOf(e.getMessage()));
     } catch (CheckFailed e) {
@@ -118,7 +120,7 @@ public final class CheckRunner implements AutoCloseable {
       // Any exception of a provider is a failure of the check, including errors of the JVM.
       return result(check, Outcome.FAILED, "threw " + e);
     }
-    return result(check, Outcome.PASSED, "");
+    return result(check, Outcome.PASSED, note);
   }
 
   private Optional<String> missing(CheckCase check) {

@@ -29,6 +29,7 @@ public final class LiveSandboxes {
   private final Map<SandboxId, Long> bootGenerations = new ConcurrentHashMap<>();
   private final AtomicLong nextGeneration = new AtomicLong();
   private final Set<SandboxId> inTransition = ConcurrentHashMap.newKeySet();
+  private final Set<SandboxId> ending = ConcurrentHashMap.newKeySet();
 
   public LiveSandboxes(ProviderRegistry registry, AdmissionControl admission) {
     this.registry = registry;
@@ -87,9 +88,20 @@ public final class LiveSandboxes {
     return bootGenerations.getOrDefault(id, 0L);
   }
 
+  /** Refuses further use of a sandbox whose processes are about to be killed. */
+  void beginDestroy(SandboxId id) {
+    ending.add(id);
+  }
+
+  /** Permits the use of a sandbox that could not be destroyed. */
+  void cancelDestroy(SandboxId id) {
+    ending.remove(id);
+  }
+
   /** Removes a destroyed sandbox and releases its reservation. */
   public void remove(SandboxId id) {
     sandboxes.remove(id);
+    ending.remove(id);
     providers.remove(id);
     bootGenerations.remove(id);
     Reservation reservation = reservations.remove(id);
@@ -109,7 +121,10 @@ public final class LiveSandboxes {
   public Optional<LiveSandbox> find(SandboxId id) {
     Sandbox known = sandboxes.get(id);
     String provider = providers.get(id);
-    return known != null && provider != null && known.state() != SandboxState.DESTROYED
+    return known != null
+            && provider != null
+            && known.state() != SandboxState.DESTROYED
+            && !ending.contains(id)
         ? Optional.of(new LiveSandbox(known, provider))
         : Optional.empty();
   }
@@ -122,7 +137,8 @@ public final class LiveSandboxes {
   public Sandbox get(SandboxEntry entry) {
     SandboxId id = entry.id();
     Sandbox known = sandboxes.get(id);
-    if (known != null && known.state() != SandboxState.DESTROYED) {
+    boolean usable = !ending.contains(id);
+    if (usable && known != null && known.state() != SandboxState.DESTROYED) {
       if (entry.state() == SandboxState.RUNNING) {
         providers.put(id, entry.provider());
         if (!sandboxes.containsKey(id)) {
@@ -131,7 +147,7 @@ public final class LiveSandboxes {
       }
       return known;
     }
-    Sandbox found = isGone(entry) ? null : attach(entry);
+    Sandbox found = !usable || isGone(entry) ? null : attach(entry);
     if (found == null) {
       throw Fault.of(
               ErrorCode.SANDBOX_DESTROYED,

@@ -73,7 +73,14 @@ public final class SandboxDestroyer {
   public void finishDestroy(SandboxEntry terminating, DestroyOptions options) {
     SandboxId id = terminating.id();
     Failpoint.END_WRITTEN.reach();
-    Optional<String> remains = destroyAtProvider(terminating, options);
+    liveSandboxes.beginDestroy(id);
+    Optional<String> remains;
+    try {
+      remains = destroyAtProvider(terminating, options);
+    } catch (RuntimeException e) {
+      liveSandboxes.cancelDestroy(id);
+      throw e;
+    }
     Failpoint.END_DESTROYED.reach();
     liveSandboxes.remove(id);
     Failpoint.END_DROPPED.reach();

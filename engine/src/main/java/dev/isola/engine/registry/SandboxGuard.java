@@ -2,6 +2,7 @@ package dev.isola.engine.registry;
 
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Renewing;
@@ -44,7 +45,7 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           Renewing.class, Duration.ofMinutes(5),
           Forking.class, Duration.ofMinutes(5),
           MemoryForking.class, Duration.ofMinutes(5),
-          Forking.ForkPoint.class, Duration.ofMinutes(1),
+          ForkPoint.class, Duration.ofMinutes(1),
           UsageReporting.class, Duration.ofMinutes(1));
 
   /**
@@ -94,6 +95,38 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
         ? value
         : Proxy.newProxyInstance(
             Sandbox.class.getClassLoader(), interfaces, new GuardHandler(value, this));
+  }
+
+  /**
+   * Closes a fork point that a call returns after its caller has given up: it holds files, or the
+   * memory of a sandbox.
+   */
+  private static final class LateForkPoint {
+    private @Nullable ForkPoint returned;
+    private boolean abandoned;
+
+    /** Passes on the result of the call. */
+    synchronized @Nullable Object pass(@Nullable Object result) {
+      if (result instanceof ForkPoint point) {
+        returned = point;
+        closeIfAbandoned();
+      }
+      return result;
+    }
+
+    /** Called if the caller does not get the result. */
+    synchronized void abandon() {
+      abandoned = true;
+      closeIfAbandoned();
+    }
+
+    private void closeIfAbandoned() {
+      ForkPoint point = returned;
+      if (abandoned && point != null) {
+        returned = null;
+        Thread.ofVirtual().name("isola-late-fork-point").start(point::close);
+      }
+    }
   }
 
   /** Handles the calls of one wrapped object. */
@@ -153,14 +186,20 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
           spec.isPresent() ? ErrorCode.OUTCOME_UNKNOWN : ErrorCode.DEADLINE_EXCEEDED;
       Duration timeout =
           spec.map(one -> one.startupTimeout().multipliedBy(2).plus(bound)).orElse(bound);
-      return wrapper
-          .guard
-          .<Optional<Object>>call(
-              method.getName(),
-              timeout,
-              timeoutCode,
-              () -> Optional.ofNullable(unchecked(method, arguments)))
-          .orElse(null);
+      LateForkPoint late = new LateForkPoint();
+      try {
+        return wrapper
+            .guard
+            .<Optional<Object>>call(
+                method.getName(),
+                timeout,
+                timeoutCode,
+                () -> Optional.ofNullable(late.pass(unchecked(method, arguments))))
+            .orElse(null);
+      } catch (SandboxException e) {
+        late.abandon();
+        throw e;
+      }
     }
 
     /** Invokes a method; the surrounding guard translates undeclared exceptions. */

@@ -8,6 +8,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Sandbox;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -181,6 +183,30 @@ class SandboxGuardTest {
     assertThatThrownBy(guarded::close).isInstanceOf(DeadlineExceeded.class);
     SandboxSpec spec = SandboxSpec.builder(ID).startupTimeout(Duration.ofMillis(1)).build();
     assertThatThrownBy(() -> guarded.create(spec)).isInstanceOf(OutcomeUnknown.class);
+  }
+
+  @Test
+  void forkPointThatArrivesAfterTheTimeoutIsClosed() throws InterruptedException {
+    CountDownLatch closed = new CountDownLatch(1);
+    Forking.ForkPoint late =
+        fake(
+            Forking.ForkPoint.class,
+            () -> {
+              closed.countDown();
+              return true;
+            });
+    Sandbox sandbox =
+        new SandboxGuard(
+                new ProviderGuard("fake"), Map.of(MemoryForking.class, Duration.ofMillis(50)))
+            .wrap(
+                new FakeSandbox(
+                    () -> {
+                      hang();
+                      return late;
+                    }));
+    MemoryForking memory = sandbox.as(MemoryForking.class).orElseThrow();
+    assertThatThrownBy(memory::createForkPoint).isInstanceOf(DeadlineExceeded.class);
+    assertThat(closed.await(60, TimeUnit.SECONDS)).isTrue();
   }
 
   @Test

@@ -184,11 +184,23 @@ final class AgentClient implements AutoCloseable {
     }
     // Also released when the agent continues by itself, so that no call waits forever.
     release.completeOnTimeout(true, timeout.toMillis(), TimeUnit.MILLISECONDS);
-    long deadline = System.nanoTime() + DRAIN_TIMEOUT.toNanos();
-    Optional<AgentOperation> unfinished;
-    while ((unfinished = connection.unfinishedOperation()).isPresent()) {
-      if (System.nanoTime() - deadline > 0) {
+    boolean drained = false;
+    try {
+      drain(connection);
+      drained = true;
+    } finally {
+      if (!drained) {
         endHold();
+      }
+    }
+    return connection;
+  }
+
+  private void drain(AgentConnection connection) {
+    long deadline = System.nanoTime() + DRAIN_TIMEOUT.toNanos();
+    Optional<AgentOperation> unfinished = connection.unfinishedOperation();
+    while (unfinished.isPresent()) {
+      if (System.nanoTime() - deadline > 0) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
                 "an operation in sandbox " + id + " is under way: " + unfinished.get(),
@@ -197,8 +209,8 @@ final class AgentClient implements AutoCloseable {
             .exception();
       }
       sleep(DRAIN_INTERVAL.toNanos());
+      unfinished = connection.unfinishedOperation();
     }
-    return connection;
   }
 
   /** Lets the waiting calls continue. */

@@ -16,7 +16,7 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
   /** The name of the socket in the folder. */
   static final String SOCKET = "agent";
 
-  private static final int FOLDER_MODE = 0711;
+  private static final int FOLDER_MODE = 0755;
   private static final int SOCKET_MODE = 0600;
   private static final int ID_MODE = 0644;
 

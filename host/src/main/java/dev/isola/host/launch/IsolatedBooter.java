@@ -383,6 +383,10 @@ public final class IsolatedBooter implements Booter {
               .orElseThrow(() -> new IOException("its network record is missing"));
       isolator.verify(
           new Isolator.RunningSandbox(booted.sandbox(), booted.agent(), network.mode()));
+      if (isolator.refusesBootId()) {
+        // A refusal leaves the kernel's own: no provider declares another one.
+        Optional<String> _ = new ContainerBootIds(launcher).mount(booted.agent(), TIMEOUT);
+      }
       if (network.mode() == NetworkMode.BRIDGE) {
         bridge.attach(booted.sandbox().id(), booted.agent(), network.bandwidthMbps());
       }

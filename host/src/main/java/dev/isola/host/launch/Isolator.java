@@ -119,6 +119,14 @@ public interface Isolator {
     return true;
   }
 
+  /**
+   * Reports whether the isolator cannot mount the {@link #STAGED_BOOT_ID boot id}, which is then
+   * mounted in the running sandbox.
+   */
+  default boolean refusesBootId() {
+    return false;
+  }
+
   /** Returns the capabilities of the agent that do not work with this isolator. */
   default Set<Class<? extends Capability>> unsupportedCapabilities() {
     return Set.of();

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,6 +58,10 @@ class E2bMemoryForkTest {
         .readValue(forked.body(), new TypeReference<List<Map<String, Object>>>() {});
   }
 
+  private static String tokenOf(Map<String, Object> fork, String field) {
+    return String.valueOf(((Map<?, ?>) Objects.requireNonNull(fork.get("sandbox"))).get(field));
+  }
+
   @Test
   void forksOfMemoryHaveTheirOwnTokens() throws IOException {
     TestClient.Response made = send(testServer.use, "/v2/sandboxes", CREATE);
@@ -67,7 +72,7 @@ class E2bMemoryForkTest {
     assertThat(forks).hasSize(2);
     for (String field : List.of("sandboxID", "envdAccessToken", "trafficAccessToken")) {
       assertThat(forks)
-          .extracting(one -> String.valueOf(((Map<?, ?>) one.get("sandbox")).get(field)))
+          .extracting(one -> tokenOf(one, field))
           .as(field)
           .doesNotHaveDuplicates()
           .doesNotContain("null", made.field(field));

@@ -1,5 +1,8 @@
 package dev.isola.conformance.check;
 
+import static dev.isola.conformance.check.ForkedFiles.all;
+import static dev.isola.conformance.check.ForkedFiles.change;
+import static dev.isola.conformance.check.ForkedFiles.output;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
@@ -19,7 +22,6 @@ import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.exec.Command;
-import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.TreeLimits;
@@ -48,44 +50,9 @@ public final class ForkingChecks {
     }
   }
 
-  private static String output(Sandbox sandbox, String shell) {
-    ExecResult result = sandbox.run(Command.shell(shell));
-    Expect.that(
-        result.succeeded(),
-        "'" + shell + "' succeeds, but " + result.exit() + " " + result.stderr().text());
-    return result.stdout().text();
-  }
-
-  private static Map<String, String> all(Sandbox sandbox) {
-    return FileContents.described(sandbox.files(), ".");
-  }
-
-  private static Map<String, String> createFiles(Sandbox sandbox) {
-    FileSystem files = sandbox.files();
-    files.writeText("a/b/file", "one\n", UTF_8);
-    files.writeText("gone", "two\n", UTF_8);
-    files.writeText("moved", "three\n", UTF_8);
-    files.write("a/run", FileContents.of("#!/bin/sh\n"), WriteOptions.DEFAULT.withMode(0750));
-    files.makeFolder("a/empty", 0700);
-    files.makeLink("link", "a/b/file");
-    return all(sandbox);
-  }
-
-  /** Changes existing files in every possible way. */
-  private static void change(Sandbox sandbox) {
-    FileSystem files = sandbox.files();
-    output(sandbox, "echo more >> a/b/file; rm gone; echo new > a/new");
-    files.move("moved", "there", false);
-    files.changeMode("a/run", 0600);
-    files.remove("a/empty", true);
-    files.remove("link", false);
-    files.writeText("link", "a link no more", UTF_8);
-    files.writeText("gone/now/a/folder", "x", UTF_8);
-  }
-
   @Check(value = "N4", needs = Forking.class)
   public void forksStartWithTheFilesOfTheForkPoint(CheckContext check) {
-    Map<String, String> before = createFiles(check.sandbox());
+    Map<String, String> before = ForkedFiles.create(check.sandbox());
     try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
       output(check.sandbox(), "echo later > later; rm gone; echo changed > a/b/file");
       Sandbox one = fork(check, forkPoint);
@@ -99,7 +66,7 @@ public final class ForkingChecks {
 
   @Check(value = "N4", needs = Forking.class)
   public void laterWritesAreNotShared(CheckContext check) {
-    Map<String, String> before = createFiles(check.sandbox());
+    Map<String, String> before = ForkedFiles.create(check.sandbox());
     Sandbox untouched;
     Sandbox changed;
     try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
@@ -120,7 +87,7 @@ public final class ForkingChecks {
 
   @Check(value = "N4", needs = Forking.class)
   public void forksOutliveTheSourceAndOneAnother(CheckContext check) {
-    Map<String, String> before = createFiles(check.sandbox());
+    Map<String, String> before = ForkedFiles.create(check.sandbox());
     Sandbox one;
     Sandbox two;
     try (ForkPoint forkPoint = createForkPoint(check.sandbox())) {
@@ -204,7 +171,7 @@ public final class ForkingChecks {
       value = "N4",
       needs = {Forking.class, Pausing.class})
   public void filesAreKeptWhenItIsStoppedAndBootedAgain(CheckContext check) {
-    createFiles(check.sandbox());
+    ForkedFiles.create(check.sandbox());
     Sandbox fork = fork(check, check.sandbox());
     for (Sandbox one : List.of(check.sandbox(), fork)) {
       Pausing pausing = one.as(Pausing.class).orElseThrow();
@@ -223,7 +190,7 @@ public final class ForkingChecks {
       value = "N4",
       needs = {Forking.class, Snapshotting.class})
   public void capturesContainAllFilesOfAFork(CheckContext check) {
-    createFiles(check.sandbox());
+    ForkedFiles.create(check.sandbox());
     Sandbox fork = fork(check, check.sandbox());
     output(fork, "rm gone; echo new > new");
     for (Sandbox one : List.of(fork, check.sandbox())) {
@@ -242,7 +209,7 @@ public final class ForkingChecks {
       value = "N4",
       needs = {Forking.class, Watching.class})
   public void watchesReportChangesInForks(CheckContext check) {
-    createFiles(check.sandbox());
+    ForkedFiles.create(check.sandbox());
     Sandbox fork = fork(check, check.sandbox());
     for (Sandbox one : List.of(fork, check.sandbox())) {
       List<String> seen = new ArrayList<>();

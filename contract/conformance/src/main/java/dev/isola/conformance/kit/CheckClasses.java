@@ -16,6 +16,8 @@ import dev.isola.conformance.check.IdempotencyChecks;
 import dev.isola.conformance.check.LifecycleChecks;
 import dev.isola.conformance.check.LimitViewChecks;
 import dev.isola.conformance.check.LimitsChecks;
+import dev.isola.conformance.check.MemoryForkLifecycleChecks;
+import dev.isola.conformance.check.MemoryForkingChecks;
 import dev.isola.conformance.check.OutputChecks;
 import dev.isola.conformance.check.PausingChecks;
 import dev.isola.conformance.check.ProcessLimitChecks;
@@ -65,6 +67,8 @@ final class CheckClasses {
         new PausingChecks(),
         new SnapshotsChecks(),
         new ForkingChecks(),
+        new MemoryForkingChecks(),
+        new MemoryForkLifecycleChecks(),
         new VolumesChecks(),
         new ErrorsChecks(),
         new FailuresChecks(),

@@ -38,6 +38,7 @@ final class ContainerCreator {
   private final GuestFolder guest;
   private final AgentLinks links;
   private final SandboxRemover removal;
+  private final BootIds bootIds;
   private final RuntimeVerifier verification;
 
   ContainerCreator(
@@ -49,7 +50,8 @@ final class ContainerCreator {
       SandboxKeys keys,
       InstalledProgram agent,
       AgentLinks links,
-      SandboxRemover removal) {
+      SandboxRemover removal,
+      BootIds bootIds) {
     this.variant = variant;
     this.settings = settings;
     this.engine = engine;
@@ -58,6 +60,7 @@ final class ContainerCreator {
     this.keys = keys;
     this.links = links;
     this.removal = removal;
+    this.bootIds = bootIds;
     this.images = DockerImages.of(engine, settings, sandboxResources.context());
     this.agent = agent;
     this.guest = new GuestFolder(sandboxResources.context().dataFolder(), agent);
@@ -214,9 +217,12 @@ final class ContainerCreator {
 
   private void boot(String container, SandboxId id, byte[] record, Deadline deadline)
       throws IOException {
+    bootIds.prepare();
     ContainerBoot.start(engine, container, id, record, deadline);
     if (hostSockets()) {
-      sandboxResources.folder(id).close();
+      ContainerSocketFolder folder = sandboxResources.folder(id);
+      folder.close();
+      bootIds.mount(id, folder.socket(), deadline); // Before any command can run.
     }
   }
 

@@ -17,6 +17,7 @@ import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -24,7 +25,10 @@ import java.util.Set;
 
 /** Builds the provider info. */
 record DockerDescription(
-    EngineVariant variant, DockerProviderSettings settings, DockerSpecCheck check) {
+    EngineVariant variant,
+    DockerProviderSettings settings,
+    DockerSpecCheck check,
+    BootIds bootIds) {
   private static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
           Attaching.class,
@@ -38,7 +42,12 @@ record DockerDescription(
           Volumes.class);
 
   ProviderInfo of(EngineInfo engineInfo) {
-    return of(engineInfo.limits(), new EngineCheck(variant, settings).requirements(engineInfo));
+    List<Prerequisite> requirements =
+        new ArrayList<>(new EngineCheck(variant, settings).requirements(engineInfo));
+    if (!variant.hasOwnKernel()) { // The guest kernel has its own.
+      requirements.add(bootIds.prerequisite());
+    }
+    return of(engineInfo.limits(), requirements);
   }
 
   /** Returns the info to report while the engine is unreachable. */

@@ -1,5 +1,6 @@
 package dev.isola.provider.docker;
 
+import dev.isola.host.launch.ContainerBootIds;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.provider.docker.http.Deadline;
@@ -36,6 +37,7 @@ final class DockerProvider implements Provider {
   private final EngineState state;
   private final InstalledProgram agent;
   private final DockerSpecCheck check;
+  private final BootIds bootIds;
   private final DockerDescription description;
   private final SandboxLocks turns = new SandboxLocks();
   private final SandboxResources sandboxResources;
@@ -51,14 +53,21 @@ final class DockerProvider implements Provider {
     this.context = context;
     this.engine = new EngineApi(new EngineHttp(settings.address()));
     this.state = new EngineState(engine);
-    this.agent = InstalledProgram.agent(context.dataFolder().resolve("bin"));
+    Path programs = context.dataFolder().resolve("bin");
+    this.agent = InstalledProgram.agent(programs);
     this.check =
         new DockerSpecCheck(
             variant.name(),
             settings.address(),
             settings.bridge().isPresent(),
             variant.hasOwnKernel());
-    this.description = new DockerDescription(variant, settings, check);
+    this.bootIds =
+        new BootIds(
+            variant.usesHostSockets(settings),
+            ContainerBootIds.available(),
+            programs,
+            () -> info = null);
+    this.description = new DockerDescription(variant, settings, check, bootIds);
     this.sandboxResources = new SandboxResources(engine, context, variant.name());
     SandboxKeys keys = new SandboxKeys(context.dataFolder(), context.instance());
     this.links =
@@ -74,7 +83,16 @@ final class DockerProvider implements Provider {
         new SandboxRemover(engine, sandboxResources, links, turns, variant.hasOwnKernel());
     this.creation =
         new ContainerCreator(
-            variant, settings, engine, state, sandboxResources, keys, agent, links, removal);
+            variant,
+            settings,
+            engine,
+            state,
+            sandboxResources,
+            keys,
+            agent,
+            links,
+            removal,
+            bootIds);
     this.pausing = new EnginePausing(engine, sandboxResources, links, creation, turns);
   }
 
@@ -163,6 +181,7 @@ final class DockerProvider implements Provider {
   @Override
   public void close() {
     links.close();
+    bootIds.close();
     engine.close();
   }
 }

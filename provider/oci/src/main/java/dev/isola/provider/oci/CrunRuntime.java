@@ -43,7 +43,7 @@ final class CrunRuntime implements OciRuntime {
     plan.step("cover", "/sys/fs/cgroup");
   }
 
-  /** Mounts the boot id. Other runtimes refuse mounts in /proc. */
+  /** Mounts the boot id. runc refuses mounts in /proc. */
   @Override
   public List<Map<String, Object>> mounts(StagedSandbox staged, Version version) {
     return List.of(

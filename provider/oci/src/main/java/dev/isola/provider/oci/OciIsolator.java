@@ -42,6 +42,11 @@ final class OciIsolator implements Isolator {
   }
 
   @Override
+  public boolean refusesBootId() {
+    return runtime.refusesBootId();
+  }
+
+  @Override
   public boolean supportsBridge() {
     return runtime.supportsBridge();
   }
@@ -72,7 +77,7 @@ final class OciIsolator implements Isolator {
             !runtime.hasOwnKernel(),
             users,
             runtime.mounts(staged, probe.version().orElse(Version.of("0")))));
-    if (checkpoints().isPresent()) {
+    if (users && checkpoints().isPresent()) { // one that starts as another user is not saved
       plan.step("beside", Checkpoints.state(staged.folder()).toString(), "state", "writable");
     }
     runtime.prepare(plan, staged);

@@ -89,6 +89,11 @@ interface OciRuntime {
     return Optional.empty();
   }
 
+  /** See {@link Isolator#refusesBootId}. */
+  default boolean refusesBootId() {
+    return false;
+  }
+
   /** See {@link Isolator#hasOwnKernel}. */
   default boolean hasOwnKernel() {
     return false;

@@ -43,6 +43,11 @@ final class RuncRuntime implements OciRuntime {
   }
 
   @Override
+  public boolean refusesBootId() {
+    return true;
+  }
+
+  @Override
   public List<String> commandLine(String path, StagedSandbox staged) {
     return List.of(
         path,

@@ -13,6 +13,9 @@ import java.util.Map;
 
 /** A provider whose runtime is a script. The script is not in /tmp, which the launcher covers. */
 final class ScriptedRuntime implements AutoCloseable {
+  /** Stands for the folder of the script in its text. */
+  static final String FOLDER = "@FOLDER@";
+
   private final Path folder;
   private final Path data;
   private final Path script;
@@ -21,7 +24,7 @@ final class ScriptedRuntime implements AutoCloseable {
     folder = Files.createTempDirectory(Path.of("/var/tmp"), "isola-planted");
     data = Files.createTempDirectory("isola");
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-    script = Files.writeString(folder.resolve("runtime"), text);
+    script = Files.writeString(folder.resolve("runtime"), text.replace(FOLDER, folder.toString()));
     Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
   }
 
@@ -31,6 +34,10 @@ final class ScriptedRuntime implements AutoCloseable {
         new ProviderConfig(Map.of("program", script.toString(), "platform", "ptrace")),
         new InstanceId("planted"),
         data);
+  }
+
+  Path script() {
+    return script;
   }
 
   Path folder() {

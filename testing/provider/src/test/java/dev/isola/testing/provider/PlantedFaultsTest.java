@@ -32,9 +32,11 @@ class PlantedFaultsTest {
   /**
    * Groups without a planted fault. {@code Exhaustion} would exhaust terminals and inotify
    * instances of the test machine. The test provider has no volumes; {@code PlantedVolumeFaultTest}
-   * plants a fault for {@code Volumes} in bubblewrap.
+   * plants a fault for {@code Volumes} in bubblewrap. It cannot save processes; {@link
+   * FakeFaultyMemoryForkingTest} shows faults of forks of memory.
    */
-  private static final Set<String> WITHOUT = Set.of("Exhaustion", "Volumes");
+  private static final Set<String> WITHOUT =
+      Set.of("Exhaustion", "Volumes", "MemoryForking", "MemoryForkLifecycle");
 
   @TempDir Path data;
 
