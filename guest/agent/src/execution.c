@@ -459,6 +459,7 @@ void execution_start(struct stream *s, struct fields request)
         return;
     }
     struct execution *e = calloc(1, sizeof *e);
+    if (e) e->awaited_from = UINT64_MAX;
     struct prepared p;
     if (!e || !launch_prepare(&p, s, request, defaults, next_id)) { /* launch_prepare has sent the error */
         if (!e) stream_error(s, E_LIMIT, ENOMEM, "the agent is out of memory");

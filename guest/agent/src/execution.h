@@ -21,6 +21,11 @@ void execution_list(struct stream *s, struct fields request);
 void execution_signal(struct stream *s, struct fields request);
 void execution_resize(struct stream *s, struct fields request);
 
+/*
+ * Ends a hold. The readers that it disconnected may return within a few seconds, in which the output that they have not
+ * received is kept; or they are those of another sandbox and do not return.
+ */
+void executions_released(bool readers_return);
 /* The send queue has room again. */
 void executions_resume(void);
 /* Called once per iteration of the event loop: evicts old executions. */

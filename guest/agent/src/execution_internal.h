@@ -40,6 +40,7 @@ struct execution {
     bool input_eof;
     struct journal journal;
     struct attachment *attachments;
+    uint64_t awaited_from;   /* lowest offset needed by readers that return after a hold; UINT64_MAX without any */
     uint64_t bytes[3];       /* by channel - 1 */
     uint64_t offset_at_exit; /* journal offset when the leader ended */
     bool started, leader_ended, finished, timed_out, kill_pending;

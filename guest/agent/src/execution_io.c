@@ -7,12 +7,17 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "hold.h"
+#include "loop.h"
+
+#define READERS_RETURN_NS 5000000000ull
+
 enum { READ_PER_TURN = 256 << 10, OUTPUT_HEAD = 17, PENDING_INPUT_MAX = 16 * AGENT_WINDOW };
 
 /* Returns the lowest offset that attached streams still need; the journal must keep everything from there on. */
 static uint64_t needed_from(const struct execution *e)
 {
-    uint64_t needed = UINT64_MAX;
+    uint64_t needed = e->awaited_from;
     for (const struct attachment *a = e->attachments; a; a = a->next)
         if (!a->lossy && a->offset < needed) needed = a->offset;
     return needed;
@@ -280,6 +285,7 @@ static void attachment_dropped(void *context)
 {
     struct attachment *a = context;
     struct execution *e = a->execution;
+    if (hold_is_active() && !a->lossy && a->offset < e->awaited_from) e->awaited_from = a->offset;
     detach_reader(a);
     reader_gone(e);
 }
@@ -287,12 +293,36 @@ static void attachment_dropped(void *context)
 static const struct stream_owner attachment_owner = {attachment_data, attachment_eof, attachment_credit,
                                                      attachment_cancel, attachment_dropped};
 
+static void readers_are_late(struct timer *t)
+{
+    (void)t;
+    executions_released(false);
+}
+
+static struct timer late = {.fire = readers_are_late};
+
+void executions_released(bool readers_return)
+{
+    if (readers_return) {
+        timer_set(&late, now_ns() + READERS_RETURN_NS);
+        return;
+    }
+    timer_clear(&late);
+    for (struct execution *e = executions, *next; e; e = next) {
+        next = e->next;
+        if (e->awaited_from == UINT64_MAX) continue;
+        e->awaited_from = UINT64_MAX;
+        reader_gone(e);
+    }
+}
+
 struct attachment *attach(struct execution *e, struct stream *s, uint64_t offset, bool lossy)
 {
     struct attachment *a = calloc(1, sizeof *a);
     if (!a) return NULL;
     *a = (struct attachment){.stream = s, .execution = e, .offset = offset, .lossy = lossy, .next = e->attachments};
     e->attachments = a;
+    if (offset <= e->awaited_from && !hold_is_active()) e->awaited_from = UINT64_MAX;
     stream_set_owner(s, &attachment_owner, a);
     return a;
 }

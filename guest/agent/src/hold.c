@@ -91,6 +91,7 @@ static void timeout_fired(struct timer *t)
         timer_set(t, now_ns() + RETRY_INTERVAL);
         return;
     }
+    executions_released(false);
     thaw();
     if (!connection_is_open()) lifetime_disconnected();
 }
@@ -115,6 +116,7 @@ void hold_release(struct stream *s)
     } else if (!build_evidence(&b)) {
         stream_error(s, E_IO, errno, "no random bytes: %s", strerror(errno));
     } else {
+        executions_released(true);
         build_u64(&b, T_DURATION_NS, thaw());
         stream_end(s, &b);
     }
@@ -149,6 +151,7 @@ void hold_identify(struct stream *s, struct fields request)
         reseed(request);
         if (build_evidence(&b)) {
             timer_clear(&timeout);
+            executions_released(false);
             *boot = identity; /* what the old one points to is still in use elsewhere */
             defaults->environment = boot->environment;
             defaults->boot = boot->fields;

@@ -195,6 +195,58 @@ static void a_copy_gets_another_identity(void)
     end(&h);
 }
 
+/* More output than the journal holds: it must wait for its reader, who comes back a little later. */
+static void output_is_kept_for_a_reader_that_returns(void)
+{
+    struct held h;
+    struct frame f;
+    begin(&h, NULL);
+    struct builder b = shell("head -c 5000000 /dev/zero");
+    client_request(&h.c, OP_EXEC, &b);
+    CHECK(client_next(&h.c, &f, 5000) && f.type == RESPONSE);
+    uint64_t execution = fields_u64((struct fields){f.payload, f.length}, T_EXECUTION, 0), received = 0;
+    while (client_next(&h.c, &f, 300))
+        if (f.type == OUTPUT) received += f.length - 17;
+    CHECK(received > 0 && received < 2000000);
+    CHECK(hold(&h, 30000));
+    CHECK(server_serve(h.listener, &h.c, &h.a));
+    CHECK(succeeds(&h, OP_RELEASE, NULL));
+    usleep(300000);
+    builder_reset(&b);
+    build_u64(&b, T_EXECUTION, execution);
+    build_u64(&b, T_OFFSET, received);
+    build_u64(&b, T_CREDIT, 1 << 20);
+    struct outcome o = request(&h, OP_ATTACH, &b);
+    CHECK(o.ended);
+    CHECK(o.gap == 0);
+    CHECK(received + o.bytes == 5000000);
+    outcome_free(&o);
+    end(&h);
+}
+
+/* A reader that does not return must not block the command for long. */
+static void output_is_not_kept_forever(void)
+{
+    struct held h;
+    struct frame f;
+    begin(&h, NULL);
+    struct builder b = shell("head -c 5000000 /dev/zero; touch written");
+    client_request(&h.c, OP_EXEC, &b);
+    builder_free(&b);
+    CHECK(client_next(&h.c, &f, 5000) && f.type == RESPONSE);
+    usleep(300000);
+    CHECK(hold(&h, 30000));
+    CHECK(server_serve(h.listener, &h.c, &h.a));
+    CHECK(succeeds(&h, OP_RELEASE, NULL));
+    char path[160];
+    snprintf(path, sizeof path, "%s/ws/written", h.a.folder);
+    usleep(300000);
+    CHECK(access(path, F_OK) != 0);
+    for (int i = 0; i < 100 && access(path, F_OK) != 0; i++) usleep(100000);
+    CHECK(access(path, F_OK) == 0);
+    end(&h);
+}
+
 static void a_held_agent_does_not_count_as_abandoned(void)
 {
     struct held h;
@@ -235,6 +287,8 @@ void hold_tests(void)
     RUN(commands_continue_when_no_server_returns);
     RUN(a_copy_stays_frozen_after_the_timeout);
     RUN(a_copy_gets_another_identity);
+    RUN(output_is_kept_for_a_reader_that_returns);
+    RUN(output_is_not_kept_forever);
     RUN(a_held_agent_does_not_count_as_abandoned);
     RUN(an_agent_without_a_named_folder_refuses);
 }

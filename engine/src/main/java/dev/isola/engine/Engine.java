@@ -32,7 +32,7 @@ import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.ForkService;
-import dev.isola.engine.snapshot.MemoryForkPolicy;
+import dev.isola.engine.snapshot.MemorySnapshotResolver;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.template.LegacyTemplates;
 import dev.isola.engine.template.TemplateImages;
@@ -49,6 +49,7 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
@@ -67,7 +68,6 @@ public final class Engine implements AutoCloseable {
   private final TemplateService templates;
   private final ShutdownAction shutdown;
   private final HostAccess hostAccess;
-  private final HealthMonitor health;
   private final Readiness readiness;
   private final Optional<Duration> defaultTtl;
   private volatile boolean closing;
@@ -100,7 +100,6 @@ public final class Engine implements AutoCloseable {
             parts.log);
     this.shutdown = config.get(ConfigKeys.SHUTDOWN);
     this.hostAccess = config.hostAccess();
-    this.health = health;
     this.readiness =
         new Readiness(parts.selector, config.get(ConfigKeys.PROVIDER), health::current);
     this.defaultTtl = Optional.of(config.get(ConfigKeys.SANDBOX_TTL)).filter(Duration::isPositive);
@@ -177,10 +176,12 @@ public final class Engine implements AutoCloseable {
    */
   public CreateResult create(SandboxRequest request) {
     refuseWhenClosing();
-    hostAccess.check(request.request().spec(), request.hostAccess());
     ReservedTags.reject(request.request().tags());
-    SandboxRequest resolved =
-        volumes.resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
+    SandboxRequest complete =
+        new MemorySnapshotResolver(parts.store)
+            .resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
+    hostAccess.check(complete.request().spec(), request.hostAccess());
+    SandboxRequest resolved = volumes.resolve(complete);
     CreateResult result =
         parts.instrumentation.measureCreate(
             requestedProvider(resolved), () -> parts.creator.create(resolved, parts.pool));
@@ -342,7 +343,7 @@ public final class Engine implements AutoCloseable {
               parts.recorder,
               parts.snapshots,
               parts.secrets,
-              new MemoryForkPolicy(parts.registry, health::current),
+              parts.memoryPolicy,
               this::sandbox,
               fork -> create(request.hostAccess() ? fork.withHostAccess() : fork),
               request.startup(),
@@ -371,6 +372,11 @@ public final class Engine implements AutoCloseable {
               image,
               replace);
     }
+  }
+
+  /** Returns the only provider for a spec whose image contains processes; otherwise empty. */
+  public Optional<String> requiredProvider(SandboxSpec spec) {
+    return new MemorySnapshotResolver(parts.store).requiredProvider(spec);
   }
 
   public SnapshotService snapshots() {

@@ -34,6 +34,8 @@ import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.snapshot.LazySnapshotStore;
+import dev.isola.engine.snapshot.MemoryCapturer;
+import dev.isola.engine.snapshot.MemoryForkPolicy;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.snapshot.SnapshotSuspensionStorage;
@@ -67,6 +69,7 @@ final class EngineComponents implements AutoCloseable {
   final Tracer traces;
   final Instrumentation instrumentation;
   final LazySnapshotStore store;
+  final MemoryForkPolicy memoryPolicy;
   final SnapshotService snapshots;
   final SecretEnvStore secrets;
   final SandboxDestroyer destroyer;
@@ -104,10 +107,19 @@ final class EngineComponents implements AutoCloseable {
             config.get(ConfigKeys.DATA).resolve("snapshots"),
             config.get(ConfigKeys.SNAPSHOTS_PLACE),
             config.get(ConfigKeys.SNAPSHOTS_ENDPOINT));
-    snapshots =
-        new SnapshotService(store, recorder, liveSandboxes, events, instrumentation, clock, log);
-    SnapshotImages images = new SnapshotImages(store, instrumentation);
     secrets = new SecretEnvStore(ledger, config.get(ConfigKeys.DATA));
+    memoryPolicy = new MemoryForkPolicy(registry, health::current);
+    snapshots =
+        new SnapshotService(
+            store,
+            recorder,
+            liveSandboxes,
+            new MemoryCapturer(memoryPolicy, secrets, log),
+            events,
+            instrumentation,
+            clock,
+            log);
+    SnapshotImages images = new SnapshotImages(store, registry, instrumentation, log);
     SuspensionStorage suspensions =
         new SnapshotSuspensionStorage(snapshots, images, registry, secrets, log);
     destroyer = new SandboxDestroyer(recorder, registry, liveSandboxes, suspensions, secrets, log);

@@ -30,6 +30,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.LimitExceeded;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
@@ -398,8 +399,8 @@ class SnapshotServiceTest {
         .isInstanceOf(Unsupported.class)
         .hasMessageContaining("s390x");
     assertThatThrownBy(() -> restored("frozen", "bubblewrap"))
-        .isInstanceOf(Unsupported.class)
-        .hasMessageContaining("memory");
+        .isInstanceOf(InvalidRequest.class)
+        .hasMessageContaining("frozen does not contain the spec");
     assertThat(output(restored(taken.id(), "bubblewrap"), "echo works")).isEqualTo("works\n");
   }
 
@@ -426,6 +427,7 @@ class SnapshotServiceTest {
                   0,
                   counts.checksum(),
                   kind,
+                  Optional.empty(),
                   Optional.empty(),
                   Optional.empty()));
     }

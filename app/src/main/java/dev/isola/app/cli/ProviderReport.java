@@ -1,6 +1,7 @@
 package dev.isola.app.cli;
 
 import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.SnapshotKinds;
 import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.SandboxException;
@@ -112,6 +113,7 @@ public record ProviderReport(
     json.put("isolation", kebabCase(known.isolation()));
     json.put("capabilities", capabilities());
     json.put("forks", labels(ForkKind.of(known)));
+    json.put("snapshots", labels(SnapshotKinds.of(known)));
     json.put("enforcedLimits", limits());
     json.put("images", support.has(SpecFeature.IMAGES));
     json.put("users", support.has(SpecFeature.USERS));

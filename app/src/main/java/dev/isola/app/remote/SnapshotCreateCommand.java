@@ -23,6 +23,21 @@ final class SnapshotCreateCommand extends RemoteCommand {
   private String sandbox = "";
 
   @Option(
+      names = "--kind",
+      paramLabel = "KIND",
+      completionCandidates = ForkCommand.Kinds.class,
+      description = {
+        "State to store. Default: filesystem.",
+        "memory: files and running processes, where the provider supports it."
+      })
+  private String kind = "filesystem";
+
+  @Option(
+      names = "--allow-secrets",
+      description = "Store the memory of a sandbox that has secret variables.")
+  private boolean allowSecrets;
+
+  @Option(
       names = "--include",
       paramLabel = "PATTERN",
       description = "Include only paths that match. Repeatable.")
@@ -63,6 +78,8 @@ final class SnapshotCreateCommand extends RemoteCommand {
   int run(Isola isola, Console console) {
     SnapshotOptions options =
         new SnapshotOptions(
+            kind,
+            allowSecrets,
             Optional.ofNullable(scope),
             Optional.ofNullable(path),
             includes,

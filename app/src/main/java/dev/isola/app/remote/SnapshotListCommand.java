@@ -46,12 +46,14 @@ final class SnapshotListCommand extends RemoteCommand {
       return ExitCodes.OK;
     }
     Instant now = Instant.now();
-    Table table = new Table().row("ID", "SANDBOX", "PROVIDER", "FILES", "SIZE", "STORED", "TAKEN");
+    Table table =
+        new Table().row("ID", "SANDBOX", "PROVIDER", "KIND", "FILES", "SIZE", "STORED", "TAKEN");
     for (SnapshotInfo snapshot : all) {
       table.row(
           CellFormat.text(snapshot.id()),
           CellFormat.text(snapshot.sandbox()),
           CellFormat.text(snapshot.provider()),
+          CellFormat.text(snapshot.kind()),
           Long.toString(snapshot.files()),
           CellFormat.size(snapshot.bytes()),
           CellFormat.size(snapshot.storedBytes()),

@@ -7,6 +7,7 @@ import java.util.Optional;
 /**
  * Description of a snapshot.
  *
+ * @param kind {@code filesystem} or {@code memory}
  * @param parent snapshot that this one is incremental to
  * @param document complete JSON object of the server
  */
@@ -15,6 +16,7 @@ public record SnapshotInfo(
     Instant createdAt,
     String sandbox,
     String provider,
+    String kind,
     Map<String, String> tags,
     Optional<String> parent,
     long files,
@@ -29,6 +31,7 @@ public record SnapshotInfo(
         fields.time("createdAt"),
         fields.text("sandbox"),
         fields.text("provider"),
+        fields.text("kind"),
         fields.stringMap("tags"),
         fields.optionalText("parent"),
         fields.integer("files"),

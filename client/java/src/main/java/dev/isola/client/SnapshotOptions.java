@@ -13,6 +13,9 @@ import java.util.Optional;
  * SnapshotOptions.folder("src").exclude("target/**").tag("commit", "1a2b3c")
  * }</pre>
  *
+ * @param kind {@code filesystem}, or {@code memory} for running processes too, where the provider
+ *     of the sandbox supports it
+ * @param allowSecrets whether to store the memory of a sandbox that has secret variables
  * @param scope {@code everything} that the sandbox wrote, or {@code folder}; empty for the server's
  *     choice
  * @param path folder; empty for the workspace
@@ -20,6 +23,8 @@ import java.util.Optional;
  * @param excludes patterns of paths to exclude
  */
 public record SnapshotOptions(
+    String kind,
+    boolean allowSecrets,
     Optional<String> scope,
     Optional<String> path,
     List<String> includes,
@@ -27,7 +32,8 @@ public record SnapshotOptions(
     Map<String, String> tags) {
   /** Everything that the sandbox wrote. */
   public static final SnapshotOptions EVERYTHING =
-      new SnapshotOptions(Optional.empty(), Optional.empty(), List.of(), List.of(), Map.of());
+      new SnapshotOptions(
+          "filesystem", false, Optional.empty(), Optional.empty(), List.of(), List.of(), Map.of());
 
   public SnapshotOptions {
     includes = List.copyOf(includes);
@@ -45,29 +51,47 @@ public record SnapshotOptions(
     return workspace().withPath(path);
   }
 
+  /** Returns options for all files and the running processes. */
+  public static SnapshotOptions memory() {
+    return EVERYTHING.withKind("memory");
+  }
+
+  public SnapshotOptions withKind(String name) {
+    return new SnapshotOptions(name, allowSecrets, scope, path, includes, excludes, tags);
+  }
+
+  /** Returns options that store the memory of a sandbox although it has secret variables. */
+  public SnapshotOptions allowingSecrets() {
+    return new SnapshotOptions(kind, true, scope, path, includes, excludes, tags);
+  }
+
   public SnapshotOptions withScope(String name) {
-    return new SnapshotOptions(Optional.of(name), path, includes, excludes, tags);
+    return new SnapshotOptions(
+        kind, allowSecrets, Optional.of(name), path, includes, excludes, tags);
   }
 
   public SnapshotOptions withPath(String folder) {
-    return new SnapshotOptions(scope, Optional.of(folder), includes, excludes, tags);
+    return new SnapshotOptions(
+        kind, allowSecrets, scope, Optional.of(folder), includes, excludes, tags);
   }
 
   /** Returns options with another pattern of paths to include. */
   public SnapshotOptions include(String pattern) {
-    return new SnapshotOptions(scope, path, and(includes, pattern), excludes, tags);
+    return new SnapshotOptions(
+        kind, allowSecrets, scope, path, and(includes, pattern), excludes, tags);
   }
 
   /** Returns options with another pattern of paths to exclude. */
   public SnapshotOptions exclude(String pattern) {
-    return new SnapshotOptions(scope, path, includes, and(excludes, pattern), tags);
+    return new SnapshotOptions(
+        kind, allowSecrets, scope, path, includes, and(excludes, pattern), tags);
   }
 
   /** Returns options with another tag to attach to the snapshot. */
   public SnapshotOptions tag(String name, String value) {
     Map<String, String> more = new LinkedHashMap<>(tags);
     more.put(name, value);
-    return new SnapshotOptions(scope, path, includes, excludes, more);
+    return new SnapshotOptions(kind, allowSecrets, scope, path, includes, excludes, more);
   }
 
   private static List<String> and(List<String> words, String word) {
@@ -79,6 +103,10 @@ public record SnapshotOptions(
   Map<String, Object> document() {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("tags", tags);
+    json.put("kind", kind);
+    if (allowSecrets) {
+      json.put("allowSecrets", true);
+    }
     scope.ifPresent(name -> json.put("scope", name));
     path.ifPresent(folder -> json.put("path", folder));
     if (!includes.isEmpty()) {

@@ -32,15 +32,18 @@ public final class Snapshots {
     return SnapshotInfo.read(transport.get(ENDPOINT.resolve(id)));
   }
 
-  /** Creates a sandbox with the files of a snapshot. */
+  /**
+   * Creates a sandbox with the files of a snapshot; the processes of a snapshot of memory continue.
+   */
   public Sandbox restore(String id) {
     return restore(id, SandboxSpec.DEFAULT);
   }
 
   /**
-   * Creates a sandbox with the files of a snapshot.
+   * Creates a sandbox with the files of a snapshot; the processes of a snapshot of memory continue.
    *
-   * @param spec of the new sandbox; its image is replaced by the snapshot
+   * @param spec of the new sandbox; its image is replaced by the snapshot. With a snapshot of
+   *     memory it may only set the id, name, environment, tags and timeouts
    */
   public Sandbox restore(String id, SandboxSpec spec) {
     return isola.create(spec.toBuilder().image(get(id).image()).build());

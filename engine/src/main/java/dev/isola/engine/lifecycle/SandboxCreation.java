@@ -70,16 +70,13 @@ final class SandboxCreation {
       Failpoint.CREATE_MOVED_ON.reach();
     }
     Failpoint.CREATE_MAKING.reach();
-    Sandbox sandbox =
-        forkSource.isPresent()
-            ? forkSource.get().point().create(Deadlines.forProvider(request))
-            : create(provider);
+    return forkSource.isPresent() ? fork(provider, forkSource.get()) : create(name);
+  }
+
+  private Sandbox fork(Provider provider, ForkSource source) {
+    Sandbox sandbox = source.point().create(Deadlines.forProvider(request));
     try {
-      if (forkSource.isPresent()) {
-        forkSource.get().otherFiles().accept(sandbox);
-      } else {
-        images.populate(spec, sandbox, name);
-      }
+      source.otherFiles().accept(sandbox);
       return sandbox;
     } catch (SandboxException e) {
       provider.destroy(spec.id(), DestroyOptions.FORCE); // the next attempt starts from scratch
@@ -90,10 +87,10 @@ final class SandboxCreation {
   /**
    * Creates the sandbox. If the backend rejects the default TTL, uses the maximum that it allows.
    */
-  private Sandbox create(Provider provider) {
+  private Sandbox create(String provider) {
     SandboxSpec given = Deadlines.forProvider(request.with(images.baseSpec(spec)));
     try {
-      return provider.create(given);
+      return images.create(spec, given, provider);
     } catch (InvalidRequest e) {
       String most = e.context().get(Provider.MAX_TTL_SECONDS);
       if (!defaultTtl || most == null) {
@@ -104,7 +101,7 @@ final class SandboxCreation {
           recorder
               .update(entry, entry.toBuilder().expiresAt(entry.createdAt().plus(ttl)).build())
               .orElseThrow(() -> destroyedDuringCreate(spec.id()));
-      return provider.create(given.toBuilder().deadline(ttl).build());
+      return images.create(spec, given.toBuilder().deadline(ttl).build(), provider);
     }
   }
 

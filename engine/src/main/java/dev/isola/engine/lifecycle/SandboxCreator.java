@@ -90,6 +90,13 @@ public final class SandboxCreator {
 
   /** Creates a sandbox for the warm pool, not yet assigned to a client. */
   public CreateResult createPooled(SandboxRequest request) {
+    if (placer.images().containsProcesses(spec(request))) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the warm pool cannot be filled from a snapshot of memory",
+              "use a snapshot of files in the pool, or remove the pool")
+          .exception();
+    }
     return create(request, placer.select(request.request()), true);
   }
 

@@ -76,7 +76,6 @@ public final class SandboxOperations {
     SandboxEntry before = recorder.require(id);
     if (SuspensionState.isSuspended(before)
         && snapshots.resume(id).state() == SandboxState.RUNNING) {
-      liveSandboxes.markRebooted(id);
       return recorder.require(id);
     }
     pausing(id).resume();

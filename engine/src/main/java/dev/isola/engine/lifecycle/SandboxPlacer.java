@@ -7,7 +7,6 @@ import dev.isola.engine.placement.PlacementResult;
 import dev.isola.engine.placement.SandboxFactory;
 import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.selection.Selection;
-import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.provider.Requirements;
 import java.util.List;
 import java.util.function.Function;
@@ -39,7 +38,7 @@ public record SandboxPlacer(
     }
     return request
         .with(images.baseSpec(request.spec()))
-        .requiring(Requirements.capabilities(Snapshotting.class));
+        .requiring(Requirements.capabilities(images.requiredCapability(request.spec())));
   }
 
   PlacementResult place(Selection selection, SandboxFactory factory) {

@@ -8,7 +8,6 @@ import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -22,9 +21,9 @@ import java.util.stream.Stream;
 
 /**
  * Suspends sandboxes by snapshot, without leaving anything at their provider. The order is: record
- * the suspension, so that requests wait; save the files; record the snapshot; destroy the sandbox.
- * Resuming reverses it. After a crash in between, the sandbox either still runs or is in the
- * snapshot.
+ * the suspension, so that requests wait; save the sandbox; record the snapshot; destroy the
+ * sandbox. Resuming reverses it. After a crash in between, the sandbox either still runs or is in
+ * the snapshot.
  */
 public final class SnapshotSuspension {
   /** The number of lock stripes; sandboxes that share one occasionally wait for each other. */
@@ -184,7 +183,7 @@ public final class SnapshotSuspension {
     try {
       // Removes what a crash may have left.
       registry.get(entry.provider()).destroy(id, DestroyOptions.FORCE);
-      Sandbox sandbox = storage.restore(entry, snapshot);
+      SuspensionStorage.RestoredSandbox restored = storage.restore(entry, snapshot);
       SandboxEntry running =
           SuspensionState.resumed(
               recorder.withState(entry, SandboxState.RUNNING, null), clock.instant());
@@ -198,8 +197,11 @@ public final class SnapshotSuspension {
             .sandbox(id)
             .exception();
       }
-      liveSandboxes.put(sandbox);
+      liveSandboxes.put(restored.sandbox());
       liveSandboxes.put(id, reservation);
+      if (!restored.continued()) {
+        liveSandboxes.markRebooted(id);
+      }
       made = true;
       storage.delete(snapshot);
       return stored.get();

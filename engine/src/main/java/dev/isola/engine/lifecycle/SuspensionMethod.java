@@ -12,7 +12,10 @@ enum SuspensionMethod {
   PAUSE_MEMORY,
   /** Its processes end; the provider keeps its files. */
   PAUSE_FILESYSTEM,
-  /** Its files are saved in a snapshot, and it is destroyed at the provider. */
+  /**
+   * Its files, and its processes where the provider can save them, are stored as a snapshot, and it
+   * is destroyed at the provider.
+   */
   SNAPSHOT;
 
   /**

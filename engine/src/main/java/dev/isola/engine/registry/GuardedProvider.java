@@ -4,6 +4,7 @@ import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
@@ -12,6 +13,7 @@ import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -25,6 +27,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class GuardedProvider implements Provider {
   /** The time that a call may take beyond its own timeout, which the provider enforces. */
   private static final Duration GRACE = Duration.ofMinutes(1);
+
+  /** The time in which a provider must have unpacked what was stored of a sandbox. */
+  private static final Duration UNPACK_TIMEOUT = Duration.ofMinutes(15);
 
   private final Provider provider;
   private final ProviderGuard guard;
@@ -73,6 +78,16 @@ final class GuardedProvider implements Provider {
   public Optional<String> imageDigest(SandboxSpec spec) {
     return guard.call(
         "imageDigest", GRACE, ErrorCode.PROVIDER_UNAVAILABLE, () -> provider.imageDigest(spec));
+  }
+
+  @Override
+  public ForkPoint openForkPoint(InputStream archive) {
+    return sandboxes.wrap(
+        guard.call(
+            "openForkPoint",
+            UNPACK_TIMEOUT,
+            ErrorCode.DEADLINE_EXCEEDED,
+            () -> provider.openForkPoint(archive)));
   }
 
   @Override

@@ -82,6 +82,10 @@ record SandboxGuard(ProviderGuard guard, Map<Class<?>, Duration> bounds) {
     return (Sandbox) wrapped(sandbox);
   }
 
+  Forking.ForkPoint wrap(Forking.ForkPoint point) {
+    return (Forking.ForkPoint) wrapped(point);
+  }
+
   private Object wrapped(Object value) {
     if (value instanceof Optional<?> optional) {
       return optional.map(this::wrapped);

@@ -11,6 +11,7 @@ import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SecretEnvStore;
 import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.snapshot.MemoryForkPolicy.Purpose;
 import dev.isola.engine.startup.Startup;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.SandboxId;
@@ -102,13 +103,16 @@ public record ForkService(
   /** Creates forks of memory, all from one fork point. There is no fallback to files. */
   private List<ForkResult> forkMemory(SandboxId id, int count, boolean allowSecrets) {
     // Both checks come before the sandbox is resumed.
-    memoryPolicy.requireSupport(recorder.require(id));
+    SandboxEntry requested = recorder.require(id);
+    memoryPolicy.requireSupport(requested, Purpose.FORK);
     Map<String, Secret> secretEnv = secrets.get(id);
-    MemoryForkPolicy.requireNoSecrets(id, secretEnv, allowSecrets);
+    MemoryForkPolicy.requireNoSecrets(requested, secretEnv, Purpose.FORK, allowSecrets);
     Sandbox sandbox = use.apply(id);
     SandboxEntry source = recorder.require(id);
     MemoryForking memory =
-        sandbox.as(MemoryForking.class).orElseThrow(() -> memoryPolicy.unsupported(source));
+        sandbox
+            .as(MemoryForking.class)
+            .orElseThrow(() -> memoryPolicy.unsupported(source, Purpose.FORK));
     Optional<String> image = snapshots.baseImage(source);
     Forking.ForkPoint point = memory.createForkPoint();
     try {
@@ -125,17 +129,8 @@ public record ForkService(
     }
   }
 
-  /** Closes a fork point. A failure does not conceal the forks, which exist by now. */
   private void release(Forking.ForkPoint point, SandboxId source) {
-    try {
-      point.close();
-    } catch (SandboxException e) {
-      log.warning(
-          "what was saved to fork sandbox "
-              + source
-              + " cannot be removed: "
-              + e.fault().problem());
-    }
+    MemoryCapturer.release(point, "to fork sandbox " + source, log);
   }
 
   /** The files of a sandbox, if its workspace can be shared. */

@@ -1,16 +1,26 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.engine.api.Log;
 import dev.isola.engine.lifecycle.EngineImages;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Instrumentation;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.snapshot.SnapshotArchives;
 import dev.isola.snapshot.SnapshotReader;
 import dev.isola.snapshot.manifest.Snapshot;
+import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking.ForkPoint;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.Optional;
 
 /** Snapshots as images, written {@code snapshot:ID} in a spec. */
@@ -22,11 +32,19 @@ public final class SnapshotImages implements EngineImages {
   private static final String FORCE = "+force";
 
   private final LazySnapshotStore store;
+  private final ProviderRegistry registry;
   private final Instrumentation instrumentation;
+  private final Log log;
 
-  public SnapshotImages(LazySnapshotStore store, Instrumentation instrumentation) {
+  public SnapshotImages(
+      LazySnapshotStore store,
+      ProviderRegistry registry,
+      Instrumentation instrumentation,
+      Log log) {
     this.store = store;
+    this.registry = registry;
     this.instrumentation = instrumentation;
+    this.log = log;
   }
 
   /** Returns the image name of a snapshot. */
@@ -34,7 +52,7 @@ public final class SnapshotImages implements EngineImages {
     return PREFIX + snapshot;
   }
 
-  private static Optional<String> id(SandboxSpec spec) {
+  static Optional<String> id(SandboxSpec spec) {
     return spec.image()
         .filter(name -> name.startsWith(PREFIX))
         .map(
@@ -43,7 +61,7 @@ public final class SnapshotImages implements EngineImages {
                     PREFIX.length(), name.length() - (isForced(name) ? FORCE.length() : 0)));
   }
 
-  private static boolean isForced(String name) {
+  static boolean isForced(String name) {
     return name.endsWith(FORCE);
   }
 
@@ -53,23 +71,37 @@ public final class SnapshotImages implements EngineImages {
   }
 
   @Override
+  public boolean containsProcesses(SandboxSpec spec) {
+    return id(spec).map(id -> store.get().get(id)).filter(SnapshotImages::isMemory).isPresent();
+  }
+
+  static boolean isMemory(Snapshot snapshot) {
+    return snapshot.kind() == Snapshot.Kind.MEMORY;
+  }
+
+  @Override
+  public Class<? extends Capability> requiredCapability(SandboxSpec spec) {
+    return containsProcesses(spec) ? MemoryForking.class : Snapshotting.class;
+  }
+
+  @Override
   public SandboxSpec baseSpec(SandboxSpec spec) {
+    return baseSpec(store, spec);
+  }
+
+  static SandboxSpec baseSpec(LazySnapshotStore store, SandboxSpec spec) {
     Optional<String> id = id(spec);
     if (id.isEmpty()) {
       return spec;
     }
     Snapshot snapshot = store.get().get(id.get());
-    refuseUnfit(snapshot);
+    refuseOtherArchitecture(snapshot);
     SandboxSpec.Builder base = spec.toBuilder();
     snapshot.image().ifPresentOrElse(base::image, base::clearImage);
     return base.build();
   }
 
-  /** Rejects a snapshot of another kind or CPU architecture. */
-  private static void refuseUnfit(Snapshot snapshot) {
-    if (snapshot.kind() != Snapshot.Kind.FILESYSTEM) {
-      throw Capability.unsupported(snapshot.provider(), "restoring a snapshot of memory");
-    }
+  private static void refuseOtherArchitecture(Snapshot snapshot) {
     String here = System.getProperty("os.arch");
     if (!snapshot.architecture().equals(here)) {
       throw Fault.of(
@@ -88,15 +120,28 @@ public final class SnapshotImages implements EngineImages {
   }
 
   @Override
-  public void populate(SandboxSpec spec, Sandbox sandbox, String provider) {
+  public Sandbox create(SandboxSpec spec, SandboxSpec base, String name) {
+    Provider provider = registry.get(name);
     Optional<String> id = id(spec);
-    if (id.isPresent()) {
+    if (id.isEmpty()) {
+      return provider.create(base);
+    }
+    if (isMemory(store.get().get(id.get()))) {
+      return instrumentation.measure(
+          EngineOperation.RESTORE, name, () -> continueProcesses(id.get(), base, provider));
+    }
+    Sandbox sandbox = provider.create(base);
+    try {
       instrumentation.measure(
-          EngineOperation.RESTORE, provider, () -> restore(id.get(), spec, sandbox, provider));
+          EngineOperation.RESTORE, name, () -> restoreFiles(id.get(), spec, sandbox, name));
+      return sandbox;
+    } catch (SandboxException e) {
+      provider.destroy(spec.id(), DestroyOptions.FORCE); // the next attempt starts from scratch
+      throw e;
     }
   }
 
-  private void restore(String id, SandboxSpec spec, Sandbox sandbox, String provider) {
+  private void restoreFiles(String id, SandboxSpec spec, Sandbox sandbox, String provider) {
     boolean force = spec.image().filter(SnapshotImages::isForced).isPresent();
     Snapshotting snapshotting =
         sandbox
@@ -104,6 +149,30 @@ public final class SnapshotImages implements EngineImages {
             .orElseThrow(() -> Capability.unsupported(provider, "snapshotting"));
     try (SnapshotReader reader = store.get().open(id)) {
       new SnapshotRestore(reader, spec, sandbox, snapshotting).run(force);
+    }
+  }
+
+  private Sandbox continueProcesses(String id, SandboxSpec base, Provider provider) {
+    ForkPoint point = openForkPoint(id, provider);
+    try {
+      return point.create(base);
+    } finally {
+      MemoryCapturer.release(point, "to restore snapshot " + id, log);
+    }
+  }
+
+  /** Opens what a snapshot contains. The store verifies all of it before the provider reads it. */
+  private ForkPoint openForkPoint(String id, Provider provider) {
+    try (SnapshotReader reader = store.get().open(id);
+        InputStream archive = SnapshotArchives.archive(reader)) {
+      return provider.openForkPoint(archive);
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "snapshot " + id + " cannot be read: " + e.getMessage(),
+              "check the server log, and create it from another snapshot")
+          .with("snapshot", id)
+          .exception(e);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.isola.engine.snapshot;
 
+import dev.isola.snapshot.manifest.Snapshot;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -7,6 +8,8 @@ import java.util.Optional;
 /**
  * A request to take a snapshot.
  *
+ * @param kind files, or running processes too; a snapshot of processes always has all files
+ * @param allowSecrets whether the memory of a sandbox with secret variables may be stored
  * @param scope everything that the sandbox wrote, or one folder
  * @param path the folder inside the sandbox; empty for its workspace
  * @param includes patterns of files to include; empty for all
@@ -14,6 +17,8 @@ import java.util.Optional;
  */
 public record SnapshotRequest(
     Map<String, String> tags,
+    Snapshot.Kind kind,
+    boolean allowSecrets,
     Scope scope,
     Optional<String> path,
     List<String> includes,
@@ -32,11 +37,14 @@ public record SnapshotRequest(
 
   /** The whole workspace. */
   public static final SnapshotRequest WORKSPACE =
-      new SnapshotRequest(Map.of(), Scope.FOLDER, Optional.empty(), List.of(), List.of());
+      new SnapshotRequest(Map.of(), Optional.empty(), List.of(), List.of());
 
   /** Everything that the sandbox wrote. */
   public static final SnapshotRequest EVERYTHING =
       new SnapshotRequest(Map.of(), Scope.EVERYTHING, Optional.empty(), List.of(), List.of());
+
+  /** Everything that the sandbox wrote, and its running processes. */
+  public static final SnapshotRequest MEMORY = EVERYTHING.withKind(Snapshot.Kind.MEMORY);
 
   /** Creates a request for one folder. */
   public SnapshotRequest(
@@ -47,6 +55,16 @@ public record SnapshotRequest(
     this(tags, Scope.FOLDER, path, includes, excludes);
   }
 
+  /** Creates a request for files. */
+  public SnapshotRequest(
+      Map<String, String> tags,
+      Scope scope,
+      Optional<String> path,
+      List<String> includes,
+      List<String> excludes) {
+    this(tags, Snapshot.Kind.FILESYSTEM, false, scope, path, includes, excludes);
+  }
+
   public SnapshotRequest {
     tags = Map.copyOf(tags);
     includes = List.copyOf(includes);
@@ -54,6 +72,14 @@ public record SnapshotRequest(
   }
 
   public SnapshotRequest withTags(Map<String, String> all) {
-    return new SnapshotRequest(all, scope, path, includes, excludes);
+    return new SnapshotRequest(all, kind, allowSecrets, scope, path, includes, excludes);
+  }
+
+  public SnapshotRequest withKind(Snapshot.Kind other) {
+    return new SnapshotRequest(tags, other, allowSecrets, scope, path, includes, excludes);
+  }
+
+  public SnapshotRequest withAllowSecrets(boolean allowed) {
+    return new SnapshotRequest(tags, kind, allowed, scope, path, includes, excludes);
   }
 }

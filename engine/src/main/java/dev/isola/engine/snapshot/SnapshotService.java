@@ -24,6 +24,8 @@ import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Snapshotting.CaptureRequest;
 import dev.isola.spi.capability.Snapshotting.Coverage;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
@@ -48,6 +50,7 @@ public final class SnapshotService {
   private final LazySnapshotStore store;
   private final SandboxRecorder recorder;
   private final LiveSandboxes liveSandboxes;
+  private final MemoryCapturer memory;
   private final EventLog events;
   private final Instrumentation instrumentation;
   private final InstantSource clock;
@@ -57,6 +60,7 @@ public final class SnapshotService {
       LazySnapshotStore store,
       SandboxRecorder recorder,
       LiveSandboxes liveSandboxes,
+      MemoryCapturer memory,
       EventLog events,
       Instrumentation instrumentation,
       InstantSource clock,
@@ -64,6 +68,7 @@ public final class SnapshotService {
     this.store = store;
     this.recorder = recorder;
     this.liveSandboxes = liveSandboxes;
+    this.memory = memory;
     this.events = events;
     this.instrumentation = instrumentation;
     this.clock = clock;
@@ -75,6 +80,9 @@ public final class SnapshotService {
    * keeps running.
    *
    * @throws dev.isola.spi.error.LimitExceeded with {@code DISK_FULL} if the store is full
+   * @throws dev.isola.spi.error.Unsupported if its provider does not take snapshots of this kind
+   * @throws dev.isola.spi.error.Conflict if memory is requested and the sandbox has secret
+   *     variables that the request does not allow, or holds something that cannot be saved
    */
   public SnapshotReport create(SandboxId id, SnapshotRequest request) {
     SandboxEntry entry = recorder.require(id);
@@ -83,7 +91,11 @@ public final class SnapshotService {
         entry.provider(),
         () -> {
           try (ActivityTracker.Activity _ = instrumentation.activity().begin(id)) {
-            SnapshotReport report = capture(entry, request);
+            SnapshotReport report =
+                switch (request.kind()) {
+                  case FILESYSTEM -> capture(entry, request);
+                  case MEMORY -> captureMemory(entry, request);
+                };
             Snapshot created = report.snapshot();
             instrumentation
                 .recorder()
@@ -97,6 +109,44 @@ public final class SnapshotService {
             throw e;
           }
         });
+  }
+
+  private SnapshotReport captureMemory(SandboxEntry entry, SnapshotRequest request) {
+    memory.requireAllowed(entry, request.allowSecrets());
+    Sandbox sandbox = liveSandboxes.get(entry);
+    try (SnapshotWriter writer = store.get().newWriter()) {
+      MemoryCapturer.Result result = memory.capture(entry, sandbox, progress(entry.id()), writer);
+      Snapshot created =
+          writer.finish(
+              counts ->
+                  new Snapshot(
+                      newId(),
+                      clock.instant(),
+                      entry.id().value(),
+                      entry.provider(),
+                      IsolaVersion.current(),
+                      System.getProperty("os.arch"),
+                      request.tags(),
+                      Optional.empty(),
+                      "/",
+                      List.of(),
+                      List.of(),
+                      counts.files(),
+                      counts.bytes(),
+                      counts.newBytes(),
+                      counts.storedBytes(),
+                      counts.checksum(),
+                      Snapshot.Kind.MEMORY,
+                      baseImage(entry),
+                      Optional.empty(),
+                      Optional.of(result.source())));
+      return new SnapshotReport(created, result.held(), false, result.readBytes());
+    }
+  }
+
+  private CaptureProgress progress(SandboxId id) {
+    return new CaptureProgress(
+        bytes -> appendEvent(id, "snapshotProgress", Map.of("bytes", bytes)));
   }
 
   private SnapshotReport capture(SandboxEntry entry, SnapshotRequest request) {
@@ -117,11 +167,8 @@ public final class SnapshotService {
               .filter(one -> isBaseFor(one, root, request));
       Map<String, SnapshotWriter.StagedFile> staged =
           base.map(one -> heldByMark(one, writer)).orElse(Map.of());
-      CaptureProgress progress =
-          new CaptureProgress(
-              bytes -> appendEvent(entry.id(), "snapshotProgress", Map.of("bytes", bytes)));
       SnapshotCapturer.Result result =
-          new SnapshotCapturer(sandbox, snapshotting, progress)
+          new SnapshotCapturer(sandbox, snapshotting, progress(entry.id()))
               .capture(
                   new CaptureRequest(
                       root,
@@ -156,7 +203,8 @@ public final class SnapshotService {
                       Snapshot.Kind.FILESYSTEM,
                       baseImage(entry),
                       coverage.map(
-                          all -> new Snapshot.SnapshotCoverage(all.image(), all.folders()))));
+                          all -> new Snapshot.SnapshotCoverage(all.image(), all.folders())),
+                      Optional.empty()));
       saveBase(entry.id(), created, result);
       return new SnapshotReport(created, result.held(), result.incremental(), result.readBytes());
     }
@@ -195,9 +243,7 @@ public final class SnapshotService {
   /** Returns the base image of a sandbox; for a restored one, that of its snapshot. */
   public Optional<String> baseImage(SandboxEntry entry) {
     return entry.baseImage().isEmpty()
-        ? new SnapshotImages(store, instrumentation)
-            .baseSpec(SpecCodec.decode(entry.spec(), entry.id()).spec())
-            .image()
+        ? SnapshotImages.baseSpec(store, SpecCodec.decode(entry.spec(), entry.id()).spec()).image()
         : entry.baseImage().filter(image -> !image.isEmpty());
   }
 
@@ -225,6 +271,7 @@ public final class SnapshotService {
   private static Map<String, Object> created(SnapshotReport report) {
     Map<String, Object> data = new LinkedHashMap<>();
     data.put("snapshot", report.snapshot().id());
+    data.put("kind", SnapshotKinds.wireName(report.snapshot().kind()));
     data.put("files", report.snapshot().files());
     data.put("bytes", report.snapshot().bytes());
     data.put("newBytes", report.snapshot().newBytes());
@@ -256,9 +303,24 @@ public final class SnapshotService {
     return store.get().get(id);
   }
 
-  /** Returns the differences between the files of two snapshots. */
+  /**
+   * Returns the differences between the files of two snapshots.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest if one of them is of memory, whose files only its
+   *     provider can read
+   */
   public SnapshotDiff difference(String from, String to) {
     SnapshotStore open = store.get();
+    for (String id : List.of(from, to)) {
+      if (SnapshotImages.isMemory(open.get(id))) {
+        throw Fault.of(
+                ErrorCode.INVALID_REQUEST,
+                "snapshot " + id + " is of kind memory, whose files cannot be compared",
+                "compare snapshots of kind filesystem")
+            .with("snapshot", id)
+            .exception();
+      }
+    }
     return SnapshotDiff.between(open.entries(from), open.entries(to));
   }
 
@@ -284,7 +346,7 @@ public final class SnapshotService {
         continue;
       }
       Optional<String> kept = recorder.find(new SandboxId(name)).flatMap(SuspensionState::snapshot);
-      if (!kept.equals(Optional.of(one.id()))) {
+      if (kept.isEmpty() || !SnapshotSuspensionStorage.ids(kept.get(), this).contains(one.id())) {
         remove(one.id());
       }
     }

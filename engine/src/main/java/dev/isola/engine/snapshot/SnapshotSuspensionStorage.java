@@ -8,16 +8,26 @@ import dev.isola.engine.lifecycle.SecretEnvStore;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionStorage;
 import dev.isola.engine.registry.ProviderRegistry;
-import dev.isola.spi.DestroyOptions;
+import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.NotFound;
+import dev.isola.spi.error.OutcomeUnknown;
+import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.provider.Provider;
+import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.SandboxEntry;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
-/** Stores suspended sandboxes as snapshots of everything that they wrote. */
+/**
+ * Stores suspended sandboxes as snapshots of everything that they wrote. Where the provider can
+ * save processes, there is a second snapshot with them, which the first one stays behind for: the
+ * host may have another runtime by the time the sandbox is resumed.
+ */
 public record SnapshotSuspensionStorage(
     SnapshotService snapshots,
     EngineImages images,
@@ -28,37 +38,88 @@ public record SnapshotSuspensionStorage(
   /** The tag of such a snapshot; its value is the sandbox id. */
   public static final String TAG = "isola.rest";
 
+  /** The tag of a snapshot with processes; its value is the id of the one with only files. */
+  private static final String FILES = "isola.rest.files";
+
   @Override
   public String save(SandboxEntry entry) {
-    return snapshots
-        .create(entry.id(), SnapshotRequest.EVERYTHING.withTags(Map.of(TAG, entry.id().value())))
-        .snapshot()
-        .id();
+    Map<String, String> tags = Map.of(TAG, entry.id().value());
+    String files =
+        snapshots.create(entry.id(), SnapshotRequest.EVERYTHING.withTags(tags)).snapshot().id();
+    return saveMemory(entry, files).orElse(files);
+  }
+
+  private Optional<String> saveMemory(SandboxEntry entry, String files) {
+    if (!MemoryForkPolicy.forksMemory(registry.get(entry.provider()).info())) {
+      return Optional.empty();
+    }
+    Map<String, String> tags = Map.of(TAG, entry.id().value(), FILES, files);
+    try {
+      return Optional.of(
+          snapshots.create(entry.id(), SnapshotRequest.MEMORY.withTags(tags)).snapshot().id());
+    } catch (Conflict | Unsupported | ProviderUnavailable e) {
+      log.info(
+          "the processes of sandbox "
+              + entry.id()
+              + " are not stored and will start afresh: "
+              + e.fault().problem());
+      return Optional.empty();
+    }
+  }
+
+  /** Returns the ids of the snapshots that a suspended sandbox has. */
+  static List<String> ids(String snapshot, SnapshotService snapshots) {
+    List<String> ids = new ArrayList<>(List.of(snapshot));
+    try {
+      files(snapshots.get(snapshot)).ifPresent(ids::add);
+    } catch (NotFound none) {
+      // removed by a client
+    }
+    return ids;
+  }
+
+  private static Optional<String> files(Snapshot snapshot) {
+    return Optional.ofNullable(snapshot.tags().get(FILES));
   }
 
   @Override
-  public Sandbox restore(SandboxEntry entry, String snapshot) {
+  public RestoredSandbox restore(SandboxEntry entry, String snapshot) {
+    Optional<String> files = files(snapshots.get(snapshot));
+    if (files.isEmpty()) {
+      return new RestoredSandbox(create(entry, snapshot), false);
+    }
+    try {
+      return new RestoredSandbox(create(entry, snapshot), true);
+    } catch (OutcomeUnknown e) {
+      throw e; // the provider may still be restoring it; the next attempt destroys that first
+    } catch (SandboxException e) {
+      log.warning(
+          "the processes of sandbox "
+              + entry.id()
+              + " cannot continue, and it is resumed with its files: "
+              + e.fault().problem());
+      return new RestoredSandbox(create(entry, files.get()), false);
+    }
+  }
+
+  private Sandbox create(SandboxEntry entry, String snapshot) {
     CreateRequest request = SpecCodec.decode(entry.spec(), entry.id());
     SandboxSpec spec = request.spec().toBuilder().secretEnv(secrets.get(entry.id())).build();
     SandboxSpec.Builder again =
         Deadlines.forProvider(request.with(spec)).toBuilder().clearInitialization();
     snapshots.baseImage(entry).ifPresentOrElse(again::image, again::clearImage);
-    Provider provider = registry.get(entry.provider());
-    Sandbox sandbox = provider.create(again.build());
-    try {
-      images.populate(
-          spec.toBuilder().image(SnapshotImages.imageName(snapshot)).build(),
-          sandbox,
-          entry.provider());
-      return sandbox;
-    } catch (SandboxException e) {
-      provider.destroy(entry.id(), DestroyOptions.FORCE);
-      throw e;
-    }
+    return images.create(
+        spec.toBuilder().image(SnapshotImages.imageName(snapshot)).build(),
+        again.build(),
+        entry.provider());
   }
 
   @Override
   public void delete(String snapshot) {
+    ids(snapshot, snapshots).forEach(this::deleteOne);
+  }
+
+  private void deleteOne(String snapshot) {
     try {
       snapshots.remove(snapshot);
     } catch (NotFound already) {

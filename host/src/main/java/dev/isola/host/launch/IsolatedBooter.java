@@ -264,6 +264,13 @@ public final class IsolatedBooter implements Booter {
           "the launcher does not start: " + e.getMessage(),
           "check the permissions of the data folder");
     }
+    try {
+      saved.removeAbandoned();
+    } catch (IOException e) {
+      return new Health.Unhealthy(
+          "what a killed server has saved of sandboxes cannot be removed: " + e.getMessage(),
+          "remove the folder saved in the data folder of the provider");
+    }
     return health;
   }
 

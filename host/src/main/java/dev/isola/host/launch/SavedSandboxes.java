@@ -39,7 +39,7 @@ import java.util.regex.Pattern;
 /**
  * Saves running sandboxes: their processes, as the runtime writes them, and a copy of their files
  * with the ids they have inside. A saved sandbox is a folder named after the server process that
- * uses it, so that the next one removes it if that process was killed.
+ * uses it, so that the next one removes it if that process was killed, at its first health check.
  */
 final class SavedSandboxes {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -363,8 +363,8 @@ final class SavedSandboxes {
     new SandboxFolder(saved.folder()).remove();
   }
 
-  /** Removes what server processes have left that were killed; once. */
-  private void removeAbandoned() throws IOException {
+  /** Removes what server processes have left that were killed. Does nothing after it succeeded. */
+  void removeAbandoned() throws IOException {
     if (!swept.compareAndSet(false, true)) {
       return;
     }
@@ -377,6 +377,9 @@ final class SavedSandboxes {
       }
     } catch (NoSuchFileException none) {
       // No sandbox was saved.
+    } catch (IOException | RuntimeException e) {
+      swept.set(false);
+      throw e;
     }
   }
 

@@ -7,6 +7,7 @@ import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.api.SandboxCount;
 import dev.isola.engine.snapshot.ForkKind;
+import dev.isola.engine.snapshot.SnapshotKinds;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DecimalShape;
 import dev.isola.server.route.Exchange;
@@ -97,6 +98,10 @@ record ProviderRoutes(ServerContext context) {
                                     "forks",
                                     new Shape.ListOf(Shapes.WORD, 10),
                                     "supported kinds of forks"),
+                                Field.optional(
+                                    "snapshots",
+                                    new Shape.ListOf(Shapes.WORD, 10),
+                                    "supported kinds of snapshots"),
                                 Field.optional(
                                     "enforcedLimits",
                                     new Shape.ListOf(Shapes.WORD, 100),
@@ -249,6 +254,7 @@ record ProviderRoutes(ServerContext context) {
     json.put("summary", info.summary());
     json.put("capabilities", info.capabilities().stream().map(Capability::idOf).sorted().toList());
     json.put("forks", ForkKind.of(info).stream().map(ForkKind::wireName).toList());
+    json.put("snapshots", SnapshotKinds.of(info).stream().map(SnapshotKinds::wireName).toList());
     json.put("enforcedLimits", JsonViews.wireNames(info.support().enforcedLimits()));
     json.put("networks", JsonViews.wireNames(info.support().networkModes()));
     json.put("volumes", JsonViews.wireNames(info.support().volumeTypes()));

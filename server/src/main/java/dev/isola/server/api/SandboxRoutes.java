@@ -213,7 +213,10 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
       throw Query.invalid(problems);
     }
     CreateRequest parsed = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-    String provider = (String) placement.getOrDefault("provider", defaultProvider);
+    String provider =
+        placement.get("provider") instanceof String named
+            ? named
+            : context.engine().requiredProvider(parsed.spec()).orElse(defaultProvider);
     CreateRequest request = withDefaultTtl(parsed).withProvider(ProviderNames.canonical(provider));
     if (Boolean.TRUE.equals(placement.get("strictNoFallback"))) {
       request = request.strict();

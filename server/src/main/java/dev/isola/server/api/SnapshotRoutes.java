@@ -5,6 +5,7 @@ import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.ForkService;
+import dev.isola.engine.snapshot.SnapshotKinds;
 import dev.isola.engine.snapshot.SnapshotReport;
 import dev.isola.engine.snapshot.SnapshotRequest;
 import dev.isola.engine.snapshot.SnapshotService;
@@ -63,7 +64,11 @@ record SnapshotRoutes(ServerContext context) {
               Field.required("runtime", Shapes.WORD, "version of Isola that created it")
                   .example("0.1.0"),
               Field.required("architecture", Shapes.WORD, "CPU architecture").example("amd64"),
-              Field.required("kind", Shapes.WORD, "filesystem: processes start again")
+              Field.required(
+                      "kind",
+                      Shapes.WORD,
+                      "filesystem: processes start again; memory: they continue, at the same"
+                          + " provider")
                   .example("filesystem"),
               Field.required("tags", Shapes.TEXTS, "tags set by the client"),
               Field.optional("parent", Shapes.WORD, "the previous snapshot that it is based on"),
@@ -102,13 +107,24 @@ record SnapshotRoutes(ServerContext context) {
                 "POST",
                 "/api/v1/sandboxes/{id}/snapshots",
                 "createSnapshot",
-                "Creates a snapshot of the files of a sandbox.")
+                "Creates a snapshot of the files of a sandbox, or its running processes too.")
             .needs(Scope.USE)
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(
                     new Shape.Obj(
                         Field.optional("tags", Shapes.TEXTS, "tags to attach to the snapshot"),
+                        Field.optional(
+                            "kind",
+                            KINDS,
+                            "filesystem (default): processes start again; memory: they continue in"
+                                + " every sandbox created from it, where the provider lists it in"
+                                + " snapshots"),
+                        Field.optional(
+                            "allowSecrets",
+                            Shapes.FLAG,
+                            "whether to store the memory of a sandbox that has secret variables;"
+                                + " default false"),
                         Field.optional(
                             "scope",
                             SCOPES,
@@ -263,16 +279,31 @@ record SnapshotRoutes(ServerContext context) {
     SnapshotRequest order =
         new SnapshotRequest(
             tags,
+            kind(body),
+            Boolean.TRUE.equals(body.get("allowSecrets")),
             scope(body),
             Optional.ofNullable((String) body.get("path")),
             texts(body.get("include")),
             texts(body.get("exclude")));
+    if (order.kind() == Snapshot.Kind.MEMORY && order.scope() == SnapshotRequest.Scope.FOLDER) {
+      throw Query.invalid(
+          List.of(
+              new Violation(
+                  "kind",
+                  "memory contains all files: leave out scope, path," + " include and exclude")));
+    }
     SnapshotReport report = snapshots().create(SandboxRoutes.id(exchange), order);
     Map<String, Object> json = json(report.snapshot());
     json.put("heldMs", report.held().toMillis());
     json.put("incremental", report.incremental());
     json.put("readBytes", report.readBytes());
     exchange.json(201, json);
+  }
+
+  private static Snapshot.Kind kind(Map<String, Object> body) {
+    return body.get("kind") instanceof String word
+        ? Snapshot.Kind.valueOf(word.toUpperCase(Locale.ROOT))
+        : Snapshot.Kind.FILESYSTEM;
   }
 
   private static SnapshotRequest.Scope scope(Map<String, Object> body) {
@@ -370,11 +401,12 @@ record SnapshotRoutes(ServerContext context) {
     json.put("provider", snapshot.provider());
     json.put("runtime", snapshot.runtime());
     json.put("architecture", snapshot.architecture());
-    json.put("kind", snapshot.kind().name().toLowerCase(Locale.ROOT));
+    json.put("kind", SnapshotKinds.wireName(snapshot.kind()));
     json.put("tags", snapshot.tags());
     snapshot.parent().ifPresent(parent -> json.put("parent", parent));
     snapshot.image().ifPresent(image -> json.put("image", image));
-    json.put("scope", snapshot.coverage().isPresent() ? "everything" : "folder");
+    boolean everything = snapshot.coverage().isPresent() || snapshot.kind() == Snapshot.Kind.MEMORY;
+    json.put("scope", everything ? "everything" : "folder");
     snapshot
         .coverage()
         .ifPresent(

@@ -23,6 +23,7 @@ import java.util.Optional;
  * @param image the image below the files; empty for the provider's default
  * @param coverage what is covered if the snapshot has everything that the sandbox wrote, with paths
  *     from {@code /}; empty for a snapshot of one folder
+ * @param source the sandbox whose processes were captured; empty for files only
  */
 public record Snapshot(
     String id,
@@ -43,7 +44,8 @@ public record Snapshot(
     String checksum,
     Kind kind,
     Optional<String> image,
-    Optional<SnapshotCoverage> coverage) {
+    Optional<SnapshotCoverage> coverage,
+    Optional<ProcessSource> source) {
 
   /**
    * The scope of a snapshot of everything that a sandbox wrote.
@@ -54,6 +56,19 @@ public record Snapshot(
   public record SnapshotCoverage(Optional<String> imageDigest, List<String> folders) {
     public SnapshotCoverage {
       folders = List.copyOf(folders);
+    }
+  }
+
+  /**
+   * What a sandbox must equal to continue the captured processes. It is stored, because a snapshot
+   * outlives its sandbox.
+   *
+   * @param spec the spec of the sandbox as JSON, without its id, image and secret variables
+   * @param secretNames the names of its secret variables; memory may contain their values
+   */
+  public record ProcessSource(String spec, List<String> secretNames) {
+    public ProcessSource {
+      secretNames = List.copyOf(secretNames);
     }
   }
 
@@ -101,6 +116,7 @@ public record Snapshot(
         storedBytes,
         checksum,
         Kind.FILESYSTEM,
+        Optional.empty(),
         Optional.empty(),
         Optional.empty());
   }

@@ -3,6 +3,7 @@ package dev.isola.snapshot.manifest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.snapshot.manifest.Snapshot.Kind;
+import dev.isola.snapshot.manifest.Snapshot.ProcessSource;
 import dev.isola.snapshot.manifest.Snapshot.SnapshotCoverage;
 import java.io.IOException;
 import java.time.Instant;
@@ -16,7 +17,7 @@ final class SnapshotDocument {
   private SnapshotDocument() {}
 
   static byte[] write(Snapshot snapshot) {
-    return Json.bytes(
+    Map<String, Object> document =
         Json.object(
             "id", snapshot.id(),
             "createdAt", snapshot.createdAt(),
@@ -36,7 +37,13 @@ final class SnapshotDocument {
             "checksum", snapshot.checksum(),
             "kind", snapshot.kind(),
             "image", snapshot.image(),
-            "written", snapshot.coverage().map(SnapshotDocument::of)));
+            "written", snapshot.coverage().map(SnapshotDocument::of));
+    snapshot.source().ifPresent(source -> document.put("source", of(source)));
+    return Json.bytes(document);
+  }
+
+  private static Map<String, Object> of(ProcessSource source) {
+    return Json.object("spec", source.spec(), "secretNames", source.secretNames());
   }
 
   private static Map<String, Object> of(SnapshotCoverage written) {
@@ -77,7 +84,10 @@ final class SnapshotDocument {
             .filter(JsonValue::isObject)
             .map(
                 it ->
-                    new SnapshotCoverage(it.optionalText("imageDigest"), texts(it.at("folders")))));
+                    new SnapshotCoverage(it.optionalText("imageDigest"), texts(it.at("folders")))),
+        Optional.of(head.at("source"))
+            .filter(JsonValue::isObject)
+            .map(it -> new ProcessSource(it.text("spec"), texts(it.at("secretNames")))));
   }
 
   private static List<String> texts(JsonValue list) {

@@ -27,7 +27,8 @@ class SnapshotDocumentTest {
       {"id":"abc","createdAt":"2026-01-02T03:04:05Z","sandbox":"sb-1","provider":"crun",\
       "runtime":"0.1.0","architecture":"amd64","tags":{},"parent":"p","root":"/","includes":[],\
       "excludes":["x"],"files":3,"bytes":4,"newBytes":5,"storedBytes":6,"checksum":"c0ffee",\
-      "kind":"MEMORY","image":"img","written":{"imageDigest":"sha256:1","folders":["/w"]}}\
+      "kind":"MEMORY","image":"img","written":{"imageDigest":"sha256:1","folders":["/w"]},\
+      "source":{"spec":"{\\"cwd\\":\\"/w\\"}","secretNames":["API_KEY"]}}\
       """;
 
   private static void isTheTextOf(Snapshot snapshot, String text) throws IOException {
@@ -80,7 +81,8 @@ class SnapshotDocumentTest {
             "c0ffee",
             Snapshot.Kind.MEMORY,
             Optional.of("img"),
-            Optional.of(new Snapshot.SnapshotCoverage(Optional.of("sha256:1"), List.of("/w")))),
+            Optional.of(new Snapshot.SnapshotCoverage(Optional.of("sha256:1"), List.of("/w"))),
+            Optional.of(new Snapshot.ProcessSource("{\"cwd\":\"/w\"}", List.of("API_KEY")))),
         WHOLE);
   }
 

@@ -68,7 +68,9 @@ final class SandboxProbe {
         return cached.get();
       }
       Optional<String> problem = attempt(request);
-      store(request.key(), problem);
+      if (problem.isEmpty() || !Thread.currentThread().isInterrupted()) {
+        store(request.key(), problem); // a server that stops says nothing about the runtime
+      }
       return problem;
     } finally {
       lock.unlock();

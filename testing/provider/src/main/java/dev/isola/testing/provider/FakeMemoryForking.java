@@ -13,13 +13,13 @@ import java.util.function.IntConsumer;
 
 /**
  * Creates a fake of a provider that forks memory, for tests of the layers above: the sandboxes of
- * the test provider, whose forks of memory have the files of the workspace and no processes. It
- * records the calls of the engine, and tests set its failures.
+ * the test provider, whose forks and stored sandboxes have the files of the workspace and no
+ * processes. It records the calls of the engine, and tests set its failures.
  */
 public final class FakeMemoryForking implements ProviderFactory {
   public static final String NAME = "fake-memory-forking";
 
-  /** The number of fork points requested, and of those that are not closed. */
+  /** The number of fork points requested of sandboxes, and of those that are not closed. */
   public final AtomicInteger points = new AtomicInteger();
 
   public final AtomicInteger open = new AtomicInteger();
@@ -35,6 +35,9 @@ public final class FakeMemoryForking implements ProviderFactory {
   /** Called before a fork point is created; an exception is the failure of that call. */
   public volatile Runnable beforePoint = () -> {};
 
+  /** Called before a fork point is stored, as {@link #beforePoint} is. */
+  public volatile Runnable beforeArchive = () -> {};
+
   /** Called with the number of the fork before it is created, as {@link #beforePoint} is. */
   public volatile IntConsumer beforeFork = number -> {};
 
@@ -42,6 +45,11 @@ public final class FakeMemoryForking implements ProviderFactory {
   public volatile Runnable afterClose = () -> {};
 
   private final ProviderFactory delegate = new TestProviderFactory();
+
+  void countFork(SandboxSpec spec) {
+    specs.add(spec);
+    beforeFork.accept(forks.incrementAndGet());
+  }
 
   @Override
   public String name() {

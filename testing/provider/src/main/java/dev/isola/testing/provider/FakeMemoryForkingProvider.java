@@ -5,11 +5,14 @@ import dev.isola.spi.Health;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking.ForkPoint;
 import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.InputStream;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,9 +21,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A fake that declares {@link MemoryForking} and does not fork memory: a fork gets the files of the
- * workspace, and no process continues in it. It checks what callers pass to it and records what
- * they do.
+ * A fake that declares {@link MemoryForking} and does not fork memory: a fork or a stored sandbox
+ * has the files of the workspace, and no process continues in it. It checks what callers pass to it
+ * and records what they do.
  */
 final class FakeMemoryForkingProvider implements Provider {
   private final Provider delegate;
@@ -58,6 +61,33 @@ final class FakeMemoryForkingProvider implements Provider {
   public Sandbox create(SandboxSpec spec) {
     specs.put(spec.id(), spec);
     return wrap(delegate.create(spec));
+  }
+
+  @Override
+  public ForkPoint openForkPoint(InputStream archive) {
+    FakeStoredSandbox stored = FakeStoredSandbox.read(archive);
+    calls.open.incrementAndGet();
+    return new ForkPoint() {
+      @Override
+      public Duration frozenFor() {
+        return Duration.ZERO;
+      }
+
+      @Override
+      public Sandbox create(SandboxSpec spec) {
+        calls.countFork(spec);
+        stored.requireSame(spec);
+        Sandbox sandbox = FakeMemoryForkingProvider.this.create(spec);
+        stored.writeFiles(sandbox, spec);
+        return sandbox;
+      }
+
+      @Override
+      public void close() {
+        calls.open.decrementAndGet();
+        calls.afterClose.run();
+      }
+    };
   }
 
   private Sandbox wrap(Sandbox sandbox) {

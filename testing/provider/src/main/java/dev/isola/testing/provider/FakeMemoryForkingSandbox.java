@@ -6,19 +6,15 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Sandbox;
-import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.InputStream;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,21 +29,6 @@ record FakeMemoryForkingSandbox(
     BiFunction<Sandbox, SandboxSpec, Sandbox> forked,
     @Nullable SandboxSpec spec)
     implements Sandbox {
-  /** The parts of a spec in which a fork may not differ from its source. */
-  private static final List<Function<SandboxSpec, Object>> SAME =
-      List.of(
-          SandboxSpec::image,
-          SandboxSpec::cwd,
-          SandboxSpec::user,
-          SandboxSpec::workspacePath,
-          SandboxSpec::workspaceMount,
-          SandboxSpec::volumes,
-          SandboxSpec::startupTimeout,
-          SandboxSpec::linger,
-          SandboxSpec::limits,
-          SandboxSpec::network,
-          SandboxSpec::gpus);
-
   @Override
   public SandboxId id() {
     return delegate.id();
@@ -80,15 +61,23 @@ record FakeMemoryForkingSandbox(
     calls.points.incrementAndGet();
     calls.beforePoint.run();
     Forking.ForkPoint files = delegate.as(Forking.class).orElseThrow().createForkPoint();
-    calls.open.incrementAndGet();
-    return new FakeForkPoint(files);
+    try {
+      FakeStoredSandbox stored = FakeStoredSandbox.of(this, Objects.requireNonNull(spec));
+      calls.open.incrementAndGet();
+      return new FakeForkPoint(files, stored);
+    } catch (RuntimeException e) {
+      files.close();
+      throw e;
+    }
   }
 
   private final class FakeForkPoint implements MemoryForking.MemoryForkPoint {
     private final Forking.ForkPoint files;
+    private final FakeStoredSandbox stored;
 
-    private FakeForkPoint(Forking.ForkPoint files) {
+    private FakeForkPoint(Forking.ForkPoint files, FakeStoredSandbox stored) {
       this.files = files;
+      this.stored = stored;
     }
 
     @Override
@@ -98,23 +87,15 @@ record FakeMemoryForkingSandbox(
 
     @Override
     public Sandbox create(SandboxSpec fork) {
-      calls.specs.add(fork);
-      calls.beforeFork.accept(calls.forks.incrementAndGet());
-      SandboxSpec source = Objects.requireNonNull(spec);
-      boolean same = SAME.stream().allMatch(one -> one.apply(fork).equals(one.apply(source)));
-      if (!same || !fork.seedFiles().isEmpty() || fork.init().isPresent()) {
-        throw Fault.of(
-                ErrorCode.INVALID_SPEC,
-                "the fork " + fork + " differs from its source " + source,
-                "this is a bug of the caller")
-            .exception();
-      }
+      calls.countFork(fork);
+      stored.requireSame(fork);
       return forked.apply(files.create(fork), fork);
     }
 
     @Override
     public InputStream archive() {
-      throw new UnsupportedOperationException("the fake stores nothing");
+      calls.beforeArchive.run();
+      return stored.archive();
     }
 
     @Override
