@@ -266,10 +266,10 @@ static void take_enter(void)
     if (users_fd >= 0) users_enter(users_fd);
 }
 
-/* Prints the end of the program's output if it fails, in one line. */
+/* Prints the start of the program's output if it fails, in one line. */
 static int take_call(const struct step *s)
 {
-    char output[1024], piece[512];
+    char output[1500], piece[512];
     size_t length = 0;
     int pipes[2], status;
     if (pipe2(pipes, O_CLOEXEC) != 0) fail("cannot create a pipe");
@@ -284,10 +284,9 @@ static int take_call(const struct step *s)
     }
     close(pipes[1]);
     for (ssize_t n; (n = read(pipes[0], piece, sizeof piece)) > 0;) {
-        size_t kept = length + (size_t)n < sizeof output ? length : sizeof output - 1 - (size_t)n;
-        memmove(output, output + length - kept, kept);
-        memcpy(output + kept, piece, (size_t)n);
-        length = kept + (size_t)n;
+        size_t room = sizeof output - 1 - length, added = (size_t)n < room ? (size_t)n : room;
+        memcpy(output + length, piece, added);
+        length += added;
     }
     output[length] = 0;
     for (char *p = output; *p; p++)

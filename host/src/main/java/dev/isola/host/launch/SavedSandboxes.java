@@ -144,7 +144,11 @@ final class SavedSandboxes {
           .sandbox(id)
           .exception();
     }
-    throw new IOException(answer.isEmpty() ? "the launcher exited without an answer" : answer);
+    int stack = answer.indexOf(" goroutine "); // of a program in Go, after its message
+    throw new IOException(
+        answer.isEmpty()
+            ? "the launcher exited without an answer"
+            : answer.substring(0, stack < 0 ? answer.length() : stack));
   }
 
   /** The runtime has written all files to the host by now. */

@@ -384,8 +384,10 @@ public final class MemoryForkingChecks {
         String id = fork.id().value();
         Expect.that(seen.add(id), "the id of a fork is new: " + id);
         Expect.equal(id + "\n", output(fork, "echo $ISOLA_SANDBOX"), "the variable in the fork");
-        if (name.equals(source.id().value())) {
-          Expect.equal(id + "\n", output(fork, "uname -n"), "the host name in the fork");
+        if (name.equals(source.id().value())) { // older runtimes keep the name of the source
+          Expect.that(
+              List.of(id, name).contains(output(fork, "uname -n").strip()),
+              "the host name in the fork is its own or its source's");
         }
         Expect.that(
             check.provider().inventory().stream().anyMatch(one -> one.id().equals(fork.id())),

@@ -24,9 +24,9 @@ record GvisorCheckpoints(Version version, List<String> program, boolean validate
 
   private static final String IMAGE = "--image-path=" + STAGED_MEMORY;
 
-  /** What gVisor says of a file that is open, but was removed. */
-  private static final Pattern REMOVED_FILE =
-      Pattern.compile("(?:deleted|unlinked|invalidated) file[^\"]*\"?([^\"]{0,200})");
+  /** An object that cannot be saved, with the reason. The name of a file is that of the guest. */
+  private static final Pattern UNSAVED =
+      Pattern.compile("\\b(\\w+)\\(\"([^\"]{0,200})\"\\)\\.beforeSave: ([^:]{1,120})");
 
   private static final Pattern HOST_SOCKET = Pattern.compile("bound host socket|host UDS");
 
@@ -56,9 +56,13 @@ record GvisorCheckpoints(Version version, List<String> program, boolean validate
 
   @Override
   public Optional<String> obstacle(String output) {
-    Matcher removed = REMOVED_FILE.matcher(output);
-    if (removed.find()) {
-      return Optional.of("a process has a file open that was removed: " + removed.group(1));
+    Matcher unsaved = UNSAVED.matcher(output);
+    if (unsaved.find()) {
+      boolean removed = unsaved.group(1).equals("dentry") && unsaved.group(3).contains("deleted");
+      return Optional.of(
+          removed
+              ? "a process has the file /" + unsaved.group(2) + " open, which was removed"
+              : unsaved.group(1) + " " + unsaved.group(2) + ": " + unsaved.group(3));
     }
     return HOST_SOCKET.matcher(output).find()
         ? Optional.of("a process is connected to a socket of the host")
