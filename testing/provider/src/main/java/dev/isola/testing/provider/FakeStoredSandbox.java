@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.isola.codec.tar.TarEntry;
 import dev.isola.codec.tar.TarReader;
 import dev.isola.codec.tar.TarStream;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Snapshotting;
@@ -32,7 +33,7 @@ import java.util.stream.Collectors;
  * @param shape the properties in which a fork may not differ
  * @param files an archive of the workspace
  */
-record FakeStoredSandbox(String shape, byte[] files) {
+record FakeStoredSandbox(String shape, Bytes files) {
   /** The parts of a spec in which a fork may not differ from its source. */
   private static final List<Function<SandboxSpec, Object>> SAME =
       List.of(
@@ -51,11 +52,11 @@ record FakeStoredSandbox(String shape, byte[] files) {
   /** Captures a sandbox; a paused one without files, because its agent does not read them. */
   static FakeStoredSandbox of(Sandbox sandbox, SandboxSpec spec) {
     if (sandbox.state() != SandboxState.RUNNING) {
-      return new FakeStoredSandbox(shape(spec), new byte[0]);
+      return new FakeStoredSandbox(shape(spec), Bytes.of(new byte[0]));
     }
     Snapshotting snapshotting = sandbox.as(Snapshotting.class).orElseThrow();
     try (Capture capture = snapshotting.capture(CaptureRequest.of(spec.workspaceMount()))) {
-      return new FakeStoredSandbox(shape(spec), capture.archive().readAllBytes());
+      return new FakeStoredSandbox(shape(spec), Bytes.of(capture.archive().readAllBytes()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -82,25 +83,25 @@ record FakeStoredSandbox(String shape, byte[] files) {
     sandbox
         .as(Snapshotting.class)
         .orElseThrow()
-        .restore(spec.workspaceMount(), new ByteArrayInputStream(files), TreeLimits.DEFAULT);
+        .restore(spec.workspaceMount(), new ByteArrayInputStream(files.toArray()), TreeLimits.DEFAULT);
   }
 
   InputStream archive() {
     return new TarStream(
         List.<TarStream.Item>of(
-                new StoredFile("shape", shape.getBytes(UTF_8)), new StoredFile("files.tar", files))
+                new StoredFile("shape", Bytes.utf8(shape)), new StoredFile("files.tar", files))
             .iterator());
   }
 
-  private record StoredFile(String name, byte[] bytes) implements TarStream.Item {
+  private record StoredFile(String name, Bytes bytes) implements TarStream.Item {
     @Override
     public TarEntry entry() {
-      return new TarEntry(name, TarEntry.Kind.FILE, "", 0600, 0, 0, bytes.length, 0, 0, Map.of());
+      return new TarEntry(name, TarEntry.Kind.FILE, "", 0600, 0, 0, bytes.size(), 0, 0, Map.of());
     }
 
     @Override
     public InputStream content() {
-      return new ByteArrayInputStream(bytes);
+      return new ByteArrayInputStream(bytes.toArray());
     }
   }
 
@@ -120,7 +121,7 @@ record FakeStoredSandbox(String shape, byte[] files) {
     if (shape == null || files == null) {
       throw damaged();
     }
-    return new FakeStoredSandbox(new String(shape, UTF_8), files);
+    return new FakeStoredSandbox(new String(shape, UTF_8), Bytes.of(files));
   }
 
   private static SandboxException damaged() {
