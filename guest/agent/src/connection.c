@@ -221,6 +221,14 @@ static void peer_gone(struct peer *p)
     if (dialled) dialled->ended(authenticated);
 }
 
+bool connection_is_flushed(void)
+{
+    pthread_mutex_lock(&stream_lock);
+    bool flushed = !server || server->queue.length == 0;
+    pthread_mutex_unlock(&stream_lock);
+    return flushed;
+}
+
 void connection_drop(void)
 {
     /* Only marks it, since the caller may be reading its frames. connection_poll closes it. */

@@ -37,6 +37,8 @@ void connection_abandon_dialled(void);
  */
 bool connection_fixed(int in_fd, int out_fd, bool repeat);
 bool connection_is_open(void);
+/* Returns true when all that was sent has been written, or there is no connection. */
+bool connection_is_flushed(void);
 /* Closes the authenticated connection. */
 void connection_drop(void);
 /* Sends BYE and waits briefly for it to be written. */

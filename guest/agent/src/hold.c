@@ -20,8 +20,10 @@
 #define MS 1000000ull
 #define TIMEOUT_DEFAULT (30000 * MS)
 #define RETRY_INTERVAL (1000 * MS)
+#define FLUSH_TIMEOUT (2000 * MS)
 
 static void timeout_fired(struct timer *t);
+static void unread_fired(struct timer *t);
 
 static struct boot *boot;
 static struct execution_defaults *defaults;
@@ -30,7 +32,8 @@ static uint64_t timeout_ns;
 static bool held; /* main thread */
 /* How a worker tells the main thread that it has frozen all commands. */
 static atomic_bool pending, begun;
-static struct timer timeout = {.fire = timeout_fired};
+static bool hangs_up; /* the reply has been sent, but perhaps not written */
+static struct timer timeout = {.fire = timeout_fired}, unread = {.fire = unread_fired};
 
 void hold_setup(struct boot *b, struct execution_defaults *d)
 {
@@ -61,12 +64,23 @@ void operate_hold(const struct request *r)
     loop_wake();
 }
 
+/* The reply follows the output that is on its way. A server that does not read it must not delay the hold for long. */
 void hold_poll(void)
 {
-    if (held || !atomic_load(&begun)) return;
-    held = true;
-    timer_set(&timeout, now_ns() + timeout_ns);
+    if (!held && atomic_load(&begun)) {
+        held = hangs_up = true;
+        timer_set(&timeout, now_ns() + timeout_ns);
+        timer_set(&unread, now_ns() + FLUSH_TIMEOUT);
+    }
+    if (!hangs_up || !(connection_is_flushed() || !unread.at_ns)) return;
+    hangs_up = false;
+    timer_clear(&unread);
     connection_drop();
+}
+
+static void unread_fired(struct timer *t)
+{
+    (void)t; /* the next hold_poll finds it cleared */
 }
 
 bool hold_is_active(void)

@@ -14,6 +14,7 @@ import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.NotFound;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
@@ -176,6 +177,16 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   /** Continues the commands of a sandbox that was restored from a saved one. */
   public KernelEvidence release() {
     return HeldAgent.release(client);
+  }
+
+  /** Continues the commands of a sandbox whose server died while it was held. */
+  public void releaseIfHeld() {
+    try {
+      KernelEvidence continued = release();
+      assert continued != null;
+    } catch (NotFound notHeld) {
+      // As expected of almost all sandboxes.
+    }
   }
 
   /** Makes every further call throw {@link Gone} and wakes all waiting callers. */

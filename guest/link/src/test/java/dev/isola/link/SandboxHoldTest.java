@@ -154,6 +154,18 @@ class SandboxHoldTest {
   }
 
   @Test
+  void nextServerReleasesASandboxWhoseServerDied() throws Exception {
+    Execution running = agent.sandbox.start(Command.shell("sleep 0.2; echo on"));
+    SandboxHold _ = agent.sandbox.hold(Duration.ofMinutes(5));
+    try (AgentSandbox next = agent.connect(LinkTimeouts.DEFAULT)) {
+      next.releaseIfHeld();
+      next.releaseIfHeld(); // it is not held any more
+      assertThat(next.run(Command.shell("echo here")).stdout().text()).isEqualTo("here\n");
+    }
+    assertThat(running.id()).isNotNull();
+  }
+
+  @Test
   void expiredHoldCannotBeReleased() throws Exception {
     SandboxHold hold = agent.sandbox.hold(Duration.ofMillis(300));
     Thread.sleep(1000);

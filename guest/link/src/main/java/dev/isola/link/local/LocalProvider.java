@@ -295,6 +295,9 @@ public final class LocalProvider implements Provider {
       if (sandbox.state() == SandboxState.RUNNING) {
         recover(stored.get());
         sandbox.ping();
+        if (booter.capabilities().contains(MemoryForking.class)) {
+          sandbox.releaseIfHeld();
+        }
       }
     } catch (Gone e) {
       sandbox.close();
