@@ -83,7 +83,8 @@ record FakeStoredSandbox(String shape, Bytes files) {
     sandbox
         .as(Snapshotting.class)
         .orElseThrow()
-        .restore(spec.workspaceMount(), new ByteArrayInputStream(files.toArray()), TreeLimits.DEFAULT);
+        .restore(
+            spec.workspaceMount(), new ByteArrayInputStream(files.toArray()), TreeLimits.DEFAULT);
   }
 
   InputStream archive() {
