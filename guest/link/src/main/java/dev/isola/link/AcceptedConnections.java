@@ -80,7 +80,12 @@ final class AcceptedConnections implements ConnectionSource {
   @Override
   public AgentConnection next(Duration timeout) throws IOException {
     long deadline = System.nanoTime() + timeout.toNanos();
+    AgentConnection waiting = authenticated.poll();
+    if (waiting != null && !waiting.isClosed()) {
+      return waiting;
+    }
     while (true) {
+      acceptor.reclaim();
       long left = deadline - System.nanoTime();
       AgentConnection connection = poll(Math.min(left, CHECK_INTERVAL.toNanos()));
       if (connection != null && !connection.isClosed()) {
@@ -89,7 +94,6 @@ final class AcceptedConnections implements ConnectionSource {
       if (closed || !acceptor.isAgentAlive()) {
         throw new AgentAbsentException("no agent dials " + acceptor, null);
       }
-      acceptor.reclaim();
       if (left <= 0) {
         throw new SocketTimeoutException(
             "the agent has not dialled " + acceptor + " within " + timeout.toMillis() + " ms");

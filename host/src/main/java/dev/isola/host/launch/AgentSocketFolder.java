@@ -16,6 +16,9 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
   /** The name of the socket in the folder. */
   static final String SOCKET = "agent";
 
+  /** The name of the file with the sandbox's id. */
+  private static final String ID = "sandbox";
+
   private static final int FOLDER_MODE = 0755;
   private static final int SOCKET_MODE = 0600;
   private static final int ID_MODE = 0644;
@@ -26,21 +29,20 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
 
   /** Binds the socket, creating the folder if necessary. Only root of the sandbox can dial it. */
   UnixSocketAcceptor bind(BooleanSupplier alive) throws IOException {
-    Files.createDirectories(path());
-    Files.setAttribute(path(), "unix:mode", FOLDER_MODE);
-    writeSandboxId();
+    if (!Files.exists(path().resolve(ID))) {
+      Files.createDirectories(path());
+      Files.setAttribute(path(), "unix:mode", FOLDER_MODE);
+      writeSandboxId();
+    }
     return UnixSocketAcceptor.bind(path().resolve(SOCKET), this::grant, alive);
   }
 
   /** A restored agent recognizes by this file that it continues in another sandbox. */
   private void writeSandboxId() throws IOException {
-    Path file = path().resolve("sandbox");
-    if (!Files.exists(file)) {
-      Path unpublished = path().resolve("sandbox.new");
-      Files.writeString(unpublished, folder.path().getFileName().toString());
-      Files.setAttribute(unpublished, "unix:mode", ID_MODE);
-      Files.move(unpublished, file, StandardCopyOption.ATOMIC_MOVE);
-    }
+    Path unpublished = path().resolve(ID + ".new");
+    Files.writeString(unpublished, folder.path().getFileName().toString());
+    Files.setAttribute(unpublished, "unix:mode", ID_MODE);
+    Files.move(unpublished, path().resolve(ID), StandardCopyOption.ATOMIC_MOVE);
   }
 
   private void grant(Path socket) throws IOException {
