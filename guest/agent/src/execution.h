@@ -28,6 +28,7 @@ void execution_resize(struct stream *s, struct fields request);
 void executions_released(bool readers_return);
 /* The send queue has room again. */
 void executions_resume(void);
+void listings_resume(void);
 /* Called once per iteration of the event loop: evicts old executions. */
 void executions_evict(void);
 /* A child of the agent ended. */

@@ -57,11 +57,21 @@ void execution_attach(struct stream *s, struct fields request)
     finish_if_drained(e);
 }
 
-/* EXEC_LIST in progress; continues whenever the stream has credit. */
+/* EXEC_LIST in progress; continues whenever the stream has credit and the send queue has room. */
 struct listing {
     struct stream *stream;
     uint64_t after;
+    struct listing *next;
 };
+static struct listing *listings;
+
+static void remove_listing(struct listing *l)
+{
+    struct listing **at = &listings;
+    while (*at != l) at = &(*at)->next;
+    *at = l->next;
+    free(l);
+}
 
 static void listing_continue(void *context)
 {
@@ -77,8 +87,16 @@ static void listing_continue(void *context)
         l->after = e->id;
     }
     struct stream *s = l->stream;
-    free(l);
+    remove_listing(l);
     stream_end(s, NULL);
+}
+
+void listings_resume(void)
+{
+    for (struct listing *l = listings, *next; l; l = next) {
+        next = l->next;
+        listing_continue(l);
+    }
 }
 
 static void listing_ignore_data(void *context, const uint8_t *bytes, size_t length)
@@ -95,13 +113,13 @@ static void listing_cancel(void *context)
 {
     struct listing *l = context;
     struct stream *s = l->stream;
-    free(l);
+    remove_listing(l);
     stream_error(s, E_CANCELLED, 0, "cancelled");
 }
 
 static void listing_dropped(void *context)
 {
-    free(context);
+    remove_listing(context);
 }
 
 void execution_list(struct stream *s, struct fields request)
@@ -115,7 +133,8 @@ void execution_list(struct stream *s, struct fields request)
         stream_release(s);
         return;
     }
-    l->stream = s;
+    *l = (struct listing){.stream = s, .next = listings};
+    listings = l;
     stream_set_owner(s, &owner, l);
     listing_continue(l);
 }

@@ -194,6 +194,7 @@ static void loop_iteration(void)
 
 static void resume(void)
 {
+    listings_resume();
     executions_resume();
     relays_resume();
 }

@@ -182,8 +182,32 @@ static void a_full_journal_reports_the_gap(void)
     finish(&a, &c);
 }
 
+/* A server that is slow to read: the list must wait for room in the send queue, and then continue. */
+static void a_list_continues_when_the_send_queue_has_room(void)
+{
+    struct agent a;
+    struct client c;
+    struct builder list = {0};
+    CHECK(start(&a, &c, NULL));
+    struct builder flood = shell("head -c 60000000 /dev/zero");
+    uint32_t output = client_request(&c, OP_EXEC, &flood);
+    builder_free(&flood);
+    client_grant(&c, output, 64 << 20);
+    usleep(500000); /* the output fills the socket and the queue */
+    build_u64(&list, T_CREDIT, 1 << 20);
+    uint32_t stream = client_request(&c, OP_EXEC_LIST, &list);
+    builder_free(&list);
+    usleep(200000);
+    struct outcome o = client_finish(&c, stream, 5000);
+    CHECK(o.ended);
+    CHECK_INT(1, o.items);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
 void streams_tests(void)
 {
+    RUN(a_list_continues_when_the_send_queue_has_room);
     RUN(input_beyond_the_window_waits_for_credit);
     RUN(a_flood_of_output_is_counted_exactly_in_bounded_memory);
     RUN(a_command_survives_its_server_and_is_reattached);
