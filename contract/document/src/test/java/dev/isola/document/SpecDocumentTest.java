@@ -296,7 +296,7 @@ class SpecDocumentTest {
         wrong(
             "require.capabilities[1]",
             "must be one of attaching, terminals, watching, port-dialing, usage-reporting, pausing,"
-                + " renewing, snapshotting, forking, volumes: pause",
+                + " renewing, snapshotting, forking, memory-forking, volumes: pause",
             "require",
             Map.of("capabilities", List.of("pausing", "pause"))),
         wrong(

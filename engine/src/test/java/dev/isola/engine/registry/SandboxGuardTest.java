@@ -188,9 +188,9 @@ class SandboxGuardTest {
   @Test
   void forkPointThatArrivesAfterTheTimeoutIsClosed() throws InterruptedException {
     CountDownLatch closed = new CountDownLatch(1);
-    Forking.ForkPoint late =
+    MemoryForking.MemoryForkPoint late =
         fake(
-            Forking.ForkPoint.class,
+            MemoryForking.MemoryForkPoint.class,
             () -> {
               closed.countDown();
               return true;

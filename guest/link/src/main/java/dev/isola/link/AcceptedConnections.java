@@ -3,6 +3,7 @@ package dev.isola.link;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.SequencedSet;
@@ -85,7 +86,7 @@ final class AcceptedConnections implements ConnectionSource {
       return waiting;
     }
     while (true) {
-      acceptor.reclaim();
+      reclaim();
       long left = deadline - System.nanoTime();
       AgentConnection connection = poll(Math.min(left, CHECK_INTERVAL.toNanos()));
       if (connection != null && !connection.isClosed()) {
@@ -98,6 +99,18 @@ final class AcceptedConnections implements ConnectionSource {
         throw new SocketTimeoutException(
             "the agent has not dialled " + acceptor + " within " + timeout.toMillis() + " ms");
       }
+    }
+  }
+
+  /** The folder of the socket is gone if the sandbox was destroyed by another process. */
+  private void reclaim() throws IOException {
+    try {
+      acceptor.reclaim();
+    } catch (NoSuchFileException e) {
+      if (!acceptor.isAgentAlive()) {
+        throw new AgentAbsentException("no agent dials " + acceptor, e);
+      }
+      throw e;
     }
   }
 

@@ -140,8 +140,13 @@ final class AgentClient implements AutoCloseable {
    * @throws dev.isola.spi.error.Conflict while the sandbox is paused or stopped
    */
   AgentConnection connection() {
-    requireRunning();
     awaitRelease();
+    return connectionDuringHold();
+  }
+
+  /** Like {@link #connection}, without waiting until the sandbox is released. */
+  AgentConnection connectionDuringHold() {
+    requireRunning();
     AgentConnection connection = current;
     if (connection != null && !connection.isClosed()) {
       return connection;

@@ -36,7 +36,7 @@ public final class HeldAgent {
 
   private static KernelEvidence call(
       AgentClient client, AgentOperation operation, WireFieldsBuilder request) {
-    LinkStream stream = client.open(operation, request, 0);
+    LinkStream stream = client.connectionDuringHold().request(operation, request, 0);
     WireFields fields = stream.awaitEnd(client.timeouts().responseTimeout());
     try {
       return KernelEvidence.of(fields);

@@ -65,12 +65,12 @@ public final class SandboxHold implements AutoCloseable {
     released = true;
     try {
       acceptor.resume();
+      return HeldAgent.release(client); // before the calls that wait
     } catch (IOException e) {
       throw CloseReason.unreachable(client.id(), String.valueOf(e.getMessage()));
     } finally {
       client.endHold();
     }
-    return HeldAgent.release(client);
   }
 
   /** Continues the commands unless that was done. */
