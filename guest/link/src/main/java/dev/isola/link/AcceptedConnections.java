@@ -3,7 +3,6 @@ package dev.isola.link;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
-import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.SequencedSet;
@@ -106,7 +105,7 @@ final class AcceptedConnections implements ConnectionSource {
   private void reclaim() throws IOException {
     try {
       acceptor.reclaim();
-    } catch (NoSuchFileException e) {
+    } catch (IOException e) {
       if (!acceptor.isAgentAlive()) {
         throw new AgentAbsentException("no agent dials " + acceptor, e);
       }
