@@ -272,7 +272,7 @@ class ReportsTest {
             "{\"name\":\"subprocess\",\"healthy\":true,\"detail\":\"always\","
                 + "\"summary\":\"for tests\",\"apiVersion\":\"v2\",\"isolation\":\"container\","
                 + "\"capabilities\":[\"attaching\",\"terminals\"],"
-                + "\"forks\":[],"
+                + "\"forks\":[],\"snapshots\":[],"
                 + "\"enforcedLimits\":[\"cpu\",\"memory\"],\"images\":false,\"users\":true,"
                 + "\"networkModes\":[\"none\"],\"volumeTypes\":[\"bind\"],"
                 + "\"cleanup\":\"in memory\",\"startupMs\":1,\"requirements\":[{");
