@@ -198,6 +198,7 @@ public final class LocalProvider implements Provider {
   /** Nothing of the saved processes runs before its new identity is verified. */
   private Sandbox restoreSandbox(
       SandboxSpec spec, SandboxFolder folder, LocalMemoryForkPoint origin) throws IOException {
+    Files.createFile(folder.unverified());
     SandboxRecord record = newRecord(spec, folder);
     AgentEndpoint first = endpoint(new StoredSandbox(folder, record));
     RestoredSandbox restored;
@@ -219,6 +220,7 @@ public final class LocalProvider implements Provider {
     attached.put(spec.id(), sandbox);
     sandbox.connect();
     booter.verify(new BootedSandbox(sandbox, folder, restored.agent()));
+    Files.delete(folder.unverified());
     KernelEvidence continued = sandbox.release();
     assert continued != null;
     return sandbox;
@@ -281,7 +283,10 @@ public final class LocalProvider implements Provider {
         store
             .find(id)
             .filter(
-                found -> isOurs(found) && (found.record().stopped() || found.record().isAlive()));
+                found ->
+                    isOurs(found)
+                        && !Files.exists(found.folder().unverified())
+                        && (found.record().stopped() || found.record().isAlive()));
     if (stored.isEmpty()) {
       return Optional.empty();
     }

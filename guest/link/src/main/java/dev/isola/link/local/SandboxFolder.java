@@ -25,6 +25,13 @@ public record SandboxFolder(Path path) {
     return path.resolve("lock");
   }
 
+  /**
+   * Returns the mark of a sandbox that is being restored and must not run before it is verified.
+   */
+  Path unverified() {
+    return path.resolve("unverified");
+  }
+
   public Path workspace() {
     return path.resolve("workspace");
   }
