@@ -12,6 +12,7 @@
 
 #include "sandbox_limits.h"
 #include "disk_budget.h"
+#include "file_error.h"
 #include "operations.h"
 #include "process_tree.h"
 
@@ -338,6 +339,24 @@ bool launch_prepare(struct prepared *p, struct stream *s, struct fields request,
     return true;
 }
 
+/* Everything but a name that cannot exist and a lack of resources is a property of the program's file. */
+static enum error_code exec_error(int error_number)
+{
+    switch (error_number) {
+    case ENAMETOOLONG:
+    case ELOOP:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EIO:
+        return error_code_of(error_number);
+    case EAGAIN:
+        return E_LIMIT;
+    default:
+        return E_EXEC_DENIED;
+    }
+}
+
 void launch_error(struct stream *s, const struct builder *description, enum stage stage, int error_number)
 {
     struct fields described = {description->data, description->length};
@@ -348,19 +367,13 @@ void launch_error(struct stream *s, const struct builder *description, enum stag
     case STAGE_EXEC:
         if (error_number == ENOENT || error_number == ENOTDIR)
             stream_error(s, E_EXEC_NOT_FOUND, error_number, "no such program: %s", program);
-        else if (error_number == EACCES || error_number == EPERM || error_number == ENOEXEC)
-            stream_error(s, E_EXEC_DENIED, error_number, "cannot execute %s: %s", program, reason);
         else if (error_number == E2BIG)
             stream_error(s, E_LIMIT, error_number, "arguments and environment exceed the kernel's limit");
         else
-            stream_error(s, E_IO, error_number, "cannot run %s: %s", program, reason);
+            stream_error(s, exec_error(error_number), error_number, "cannot execute %s: %s", program, reason);
         break;
     case STAGE_CWD:
-        stream_error(s,
-                     error_number == ENOENT    ? E_NOT_FOUND
-                     : error_number == ENOTDIR ? E_NOT_A_FOLDER
-                                               : E_DENIED,
-                     error_number, "cannot enter the working folder %s: %s",
+        stream_error(s, error_code_of(error_number), error_number, "cannot enter the working folder %s: %s",
                      folder          ? folder
                      : file_view.cwd ? file_view.cwd
                                      : "/",

@@ -30,13 +30,21 @@ static void failed_start_reports_the_reason(void)
     struct agent a;
     struct client c;
     CHECK(start(&a, &c, NULL));
+    char long_name[300] = "";
+    memset(long_name, 'x', sizeof long_name - 1);
     struct {
         const char *program, *cwd, *user;
         enum error_code code;
     } cases[] = {
-        {"no-such-program", NULL, NULL, E_EXEC_NOT_FOUND}, {"/no/such/program", NULL, NULL, E_EXEC_NOT_FOUND},
-        {"/etc/passwd", NULL, NULL, E_EXEC_DENIED},        {"true", "/no/such/folder", NULL, E_NOT_FOUND},
-        {"true", "/etc/passwd", NULL, E_NOT_A_FOLDER},     {"true", NULL, "no-such-user", E_NO_SUCH_USER},
+        {"no-such-program", NULL, NULL, E_EXEC_NOT_FOUND},
+        {"/no/such/program", NULL, NULL, E_EXEC_NOT_FOUND},
+        {"/etc/passwd", NULL, NULL, E_EXEC_DENIED},
+        {"true", "/no/such/folder", NULL, E_NOT_FOUND},
+        {"true", "/etc/passwd", NULL, E_NOT_A_FOLDER},
+        {"true", NULL, "no-such-user", E_NO_SUCH_USER},
+        {long_name, NULL, NULL, E_INVALID},
+        {"true", long_name, NULL, E_INVALID},
+        {"/etc", NULL, NULL, E_EXEC_DENIED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct builder b = {0};
