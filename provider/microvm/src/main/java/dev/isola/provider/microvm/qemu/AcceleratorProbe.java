@@ -1,7 +1,6 @@
 package dev.isola.provider.microvm.qemu;
 
 import dev.isola.link.VirtioPortConnector;
-import dev.isola.provider.microvm.BootChannel;
 import dev.isola.provider.microvm.BootFiles;
 import dev.isola.provider.microvm.ContentKey;
 import dev.isola.provider.microvm.MachineSize;
@@ -142,9 +141,9 @@ final class AcceleratorProbe {
               false,
               Optional.empty(),
               OptionalLong.empty());
-      try (BootChannel channel = new BootChannel(new VirtioPortConnector(machine.agentSocket()))) {
+      try {
         machine.start(arguments.words(), TIMEOUT);
-        channel.awaitAgent(TIMEOUT).close();
+        new VirtioPortConnector(machine.agentSocket()).awaitWaiting(TIMEOUT);
         return WORKS;
       } catch (IOException e) {
         return "a machine with KVM did not boot within "

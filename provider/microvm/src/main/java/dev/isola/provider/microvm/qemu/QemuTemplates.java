@@ -1,8 +1,6 @@
 package dev.isola.provider.microvm.qemu;
 
-import dev.isola.link.AgentChannel;
 import dev.isola.link.VirtioPortConnector;
-import dev.isola.provider.microvm.BootChannel;
 import dev.isola.provider.microvm.BootFiles.Boot;
 import dev.isola.provider.microvm.CachedFiles;
 import dev.isola.provider.microvm.ContentKey;
@@ -101,10 +99,7 @@ final class QemuTemplates {
               Optional.empty(),
               OptionalLong.empty());
       folder.start(arguments.words(), timeout);
-      try (BootChannel channel = new BootChannel(new VirtioPortConnector(folder.agentSocket()))) {
-        AgentChannel agent = channel.awaitAgent(timeout);
-        agent.close(); // a machine that is stopped while the host is connected never greets again
-      }
+      new VirtioPortConnector(folder.agentSocket()).awaitWaiting(timeout);
       try (Qmp qmp = Qmp.connect(folder.controlSocket(), SAVE_TIMEOUT);
           StateReceiver receiver =
               StateReceiver.listen(folder.stateSocket(), target.resolve("state"))) {
