@@ -48,7 +48,7 @@ public final class BootFiles {
           ContentKey.of(
               kernel.image().toString(),
               ContentKey.fileIdentity(kernel.image()),
-              ContentKey.fileIdentity(kernel.modules().resolve("modules.dep")),
+              ContentKey.fileIdentity(kernel.modules().resolve("modules.order")),
               ContentKey.contentOf(program));
       CachedFiles files = new CachedFiles(folder);
       Path unpacked =

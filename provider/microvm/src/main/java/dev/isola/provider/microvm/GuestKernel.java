@@ -63,7 +63,7 @@ public record GuestKernel(Path image, Path modules) {
       return Optional.empty();
     }
     Path modules = boot.resolveSibling("lib/modules").resolve(name.substring(PREFIX.length()));
-    return Files.isRegularFile(image) && Files.isRegularFile(modules.resolve("modules.dep"))
+    return Files.isRegularFile(image) && Files.isRegularFile(modules.resolve("modules.order"))
         ? Optional.of(new GuestKernel(image, modules))
         : Optional.empty();
   }

@@ -440,7 +440,7 @@ final class QemuBooter implements Booter {
             paths.of(files.controlSocket()),
             memory.map(paths::of),
             false,
-            Optional.of(STATE_DESCRIPTOR),
+            true,
             users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty());
     List<String> words = new ArrayList<>();
     if (users.hasRange()) {
@@ -450,9 +450,14 @@ final class QemuBooter implements Booter {
     }
     words.addAll(arguments.words());
     plan.run(words);
+    AgentProcess process;
     try (Launcher.Session session = launcher.open(id)) {
-      return session.boot(id, plan.encode(), left(deadline));
+      process = session.boot(id, plan.encode(), left(deadline));
     }
+    try (Qmp qmp = Qmp.connect(files.controlSocket(), left(deadline))) {
+      qmp.load(STATE_DESCRIPTOR, memory.isEmpty(), left(deadline));
+    }
+    return process;
   }
 
   @Override
