@@ -418,6 +418,9 @@ final class QemuBooter implements Booter {
     MachineFolder files = MachineFolder.of(folder);
     files.removeSockets(folder.socket());
     SandboxUserIds users = SandboxUserIds.of(context.instance(), id);
+    if (users.hasRange()) { // QEMU opens it again for writing when the state is loaded
+      Files.setAttribute(files.scratchDisk(), "unix:uid", Math.toIntExact(users.firstId()));
+    }
     HostPaths paths = new HostPaths(context.dataFolder(), folder.path(), users.hasRange());
     BootFiles.Boot boot = bootFiles.files();
     LaunchPlan plan = new LaunchPlan();
