@@ -152,6 +152,13 @@ static bool write_text(const char *path, const char *text)
     return ok;
 }
 
+/* A kernel that has failed must end the machine: its locks stay locked, so that commands would hang. */
+static void end_on_kernel_failure(void)
+{
+    if (!write_text("/proc/sys/kernel/panic", "-1") || !write_text("/proc/sys/kernel/panic_on_oops", "1"))
+        failed("set the reaction to a kernel failure", strerror(errno));
+}
+
 static void limit_threads(struct fields record)
 {
     char number[24];
@@ -177,6 +184,7 @@ struct init_result init_run(struct boot *boot)
     const char *problem = init_root_begin();
     open_console(); /* which the kernel may not have been able to do without /dev */
     require(problem);
+    end_on_kernel_failure();
     load_modules();
     find_channel();
     struct init_result result = await_record(boot);
