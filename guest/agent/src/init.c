@@ -110,7 +110,8 @@ static void find_channel(void)
     close(fd);
     line[length] = 0;
     if (!init_parse_channel(line, &channel))
-        failed("find the channel", "the kernel's command line needs isola.channel=port:NAME or isola.channel=vsock:PORT");
+        failed("find the channel",
+               "the kernel's command line needs isola.channel=port:NAME or isola.channel=vsock:PORT");
 }
 
 /* The port appears some time after its driver is loaded. */
@@ -171,7 +172,8 @@ static void start_network(struct fields record)
 {
     struct init_network network;
     char *text = fields_text(record, T_NETWORK);
-    if (text && !init_parse_network(text, &network)) failed("set up the network", "NETWORK is not ADDRESS/PREFIX GATEWAY");
+    if (text && !init_parse_network(text, &network))
+        failed("set up the network", "NETWORK is not ADDRESS/PREFIX GATEWAY");
     if (!init_network_up(text ? &network : NULL)) failed("set up the network", strerror(errno));
     free(text);
 }

@@ -28,18 +28,19 @@ static void channel_is_found_among_other_words(void)
 
 static void invalid_channel_is_rejected(void)
 {
-    static const char *const lines[] = {"",
-                                        "quiet",
-                                        "isola.channel=",
-                                        "isola.channel=port:",
-                                        "isola.channel=tcp:1",
-                                        "isola.channel=vsock:",
-                                        "isola.channel=vsock:-1",
-                                        "isola.channel=vsock:4294967295",
-                                        "isola.channel=vsock:99999999999999999999",
-                                        "xisola.channel=port:a",
-                                        "isola.channelport:a",
-                                        "isola.channel=port:0123456789012345678901234567890123456789012345678901234567890"};
+    static const char *const lines[] = {
+        "",
+        "quiet",
+        "isola.channel=",
+        "isola.channel=port:",
+        "isola.channel=tcp:1",
+        "isola.channel=vsock:",
+        "isola.channel=vsock:-1",
+        "isola.channel=vsock:4294967295",
+        "isola.channel=vsock:99999999999999999999",
+        "xisola.channel=port:a",
+        "isola.channelport:a",
+        "isola.channel=port:0123456789012345678901234567890123456789012345678901234567890"};
     struct init_channel c;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) CHECK(!init_parse_channel(lines[i], &c));
 }
