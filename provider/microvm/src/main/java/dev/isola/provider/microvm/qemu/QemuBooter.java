@@ -142,7 +142,7 @@ final class QemuBooter implements Booter {
     this.orphans = new OrphanedCgroups(context, groups);
     this.agent = InstalledProgram.agent(programs);
     this.launcher = new Launcher(LauncherBinary.in(programs), programs);
-    this.bootFiles = new BootFiles(data.resolve("boot"), config, agent);
+    this.bootFiles = new BootFiles(data.resolve("boot"), config, context.sharedFolder(), agent);
     this.rootDisks = new RootDisks(data.resolve("disks"));
     this.scratchDisks = new ScratchDisks(data.resolve("empty"));
     this.machines = new TemporaryMachines(data.resolve("run"));
@@ -212,7 +212,7 @@ final class QemuBooter implements Booter {
             program.isPresent(),
             program.map(found -> "version " + found.version()).orElse("not installed"),
             program.isPresent() ? "" : QemuProgram.REMEDY));
-    Optional<GuestKernel> kernel = GuestKernel.find(config);
+    Optional<GuestKernel> kernel = GuestKernel.find(config, context.sharedFolder());
     all.add(
         new Prerequisite(
             "guest kernel",
@@ -261,7 +261,7 @@ final class QemuBooter implements Booter {
     if (program.isEmpty()) {
       return new Health.Unhealthy(QemuProgram.name() + " is not installed", QemuProgram.REMEDY);
     }
-    if (GuestKernel.find(config).isEmpty()) {
+    if (GuestKernel.find(config, context.sharedFolder()).isEmpty()) {
       return new Health.Unhealthy(GuestKernel.missingReason(config), GuestKernel.REMEDY);
     }
     for (String name : List.of(RootDisks.PROGRAM, "mkfs.ext4", "unshare")) {
@@ -379,8 +379,7 @@ final class QemuBooter implements Booter {
   }
 
   /** Starts the machine of a sandbox from its template. */
-  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline)
-      throws IOException {
+  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline) throws IOException {
     MachineFolder files = MachineFolder.of(folder);
     Machine machine = files.readMachine();
     Path root = rootDisks.of(images.require(machine.image()));
