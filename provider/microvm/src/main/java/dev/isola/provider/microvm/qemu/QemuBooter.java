@@ -16,6 +16,7 @@ import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.BootRecord;
+import dev.isola.link.ChangeTracking;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.VirtioPortConnector;
 import dev.isola.link.local.AgentProcess;
@@ -44,6 +45,7 @@ import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -65,6 +67,7 @@ import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -101,9 +104,15 @@ final class QemuBooter implements Booter {
           UsageReporting.class,
           Renewing.class,
           Pausing.class,
+          Snapshotting.class,
           MemoryForking.class);
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+  /** Where the agent mounts the changed files and the image. */
+  private static final String UPPER = "/.isola/layer/upper";
+
+  private static final String IMAGE = "/.isola/image";
 
   /** A descriptor that the launcher assigns. */
   private static final int STATE_DESCRIPTOR = 3;
@@ -552,6 +561,22 @@ final class QemuBooter implements Booter {
     return groups.group(context.instance(), id).outOfMemoryKills() > 0
         ? Optional.of(new Exit.OutOfMemory())
         : Optional.empty();
+  }
+
+  /** All files are in the overlay, so that its upper layer has every change. */
+  @Override
+  public Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
+    try {
+      return images
+          .find(MachineFolder.of(folder).readMachine().image())
+          .map(
+              image ->
+                  new ChangeTracking(
+                      Optional.of(new ChangeTracking.OverlayDiff(UPPER, IMAGE, image.digest())),
+                      List.of()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override
