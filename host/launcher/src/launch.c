@@ -48,6 +48,7 @@
  *    environment NAME=VALUE            add to the environment of the program
  *    loose                             processes outlive the agent; the answer says "namespaces=none"
  *    restored FILE                     the program exits once the sandbox runs, with the pid of its first process in FILE
+ *    machine FILE                      the program is a virtual machine, which runs once it has created the socket FILE
  *    kept FILE LINE                    keep the cgroups as long as FILE contains LINE, the mark of a stopped sandbox;
  *                                      see cgroup_cleanup.h
  *    enter                             become root of the user namespace created by `users`, or of one without the

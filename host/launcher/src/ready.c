@@ -17,7 +17,7 @@
 #include "cgroups.h"
 #include "process_signal.h"
 
-enum { ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000 };
+enum { ABANDON_ROUNDS = 200, ABANDON_PAUSE_US = 10000, SOCKET_PAUSE_MS = 2 };
 
 unsigned long long start_time(pid_t pid)
 {
@@ -75,12 +75,18 @@ static int abandon(const struct plan *plan, pid_t child)
     return 1;
 }
 
+/* Returns the file that a step names; NULL if the plan does not have the step. */
+static const char *file_of(const struct plan *plan, const char *verb)
+{
+    for (int i = 0; i < plan->count; i++)
+        if (strcmp(plan->steps[i].words[0], verb) == 0) return plan->steps[i].words[1];
+    return NULL;
+}
+
 /* Returns the file that will contain the pid of a sandbox which is restored instead of booted; NULL for a boot. */
 static const char *pid_file(const struct plan *plan)
 {
-    for (int i = 0; i < plan->count; i++)
-        if (strcmp(plan->steps[i].words[0], "restored") == 0) return plan->steps[i].words[1];
-    return NULL;
+    return file_of(plan, "restored");
 }
 
 static int print_ready(const struct plan *plan, pid_t pid)
@@ -113,9 +119,11 @@ int ready_await(int report, int errors, const struct plan *plan, pid_t child)
     size_t length = 0;
     /* The last descriptor is the client's connection: it reports an error when the client has gone. */
     int exited = pid_file(plan) ? (int)syscall(SYS_pidfd_open, child, 0) : -1;
+    const char *socket = file_of(plan, "machine");
     struct pollfd watched[4] = {{report, POLLIN, 0}, {errors, POLLIN, 0}, {1, 0, 0}, {exited, POLLIN, 0}};
     while (watched[0].fd >= 0 || watched[1].fd >= 0) {
-        if (poll(watched, 4, -1) < 0 && errno != EINTR) break;
+        if (poll(watched, 4, socket ? SOCKET_PAUSE_MS : -1) < 0 && errno != EINTR) break;
+        if (socket && access(socket, F_OK) == 0) return print_ready(plan, child);
         if (watched[2].revents & (POLLERR | POLLHUP)) return abandon(plan, child);
         if (watched[1].fd >= 0 && watched[1].revents) {
             char more[256];

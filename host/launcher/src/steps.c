@@ -348,7 +348,8 @@ static void take_step(struct plan *plan, struct step *s)
         const char *problem = merge_fill(s, users_map);
         errno = 0;
         if (problem) fail("cannot copy %s: %s", s->words[4], problem);
-    } else if (is_step(s, "loose", 0) || is_step(s, "kept", 2) || is_step(s, "restored", 1)) {
+    } else if (is_step(s, "loose", 0) || is_step(s, "kept", 2) || is_step(s, "restored", 1)
+               || is_step(s, "machine", 1)) {
         /* handled in ready.c and cgroup_cleanup.c */
     } else if (is_step(s, "join", 1)) {
         users_join(s->words[1]);

@@ -61,10 +61,8 @@ public final class BootRecord {
     if (length < 0 || Wire.getInt(encoded, 0) != length) {
       throw new IllegalArgumentException("not a boot record");
     }
-    long nanos =
-        Math.addExact(
-            Math.multiplyExact(createdAt.getEpochSecond(), 1_000_000_000L), createdAt.getNano());
-    byte[] added = new WireFieldsBuilder().add(FieldTag.DISK_SINCE_NS, nanos).payload();
+    byte[] added =
+        new WireFieldsBuilder().add(FieldTag.DISK_SINCE_NS, Timestamps.nanos(createdAt)).payload();
     byte[] combined = Arrays.copyOf(encoded, encoded.length + added.length);
     System.arraycopy(added, 0, combined, encoded.length, added.length);
     Wire.putInt(combined, 0, length + added.length);
@@ -251,6 +249,55 @@ public final class BootRecord {
       Wire.putLong(value, 1, soft);
       Wire.putLong(value, 9, hard);
       fields.add(FieldTag.RLIMIT, value);
+      return this;
+    }
+
+    /** Sets the host name of a virtual machine. */
+    public Builder hostName(String name) {
+      fields.add(FieldTag.HOST_NAME, name);
+      return this;
+    }
+
+    /** Sets the clock of a virtual machine. */
+    public Builder time(Instant now) {
+      fields.add(FieldTag.TIME_NS, Timestamps.nanos(now));
+      return this;
+    }
+
+    /**
+     * Sets the bytes from which the random number generator of a virtual machine is seeded.
+     *
+     * @throws IllegalArgumentException when the seed does not have 32 bytes
+     */
+    public Builder seed(byte[] random) {
+      if (random.length != Wire.NONCE_SIZE) {
+        throw new IllegalArgumentException("a seed must have 32 bytes, but has " + random.length);
+      }
+      fields.add(FieldTag.NONCE, random);
+      return this;
+    }
+
+    /** Sets up {@code eth0} of a virtual machine: {@code ADDRESS/PREFIX GATEWAY}. */
+    public Builder network(String address) {
+      fields.add(FieldTag.NETWORK, address);
+      return this;
+    }
+
+    /** Sets the content of {@code /etc/resolv.conf} of a virtual machine. */
+    public Builder resolvConf(String content) {
+      fields.add(FieldTag.RESOLV_CONF, content);
+      return this;
+    }
+
+    /** Limits how many threads the kernel of a virtual machine allows. */
+    public Builder threadLimit(long count) {
+      fields.add(FieldTag.THREAD_LIMIT, count);
+      return this;
+    }
+
+    /** Adds a file system in memory to a virtual machine. */
+    public Builder tmpfs(String path, long bytes) {
+      fields.add(FieldTag.TMPFS, path + " " + bytes);
       return this;
     }
 

@@ -104,6 +104,11 @@ final class FieldTag {
   static final int PROCESS_LIMIT = 120;
   static final int PROCESSORS = 121;
   static final int SUDO = 122;
+  static final int HOST_NAME = 123;
+  static final int NETWORK = 124;
+  static final int RESOLV_CONF = 125;
+  static final int THREAD_LIMIT = 126;
+  static final int TMPFS = 127;
 
   private FieldTag() {}
 }

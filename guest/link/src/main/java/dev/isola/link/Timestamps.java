@@ -11,4 +11,13 @@ final class Timestamps {
   static Instant instant(long nanos) {
     return Instant.ofEpochSecond(Math.floorDiv(nanos, SECOND), Math.floorMod(nanos, SECOND));
   }
+
+  /**
+   * Returns the nanoseconds.
+   *
+   * @throws ArithmeticException for an instant after the year 2262
+   */
+  static long nanos(Instant instant) {
+    return Math.addExact(Math.multiplyExact(instant.getEpochSecond(), SECOND), instant.getNano());
+  }
 }

@@ -15,6 +15,7 @@ import java.nio.channels.ByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,6 +79,32 @@ class LinkComponentsTest {
     assertThat(fields.bytes(FieldTag.RLIMIT)).hasSize(17).startsWith(7, 0, 0, 0, 0, 0, 0, 0, 100);
     assertThat(record.toString()).contains("***");
     assertThatThrownBy(() -> BootRecord.builder(new SandboxId("abc"), Secret.of("short")))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void bootRecordOfMachineHasItsClockNetworkAndSeed() {
+    byte[] seed = new byte[32];
+    seed[31] = 7;
+    BootRecord.Builder builder =
+        BootRecord.builder(new SandboxId("abc"), BootRecord.newSecret())
+            .hostName("box")
+            .time(Instant.ofEpochSecond(1_800_000_000L, 5))
+            .seed(seed)
+            .network("10.0.2.15/24 10.0.2.2")
+            .resolvConf("nameserver 10.0.2.3\n")
+            .threadLimit(300)
+            .tmpfs("/tmp", 4096)
+            .tmpfs("/a b", 1);
+    WireFields fields = WireFields.parse(builder.build().encode(), 4);
+    assertThat(fields.text(FieldTag.HOST_NAME)).isEqualTo("box");
+    assertThat(fields.number(FieldTag.TIME_NS)).isEqualTo(1_800_000_000_000_000_005L);
+    assertThat(fields.bytes(FieldTag.NONCE)).isEqualTo(seed);
+    assertThat(fields.text(FieldTag.NETWORK)).isEqualTo("10.0.2.15/24 10.0.2.2");
+    assertThat(fields.text(FieldTag.RESOLV_CONF)).isEqualTo("nameserver 10.0.2.3\n");
+    assertThat(fields.number(FieldTag.THREAD_LIMIT)).isEqualTo(300);
+    assertThat(fields.texts(FieldTag.TMPFS)).containsExactly("/tmp 4096", "/a b 1");
+    assertThatThrownBy(() -> builder.seed(new byte[31]))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

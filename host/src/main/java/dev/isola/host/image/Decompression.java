@@ -14,10 +14,10 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * Decompresses archives. Detects the format by magic number, not by file name. Gzip is decompressed
+ * Decompresses archives and kernels. Detects the format by magic number, not by file name. Gzip is decompressed
  * by the JDK, other formats by external programs.
  */
-final class Decompression {
+public final class Decompression {
   private static final int MAX_MAGIC_LENGTH = 6;
 
   private Decompression() {}
@@ -25,7 +25,7 @@ final class Decompression {
   /**
    * Returns the decompressed content of {@code in}, or {@code in} itself if it is not compressed.
    */
-  static InputStream of(InputStream in) throws IOException {
+  public static InputStream of(InputStream in) throws IOException {
     BufferedInputStream peeked = new BufferedInputStream(in, 1 << 16);
     peeked.mark(MAX_MAGIC_LENGTH);
     byte[] magic = peeked.readNBytes(MAX_MAGIC_LENGTH);
@@ -38,6 +38,9 @@ final class Decompression {
     }
     if (begins(magic, 0xfd, '7', 'z', 'X', 'Z', 0)) {
       return new DecompressorProgram(List.of("xz", "-dcq", "--memlimit=1GiB"), "xz-utils", peeked);
+    }
+    if (begins(magic, 0x02, 0x21, 0x4c, 0x18)) {
+      return new DecompressorProgram(List.of("lz4", "-dcq"), "lz4", peeked);
     }
     if (begins(magic, 'B', 'Z', 'h')) {
       return new DecompressorProgram(List.of("bzip2", "-dcq"), "bzip2", peeked);

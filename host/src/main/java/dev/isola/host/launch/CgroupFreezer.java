@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.time.Duration;
 
 /** Freezes a sandbox through its control group. */
-record CgroupFreezer(ControlGroup group, Duration timeout) implements SandboxFreezer {
+public record CgroupFreezer(ControlGroup group, Duration timeout) implements SandboxFreezer {
   @Override
   public void freeze() throws IOException {
     group.freeze(timeout);

@@ -21,7 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * A cache of empty file system images, one per requested size. The launcher copies them, which
  * takes less than a millisecond; creating one takes twenty.
  */
-final class DiskImageCache {
+public final class DiskImageCache {
   /** The number of images to keep. */
   private static final int MAX_IMAGES = 32;
 
@@ -35,12 +35,12 @@ final class DiskImageCache {
   /**
    * @param folder the folder of the cache
    */
-  DiskImageCache(Path folder) {
+  public DiskImageCache(Path folder) {
     this.folder = folder;
   }
 
   /** Returns the image of a size, creating it if necessary. */
-  Path of(DiskSize size) throws IOException {
+  public Path of(DiskSize size) throws IOException {
     Path image = folder.resolve(size.name());
     return Files.exists(image) ? image : make(size, image);
   }

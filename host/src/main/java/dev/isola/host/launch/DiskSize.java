@@ -11,7 +11,7 @@ import java.util.List;
  * @param journal whether it has a journal; needed for volumes, which survive a crash of the host,
  *     but not for sandboxes
  */
-record DiskSize(long megabytes, boolean journal) {
+public record DiskSize(long megabytes, boolean journal) {
   private static final long MEGABYTE = 1 << 20;
   private static final long BYTES_PER_INODE = 16 << 10;
   private static final long MIN_INODES = 4096;
@@ -27,7 +27,7 @@ record DiskSize(long megabytes, boolean journal) {
   /** A smaller file system has no room for a journal. */
   private static final long MIN_WITH_JOURNAL = 16;
 
-  DiskSize {
+  public DiskSize {
     journal &= megabytes >= MIN_WITH_JOURNAL;
   }
 

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * starting a program. It exits with this process and is restarted on demand. If sandboxes it booted
  * are still running, a detached process waits for them to end and removes their control groups.
  */
-final class Launcher implements AutoCloseable {
+public final class Launcher implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final int MAX_ANSWER_LENGTH = 2048;
   private static final String PREFIX = "launch-";
@@ -51,12 +51,12 @@ final class Launcher implements AutoCloseable {
   /**
    * @param folder the folder of its socket
    */
-  Launcher(InstalledProgram program, Path folder) {
+  public Launcher(InstalledProgram program, Path folder) {
     this.program = program;
     this.folder = folder;
   }
 
-  Path path() {
+  public Path path() {
     return program.path();
   }
 
@@ -78,7 +78,7 @@ final class Launcher implements AutoCloseable {
   }
 
   /** Starts the process that will boot a sandbox. */
-  Session open(SandboxId id) {
+  public Session open(SandboxId id) {
     try {
       return open();
     } catch (IOException e) {
@@ -87,7 +87,7 @@ final class Launcher implements AutoCloseable {
   }
 
   /** Starts the launcher unless it is running. */
-  void ensureRunning() throws IOException {
+  public void ensureRunning() throws IOException {
     Instance current = instance;
     if (current == null || !current.process().isAlive()) {
       start(current);
@@ -170,7 +170,7 @@ final class Launcher implements AutoCloseable {
   }
 
   /** A process that waits for a plan. */
-  static final class Session implements AutoCloseable {
+  public static final class Session implements AutoCloseable {
     private final AgentChannel channel;
 
     private Session(AgentChannel channel) {
@@ -205,7 +205,7 @@ final class Launcher implements AutoCloseable {
     }
 
     /** Boots a sandbox and returns its agent once that is listening. */
-    AgentProcess boot(SandboxId id, byte[] plan, Duration timeout) {
+    public AgentProcess boot(SandboxId id, byte[] plan, Duration timeout) {
       try {
         return AgentStarter.parse(execute(plan, timeout), id);
       } catch (SocketTimeoutException e) {

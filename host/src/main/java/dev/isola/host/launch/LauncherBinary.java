@@ -21,7 +21,7 @@ public final class LauncherBinary {
   }
 
   /** Returns the launcher in {@code folder}, which is installed on first use. */
-  static InstalledProgram in(Path folder) {
+  public static InstalledProgram in(Path folder) {
     return new InstalledProgram(PROGRAM, folder);
   }
 }
