@@ -19,15 +19,6 @@ public non-sealed interface AgentAcceptor extends AgentEndpoint {
    */
   void reclaim() throws IOException;
 
-  /**
-   * Stops accepting: an agent that hangs up cannot dial until {@link #resume}. The open connection
-   * stays.
-   */
-  void suspend() throws IOException;
-
-  /** Accepts connections again after {@link #suspend}. */
-  void resume() throws IOException;
-
   /** Returns whether the agent's process exists, so that it is worth waiting for. */
   boolean isAgentAlive();
 }

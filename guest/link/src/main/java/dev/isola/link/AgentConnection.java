@@ -3,6 +3,7 @@ package dev.isola.link;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.SandboxException;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -286,6 +287,9 @@ final class AgentConnection implements AutoCloseable {
       while (!isClosed()) {
         Frame frame = frames.next();
         lastReceived = System.nanoTime();
+        if (frame.type() == Wire.CHALLENGE && !channel.isConnectionOriented()) {
+          throw new EOFException("the agent ended the connection"); // it cannot close the channel
+        }
         take(frame);
       }
     } catch (ProtocolViolation e) {

@@ -161,17 +161,15 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   }
 
   /**
-   * Freezes all commands and makes the agent hang up, so that a runtime can save the sandbox. The
-   * agent must dial.
+   * Freezes all commands and makes the agent hang up, so that a runtime can save the sandbox.
    *
-   * @param timeout when the agent continues the commands by itself, in case the server dies
+   * @param timeout when the agent continues the commands by itself, in case the server dies; the
+   *     init of a virtual machine does not
    * @throws dev.isola.spi.error.Conflict if a file operation does not end in time
+   * @throws dev.isola.spi.error.Unsupported if the agent cannot know whether it is a copy
    */
   public SandboxHold hold(Duration timeout) {
-    if (!(client.endpoint() instanceof AgentAcceptor acceptor)) {
-      throw new IllegalStateException("the agent of sandbox " + id() + " listens");
-    }
-    return SandboxHold.begin(client, acceptor, timeout);
+    return SandboxHold.begin(client, client.endpoint(), timeout);
   }
 
   /** Continues the commands of a sandbox that was restored from a saved one. */

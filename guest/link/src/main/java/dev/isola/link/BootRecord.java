@@ -57,12 +57,31 @@ public final class BootRecord {
    * @throws IllegalArgumentException when {@code encoded} is not a boot record
    */
   public static byte[] forRestart(byte[] encoded, Instant createdAt) {
+    return append(
+        encoded, new WireFieldsBuilder().add(FieldTag.DISK_SINCE_NS, Timestamps.nanos(createdAt)));
+  }
+
+  /**
+   * Returns a record to boot or restart a virtual machine with {@code encoded}, which has neither a
+   * time nor a seed.
+   *
+   * @param seed 32 random bytes
+   * @throws IllegalArgumentException when {@code encoded} is not a boot record
+   */
+  public static byte[] forMachine(byte[] encoded, Instant now, byte[] seed) {
+    return append(
+        encoded,
+        new WireFieldsBuilder()
+            .add(FieldTag.TIME_NS, Timestamps.nanos(now))
+            .add(FieldTag.NONCE, seed));
+  }
+
+  private static byte[] append(byte[] encoded, WireFieldsBuilder fields) {
     int length = encoded.length - 4;
     if (length < 0 || Wire.getInt(encoded, 0) != length) {
       throw new IllegalArgumentException("not a boot record");
     }
-    byte[] added =
-        new WireFieldsBuilder().add(FieldTag.DISK_SINCE_NS, Timestamps.nanos(createdAt)).payload();
+    byte[] added = fields.payload();
     byte[] combined = Arrays.copyOf(encoded, encoded.length + added.length);
     System.arraycopy(added, 0, combined, encoded.length, added.length);
     Wire.putInt(combined, 0, length + added.length);

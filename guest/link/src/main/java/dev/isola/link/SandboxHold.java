@@ -9,23 +9,23 @@ import java.time.Duration;
 /**
  * A sandbox that is held while its runtime saves it: its commands are frozen and its agent is not
  * connected. Calls that come in meanwhile wait. If the server dies, the agent continues the
- * commands when the timeout has passed.
+ * commands when the timeout has passed; in a virtual machine, when a server releases them.
  */
 public final class SandboxHold implements AutoCloseable {
   private final AgentClient client;
-  private final AgentAcceptor acceptor;
+  private final AgentEndpoint endpoint;
   private boolean released;
 
-  private SandboxHold(AgentClient client, AgentAcceptor acceptor) {
+  private SandboxHold(AgentClient client, AgentEndpoint endpoint) {
     this.client = client;
-    this.acceptor = acceptor;
+    this.endpoint = endpoint;
   }
 
-  static SandboxHold begin(AgentClient client, AgentAcceptor acceptor, Duration timeout) {
-    SandboxHold hold = new SandboxHold(client, acceptor);
+  static SandboxHold begin(AgentClient client, AgentEndpoint endpoint, Duration timeout) {
+    SandboxHold hold = new SandboxHold(client, endpoint);
     AgentConnection connection = client.beginHold(timeout);
     try {
-      acceptor.suspend();
+      endpoint.suspend();
       WireFieldsBuilder request =
           new WireFieldsBuilder(AgentOperation.HOLD).add(FieldTag.TIMEOUT_MS, timeout.toMillis());
       connection.expectHangUp();
@@ -52,7 +52,7 @@ public final class SandboxHold implements AutoCloseable {
     try {
       release();
     } catch (SandboxException notHeld) {
-      // The agent releases it when the timeout has passed.
+      // An agent that holds it does so until the timeout has passed, or a server releases it.
     }
   }
 
@@ -64,7 +64,7 @@ public final class SandboxHold implements AutoCloseable {
   public KernelEvidence release() {
     released = true;
     try {
-      acceptor.resume();
+      endpoint.resume();
       return HeldAgent.release(client); // before the calls that wait
     } catch (IOException e) {
       throw CloseReason.unreachable(client.id(), String.valueOf(e.getMessage()));

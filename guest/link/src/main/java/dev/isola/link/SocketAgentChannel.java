@@ -6,15 +6,20 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 
-/** A channel to an agent over a connected socket. */
-record SocketAgentChannel(SocketChannel channel) implements AgentChannel {
+/**
+ * A channel to an agent over a connected socket.
+ *
+ * @param isConnectionOriented false when the socket leads to a virtio port
+ */
+record SocketAgentChannel(SocketChannel channel, boolean isConnectionOriented)
+    implements AgentChannel {
   /** Large enough for whole frames; the kernel caps it. */
   private static final int SEND_BUFFER = 4 << 20;
 
   /** Returns a channel over a connected socket. */
   static SocketAgentChannel of(SocketChannel channel) throws IOException {
     channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER);
-    return new SocketAgentChannel(channel);
+    return new SocketAgentChannel(channel, true);
   }
 
   @Override
@@ -32,11 +37,6 @@ record SocketAgentChannel(SocketChannel channel) implements AgentChannel {
   @Override
   public long transfer(FileChannel source, long position, int count) throws IOException {
     return source.transferTo(position, count, channel);
-  }
-
-  @Override
-  public boolean isConnectionOriented() {
-    return true;
   }
 
   @Override

@@ -56,12 +56,17 @@ public final class UnixSocketConnector implements AgentConnector {
 
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
+    return SocketAgentChannel.of(connect(timeout));
+  }
+
+  /** Connects as {@link #open} does. */
+  SocketChannel connect(Duration timeout) throws IOException {
     long deadline = System.nanoTime() + timeout.toNanos();
     while (true) {
       SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
       try {
         channel.connect(UnixDomainSocketAddress.of(path));
-        return SocketAgentChannel.of(channel);
+        return channel;
       } catch (ConnectException e) {
         channel.close();
         throw new AgentAbsentException("no agent listens on " + path, e);

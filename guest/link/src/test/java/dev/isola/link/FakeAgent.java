@@ -66,6 +66,11 @@ final class FakeAgent implements AutoCloseable {
     return new UnixSocketConnector(path);
   }
 
+  /** Returns a connector for a script that behaves like the init of a virtual machine. */
+  VirtioPortConnector port() {
+    return new VirtioPortConnector(path);
+  }
+
   AgentClient client(LinkTimeouts options) {
     return new AgentClient(ID, connector(), secret, options);
   }

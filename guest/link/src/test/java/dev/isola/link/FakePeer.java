@@ -155,7 +155,16 @@ final class FakePeer {
     return new Frame(header[4] & 0xff, Wire.getInt(header, 5), bytes(Wire.getInt(header, 0)));
   }
 
-  private byte[] bytes(int count) throws IOException {
+  /** Reads what a server sends first on a virtio port. */
+  void awaitReset() throws IOException {
+    byte[] expected = new byte[Wire.HEADER];
+    Arrays.fill(expected, (byte) 0xff);
+    if (!Arrays.equals(bytes(Wire.HEADER), expected)) {
+      throw new AssertionError("the server did not start with a reset");
+    }
+  }
+
+  byte[] bytes(int count) throws IOException {
     ByteBuffer buffer = ByteBuffer.allocate(count);
     while (buffer.hasRemaining()) {
       if (channel.read(buffer) < 0) {

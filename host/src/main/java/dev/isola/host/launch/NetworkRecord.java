@@ -13,18 +13,18 @@ import java.util.Optional;
  * The network of a sandbox, recorded in its folder: it is needed at each boot and on destroy,
  * possibly by a process that never had its spec.
  */
-record NetworkRecord(NetworkMode mode, int bandwidthMbps) {
-  static NetworkRecord of(SandboxSpec spec) {
+public record NetworkRecord(NetworkMode mode, int bandwidthMbps) {
+  public static NetworkRecord of(SandboxSpec spec) {
     return new NetworkRecord(
         spec.network().mode().orElse(NetworkMode.NONE), spec.limits().bandwidthMbps());
   }
 
-  void write(SandboxFolder folder) throws IOException {
+  public void write(SandboxFolder folder) throws IOException {
     Files.write(file(folder), List.of(mode.name(), Integer.toString(bandwidthMbps)));
   }
 
   /** Returns the record; empty if the boot of the sandbox did not get that far. */
-  static Optional<NetworkRecord> read(SandboxFolder folder) throws IOException {
+  public static Optional<NetworkRecord> read(SandboxFolder folder) throws IOException {
     if (!Files.exists(file(folder))) {
       return Optional.empty();
     }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * host's control groups. Each process of an installation sweeps once, when it boots its first
  * sandbox.
  */
-final class OrphanedCgroups {
+public final class OrphanedCgroups {
   /** Groups of a sandbox that is being created are younger. */
   private static final Duration AGE = Duration.ofMinutes(1);
 
@@ -27,13 +27,13 @@ final class OrphanedCgroups {
   private final ControlGroups groups;
   private final AtomicBoolean swept = new AtomicBoolean();
 
-  OrphanedCgroups(ProviderContext context, ControlGroups groups) {
+  public OrphanedCgroups(ProviderContext context, ControlGroups groups) {
     this.context = context;
     this.groups = groups;
   }
 
   /** Sweeps in the background on the first call. */
-  void sweepOnce() {
+  public void sweepOnce() {
     if (swept.compareAndSet(false, true)) {
       Thread.ofVirtual().name("isola-orphaned-groups").start(() -> sweep(AGE));
     }

@@ -1,0 +1,148 @@
+package dev.isola.link;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * Connects to the init of a virtual machine through one of its virtio ports, whose other end is a
+ * unix socket of the machine monitor. The port transfers bytes only, so each side may miss that the
+ * other one has gone and come back.
+ */
+public final class VirtioPortConnector implements AgentConnector {
+  /** What an init sends while it waits for its boot record. */
+  static final String WAITING = "isola-waiting-1\n";
+
+  /** Ends the connection that the agent may believe to have; see PROTOCOL.md. */
+  private static final byte[] RESET = new byte[Wire.HEADER];
+
+  /** More than the interval at which an agent repeats its CHALLENGE. */
+  private static final Duration SILENCE = Duration.ofSeconds(2);
+
+  private static final int PIECE = 4096;
+  private static final int READ_MAX = 1 << 20;
+
+  static {
+    Arrays.fill(RESET, (byte) 0xff);
+  }
+
+  private final UnixSocketConnector socket;
+
+  /**
+   * Creates a connector.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest when the path is too long for a socket
+   */
+  public VirtioPortConnector(Path socket) {
+    this.socket = new UnixSocketConnector(socket);
+  }
+
+  /**
+   * Waits until the init of the machine waits for its boot record, and hangs up: the machine can be
+   * saved then, and its copies can be given records.
+   *
+   * @throws IOException if that takes too long, or the machine ends
+   */
+  public void awaitWaiting(Duration timeout) throws IOException {
+    try (SocketChannel channel = socket.connect(timeout)) {
+      awaitText(channel, WAITING, timeout);
+    }
+  }
+
+  /**
+   * Gives the init of the machine its boot record, and waits until the machine is set up.
+   *
+   * @param record an encoded {@link BootRecord}
+   * @throws IOException if that takes too long, or the machine ends
+   */
+  public void boot(byte[] record, Duration timeout) throws IOException {
+    try (SocketChannel channel = socket.connect(timeout)) {
+      write(channel, record);
+      awaitText(channel, Wire.MAGIC_TEXT, timeout); // the first field of a CHALLENGE
+    }
+  }
+
+  /** Connects, repeatedly if the agent is silent, since it may have missed the end of a frame. */
+  @Override
+  public AgentChannel open(Duration timeout) throws IOException {
+    long deadline = System.nanoTime() + timeout.toNanos();
+    while (true) {
+      Duration left = Duration.ofNanos(deadline - System.nanoTime());
+      SocketChannel channel = socket.connect(left);
+      boolean answered = false;
+      try {
+        write(channel, RESET);
+        answered = awaitBytes(channel, left.compareTo(SILENCE) < 0 ? left : SILENCE);
+        if (answered) {
+          return new SocketAgentChannel(channel, false);
+        }
+      } finally {
+        if (!answered) {
+          channel.close();
+        }
+      }
+      if (System.nanoTime() - deadline >= 0) {
+        throw new SocketTimeoutException(
+            "the agent was silent on " + socket + " for " + timeout.toMillis() + " ms");
+      }
+    }
+  }
+
+  private static void write(SocketChannel channel, byte[] bytes) throws IOException {
+    ByteBuffer source = ByteBuffer.wrap(bytes);
+    while (source.hasRemaining()) {
+      channel.write(source);
+    }
+  }
+
+  /** Reads up to a text that the init sends, whatever comes before it. */
+  private void awaitText(SocketChannel channel, String text, Duration timeout) throws IOException {
+    long deadline = System.nanoTime() + timeout.toNanos();
+    ByteBuffer piece = ByteBuffer.allocate(PIECE);
+    String seen = "";
+    for (int total = 0; total < READ_MAX; total += piece.position()) {
+      if (!awaitBytes(channel, Duration.ofNanos(deadline - System.nanoTime()))) {
+        throw new SocketTimeoutException(
+            "the init of the machine was not ready on "
+                + socket
+                + " within "
+                + timeout.toMillis()
+                + " ms");
+      }
+      if (channel.read(piece.clear()) < 0) {
+        throw new EOFException("the machine at " + socket + " ended");
+      }
+      seen += new String(piece.array(), 0, piece.position(), ISO_8859_1);
+      if (seen.contains(text)) {
+        return;
+      }
+      seen = seen.substring(Math.max(0, seen.length() - text.length()));
+    }
+    throw new IOException("the init of the machine sent something else on " + socket);
+  }
+
+  /** Returns whether bytes, or the end of the channel, arrive in time. */
+  private static boolean awaitBytes(SocketChannel channel, Duration timeout) throws IOException {
+    channel.configureBlocking(false);
+    try (Selector selector = Selector.open()) {
+      SelectionKey unused = channel.register(selector, SelectionKey.OP_READ);
+      return unused.isValid() && selector.select(Math.max(1, timeout.toMillis())) > 0;
+    } finally {
+      channel.configureBlocking(true);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "virtio port at " + socket;
+  }
+}

@@ -1,0 +1,127 @@
+package dev.isola.link;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.spi.SandboxId;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A server at the host's end of a virtio port, with a fake agent at the other end. */
+@Timeout(30)
+class VirtioPortConnectorTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final byte[] WAITING = VirtioPortConnector.WAITING.getBytes(UTF_8);
+
+  private static void handshake(FakePeer peer) throws IOException {
+    peer.awaitReset();
+    peer.raw(WAITING); // left over
+    peer.completeHandshake();
+  }
+
+  private static AgentSandbox sandbox(FakeAgent agent) {
+    return AgentSandbox.builder(FakeAgent.ID, agent.port(), agent.secret).build();
+  }
+
+  @Test
+  void serverHangsUpWhenTheAgentStartsANewHandshake() throws Exception {
+    CountDownLatch hungUp = new CountDownLatch(1);
+    FakeAgent.Script release =
+        peer -> {
+          handshake(peer);
+          peer.end(
+              peer.request().stream(),
+              new WireFieldsBuilder().add(FieldTag.TIME_NS, 5).add(FieldTag.NONCE, new byte[32]));
+          peer.answerPings();
+        };
+    AtomicReference<FakeAgent.Script> next = new AtomicReference<>();
+    next.set(
+        peer -> {
+          next.set(release);
+          handshake(peer);
+          peer.end(peer.request().stream());
+          peer.challenge();
+          try {
+            peer.silence();
+          } catch (EOFException end) {
+            hungUp.countDown();
+          }
+        });
+    try (FakeAgent agent = new FakeAgent(peer -> next.get().run(peer));
+        AgentSandbox sandbox = sandbox(agent)) {
+      SandboxHold hold = sandbox.hold(TIMEOUT);
+      assertThat(hungUp.await(5, TimeUnit.SECONDS)).isTrue();
+      assertThat(agent.connections()).isEqualTo(1);
+      assertThat(hold.release().time().getNano()).isEqualTo(5);
+      assertThat(agent.failures).isEmpty();
+    }
+  }
+
+  @Test
+  void silentAgentIsConnectedAgain() throws Exception {
+    AtomicReference<FakeAgent.Script> next = new AtomicReference<>();
+    next.set(
+        peer -> {
+          next.set(
+              second -> {
+                handshake(second);
+                second.answerPings();
+              });
+          peer.awaitReset();
+          peer.silence();
+        });
+    try (FakeAgent agent = new FakeAgent(peer -> next.get().run(peer));
+        AgentSandbox sandbox = sandbox(agent)) {
+      sandbox.connect();
+      assertThat(agent.connections()).isEqualTo(2);
+      assertThat(agent.failures).isEmpty();
+    }
+  }
+
+  @Test
+  void bootReturnsWhenTheAgentChallenges() throws Exception {
+    byte[] record =
+        BootRecord.builder(new SandboxId("abc"), BootRecord.newSecret()).build().encode();
+    try (FakeAgent agent =
+        new FakeAgent(
+            peer -> {
+              peer.raw(WAITING);
+              assertThat(peer.bytes(record.length)).isEqualTo(record);
+              peer.raw(WAITING);
+              peer.challenge();
+              peer.silence();
+            })) {
+      agent.port().boot(record, TIMEOUT);
+      assertThat(agent.failures).isEmpty();
+    }
+  }
+
+  @Test
+  void waitingInitIsRecognizedInPieces() throws Exception {
+    try (FakeAgent agent =
+        new FakeAgent(
+            peer -> {
+              peer.raw("ting-1\nisola-wai".getBytes(UTF_8));
+              Thread.sleep(100);
+              peer.raw("ting-1\n".getBytes(UTF_8));
+              peer.silence();
+            })) {
+      agent.port().awaitWaiting(TIMEOUT);
+    }
+    try (FakeAgent agent = new FakeAgent(FakePeer::silence)) {
+      assertThatThrownBy(() -> agent.port().awaitWaiting(Duration.ofMillis(200)))
+          .isInstanceOf(SocketTimeoutException.class);
+    }
+    try (FakeAgent agent = new FakeAgent(peer -> {})) {
+      assertThatThrownBy(() -> agent.port().awaitWaiting(TIMEOUT)).isInstanceOf(IOException.class);
+    }
+  }
+}

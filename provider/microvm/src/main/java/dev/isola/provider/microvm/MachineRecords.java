@@ -1,0 +1,65 @@
+package dev.isola.provider.microvm;
+
+import dev.isola.host.image.Image;
+import dev.isola.link.BootRecord;
+import dev.isola.link.local.SandboxRecord;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What the agent of a machine is told about its sandbox. */
+public final class MachineRecords {
+  private static final int RLIMIT_NOFILE = 7;
+
+  /** A file system in memory gets half of it, as Linux does by default. */
+  private static final long TMPFS_SHARE = 2;
+
+  private static final long MEGABYTE = 1 << 20;
+
+  private MachineRecords() {}
+
+  /**
+   * Returns the boot record of a sandbox, without the time and the seed, which differ at each boot.
+   *
+   * @param network the address of the machine's interface; empty for none
+   */
+  public static BootRecord of(
+      InstanceId instance,
+      SandboxSpec spec,
+      SandboxRecord record,
+      Image image,
+      String network,
+      String resolvConf) {
+    Map<String, String> env = new LinkedHashMap<>();
+    env.put("LANG", "C.UTF-8");
+    env.putAll(image.env());
+    env.put("ISOLA_SANDBOX", spec.id().value());
+    env.put("ISOLA_INSTANCE", instance.value());
+    env.putAll(spec.environment());
+    int descriptors = spec.limits().fileDescriptors();
+    BootRecord.Builder boot =
+        BootRecord.builder(spec.id(), record.secret())
+            .cwd(spec.workingFolder())
+            .user(spec.user().or(image::user))
+            .workspace(java.util.Optional.of(spec.workspaceMount()))
+            .env(env)
+            .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
+            .processLimit(spec.limits().processes())
+            .threadLimit(spec.limits().threads())
+            .sudo()
+            .hostName(spec.id().value())
+            .resolvConf(resolvConf);
+    if (spec.network().mode().orElse(NetworkMode.NONE) == NetworkMode.BRIDGE) {
+      boot.network(network);
+    }
+    for (VolumeMount mount : spec.volumes()) {
+      boot.tmpfs(mount.destination(), spec.limits().memoryMb() * MEGABYTE / TMPFS_SHARE);
+    }
+    spec.deadline().ifPresent(boot::deadline);
+    spec.linger().ifPresent(boot::linger);
+    return boot.build();
+  }
+}

@@ -1,0 +1,114 @@
+package dev.isola.provider.microvm.qemu;
+
+import dev.isola.link.VirtioPortConnector;
+import dev.isola.provider.microvm.BootFiles.Boot;
+import dev.isola.provider.microvm.CachedFiles;
+import dev.isola.provider.microvm.ContentKey;
+import dev.isola.provider.microvm.MachineSize;
+import dev.isola.provider.microvm.ScratchDisks;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Machines that were booted once and stopped while their agents waited for a boot record. Sandboxes
+ * continue from them: they map the template's memory and get copies of the pages that they change.
+ */
+final class QemuTemplates {
+  /** Each takes the disk space of the pages that a boot touches. */
+  private static final int KEPT = 8;
+
+  private static final String PREFIX = "template-";
+  private static final Duration SAVE_TIMEOUT = Duration.ofSeconds(30);
+
+  /**
+   * A stopped machine.
+   *
+   * @param memory the file with its memory
+   * @param state the file with the state of its devices
+   */
+  record Template(Path memory, Path state) {}
+
+  private final CachedFiles files;
+  private final ScratchDisks scratchDisks;
+  private final TemporaryMachines machines;
+
+  QemuTemplates(Path folder, ScratchDisks scratchDisks, TemporaryMachines machines) {
+    this.files = new CachedFiles(folder);
+    this.scratchDisks = scratchDisks;
+    this.machines = machines;
+  }
+
+  /**
+   * Returns the template for machines of a size and image, which is booted if there is none.
+   *
+   * @param program QEMU, and a text that changes with it
+   */
+  Template of(
+      QemuProgram program,
+      Accelerator accelerator,
+      Boot boot,
+      MachineSize size,
+      Path rootDisk,
+      Duration timeout)
+      throws IOException {
+    String key =
+        ContentKey.of(
+            program.identity(),
+            accelerator.option(),
+            boot.identity(),
+            size.identity(),
+            rootDisk.getFileName().toString());
+    Path folder =
+        files.get(
+            PREFIX + key,
+            target -> make(target, program, accelerator, boot, size, rootDisk, timeout));
+    files.retain(KEPT, PREFIX);
+    return new Template(folder.resolve("memory"), folder.resolve("state"));
+  }
+
+  private void make(
+      Path target,
+      QemuProgram program,
+      Accelerator accelerator,
+      Boot boot,
+      MachineSize size,
+      Path rootDisk,
+      Duration timeout)
+      throws IOException {
+    Files.createDirectory(target);
+    Path scratch = target.resolve("scratch");
+    scratchDisks.create(size, scratch);
+    try (TemporaryMachines.Folder folder = machines.newFolder()) {
+      QemuArguments arguments =
+          new QemuArguments(
+              program.path(),
+              accelerator,
+              boot,
+              size,
+              rootDisk,
+              scratch,
+              folder.agentSocket(),
+              folder.controlSocket(),
+              Optional.of(target.resolve("memory")),
+              true,
+              Optional.empty(),
+              OptionalLong.empty());
+      folder.start(arguments.words(), timeout);
+      new VirtioPortConnector(folder.agentSocket()).awaitWaiting(timeout);
+      try (Qmp qmp = Qmp.connect(folder.controlSocket(), SAVE_TIMEOUT);
+          StateReceiver receiver =
+              StateReceiver.listen(folder.stateSocket(), target.resolve("state"))) {
+        qmp.migrate(folder.stateSocket(), false, SAVE_TIMEOUT);
+        receiver.await(SAVE_TIMEOUT);
+        qmp.execute("quit", Map.of(), SAVE_TIMEOUT);
+      }
+      folder.awaitEnd(SAVE_TIMEOUT);
+    }
+    Files.delete(scratch);
+  }
+}

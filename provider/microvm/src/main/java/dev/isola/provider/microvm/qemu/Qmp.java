@@ -1,0 +1,169 @@
+package dev.isola.provider.microvm.qemu;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.codec.json.Json;
+import dev.isola.codec.json.MalformedJson;
+import dev.isola.link.AgentAbsentException;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A connection to the control socket of QEMU (QMP). QEMU talks to an untrusted guest, so that every
+ * answer is bounded and has a deadline.
+ */
+final class Qmp implements AutoCloseable {
+  private static final int MAX_LINE = 1 << 20;
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(2);
+
+  private final SocketChannel socket;
+  private final java.io.InputStream in;
+
+  private Qmp(SocketChannel socket) {
+    this.socket = socket;
+    this.in = new java.io.BufferedInputStream(Channels.newInputStream(socket));
+  }
+
+  /** Connects to a control socket. */
+  static Qmp connect(Path path, Duration timeout) throws IOException {
+    SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      socket.connect(UnixDomainSocketAddress.of(path));
+    } catch (IOException e) {
+      socket.close();
+      throw new AgentAbsentException("QEMU does not listen on " + path, e);
+    }
+    Qmp qmp = new Qmp(socket);
+    try {
+      qmp.withDeadline(timeout, qmp::read);
+      qmp.execute("qmp_capabilities", Map.of(), timeout);
+      return qmp;
+    } catch (IOException e) {
+      qmp.close();
+      throw e;
+    }
+  }
+
+  private interface Call {
+    Map<String, Object> run() throws IOException;
+  }
+
+  /** Executes a command and returns its result. */
+  Map<String, Object> execute(String command, Map<String, Object> arguments, Duration timeout)
+      throws IOException {
+    Map<String, Object> request =
+        arguments.isEmpty()
+            ? Json.object("execute", command)
+            : Json.object("execute", command, "arguments", arguments);
+    return withDeadline(
+        timeout,
+        () -> {
+          ByteBuffer bytes = ByteBuffer.wrap((Json.text(request) + "\n").getBytes(UTF_8));
+          while (bytes.hasRemaining()) {
+            socket.write(bytes);
+          }
+          while (true) {
+            Map<String, Object> answer = read();
+            if (answer.get("error") instanceof Map<?, ?> error) {
+              throw new IOException("QEMU refused " + command + ": " + error.get("desc"));
+            }
+            if (answer.containsKey("return")) {
+              return answer.get("return") instanceof Map<?, ?> map ? checked(map) : Map.of();
+            }
+          }
+        });
+  }
+
+  @SuppressWarnings("unchecked") // JSON objects have text keys
+  private static Map<String, Object> checked(Map<?, ?> map) {
+    return (Map<String, Object>) map;
+  }
+
+  private Map<String, Object> withDeadline(Duration timeout, Call call) throws IOException {
+    Thread watchdog =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    Thread.sleep(timeout);
+                    close();
+                  } catch (InterruptedException inTime) {
+                    // QEMU answered.
+                  }
+                });
+    try {
+      return call.run();
+    } catch (java.nio.channels.ClosedChannelException e) {
+      throw new IOException("QEMU did not answer within " + timeout.toMillis() + " ms", e);
+    } finally {
+      watchdog.interrupt();
+    }
+  }
+
+  private Map<String, Object> read() throws IOException {
+    java.io.ByteArrayOutputStream line = new java.io.ByteArrayOutputStream();
+    for (int next = in.read(); next != '\n'; next = in.read()) {
+      if (next < 0) {
+        throw new IOException("QEMU closed its control socket");
+      }
+      if (line.size() == MAX_LINE) {
+        throw new IOException("QEMU sent an answer of more than " + MAX_LINE + " bytes");
+      }
+      line.write(next);
+    }
+    try {
+      return Json.parseObject(line.toByteArray());
+    } catch (MalformedJson e) {
+      throw new IOException("QEMU sent an answer that is not JSON", e);
+    }
+  }
+
+  /** Sends the state of the machine to a socket and waits until the machine has stopped. */
+  void migrate(Path target, boolean withMemory, Duration timeout) throws IOException {
+    execute(
+        "migrate-set-capabilities",
+        Map.of(
+            "capabilities",
+            java.util.List.of(
+                Json.object("capability", "x-ignore-shared", "state", !withMemory))),
+        timeout);
+    execute(
+        "migrate-set-parameters",
+        Map.of("max-bandwidth", 8L << 30, "downtime-limit", 60_000),
+        timeout);
+    execute("migrate", Map.of("uri", "unix:" + target), timeout);
+    long deadline = System.nanoTime() + timeout.toNanos();
+    while (true) {
+      Map<String, Object> progress = execute("query-migrate", Map.of(), timeout);
+      String status = String.valueOf(progress.get("status"));
+      if (status.equals("completed")) {
+        return;
+      }
+      if (status.equals("failed") || status.equals("cancelled")) {
+        throw new IOException(
+            "QEMU could not save the machine: " + progress.getOrDefault("error-desc", status));
+      }
+      if (System.nanoTime() - deadline >= 0) {
+        throw new IOException("QEMU did not save the machine within " + timeout.toMillis() + " ms");
+      }
+      LockSupport.parkNanos(POLL_INTERVAL.toNanos());
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      socket.close();
+    } catch (IOException ignored) {
+      // Nothing else can be done.
+    }
+  }
+}

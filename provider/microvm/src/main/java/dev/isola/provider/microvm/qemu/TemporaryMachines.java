@@ -1,0 +1,188 @@
+package dev.isola.provider.microvm.qemu;
+
+import dev.isola.codec.proc.ProcessStat;
+import dev.isola.host.launch.HostProgram;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.TreeRemoval;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Machines that are not sandboxes: a template being booted, the trial of KVM. Each has a folder
+ * named after the server process that uses it, so that the next one ends it if that process was
+ * killed. A machine also ends by itself after two minutes.
+ */
+final class TemporaryMachines {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final FileAttribute<?> OWNER_ONLY =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  /** The process that uses it: pid and start time. */
+  private static final Pattern NAME = Pattern.compile("(\\d+)-(\\d+)-[0-9a-f]+");
+
+  private static final Path PROC = Path.of("/proc");
+  private static final String LIFETIME_SECONDS = "120";
+
+  private final Path folder;
+
+  /**
+   * @param folder where they are; need not exist
+   */
+  TemporaryMachines(Path folder) {
+    this.folder = folder;
+  }
+
+  /** Creates the folder of a machine. */
+  Folder newFolder() throws IOException {
+    removeAbandoned();
+    Files.createDirectories(folder, OWNER_ONLY);
+    byte[] random = new byte[4];
+    RANDOM.nextBytes(random);
+    long pid = ProcessHandle.current().pid();
+    long start = AgentProcess.startTimeOf(pid).orElse(0L);
+    return new Folder(
+        Files.createDirectory(
+            folder.resolve(pid + "-" + start + "-" + HexFormat.of().formatHex(random)),
+            OWNER_ONLY));
+  }
+
+  /** Ends the machines of server processes that are gone. */
+  void removeAbandoned() throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return;
+    }
+    try (DirectoryStream<Path> folders = Files.newDirectoryStream(folder)) {
+      for (Path found : folders) {
+        Matcher name = NAME.matcher(found.getFileName().toString());
+        boolean inUse =
+            name.matches()
+                && AgentProcess.startTimeOf(Long.parseLong(name.group(1)))
+                    .filter(start -> start == Long.parseLong(name.group(2)))
+                    .isPresent();
+        if (!inUse) {
+          new Folder(found).close();
+        }
+      }
+    }
+  }
+
+  /** The folder of a machine, which ends when the folder is closed. */
+  static final class Folder implements AutoCloseable {
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(2);
+    private static final int MAX_MESSAGE = 1000;
+
+    private final Path path;
+    private @Nullable Process process;
+
+    private Folder(Path path) {
+      this.path = path;
+    }
+
+    Path file(String name) {
+      return path.resolve(name);
+    }
+
+    Path agentSocket() {
+      return path.resolve("agent");
+    }
+
+    Path controlSocket() {
+      return path.resolve("control");
+    }
+
+    Path stateSocket() {
+      return path.resolve("state");
+    }
+
+    /** Starts QEMU and waits until it listens. */
+    void start(List<String> words, Duration timeout) throws IOException {
+      HostProgram limiter =
+          HostProgram.find("timeout")
+              .orElseThrow(() -> new IOException("timeout is not installed (coreutils)"));
+      List<String> limited =
+          new ArrayList<>(
+              List.of(limiter.path().toString(), "--signal=KILL", LIFETIME_SECONDS));
+      limited.addAll(words);
+      Path messages = path.resolve("messages");
+      ProcessBuilder builder = new ProcessBuilder(limited).redirectErrorStream(true);
+      builder.redirectInput(Path.of("/dev/null").toFile());
+      builder.redirectOutput(messages.toFile());
+      builder.environment().clear();
+      Process started = builder.start();
+      process = started;
+      long deadline = System.nanoTime() + timeout.toNanos();
+      while (!Files.exists(controlSocket())) {
+        if (!started.isAlive()) {
+          String text = Files.readString(messages, StandardCharsets.UTF_8).strip();
+          throw new IOException(
+              "QEMU did not start: " + text.substring(0, Math.min(text.length(), MAX_MESSAGE)));
+        }
+        if (System.nanoTime() - deadline >= 0) {
+          throw new IOException("QEMU did not start within " + timeout.toMillis() + " ms");
+        }
+        LockSupport.parkNanos(POLL_INTERVAL.toNanos());
+      }
+    }
+
+    /** Waits for the end of QEMU. */
+    void awaitEnd(Duration timeout) throws IOException {
+      Process running = process;
+      try {
+        if (running != null && !running.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+          throw new IOException("QEMU did not end within " + timeout.toMillis() + " ms");
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted while QEMU ended", e);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      Process running = process;
+      if (running != null) {
+        running.descendants().forEach(ProcessHandle::destroyForcibly);
+        running.destroyForcibly();
+      }
+      killUsers();
+      TreeRemoval.remove(path);
+    }
+
+    /** Kills the QEMU that has this folder on its command line. */
+    private void killUsers() throws IOException {
+      String mark = "path=" + agentSocket();
+      try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[1-9]*")) {
+        for (Path found : processes) {
+          if (commandLine(found).contains(mark) && ProcessStat.read(found).isPresent()) {
+            ProcessHandle.of(Long.parseLong(found.getFileName().toString()))
+                .filter(handle -> commandLine(found).contains(mark))
+                .ifPresent(ProcessHandle::destroyForcibly);
+          }
+        }
+      }
+    }
+
+    private static String commandLine(Path process) {
+      try {
+        return Files.readString(process.resolve("cmdline"), StandardCharsets.ISO_8859_1);
+      } catch (IOException gone) {
+        return "";
+      }
+    }
+  }
+}
