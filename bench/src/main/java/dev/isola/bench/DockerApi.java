@@ -2,12 +2,12 @@ package dev.isola.bench;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.codec.http.HttpRequest;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;

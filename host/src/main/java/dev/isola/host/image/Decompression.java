@@ -14,8 +14,8 @@ import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
 /**
- * Decompresses archives and kernels. Detects the format by magic number, not by file name. Gzip is decompressed
- * by the JDK, other formats by external programs.
+ * Decompresses archives and kernels. Detects the format by magic number, not by file name. Gzip is
+ * decompressed by the JDK, other formats by external programs.
  */
 public final class Decompression {
   private static final int MAX_MAGIC_LENGTH = 6;

@@ -1,11 +1,11 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.provider.docker.http.EngineHttp.Upgrade;
-import dev.isola.codec.http.HttpRequest;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.provider.docker.http.HijackedConnection;
 import dev.isola.spi.error.ErrorCode;
@@ -151,8 +151,7 @@ final class EngineApi implements AutoCloseable {
 
   void rename(String id, String name) {
     requireSuccess(
-        http.send(
-            HttpRequest.post("/containers/" + id + "/rename?name=" + name), shortDeadline()),
+        http.send(HttpRequest.post("/containers/" + id + "/rename?name=" + name), shortDeadline()),
         "renaming the container");
   }
 
@@ -252,7 +251,12 @@ final class EngineApi implements AutoCloseable {
   /** Copies files into a container that has not been started. */
   void putArchive(String id, byte[] archive, Deadline deadline) {
     requireSuccess(
-        http.send(new HttpRequest("PUT", "/containers/" + id + "/archive?path=%2F", Optional.of(HttpRequest.bytes("application/x-tar", archive))), deadline),
+        http.send(
+            new HttpRequest(
+                "PUT",
+                "/containers/" + id + "/archive?path=%2F",
+                Optional.of(HttpRequest.bytes("application/x-tar", archive))),
+            deadline),
         "copying the agent into the container");
   }
 

@@ -1,8 +1,8 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.host.image.Image;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.codec.http.HttpRequest;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;

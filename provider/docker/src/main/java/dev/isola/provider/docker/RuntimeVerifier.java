@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
-import dev.isola.codec.json.JsonValue;
 import dev.isola.codec.http.HttpRequest;
+import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;

@@ -3,10 +3,10 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.codec.http.HttpRequest;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;

@@ -3,11 +3,11 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.codec.http.HttpRequest;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.DeadlineExceeded;

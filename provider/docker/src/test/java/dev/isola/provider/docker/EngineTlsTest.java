@@ -4,12 +4,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.codec.http.HttpRequest;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;

@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.codec.http.HttpRequest;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;

@@ -52,8 +52,7 @@ public final class BootFiles {
               ContentKey.contentOf(program));
       CachedFiles files = new CachedFiles(folder);
       Path unpacked =
-          files.get(
-              "kernel-" + identity, target -> KernelImage.unpack(kernel.image(), target));
+          files.get("kernel-" + identity, target -> KernelImage.unpack(kernel.image(), target));
       Path first =
           files.get(
               "initramfs-" + identity,

@@ -42,8 +42,7 @@ public record GuestKernel(Path image, Path modules) {
       return of(Path.of(named.get()));
     }
     List<GuestKernel> found = new ArrayList<>();
-    try (DirectoryStream<Path> kernels =
-        Files.newDirectoryStream(Path.of("/boot"), PREFIX + "*")) {
+    try (DirectoryStream<Path> kernels = Files.newDirectoryStream(Path.of("/boot"), PREFIX + "*")) {
       kernels.forEach(image -> of(image).ifPresent(found::add));
     } catch (IOException noFolder) {
       return Optional.empty();

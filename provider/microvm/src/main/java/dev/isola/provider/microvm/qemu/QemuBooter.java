@@ -63,7 +63,6 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -375,8 +374,7 @@ final class QemuBooter implements Booter {
   }
 
   /** Starts the machine of a sandbox from its template. */
-  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline)
-      throws IOException {
+  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline) throws IOException {
     MachineFolder files = MachineFolder.of(folder);
     Machine machine = files.readMachine();
     Path root = rootDisks.of(images.require(machine.image()));

@@ -132,8 +132,7 @@ final class Qmp implements AutoCloseable {
         "migrate-set-capabilities",
         Map.of(
             "capabilities",
-            java.util.List.of(
-                Json.object("capability", "x-ignore-shared", "state", !withMemory))),
+            java.util.List.of(Json.object("capability", "x-ignore-shared", "state", !withMemory))),
         timeout);
     execute(
         "migrate-set-parameters",
