@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -134,8 +135,16 @@ static bool flush(struct peer *p)
 
 /* ---- peers ---- */
 
+/*
+ * Before the handshake a port reports changes only, among them that the host has connected: without a host it is always
+ * ready to be read.
+ */
 static void update_watch(struct peer *p)
 {
+    if (p->repeat && !p->authenticated) {
+        loop_watch(&p->in, EPOLLIN | EPOLLOUT | EPOLLET);
+        return;
+    }
     uint32_t write_events = p->want_write ? EPOLLOUT : 0;
     if (p->in_fd == p->out_fd) {
         loop_watch(&p->in, EPOLLIN | write_events);
@@ -190,6 +199,13 @@ static void remove_unauthenticated(struct peer *p)
         }
 }
 
+static void discard_buffers(struct peer *p)
+{
+    p->reader.start = p->reader.length = 0;
+    p->queue.start = p->queue.length = 0;
+    p->want_write = false;
+}
+
 static void peer_gone(struct peer *p)
 {
     if (p == server) {
@@ -204,15 +220,10 @@ static void peer_gone(struct peer *p)
     }
     if (p->fixed && p->repeat) {
         /* The device stays open; the next server finds a fresh challenge. */
-        p->reader.start = p->reader.length = 0;
-        p->queue.start = p->queue.length = 0;
-        p->want_write = false;
+        discard_buffers(p);
         p->dead = false;
-        /* Not watched until the timer fires: without a peer at the other end the device is always ready. */
-        loop_forget(&p->in);
-        loop_forget(&p->out);
         begin_handshake(p);
-        timer_set(&p->timer, now_ns() + 100000000ull);
+        update_watch(p);
         return;
     }
     const struct dialled_events *dialled = p->dialled;
@@ -287,6 +298,21 @@ static bool handle(struct peer *p, const struct frame *f)
     return true;
 }
 
+/*
+ * A server begins with this on a port, in case the agent has missed the end of the previous connection. Returns true
+ * when it is a repetition of the challenge that the server needs.
+ */
+static bool skip_reset(struct peer *p)
+{
+    static const uint8_t reset[FRAME_HEADER] = {255, 255, 255, 255, 255, 255, 255, 255, 255};
+    if (!p->repeat || p->authenticated || memcmp(p->reader.buffer + p->reader.start, reset, sizeof reset) != 0)
+        return false;
+    p->reader.start += sizeof reset;
+    p->reader.length -= sizeof reset;
+    if (p->queue.length == 0) send_challenge(p);
+    return true;
+}
+
 static void read_frames(struct peer *p)
 {
     size_t taken = 0;
@@ -308,15 +334,29 @@ static void read_frames(struct peer *p)
         taken += (size_t)n;
         struct frame f;
         enum frame_result result = FRAME_NONE;
-        while (!p->dead && (result = frame_next(&p->reader, &f)) == FRAME_READY)
-            if (!handle(p, &f)) p->dead = true;
+        do {
+            while (!p->dead && (result = frame_next(&p->reader, &f)) == FRAME_READY)
+                if (!handle(p, &f)) p->dead = true;
+        } while (!p->dead && result == FRAME_BROKEN && skip_reset(p));
         if (result == FRAME_BROKEN) p->dead = true;
-        if ((size_t)n < available) return;
+        if ((size_t)n < available && !p->repeat) return; /* a port returns one buffer at a time */
     }
+}
+
+/* Discards what a host has left that hung up before the handshake was over, and prepares for the next one. */
+static bool is_host_absent(struct peer *p, uint32_t what)
+{
+    char left[4096];
+    if (!p->repeat || p->authenticated || !(what & EPOLLHUP)) return false;
+    while (read(p->in_fd, left, sizeof left) > 0) {}
+    discard_buffers(p);
+    send_challenge(p); /* written when a host connects */
+    return true;
 }
 
 static void peer_ready(struct peer *p, uint32_t what)
 {
+    if (is_host_absent(p, what)) return;
     if (what & EPOLLOUT) {
         pthread_mutex_lock(&stream_lock);
         if (flush(p)) p->want_write = false;

@@ -1,7 +1,6 @@
 #include "hold.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
@@ -12,6 +11,8 @@
 #include "dial_folder.h"
 #include "freeze.h"
 #include "handshake.h"
+#include "identity.h"
+#include "init.h"
 #include "lifetime.h"
 #include "loop.h"
 #include "operations.h"
@@ -35,6 +36,12 @@ static atomic_bool pending, begun;
 static bool hangs_up; /* the reply has been sent, but perhaps not written */
 static struct timer timeout = {.fire = timeout_fired}, unread = {.fire = unread_fired};
 
+/* The init of a virtual machine has no folder, and does not need one: it continues only when a server says so. */
+static bool is_sandbox(const char *id)
+{
+    return init_is_active() || dial_folder_names_sandbox(id);
+}
+
 void hold_setup(struct boot *b, struct execution_defaults *d)
 {
     boot = b;
@@ -44,7 +51,7 @@ void hold_setup(struct boot *b, struct execution_defaults *d)
 void operate_hold(const struct request *r)
 {
     bool expected = false;
-    if (!dial_folder_names_sandbox(boot->sandbox)) {
+    if (!is_sandbox(boot->sandbox)) {
         stream_error(r->stream, E_UNSUPPORTED, 0, "the folder of the socket does not name the sandbox");
         return;
     }
@@ -69,7 +76,7 @@ void hold_poll(void)
 {
     if (!held && atomic_load(&begun)) {
         held = hangs_up = true;
-        timer_set(&timeout, now_ns() + timeout_ns);
+        if (!init_is_active()) timer_set(&timeout, now_ns() + timeout_ns);
         timer_set(&unread, now_ns() + FLUSH_TIMEOUT);
     }
     if (!hangs_up || !(connection_is_flushed() || !unread.at_ns)) return;
@@ -101,7 +108,7 @@ static uint64_t thaw(void)
 /* A restored copy of the agent has the folder of another sandbox, where its own timeout means nothing. */
 static void timeout_fired(struct timer *t)
 {
-    if (!dial_folder_names_sandbox(boot->sandbox)) {
+    if (!is_sandbox(boot->sandbox)) {
         timer_set(t, now_ns() + RETRY_INTERVAL);
         return;
     }
@@ -138,14 +145,12 @@ void hold_release(struct stream *s)
     stream_release(s);
 }
 
-static void reseed(struct fields request)
+/* A failure to seed shows in the bytes that the server compares. */
+static bool apply_identity(const struct boot *identity, struct fields request)
 {
     struct field seed;
-    int fd = fields_find(request, T_NONCE, &seed) ? open("/dev/urandom", O_WRONLY | O_CLOEXEC) : -1;
-    if (fd < 0) return; /* the server compares random bytes, so it does not depend on this */
-    ssize_t ignored = write(fd, seed.value, seed.length);
-    (void)ignored;
-    close(fd);
+    if (fields_find(request, T_NONCE, &seed)) identity_seed(seed.value, seed.length);
+    return !init_is_active() || (identity_apply(identity->fields) && identity_write_files(identity->fields));
 }
 
 void hold_identify(struct stream *s, struct fields request)
@@ -159,10 +164,11 @@ void hold_identify(struct stream *s, struct fields request)
     } else if (!fields_find(request, T_VALUE, &record)
                || !boot_parse(record.value, record.length, &identity, &problem)) {
         stream_error(s, E_INVALID, 0, "%s", problem);
-    } else if (!identity.sandbox || !dial_folder_names_sandbox(identity.sandbox)) {
+    } else if (!identity.sandbox || !is_sandbox(identity.sandbox)) {
         stream_error(s, E_DENIED, 0, "the folder of the socket does not name that sandbox");
+    } else if (!apply_identity(&identity, request)) {
+        stream_error(s, E_IO, errno, "the identity cannot be applied: %s", strerror(errno));
     } else {
-        reseed(request);
         if (build_evidence(&b)) {
             timer_clear(&timeout);
             executions_released(false);

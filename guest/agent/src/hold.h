@@ -2,7 +2,7 @@
  * Holds the sandbox while it is saved by a checkpoint: commands are frozen, and the agent hangs up, because a runtime
  * cannot save a connection to the host. What is saved that way may go on as another sandbox, so commands continue only
  * when a server that knows the secret says so. In the sandbox that was held they also continue after a timeout, because
- * its server may have died.
+ * its server may have died; not in a virtual machine, which cannot know whether it is a copy.
  */
 #ifndef ISOLA_HOLD_H
 #define ISOLA_HOLD_H

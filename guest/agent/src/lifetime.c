@@ -6,6 +6,7 @@
 #include "connection.h"
 #include "execution.h"
 #include "hold.h"
+#include "init.h"
 #include "loop.h"
 #include "process_tree.h"
 #include "stream_table.h"
@@ -88,5 +89,6 @@ void lifetime_end(const char *reason)
     tree_kill_own(KILL_MS, NULL);
     connection_send_bye(reason);
     if (boot && boot->socket) unlink(boot->socket);
+    if (init_is_active()) init_reset();
     _exit(0);
 }

@@ -26,6 +26,7 @@
 #include "execution.h"
 #include "freeze.h"
 #include "hold.h"
+#include "init.h"
 #include "lifetime.h"
 #include "listen.h"
 #include "loop.h"
@@ -43,7 +44,7 @@ const char agent_build[] = AGENT_BUILD;
 uint64_t agent_started_ns;
 
 struct options {
-    int boot_fd, listen_fd, memory_events, process_events;
+    int boot_fd, listen_fd, port_fd, memory_events, process_events;
     bool detach, stdio, report, own_events, own_disk;
     const char *vsock, *port_name, *dial;
 };
@@ -62,7 +63,7 @@ static void usage(void)
 
 static struct options parse(int count, char **words)
 {
-    struct options o = {.boot_fd = 0, .listen_fd = -1, .memory_events = -1, .process_events = -1};
+    struct options o = {.boot_fd = 0, .listen_fd = -1, .port_fd = -1, .memory_events = -1, .process_events = -1};
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
         if (strcmp(word, "--detach") == 0) {
@@ -205,6 +206,7 @@ static const struct connection_events events = {lifetime_connected, dispatch_fra
 static int open_channel(const struct options *o, const struct boot *b)
 {
     if (o->dial) return -1;
+    if (o->port_fd >= 0) return o->port_fd;
     int fd = o->listen_fd;
     if (fd >= 0) {
         fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -242,7 +244,7 @@ static bool serve_stdio(void)
 static bool serve(const struct options *o, int fd)
 {
     if (o->stdio) return serve_stdio();
-    if (o->port_name) return connection_fixed(fd, fd, true);
+    if (o->port_name || o->port_fd >= 0) return connection_fixed(fd, fd, true);
     if (!o->dial) return connection_listen(fd);
     dial_start();
     return true;
@@ -273,14 +275,29 @@ static void report_ready(void)
     if (null > 2) close(null);
 }
 
+/* The kernel passes words of its command line to init, which are not meant for the agent. */
+static struct options options_of_init(struct boot *boot)
+{
+    struct init_result channel = init_run(boot);
+    return (struct options){.boot_fd = -1,
+                            .listen_fd = -1,
+                            .port_fd = channel.port,
+                            .dial = channel.dial,
+                            .memory_events = open("/proc/vmstat", O_RDONLY | O_CLOEXEC),
+                            .process_events = -1,
+                            .report = true,
+                            .own_disk = true};
+}
+
 int main(int count, char **words)
 {
     const char *called = count ? strrchr(words[0], '/') : NULL;
     if (count && !strcmp(called ? called + 1 : words[0], "sudo")) return sudo_main(count, words);
-    struct options options = parse(count, words);
     static struct boot boot;
+    bool is_init = init_is_requested(count, words);
+    struct options options = is_init ? options_of_init(&boot) : parse(count, words);
     const char *problem;
-    if (!boot_read(options.boot_fd, &boot, &problem)) {
+    if (!is_init && !boot_read(options.boot_fd, &boot, &problem)) {
         printf("error %s\n", problem);
         fprintf(stderr, "isola-agent: %s\n", problem);
         return 1;

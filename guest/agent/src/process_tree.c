@@ -162,6 +162,26 @@ struct tree_size tree_size(pid_t root)
     return size;
 }
 
+static bool has_kernel_threads;
+
+void tree_expect_kernel_threads(void)
+{
+    has_kernel_threads = true;
+}
+
+/* Counts kthreadd, which is always PID 2, and its children, without a look at each of them. */
+static int count_kernel_threads(void)
+{
+    int fd = open("/proc/2/task/2/children", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 1;
+    int count = 1;
+    char buffer[4096];
+    for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) > 0;)
+        for (ssize_t i = 0; i < n; i++) count += buffer[i] == ' '; /* one follows each number */
+    close(fd);
+    return count;
+}
+
 int tree_count_others(void)
 {
     int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -177,7 +197,7 @@ int tree_count_others(void)
         }
     close(proc_fd);
     for (int i = 0; i < TREE_EXCLUDED_MAX; i++) count -= atomic_load(&excluded[i]) != 0;
-    return count - 1;
+    return count - 1 - (has_kernel_threads ? count_kernel_threads() : 0);
 }
 
 void tree_exclude(pid_t pid, bool exclude)

@@ -22,6 +22,8 @@ bool tree_is_excluded(pid_t pid);
 
 /* Counts the processes in the pid namespace, without the caller and excluded processes; zombies count. */
 int tree_count_others(void);
+/* Declares that /proc shows kernel threads, as it does in a virtual machine; they do not count. */
+void tree_expect_kernel_threads(void);
 
 /* Reads all processes for tree_size. Returns false when /proc is unavailable. */
 bool tree_read(void);

@@ -19,17 +19,19 @@ static int memory_fd = -1, thread_fd = -1;
 static atomic_ullong pause_ms = INTERVAL_MS;
 static atomic_bool filled;
 
+/* Returns the number in the line that starts with `word`. The kernel returns a long file in several pieces. */
 static uint64_t number_after(int fd, const char *word)
 {
-    char text[512];
-    if (fd < 0) return 0;
-    ssize_t n = pread(fd, text, sizeof text - 1, 0);
-    if (n <= 0) return 0;
-    text[n] = 0;
-    size_t length = strlen(word);
+    char text[8192];
+    size_t length = 0;
+    for (ssize_t n; fd >= 0 && length < sizeof text - 1
+                    && (n = pread(fd, text + length, sizeof text - 1 - length, (off_t)length)) > 0;)
+        length += (size_t)n;
+    text[length] = 0;
+    size_t word_length = strlen(word);
     for (char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, word, length) == 0) return strtoull(line + length, NULL, 10);
+        if (strncmp(line, word, word_length) == 0) return strtoull(line + word_length, NULL, 10);
     }
     return 0;
 }

@@ -16,7 +16,7 @@ struct limit_counts {
 };
 
 /*
- * Descriptors of memory.oom_control or memory.events, and of pids.events (which counts threads); -1 for none. `disk` is
+ * Descriptors of memory.oom_control, memory.events or vmstat, and of pids.events (which counts threads); -1 for none. `disk` is
  * in bytes, 0 for no limit; `since_ns` as in disk_set_limit.
  */
 void limits_setup(int memory_events, int thread_events, uint64_t disk, uint64_t since_ns);

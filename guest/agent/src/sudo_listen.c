@@ -17,6 +17,7 @@
 
 #include "execution_launch.h"
 #include "freeze.h"
+#include "init.h"
 #include "loop.h"
 #include "privileges.h"
 #include "process_limit.h"
@@ -130,9 +131,10 @@ void sudo_setup(const struct execution_defaults *defaults)
 {
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     enabled = fields_u64(defaults->boot, T_SUDO, 0) && length > 0 && geteuid() == 0
-              && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+              && (init_is_active() || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
     if (!enabled) return;
     self[length] = 0;
+    if (init_is_active()) strcpy(self, INIT_AGENT); /* the path in the initramfs is no longer there */
     launch_limits(&limits, defaults);
     sudo_update();
 }

@@ -14,7 +14,7 @@ import java.util.Optional;
 /**
  * The properties in which a sandbox must equal another to continue its processes, one in each line.
  */
-record SandboxShape(List<String> lines) {
+public record SandboxShape(List<String> lines) {
   /** Every change of packages replaces it. */
   private static final Path PACKAGES = Path.of("/var/lib/dpkg/status");
 
@@ -24,7 +24,7 @@ record SandboxShape(List<String> lines) {
    * @param runtime what restores it
    * @param agent the program of its agent, whose name has its digest
    */
-  static SandboxShape of(SandboxSpec spec, Optional<Image> image, String runtime, Path agent)
+  public static SandboxShape of(SandboxSpec spec, Optional<Image> image, String runtime, Path agent)
       throws IOException {
     return new SandboxShape(
         List.of(
@@ -60,13 +60,13 @@ record SandboxShape(List<String> lines) {
   }
 
   /** Returns why such a sandbox cannot be saved; empty if it can. */
-  Optional<String> obstacle() {
+  public Optional<String> obstacle() {
     return Optional.of(lines.getLast().substring(OBSTACLE.length()))
         .filter(text -> !text.isEmpty());
   }
 
   /** Returns the first property in which another shape differs. */
-  Optional<String> difference(SandboxShape other) {
+  public Optional<String> difference(SandboxShape other) {
     for (int i = 0; i < lines.size() && i < other.lines.size(); i++) {
       if (!lines.get(i).equals(other.lines.get(i))) {
         return Optional.of(lines.get(i) + ", not " + other.lines.get(i));
@@ -75,11 +75,11 @@ record SandboxShape(List<String> lines) {
     return Optional.empty();
   }
 
-  void write(Path folder) throws IOException {
+  public void write(Path folder) throws IOException {
     Files.write(folder.resolve("shape"), lines);
   }
 
-  static SandboxShape read(Path folder) throws IOException {
+  public static SandboxShape read(Path folder) throws IOException {
     return new SandboxShape(Files.readAllLines(folder.resolve("shape")));
   }
 

@@ -1,11 +1,7 @@
 package dev.isola.host.launch;
 
-import dev.isola.codec.tar.TarEntry;
-import dev.isola.codec.tar.TarReader;
-import dev.isola.codec.tar.TarStream;
 import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
-import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter.SavedSandbox;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxRecord;
@@ -14,26 +10,18 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -42,25 +30,20 @@ import java.util.regex.Pattern;
  * uses it, so that the next one removes it if that process was killed, at its first health check.
  */
 final class SavedSandboxes {
-  private static final SecureRandom RANDOM = new SecureRandom();
   private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-
-  /** The process that uses it: pid and start time. */
-  private static final Pattern NAME = Pattern.compile("(\\d+)-(\\d+)-[0-9a-f]+");
 
   private static final Duration TIMEOUT = Duration.ofSeconds(25);
   private static final String DONE = "done";
   private static final String FILES_ARCHIVE = "files.tar";
   private static final Pattern STORED_NAME =
       Pattern.compile("shape|secret|files\\.tar|memory/[A-Za-z0-9_.-]{1,64}");
-  private static final Duration TAR_TIMEOUT = Duration.ofMinutes(10);
 
   /** The folders of a {@link WritableLayer} with files; others belong to overlays. */
   private static final List<String> PARTS =
       List.of("upper", "home", "root", "tmp", "vartmp", Workspace.NAME);
 
-  private final Path folder;
+  private final ProcessFolders folders;
   private final Launcher launcher;
   private final ForkStepListener steps;
   private final AtomicBoolean swept = new AtomicBoolean();
@@ -69,7 +52,7 @@ final class SavedSandboxes {
    * @param folder where they are; need not exist
    */
   SavedSandboxes(Path folder, Launcher launcher, ForkStepListener steps) {
-    this.folder = folder;
+    this.folders = new ProcessFolders(folder);
     this.launcher = launcher;
     this.steps = steps;
   }
@@ -94,7 +77,7 @@ final class SavedSandboxes {
       throw Capability.unsupported(
           provider, "a fork of the processes of sandbox " + id + ", because " + obstacle.get());
     }
-    Path saved = newFolder();
+    Path saved = folders.create();
     try {
       Files.createDirectory(saved.resolve("memory"), OWNER_ONLY);
       Files.createDirectory(saved.resolve("files"), OWNER_ONLY);
@@ -109,16 +92,6 @@ final class SavedSandboxes {
       new SandboxFolder(saved).remove();
       throw e;
     }
-  }
-
-  private Path newFolder() throws IOException {
-    Files.createDirectories(folder, OWNER_ONLY);
-    byte[] random = new byte[8];
-    RANDOM.nextBytes(random);
-    long pid = ProcessHandle.current().pid();
-    long start = AgentProcess.startTimeOf(pid).orElse(0L);
-    return Files.createDirectory(
-        folder.resolve(pid + "-" + start + "-" + HexFormat.of().formatHex(random)), OWNER_ONLY);
   }
 
   private void saveProcesses(
@@ -236,7 +209,7 @@ final class SavedSandboxes {
    */
   InputStream archive(SavedSandbox saved) throws IOException {
     Path files = saved.folder().resolve(FILES_ARCHIVE);
-    tar(
+    SavedArchive.tar(
         saved.folder(),
         List.of(
             "--create",
@@ -245,87 +218,26 @@ final class SavedSandboxes {
             "--sparse",
             "--directory=" + saved.folder().resolve("files"),
             "."));
-    Path secret = saved.folder().resolve("secret");
-    Files.writeString(secret, HexFormat.of().formatHex(saved.secret().reveal()));
-    List<TarStream.Item> items = new ArrayList<>();
-    for (Path file : List.of(saved.folder().resolve("shape"), secret, files)) {
-      items.add(new SavedFile(file.getFileName().toString(), file));
-    }
+    SavedArchive.writeSecret(saved);
+    List<String> names = new ArrayList<>(List.of("shape", "secret", FILES_ARCHIVE));
     try (DirectoryStream<Path> memory =
         Files.newDirectoryStream(saved.folder().resolve("memory"))) {
-      for (Path file : memory) {
-        items.add(new SavedFile("memory/" + file.getFileName(), file));
-      }
+      memory.forEach(file -> names.add("memory/" + file.getFileName()));
     }
-    return new TarStream(items.iterator());
-  }
-
-  /** A file of a saved sandbox. */
-  private record SavedFile(String name, Path file) implements TarStream.Item {
-    @Override
-    public TarEntry entry() {
-      return new TarEntry(name, TarEntry.Kind.FILE, "", 0600, 0, 0, size(), 0, 0, Map.of());
-    }
-
-    private long size() {
-      try {
-        return Files.size(file);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
-
-    @Override
-    public InputStream content() throws IOException {
-      return Files.newInputStream(file);
-    }
-  }
-
-  /** Runs tar, for which the launcher need not do anything. */
-  private static void tar(Path folder, List<String> arguments) throws IOException {
-    List<String> command = new ArrayList<>(List.of("tar", "--numeric-owner", "--xattrs"));
-    command.add("--xattrs-include=*");
-    command.addAll(arguments);
-    Path output = folder.resolve("output");
-    Process process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .redirectInput(Path.of("/dev/null").toFile())
-            .start();
-    try {
-      if (!process.waitFor(TAR_TIMEOUT.toSeconds(), TimeUnit.SECONDS) || process.exitValue() != 0) {
-        throw new IOException("tar failed: " + Files.readString(output).strip());
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("tar was interrupted", e);
-    } finally {
-      process.destroyForcibly();
-      Files.deleteIfExists(output);
-    }
+    return SavedArchive.of(saved.folder(), names);
   }
 
   /** Restores the result of {@link #archive}. */
   SavedSandbox open(InputStream archive) throws IOException {
     removeAbandoned();
-    Path saved = newFolder();
+    Path saved = folders.create();
     try {
       Files.createDirectory(saved.resolve("memory"), OWNER_ONLY);
       Files.createDirectory(saved.resolve("files"), OWNER_ONLY);
-      TarReader reader = new TarReader(archive, (what, about) -> damaged(what + " " + about));
-      for (Optional<TarEntry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
-        String name = entry.get().path();
-        if (entry.get().kind() == TarEntry.Kind.FOLDER) {
-          continue;
-        }
-        if (entry.get().kind() != TarEntry.Kind.FILE || !STORED_NAME.matcher(name).matches()) {
-          throw damaged("it contains " + name);
-        }
-        Files.copy(reader.content(), saved.resolve(name));
-      }
-      Secret secret = secret(saved);
-      tar(
+      SavedArchive.unpack(archive, saved, STORED_NAME);
+      SavedArchive.requireFiles(saved, List.of("shape", FILES_ARCHIVE));
+      Secret secret = SavedArchive.readSecret(saved);
+      SavedArchive.tar(
           saved,
           List.of(
               "--extract",
@@ -341,28 +253,6 @@ final class SavedSandboxes {
     }
   }
 
-  private static Secret secret(Path saved) throws IOException {
-    Path file = saved.resolve("secret");
-    if (!Files.exists(file)
-        || !Files.exists(saved.resolve("shape"))
-        || !Files.exists(saved.resolve(FILES_ARCHIVE))) {
-      throw damaged("it is incomplete");
-    }
-    try {
-      return Secret.of(HexFormat.of().parseHex(Files.readString(file)));
-    } catch (IllegalArgumentException e) {
-      throw damaged("its secret is invalid");
-    }
-  }
-
-  private static SandboxException damaged(String problem) {
-    return Fault.of(
-            ErrorCode.INVALID_REQUEST,
-            "the stored sandbox is damaged: " + problem,
-            "create it from another snapshot")
-        .exception();
-  }
-
   void discard(SavedSandbox saved) throws IOException {
     new SandboxFolder(saved.folder()).remove();
   }
@@ -372,23 +262,13 @@ final class SavedSandboxes {
     if (!swept.compareAndSet(false, true)) {
       return;
     }
-    try (DirectoryStream<Path> all = Files.newDirectoryStream(folder)) {
-      for (Path one : all) {
-        Matcher name = NAME.matcher(one.getFileName().toString());
-        if (name.matches() && !isAlive(name)) {
-          new SandboxFolder(one).remove();
-        }
+    try {
+      for (Path abandoned : folders.abandoned()) {
+        new SandboxFolder(abandoned).remove();
       }
-    } catch (NoSuchFileException none) {
-      // No sandbox was saved.
     } catch (IOException | RuntimeException e) {
       swept.set(false);
       throw e;
     }
-  }
-
-  private static boolean isAlive(Matcher name) {
-    return new AgentProcess(Long.parseLong(name.group(1)), Long.parseLong(name.group(2)), false)
-        .isAlive();
   }
 }

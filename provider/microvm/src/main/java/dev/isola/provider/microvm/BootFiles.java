@@ -48,11 +48,12 @@ public final class BootFiles {
           ContentKey.of(
               kernel.image().toString(),
               ContentKey.fileIdentity(kernel.image()),
-              ContentKey.fileIdentity(kernel.modules().resolve("modules.dep")),
+              ContentKey.fileIdentity(kernel.modules().resolve("modules.order")),
               ContentKey.contentOf(program));
       CachedFiles files = new CachedFiles(folder);
       Path unpacked =
-          files.get("kernel-" + identity, target -> KernelImage.unpack(kernel.image(), target));
+          files.get(
+              "kernel-" + identity, target -> KernelImage.unpack(kernel.image(), target));
       Path first =
           files.get(
               "initramfs-" + identity,

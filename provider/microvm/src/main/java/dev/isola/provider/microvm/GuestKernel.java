@@ -42,7 +42,8 @@ public record GuestKernel(Path image, Path modules) {
       return of(Path.of(named.get()));
     }
     List<GuestKernel> found = new ArrayList<>();
-    try (DirectoryStream<Path> kernels = Files.newDirectoryStream(Path.of("/boot"), PREFIX + "*")) {
+    try (DirectoryStream<Path> kernels =
+        Files.newDirectoryStream(Path.of("/boot"), PREFIX + "*")) {
       kernels.forEach(image -> of(image).ifPresent(found::add));
     } catch (IOException noFolder) {
       return Optional.empty();
@@ -62,7 +63,7 @@ public record GuestKernel(Path image, Path modules) {
       return Optional.empty();
     }
     Path modules = boot.resolveSibling("lib/modules").resolve(name.substring(PREFIX.length()));
-    return Files.isRegularFile(image) && Files.isRegularFile(modules.resolve("modules.dep"))
+    return Files.isRegularFile(image) && Files.isRegularFile(modules.resolve("modules.order"))
         ? Optional.of(new GuestKernel(image, modules))
         : Optional.empty();
   }

@@ -2,10 +2,7 @@ package dev.isola.provider.microvm;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.isola.host.image.Decompression;
-import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +26,7 @@ final class Initramfs {
   }
 
   /** Writes the archive to a file. */
-  static void write(Path target, Path agent, List<Path> modules) throws IOException {
+  static void write(Path target, Path agent, List<byte[]> modules) throws IOException {
     try (OutputStream file = Files.newOutputStream(target)) {
       Initramfs archive = new Initramfs(file);
       archive.add("init", PROGRAM, Files.readAllBytes(agent));
@@ -37,17 +34,9 @@ final class Initramfs {
       archive.device("dev/console", 5, 1);
       archive.add("modules", FOLDER, new byte[0]);
       for (int i = 0; i < modules.size(); i++) {
-        archive.add("modules/%02d.ko".formatted(i), FILE, module(modules.get(i)));
+        archive.add("modules/%02d.ko".formatted(i), FILE, modules.get(i));
       }
       archive.add("TRAILER!!!", 0, new byte[0]);
-    }
-  }
-
-  /** Some distributions compress modules, which not every kernel can undo. */
-  private static byte[] module(Path file) throws IOException {
-    try (InputStream content =
-        Decompression.of(new BufferedInputStream(Files.newInputStream(file)))) {
-      return content.readAllBytes();
     }
   }
 
@@ -64,7 +53,8 @@ final class Initramfs {
   private void header(String name, int mode, int size, int major, int minor) throws IOException {
     String head =
         "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x"
-            .formatted(inode++, mode, 0, 0, 1, 0, size, 0, 0, major, minor, name.length() + 1, 0);
+            .formatted(
+                inode++, mode, 0, 0, 1, 0, size, 0, 0, major, minor, name.length() + 1, 0);
     byte[] bytes = (head + name + "\0").getBytes(US_ASCII);
     out.write(bytes);
     pad(bytes.length);

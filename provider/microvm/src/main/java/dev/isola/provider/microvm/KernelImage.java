@@ -62,6 +62,8 @@ final class KernelImage {
     if (begin >= end || end > file.length) {
       throw new IOException("the kernel's header is damaged");
     }
-    return Arrays.copyOfRange(file, Math.toIntExact(begin), Math.toIntExact(end));
+    boolean gzip = file[Math.toIntExact(begin)] == 0x1f;
+    long size = gzip ? 0 : 4; // other formats are followed by the uncompressed size
+    return Arrays.copyOfRange(file, Math.toIntExact(begin), Math.toIntExact(end - size));
   }
 }

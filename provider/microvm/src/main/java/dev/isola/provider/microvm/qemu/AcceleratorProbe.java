@@ -139,7 +139,7 @@ final class AcceleratorProbe {
               machine.controlSocket(),
               Optional.empty(),
               false,
-              Optional.empty(),
+              false,
               OptionalLong.empty());
       try {
         machine.start(arguments.words(), TIMEOUT);

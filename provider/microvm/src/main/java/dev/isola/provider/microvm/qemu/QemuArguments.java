@@ -15,7 +15,8 @@ import java.util.OptionalLong;
  *
  * @param memory the file with the machine's memory; empty for memory of its own
  * @param shared whether changes of the memory go to that file
- * @param incoming the descriptor from which the machine continues; empty to boot
+ * @param incoming whether the machine continues from a state that {@link Qmp} names, instead of
+ *     booting
  * @param user the user and group that QEMU runs as; empty for those of the server
  */
 record QemuArguments(
@@ -29,7 +30,7 @@ record QemuArguments(
     Path controlSocket,
     Optional<Path> memory,
     boolean shared,
-    Optional<Integer> incoming,
+    boolean incoming,
     OptionalLong user) {
   /** The name of the port that the agent opens. */
   private static final String PORT = "isola.agent";
@@ -94,13 +95,8 @@ record QemuArguments(
               "-device",
               "virtio-net-pci,netdev=net,mac=02:00:00:00:00:01,romfile="));
     }
-    if (incoming.isPresent()) {
-      words.addAll(
-          List.of(
-              "-global",
-              "migration.x-ignore-shared=" + (memory.isPresent() ? "on" : "off"),
-              "-incoming",
-              "fd:" + incoming.get()));
+    if (incoming) {
+      words.addAll(List.of("-incoming", "defer"));
     }
     if (user.isPresent()) {
       words.addAll(List.of("-runas", user.getAsLong() + ":" + user.getAsLong()));
@@ -114,7 +110,8 @@ record QemuArguments(
             file ->
                 "memory-backend-file,id=memory,size=%dM,mem-path=%s,share=%s"
                     .formatted(size.memoryMb(), escape(file), shared ? "on" : "off"))
-        .orElseGet(() -> "memory-backend-ram,id=memory,size=%dM".formatted(size.memoryMb()));
+        .orElseGet(
+            () -> "memory-backend-ram,id=memory,size=%dM".formatted(size.memoryMb()));
   }
 
   private static String kernelCommandLine(boolean arm) {

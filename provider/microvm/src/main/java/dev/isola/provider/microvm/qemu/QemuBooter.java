@@ -11,6 +11,7 @@ import dev.isola.host.launch.Launcher;
 import dev.isola.host.launch.LauncherBinary;
 import dev.isola.host.launch.NetworkRecord;
 import dev.isola.host.launch.OrphanedCgroups;
+import dev.isola.host.launch.SandboxShape;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.AgentEndpoint;
@@ -63,6 +64,8 @@ import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -341,6 +344,8 @@ final class QemuBooter implements Booter {
             ADDRESS,
             bridged ? bridge.resolvConf() : "");
     MachineFolder.of(folder).write(machine, record.encode());
+    String runtime = "QEMU " + program().version() + " " + accelerator().option();
+    SandboxShape.of(spec, Optional.of(image), runtime, agent.path()).write(folder.path());
     groups.group(context.instance(), spec.id()).create(limits(spec.limits(), machine.size()));
     return machine;
   }
@@ -374,7 +379,8 @@ final class QemuBooter implements Booter {
   }
 
   /** Starts the machine of a sandbox from its template. */
-  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline) throws IOException {
+  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline)
+      throws IOException {
     MachineFolder files = MachineFolder.of(folder);
     Machine machine = files.readMachine();
     Path root = rootDisks.of(images.require(machine.image()));
@@ -412,6 +418,9 @@ final class QemuBooter implements Booter {
     MachineFolder files = MachineFolder.of(folder);
     files.removeSockets(folder.socket());
     SandboxUserIds users = SandboxUserIds.of(context.instance(), id);
+    if (users.hasRange()) { // QEMU opens it again for writing when the state is loaded
+      Files.setAttribute(files.scratchDisk(), "unix:uid", Math.toIntExact(users.firstId()));
+    }
     HostPaths paths = new HostPaths(context.dataFolder(), folder.path(), users.hasRange());
     BootFiles.Boot boot = bootFiles.files();
     LaunchPlan plan = new LaunchPlan();
@@ -438,7 +447,7 @@ final class QemuBooter implements Booter {
             paths.of(files.controlSocket()),
             memory.map(paths::of),
             false,
-            Optional.of(STATE_DESCRIPTOR),
+            true,
             users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty());
     List<String> words = new ArrayList<>();
     if (users.hasRange()) {
@@ -448,9 +457,14 @@ final class QemuBooter implements Booter {
     }
     words.addAll(arguments.words());
     plan.run(words);
+    AgentProcess process;
     try (Launcher.Session session = launcher.open(id)) {
-      return session.boot(id, plan.encode(), left(deadline));
+      process = session.boot(id, plan.encode(), left(deadline));
     }
+    try (Qmp qmp = Qmp.connect(files.controlSocket(), left(deadline))) {
+      qmp.load(STATE_DESCRIPTOR, memory.isEmpty(), left(deadline));
+    }
+    return process;
   }
 
   @Override
@@ -474,7 +488,23 @@ final class QemuBooter implements Booter {
   }
 
   @Override
+  public InputStream archive(SavedSandbox origin) throws IOException {
+    return saved.archive(origin);
+  }
+
+  @Override
+  public SavedSandbox open(InputStream archive) throws IOException {
+    return saved.open(archive);
+  }
+
+  @Override
   public SavedSandbox save(SandboxRecord record, SandboxFolder folder) throws IOException {
+    Optional<String> obstacle = SandboxShape.read(folder.path()).obstacle();
+    if (obstacle.isPresent()) {
+      throw Capability.unsupported(
+          NAME,
+          "a fork of the processes of sandbox " + record.id() + ", because " + obstacle.get());
+    }
     return saved.save(
         record, folder, SandboxUserIds.of(context.instance(), record.id()), context.dataFolder());
   }
@@ -485,12 +515,13 @@ final class QemuBooter implements Booter {
     SandboxId id = request.spec().id();
     MachineFolder source = new MachineFolder(origin.folder());
     Machine machine = prepare(request);
-    Machine original = source.readMachine();
-    if (!machine.equals(original)) {
+    SandboxShape shape = SandboxShape.read(source.path());
+    Optional<String> difference = shape.difference(SandboxShape.read(request.folder().path()));
+    if (difference.isPresent()) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
-              "a machine continues only with the same image, processors, memory, disk and network",
-              "leave them out of the request, or request a fork of the files")
+              "a fork of memory must equal its source: " + difference.get(),
+              "request the same spec")
           .sandbox(id)
           .exception();
     }

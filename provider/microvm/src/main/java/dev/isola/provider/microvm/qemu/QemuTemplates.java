@@ -96,7 +96,7 @@ final class QemuTemplates {
               folder.controlSocket(),
               Optional.of(target.resolve("memory")),
               true,
-              Optional.empty(),
+              false,
               OptionalLong.empty());
       folder.start(arguments.words(), timeout);
       new VirtioPortConnector(folder.agentSocket()).awaitWaiting(timeout);

@@ -13,6 +13,7 @@ import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
@@ -128,12 +129,7 @@ final class Qmp implements AutoCloseable {
 
   /** Sends the state of the machine to a socket and waits until the machine has stopped. */
   void migrate(Path target, boolean withMemory, Duration timeout) throws IOException {
-    execute(
-        "migrate-set-capabilities",
-        Map.of(
-            "capabilities",
-            java.util.List.of(Json.object("capability", "x-ignore-shared", "state", !withMemory))),
-        timeout);
+    setMemoryIncluded(withMemory, timeout);
     execute(
         "migrate-set-parameters",
         Map.of("max-bandwidth", 8L << 30, "downtime-limit", 60_000),
@@ -155,6 +151,21 @@ final class Qmp implements AutoCloseable {
       }
       LockSupport.parkNanos(POLL_INTERVAL.toNanos());
     }
+  }
+
+  private void setMemoryIncluded(boolean included, Duration timeout) throws IOException {
+    execute(
+        "migrate-set-capabilities",
+        Map.of(
+            "capabilities",
+            List.of(Json.object("capability", "x-ignore-shared", "state", !included))),
+        timeout);
+  }
+
+  /** Continues a machine from the state in a file that QEMU has inherited; returns at once. */
+  void load(int descriptor, boolean withMemory, Duration timeout) throws IOException {
+    setMemoryIncluded(withMemory, timeout);
+    execute("migrate-incoming", Map.of("uri", "fd:" + descriptor), timeout);
   }
 
   @Override

@@ -1,24 +1,23 @@
 package dev.isola.provider.microvm.qemu;
 
+import dev.isola.host.launch.ProcessFolders;
+import dev.isola.host.launch.SandboxShape;
 import dev.isola.host.launch.SandboxUserIds;
-import dev.isola.link.local.AgentProcess;
+import dev.isola.host.launch.SavedArchive;
 import dev.isola.link.local.Booter.SavedSandbox;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxRecord;
 import dev.isola.link.local.TreeRemoval;
 import dev.isola.provider.microvm.MachineFolder;
 import dev.isola.provider.microvm.ScratchDisks;
+import dev.isola.spi.Secret;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -27,31 +26,28 @@ import java.util.regex.Pattern;
  * one removes it if that process was killed.
  */
 final class SavedMachines {
-  private static final SecureRandom RANDOM = new SecureRandom();
-  private static final FileAttribute<?> OWNER_ONLY =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-
-  /** The process that uses it: pid and start time. */
-  private static final Pattern NAME = Pattern.compile("(\\d+)-(\\d+)-[0-9a-f]+");
+  private static final String DISK_ARCHIVE = "disk.tar";
+  private static final Pattern STORED_NAME = Pattern.compile("shape|machine|secret|state|disk\\.tar");
 
   private static final Duration TIMEOUT = Duration.ofSeconds(25);
 
-  private final Path folder;
+  private final ProcessFolders folders;
 
   /**
    * @param folder where they are; need not exist
    */
   SavedMachines(Path folder) {
-    this.folder = folder;
+    this.folders = new ProcessFolders(folder);
   }
 
   /** Saves a machine whose commands are frozen; it runs again afterwards. */
   SavedSandbox save(SandboxRecord record, SandboxFolder source, SandboxUserIds users, Path data)
       throws IOException {
     MachineFolder machine = MachineFolder.of(source);
-    MachineFolder target = new MachineFolder(newFolder());
+    MachineFolder target = new MachineFolder(folders.create());
     try {
       target.writeMachine(machine.readMachine());
+      SandboxShape.read(source.path()).write(target.path());
       HostPaths paths = new HostPaths(data, source.path(), users.hasRange());
       try (Qmp qmp = Qmp.connect(machine.controlSocket(), TIMEOUT)) {
         try {
@@ -72,23 +68,53 @@ final class SavedMachines {
       Qmp qmp, MachineFolder machine, MachineFolder target, SandboxUserIds users, HostPaths paths)
       throws IOException {
     Files.deleteIfExists(machine.stateSocket()); // left behind by a killed server
-    try (StateReceiver receiver = StateReceiver.listen(machine.stateSocket(), target.state())) {
+    try (StateReceiver receiver =
+        StateReceiver.listen(machine.stateSocket(), target.state())) {
       if (users.hasRange()) {
-        Files.setAttribute(machine.stateSocket(), "unix:uid", Math.toIntExact(users.firstId()));
+        Files.setAttribute(
+            machine.stateSocket(), "unix:uid", Math.toIntExact(users.firstId()));
       }
       qmp.migrate(paths.of(machine.stateSocket()), true, TIMEOUT);
       receiver.await(TIMEOUT);
     }
   }
 
-  private Path newFolder() throws IOException {
-    Files.createDirectories(folder, OWNER_ONLY);
-    byte[] random = new byte[8];
-    RANDOM.nextBytes(random);
-    long pid = ProcessHandle.current().pid();
-    long start = AgentProcess.startTimeOf(pid).orElse(0L);
-    return Files.createDirectory(
-        folder.resolve(pid + "-" + start + "-" + HexFormat.of().formatHex(random)), OWNER_ONLY);
+  /** Returns a saved machine as an archive. The disk is an archive in it, because it is sparse. */
+  InputStream archive(SavedSandbox saved) throws IOException {
+    MachineFolder machine = new MachineFolder(saved.folder());
+    SavedArchive.tar(
+        saved.folder(),
+        List.of(
+            "--create",
+            "--sparse",
+            "--file=" + saved.folder().resolve(DISK_ARCHIVE),
+            "--directory=" + saved.folder(),
+            machine.scratchDisk().getFileName().toString()));
+    SavedArchive.writeSecret(saved);
+    return SavedArchive.of(
+        saved.folder(), List.of("shape", "machine", "secret", "state", DISK_ARCHIVE));
+  }
+
+  /** Restores the result of {@link #archive}. */
+  SavedSandbox open(InputStream archive) throws IOException {
+    Path folder = folders.create();
+    try {
+      SavedArchive.unpack(archive, folder, STORED_NAME);
+      SavedArchive.requireFiles(folder, List.of("shape", "machine", "state", DISK_ARCHIVE));
+      Secret secret = SavedArchive.readSecret(folder);
+      SavedArchive.tar(
+          folder,
+          List.of(
+              "--extract",
+              "--file=" + folder.resolve(DISK_ARCHIVE),
+              "--directory=" + folder,
+              new MachineFolder(folder).scratchDisk().getFileName().toString()));
+      Files.delete(folder.resolve(DISK_ARCHIVE));
+      return new SavedSandbox(folder, secret);
+    } catch (IOException | RuntimeException e) {
+      TreeRemoval.remove(folder);
+      throw e;
+    }
   }
 
   void discard(SavedSandbox saved) throws IOException {
@@ -97,21 +123,8 @@ final class SavedMachines {
 
   /** Removes what server processes that are gone have saved. */
   void removeAbandoned() throws IOException {
-    if (!Files.isDirectory(folder)) {
-      return;
-    }
-    try (DirectoryStream<Path> folders = Files.newDirectoryStream(folder)) {
-      for (Path found : folders) {
-        Matcher name = NAME.matcher(found.getFileName().toString());
-        boolean inUse =
-            name.matches()
-                && AgentProcess.startTimeOf(Long.parseLong(name.group(1)))
-                    .filter(start -> start == Long.parseLong(name.group(2)))
-                    .isPresent();
-        if (!inUse) {
-          TreeRemoval.remove(found);
-        }
-      }
+    for (Path abandoned : folders.abandoned()) {
+      TreeRemoval.remove(abandoned);
     }
   }
 }

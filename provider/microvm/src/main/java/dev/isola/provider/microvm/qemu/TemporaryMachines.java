@@ -2,24 +2,18 @@ package dev.isola.provider.microvm.qemu;
 
 import dev.isola.codec.proc.ProcessStat;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.link.local.AgentProcess;
+import dev.isola.host.launch.ProcessFolders;
 import dev.isola.link.local.TreeRemoval;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,56 +22,28 @@ import org.jspecify.annotations.Nullable;
  * killed. A machine also ends by itself after two minutes.
  */
 final class TemporaryMachines {
-  private static final SecureRandom RANDOM = new SecureRandom();
-  private static final FileAttribute<?> OWNER_ONLY =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-
-  /** The process that uses it: pid and start time. */
-  private static final Pattern NAME = Pattern.compile("(\\d+)-(\\d+)-[0-9a-f]+");
-
   private static final Path PROC = Path.of("/proc");
   private static final String LIFETIME_SECONDS = "120";
 
-  private final Path folder;
+  private final ProcessFolders folders;
 
   /**
    * @param folder where they are; need not exist
    */
   TemporaryMachines(Path folder) {
-    this.folder = folder;
+    this.folders = new ProcessFolders(folder);
   }
 
   /** Creates the folder of a machine. */
   Folder newFolder() throws IOException {
     removeAbandoned();
-    Files.createDirectories(folder, OWNER_ONLY);
-    byte[] random = new byte[4];
-    RANDOM.nextBytes(random);
-    long pid = ProcessHandle.current().pid();
-    long start = AgentProcess.startTimeOf(pid).orElse(0L);
-    return new Folder(
-        Files.createDirectory(
-            folder.resolve(pid + "-" + start + "-" + HexFormat.of().formatHex(random)),
-            OWNER_ONLY));
+    return new Folder(folders.create());
   }
 
   /** Ends the machines of server processes that are gone. */
   void removeAbandoned() throws IOException {
-    if (!Files.isDirectory(folder)) {
-      return;
-    }
-    try (DirectoryStream<Path> folders = Files.newDirectoryStream(folder)) {
-      for (Path found : folders) {
-        Matcher name = NAME.matcher(found.getFileName().toString());
-        boolean inUse =
-            name.matches()
-                && AgentProcess.startTimeOf(Long.parseLong(name.group(1)))
-                    .filter(start -> start == Long.parseLong(name.group(2)))
-                    .isPresent();
-        if (!inUse) {
-          new Folder(found).close();
-        }
-      }
+    for (Path abandoned : folders.abandoned()) {
+      new Folder(abandoned).close();
     }
   }
 
@@ -115,7 +81,8 @@ final class TemporaryMachines {
           HostProgram.find("timeout")
               .orElseThrow(() -> new IOException("timeout is not installed (coreutils)"));
       List<String> limited =
-          new ArrayList<>(List.of(limiter.path().toString(), "--signal=KILL", LIFETIME_SECONDS));
+          new ArrayList<>(
+              List.of(limiter.path().toString(), "--signal=KILL", LIFETIME_SECONDS));
       limited.addAll(words);
       Path messages = path.resolve("messages");
       ProcessBuilder builder = new ProcessBuilder(limited).redirectErrorStream(true);

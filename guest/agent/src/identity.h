@@ -1,0 +1,17 @@
+/* What distinguishes a virtual machine from its copies, besides its secret: clock, random numbers, names. */
+#ifndef ISOLA_IDENTITY_H
+#define ISOLA_IDENTITY_H
+
+#include "wire.h"
+
+/* Adds bytes to the kernel's random number generator, which uses them at once if the agent may request that. */
+void identity_seed(const uint8_t *bytes, size_t length);
+/* Applies TIME_NS, NONCE and HOST_NAME of a boot record. Returns false with errno. */
+bool identity_apply(struct fields record);
+/*
+ * Replaces /etc/hostname, /etc/hosts and /etc/resolv.conf by files with the names of the record; links there are not
+ * followed. Returns false with errno, at the latest after two seconds: a guest process may have mounted anything there.
+ */
+bool identity_write_files(struct fields record);
+
+#endif

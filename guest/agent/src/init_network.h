@@ -1,0 +1,10 @@
+/* Network interfaces of a virtual machine. */
+#ifndef ISOLA_INIT_NETWORK_H
+#define ISOLA_INIT_NETWORK_H
+
+#include "init_parse.h"
+
+/* Brings up the loopback interface, and eth0 with its default route unless `network` is NULL. False with errno. */
+bool init_network_up(const struct init_network *network);
+
+#endif
