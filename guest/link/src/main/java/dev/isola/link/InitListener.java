@@ -54,13 +54,15 @@ public final class InitListener implements AutoCloseable {
   }
 
   /**
-   * Waits until the init of the machine waits for its boot record, and hangs up: the machine can be
-   * saved then, and its copies can be given records.
+   * Waits until the init of the machine waits for its boot record: the machine can be saved then,
+   * and its copies can be given records.
    *
+   * @return the connection of the init. While it is open, the init does not dial; in a copy of the
+   *     machine it is lost, and the init dials at once
    * @throws IOException if that takes too long
    */
-  public void awaitWaiting(Duration timeout) throws IOException {
-    awaitInit(System.nanoTime() + timeout.toNanos(), timeout, null);
+  public AgentChannel awaitWaiting(Duration timeout) throws IOException {
+    return awaitInit(System.nanoTime() + timeout.toNanos(), timeout);
   }
 
   /**
@@ -71,12 +73,19 @@ public final class InitListener implements AutoCloseable {
    * @throws IOException if that takes too long
    */
   public void boot(byte[] record, Duration timeout) throws IOException {
-    awaitInit(System.nanoTime() + timeout.toNanos(), timeout, record);
+    long deadline = System.nanoTime() + timeout.toNanos();
+    try (AgentChannel channel = awaitInit(deadline, timeout)) {
+      Thread watchdog = closeAt(channel, deadline);
+      channel.write(ByteBuffer.wrap(record));
+      if (read(channel, 1).length > 0) {
+        throw new IOException("the init of the machine answered its boot record");
+      }
+      watchdog.interrupt();
+    }
   }
 
   /** An init whose connection was lost dials again, so that a lost connection is no failure. */
-  private void awaitInit(long deadline, Duration timeout, byte @Nullable [] record)
-      throws IOException {
+  private AgentChannel awaitInit(long deadline, Duration timeout) throws IOException {
     IOException last = null;
     while (true) {
       AgentChannel channel = next(deadline);
@@ -94,9 +103,10 @@ public final class InitListener implements AutoCloseable {
         throw late;
       }
       try {
-        converse(channel, deadline, record);
-        return;
+        awaitLine(channel, deadline);
+        return channel;
       } catch (IOException e) {
+        channel.close();
         last = e;
       }
     }
@@ -111,22 +121,12 @@ public final class InitListener implements AutoCloseable {
     }
   }
 
-  private static void converse(AgentChannel channel, long deadline, byte @Nullable [] record)
-      throws IOException {
-    Thread watchdog = Thread.ofVirtual().start(() -> closeAt(channel, deadline));
-    try (channel) {
-      byte[] line = read(channel, WAITING.length);
-      if (!Arrays.equals(line, WAITING)) {
-        throw new IOException("the machine sent something else than its init sends");
-      }
-      if (record != null) {
-        channel.write(ByteBuffer.wrap(record));
-        if (read(channel, 1).length > 0) {
-          throw new IOException("the init of the machine answered its boot record");
-        }
-      }
-    } finally {
-      watchdog.interrupt();
+  private static void awaitLine(AgentChannel channel, long deadline) throws IOException {
+    Thread watchdog = closeAt(channel, deadline);
+    byte[] line = read(channel, WAITING.length);
+    watchdog.interrupt();
+    if (!Arrays.equals(line, WAITING)) {
+      throw new IOException("the machine sent something else than its init sends");
     }
   }
 
@@ -139,13 +139,18 @@ public final class InitListener implements AutoCloseable {
     return Arrays.copyOf(bytes.array(), bytes.position());
   }
 
-  private static void closeAt(AgentChannel channel, long deadline) {
-    try {
-      Thread.sleep(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
-      channel.close();
-    } catch (InterruptedException inTime) {
-      // The init answered.
-    }
+  /** Closes a channel at the deadline, unless the thread is interrupted before. */
+  private static Thread closeAt(AgentChannel channel, long deadline) {
+    return Thread.ofVirtual()
+        .start(
+            () -> {
+              try {
+                Thread.sleep(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+                channel.close();
+              } catch (InterruptedException inTime) {
+                // The init answered.
+              }
+            });
   }
 
   /** Removes the socket, so that the agent dials until there is another one. */

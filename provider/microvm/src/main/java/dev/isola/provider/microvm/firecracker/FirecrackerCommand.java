@@ -1,5 +1,6 @@
 package dev.isola.provider.microvm.firecracker;
 
+import dev.isola.host.launch.SandboxUserIds;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,11 +19,33 @@ record FirecrackerCommand(List<String> words, FirecrackerFolder folder) {
   /** The jailer accepts no other ids. */
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9-]{1,64}");
 
+  private static final String FOLDER = "j";
+
   /** Disks, sockets, and one descriptor for each connection of the agent. */
   private static final int MAX_DESCRIPTORS = 256;
 
   FirecrackerCommand {
     words = List.copyOf(words);
+  }
+
+  /** The name of a machine; each has a folder of its own, and paths of sockets are limited. */
+  private static final String MACHINE = "m";
+
+  /**
+   * Returns the command of a process with files in a folder: jailed if it has a user of its own.
+   *
+   * @param folder the folder of this machine alone
+   */
+  static FirecrackerCommand of(FirecrackerProgram program, Path folder, SandboxUserIds users) {
+    return users.hasRange()
+        ? jailed(
+            program.path(),
+            program.jailer().orElseThrow().path(),
+            MACHINE,
+            folder.resolve(FOLDER),
+            Math.toIntExact(users.firstId()),
+            Optional.empty())
+        : direct(program.path(), MACHINE, folder.resolve(FOLDER));
   }
 
   /**

@@ -64,19 +64,6 @@ final class FirecrackerMachine {
     api.resume();
   }
 
-  /** Stops the processors; the memory stays. */
-  void pause() throws IOException {
-    api.pause();
-  }
-
-  void resume() throws IOException {
-    api.resume();
-  }
-
-  FirecrackerApi.State state() throws IOException {
-    return api.state();
-  }
-
   /** The console is off, because what the guest prints would go to a file or pipe of the host. */
   private static String kernelCommandLine() {
     return "8250.nr_uarts=0 quiet panic=-1 cryptomgr.notests random.trust_cpu=on"

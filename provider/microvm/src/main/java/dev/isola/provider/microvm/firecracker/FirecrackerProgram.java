@@ -7,7 +7,9 @@ import dev.isola.host.program.Vulnerability;
 import dev.isola.spi.provider.ProviderConfig;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The installed Firecracker and its jailer.
@@ -29,6 +31,9 @@ record FirecrackerProgram(
   static final String JAILER_SETTING = "jailer";
 
   static final String NAME = "firecracker";
+
+  /** By the identity of the program, because asking takes longer than the rest of a create. */
+  private static final Map<String, Optional<Version>> VERSIONS = new ConcurrentHashMap<>();
 
   /** The first version that accepts the overrides and the clock when it loads a snapshot. */
   static final Version OLDEST = Version.of("1.16.0");
@@ -55,6 +60,10 @@ record FirecrackerProgram(
   }
 
   private static Optional<Version> version(HostProgram program) {
+    return VERSIONS.computeIfAbsent(program.identity(), _ -> ask(program));
+  }
+
+  private static Optional<Version> ask(HostProgram program) {
     HostProgram.Result answer = program.run("--version");
     return answer.ok() ? Version.find(answer.text()) : Optional.empty();
   }

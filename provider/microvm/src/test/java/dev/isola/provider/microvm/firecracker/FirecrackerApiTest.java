@@ -55,7 +55,7 @@ class FirecrackerApiTest {
   private FirecrackerApi api(StubFaults faults) throws IOException {
     endStubs();
     Files.deleteIfExists(folder.resolve("api"));
-    Files.deleteIfExists(folder.resolve("vsock"));
+    Files.deleteIfExists(folder.resolve("v"));
     lines.clear();
     Path socket = folder.resolve("api");
     stubs.add(
@@ -89,8 +89,7 @@ class FirecrackerApiTest {
                         "PUT /drives/disk {\"drive_id\":\"disk\",\"path_on_host\":\"disk\","
                             + "\"is_root_device\":false,\"is_read_only\":true}"),
             line -> assertThat(line).startsWith("PUT /drives/scratch ").contains("only\":false"),
-            line ->
-                assertThat(line).isEqualTo("PUT /vsock {\"guest_cid\":3,\"uds_path\":\"vsock\"}"),
+            line -> assertThat(line).isEqualTo("PUT /vsock {\"guest_cid\":3,\"uds_path\":\"v\"}"),
             line ->
                 assertThat(line)
                     .startsWith("PUT /network-interfaces/eth0 ")
@@ -101,20 +100,20 @@ class FirecrackerApiTest {
 
   @Test
   void savedMachineContinuesInAFreshProcess() throws IOException {
-    FirecrackerMachine source = new FirecrackerMachine(api());
-    source.boot(HARDWARE);
-    source.save(TIMEOUT);
+    FirecrackerApi source = api();
+    new FirecrackerMachine(source).boot(HARDWARE);
+    new FirecrackerMachine(source).save(TIMEOUT);
     assertThat(source.state()).isEqualTo(State.PAUSED);
     source.resume();
     assertThat(source.state()).isEqualTo(State.RUNNING);
 
-    FirecrackerMachine copy = new FirecrackerMachine(api());
-    copy.restore(new Hardware(2, 256, Optional.of("tap8")), TIMEOUT);
+    FirecrackerApi copy = api();
+    new FirecrackerMachine(copy).restore(new Hardware(2, 256, Optional.of("tap8")), TIMEOUT);
     assertThat(copy.state()).isEqualTo(State.RUNNING);
     assertThat(lines.getFirst())
         .startsWith("PUT /snapshot/load {\"snapshot_path\":\"state\"")
         .contains("\"mem_backend\":{\"backend_type\":\"File\",\"backend_path\":\"memory\"}")
-        .contains("\"vsock_override\":{\"uds_path\":\"vsock\"}")
+        .contains("\"vsock_override\":{\"uds_path\":\"v\"}")
         .contains("\"network_overrides\":[{\"iface_id\":\"eth0\",\"host_dev_name\":\"tap8\"}]")
         .contains("\"resume_vm\":false");
     assertThat(exits).isEmpty();

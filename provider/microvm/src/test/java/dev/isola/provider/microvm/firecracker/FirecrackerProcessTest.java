@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.host.launch.SandboxUserIds;
+import dev.isola.link.AgentChannel;
 import dev.isola.link.InitListener;
 import dev.isola.provider.microvm.firecracker.FirecrackerMachine.Hardware;
 import dev.isola.provider.microvm.firecracker.StubFaults.Kind;
@@ -64,11 +65,15 @@ class FirecrackerProcessTest {
   /** Provides the files of a machine. */
   private void furnish(FirecrackerFolder folder) throws IOException {
     folder.create();
+    furnishLinks(folder);
+    Files.writeString(folder.file("scratch"), "scratch");
+    folder.giveToUser(folder.file("scratch"));
+  }
+
+  private void furnishLinks(FirecrackerFolder folder) throws IOException {
     for (String name : List.of("kernel", "initramfs", "disk")) {
       folder.link(scratch.path().resolve(name), name);
     }
-    Files.writeString(folder.file("scratch"), "scratch");
-    folder.giveToUser(folder.file("scratch"));
   }
 
   private void bootsAndContinues(FirecrackerCommand template, FirecrackerCommand clone)
@@ -77,17 +82,22 @@ class FirecrackerProcessTest {
     furnish(source);
     try (FirecrackerProcess process = FirecrackerProcess.start(template, TIMEOUT);
         InitListener listener = InitListener.bind(source.agentSocket(), source::giveToUser)) {
+      source.protect();
       FirecrackerMachine machine = new FirecrackerMachine(new FirecrackerApi(source.api()));
       machine.boot(HARDWARE);
-      listener.awaitWaiting(TIMEOUT);
-      machine.save(TIMEOUT);
+      try (AgentChannel _ = listener.awaitWaiting(TIMEOUT)) {
+        machine.save(TIMEOUT);
+      }
       assertThat(process.isAlive()).isTrue();
     }
     FirecrackerFolder target = clone.folder();
     furnish(target);
     target.link(source.file("state"), "state");
     target.link(source.file("memory"), "memory");
+    FirecrackerFolder.giveToServer(target.file("state"));
+    FirecrackerFolder.giveToServer(target.file("memory"));
     try (FirecrackerProcess _ = FirecrackerProcess.start(clone, TIMEOUT)) {
+      target.protect();
       new FirecrackerMachine(new FirecrackerApi(target.api())).restore(HARDWARE, TIMEOUT);
       try (InitListener listener = InitListener.bind(target.agentSocket(), target::giveToUser)) {
         listener.boot(new byte[] {0, 0, 0, 2, 7, 7}, TIMEOUT);
@@ -111,7 +121,6 @@ class FirecrackerProcessTest {
     bootsAndContinues(jailed("template"), jailed("clone"));
     Path root = jailed("clone").folder().path();
     assertThat(root).isEqualTo(scratch.path().resolve("j-clone/firecracker/clone/root"));
-    assertThat(Files.getAttribute(root, "unix:uid")).isEqualTo(USER);
     assertThat(Files.getAttribute(root.resolve("disk"), "unix:uid"))
         .as("shared with other machines")
         .isEqualTo(0);
@@ -119,6 +128,48 @@ class FirecrackerProcessTest {
         .as("nobody may write to what machines share")
         .hasSize(3);
     assertThat(Files.getAttribute(root.resolve("scratch"), "unix:uid")).isEqualTo(USER);
+  }
+
+  /** What a Firecracker could do that its guest has taken over. */
+  @Test
+  void jailedProcessCannotReplaceFilesOfTheServer() throws IOException {
+    FirecrackerCommand command = jailed("box");
+    furnish(command.folder());
+    try (FirecrackerProcess _ = FirecrackerProcess.start(command, TIMEOUT)) {
+      assertThat(asUser(command, "mv disk other && mv other disk")).as("planted fault").isTrue();
+      command.folder().protect();
+      assertThat(asUser(command, "mv disk other")).isFalse();
+      assertThat(asUser(command, "rm -f disk")).isFalse();
+      assertThat(asUser(command, "echo x >> disk")).isFalse();
+      assertThat(asUser(command, "echo x >> scratch && echo y > own && rm own")).isTrue();
+    }
+    command.folder().clear();
+    try (var left = Files.list(command.folder().path())) {
+      assertThat(left).containsExactly(command.folder().file("scratch"));
+    }
+    furnishLinks(command.folder());
+    FirecrackerProcess.start(command, TIMEOUT).close(); // a second process in the same jail
+  }
+
+  private static boolean asUser(FirecrackerCommand command, String script) throws IOException {
+    Process process =
+        new ProcessBuilder(
+                "setpriv",
+                "--reuid=" + USER,
+                "--regid=" + USER,
+                "--clear-groups",
+                "sh",
+                "-c",
+                script)
+            .directory(command.folder().path().toFile())
+            .redirectErrorStream(true)
+            .start();
+    process.getInputStream().readAllBytes();
+    try {
+      return process.waitFor() == 0;
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
   }
 
   @Test

@@ -46,7 +46,8 @@ final class StubProgram {
       [ -n "$id" ] && [ -n "$exec" ] && [ -n "$uid" ] && [ -n "$gid" ] && [ -n "$base" ]
       case $id in *[!A-Za-z0-9-]*) echo "Invalid instance ID"; exit 1 ;; esac
       root=$base/$(basename "$exec")/$id/root
-      mkdir -p "$root/dev/net"
+      mkdir -p "$root"
+      mkdir "$root/dev" "$root/dev/net" # the real one fails, too, if its devices exist
       cp "$exec" "$root/"
       chown "$uid:$gid" "$root"
       cd "$root"
