@@ -28,7 +28,8 @@ import java.util.function.IntConsumer;
 /**
  * A stub of Firecracker. It serves the API and checks every request against what Firecracker
  * publishes, opens the files and sockets that Firecracker opens, and dials the host as the init of
- * a guest does; it executes no guest. Tests run it in their own process, or as a program ({@link
+ * a guest does. It executes no guest: where a test needs one, a real agent runs on the host
+ * instead, without any isolation. Tests run the stub in their own process, or as a program ({@link
  * StubProgram}).
  */
 public final class FirecrackerStub implements AutoCloseable {
@@ -46,7 +47,8 @@ public final class FirecrackerStub implements AutoCloseable {
   private Map<String, Object> devices = new LinkedHashMap<>();
   private State state = State.FRESH;
   private Optional<ServerSocketChannel> vsock = Optional.empty();
-  private boolean recordReceived;
+  private volatile boolean recordReceived;
+  private volatile boolean agentStarted;
 
   /** A refusal, with the status 400. */
   private static final class Refusal extends Exception {
@@ -413,9 +415,9 @@ public final class FirecrackerStub implements AutoCloseable {
 
   /** What the init of a guest does: it asks for its record, and dials again when it has it. */
   private void dialHost() {
-    Path socket = folder.resolve(FirecrackerFolder.VSOCK + "_" + FirecrackerFolder.AGENT_PORT);
+    Path socket = agentSocket();
     try {
-      while (server.isOpen()) {
+      while (server.isOpen() && !agentStarted) {
         if (isRunning() && mayAccess(socket, true)) {
           try (SocketChannel host = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             host.connect(UnixDomainSocketAddress.of(socket));
@@ -443,11 +445,45 @@ public final class FirecrackerStub implements AutoCloseable {
     if (length.length < 4) {
       return;
     }
-    int expected = ByteBuffer.wrap(length).getInt();
-    if (in.readNBytes(expected).length == expected) {
-      recordReceived = true;
-      log.add("guest received its record");
+    byte[] fields = in.readNBytes(ByteBuffer.wrap(length).getInt());
+    recordReceived = true;
+    log.add("guest received its record");
+    String agent = System.getProperty("stub.agent", "");
+    if (!agent.isEmpty()) {
+      agentStarted = true;
+      Thread.ofPlatform().daemon().start(() -> runAgent(agent, length, fields));
     }
+  }
+
+  /** Runs an agent that ends with this process, and with it the stub's machine. */
+  private void runAgent(String agent, byte[] length, byte[] fields) {
+    try {
+      Process process =
+          new ProcessBuilder(
+                  "setpriv",
+                  "--pdeathsig=KILL",
+                  agent,
+                  "--instance",
+                  "stub",
+                  "--sandbox",
+                  "stub",
+                  "--dial",
+                  "unix:" + agentSocket())
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      try (OutputStream in = process.getOutputStream()) {
+        in.write(length);
+        in.write(fields);
+      }
+      exit.accept(process.waitFor());
+    } catch (IOException | InterruptedException e) {
+      log.add("the agent cannot be started: " + e);
+    }
+  }
+
+  private Path agentSocket() {
+    return folder.resolve(FirecrackerFolder.VSOCK + "_" + FirecrackerFolder.AGENT_PORT);
   }
 
   @Override

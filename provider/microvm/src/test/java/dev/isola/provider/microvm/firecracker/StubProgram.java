@@ -20,7 +20,7 @@ final class StubProgram {
       [ "$1" = --version ] && echo 'Firecracker v%s' && exit
       exec '%s' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx48m -cp '%s' \
         '-Dstub.faults=%s' '-Dstub.log=%s' "-Dstub.user=$STUB_USER" \
-        dev.isola.provider.microvm.firecracker.FirecrackerStub "$@"
+        '-Dstub.agent=%s' dev.isola.provider.microvm.firecracker.FirecrackerStub "$@"
       """;
 
   private static final String JAILER =
@@ -63,6 +63,13 @@ final class StubProgram {
   }
 
   static StubProgram install(Path folder) throws IOException {
+    return install(folder, "");
+  }
+
+  /**
+   * @param agent the agent to run on the host instead of a guest; empty for none
+   */
+  static StubProgram install(Path folder, String agent) throws IOException {
     StubProgram program = new StubProgram(folder);
     Files.writeString(program.faults(), "");
     Files.createFile(program.log());
@@ -73,7 +80,8 @@ final class StubProgram {
             Path.of(System.getProperty("java.home"), "bin", "java"),
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
             program.faults(),
-            program.log()));
+            program.log(),
+            agent));
     write(program.jailer(), JAILER.formatted(FirecrackerStub.VERSION));
     return program;
   }
