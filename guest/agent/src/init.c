@@ -110,7 +110,8 @@ static void find_channel(void)
     close(fd);
     line[length] = 0;
     if (!init_parse_channel(line, &channel))
-        failed("find the channel", "the kernel's command line needs isola.channel=port:NAME or isola.channel=vsock:PORT");
+        failed("find the channel",
+               "the kernel's command line needs isola.channel=port:NAME or isola.channel=vsock:PORT");
 }
 
 /* The port appears some time after its driver is loaded. */
@@ -152,6 +153,13 @@ static bool write_text(const char *path, const char *text)
     return ok;
 }
 
+/* A kernel that has failed must end the machine: its locks stay locked, so that commands would hang. */
+static void end_on_kernel_failure(void)
+{
+    if (!write_text("/proc/sys/kernel/panic", "-1") || !write_text("/proc/sys/kernel/panic_on_oops", "1"))
+        failed("set the reaction to a kernel failure", strerror(errno));
+}
+
 static void limit_threads(struct fields record)
 {
     char number[24];
@@ -164,7 +172,8 @@ static void start_network(struct fields record)
 {
     struct init_network network;
     char *text = fields_text(record, T_NETWORK);
-    if (text && !init_parse_network(text, &network)) failed("set up the network", "NETWORK is not ADDRESS/PREFIX GATEWAY");
+    if (text && !init_parse_network(text, &network))
+        failed("set up the network", "NETWORK is not ADDRESS/PREFIX GATEWAY");
     if (!init_network_up(text ? &network : NULL)) failed("set up the network", strerror(errno));
     free(text);
 }
@@ -177,6 +186,7 @@ struct init_result init_run(struct boot *boot)
     const char *problem = init_root_begin();
     open_console(); /* which the kernel may not have been able to do without /dev */
     require(problem);
+    end_on_kernel_failure();
     load_modules();
     find_channel();
     struct init_result result = await_record(boot);

@@ -1,5 +1,6 @@
 package dev.isola.bench;
 
+import dev.isola.app.cli.DataFolder;
 import dev.isola.conformance.TemporaryInstallation;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -31,7 +32,9 @@ final class BenchProvider implements AutoCloseable {
    * @throws IllegalStateException if the provider does not work on this machine
    */
   static BenchProvider of(ProviderFactory factory) {
-    TemporaryInstallation trial = TemporaryInstallation.of(factory);
+    TemporaryInstallation trial =
+        TemporaryInstallation.of(factory)
+            .sharing(DataFolder.path(null, System.getenv(), System.getProperty("user.name")));
     try {
       Provider provider = trial.open();
       try {

@@ -101,7 +101,8 @@ public final class ConformanceCommand implements CliCommand {
     List<ProviderResult> results = new ArrayList<>();
     for (ProviderFactory factory : names.isEmpty() ? choice.all() : named) {
       try (TemporaryInstallation trial =
-          TemporaryInstallation.of(factory, new ProviderConfig(settings))) {
+          TemporaryInstallation.of(factory, new ProviderConfig(settings))
+              .sharing(context.dataFolder().path())) {
         if (!names.isEmpty() || healthy(console, trial)) {
           results.add(run.run(trial));
         }

@@ -8,10 +8,14 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderFactory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -49,6 +53,28 @@ public final class TemporaryInstallation implements AutoCloseable {
     TemporaryInstallation installation = new TemporaryInstallation(factory, config);
     Runtime.getRuntime().addShutdownHook(installation.hook);
     return installation;
+  }
+
+  /** What an operator installs once for all providers. */
+  private static final List<String> SHARED = List.of("images", "kernel");
+
+  /**
+   * Lets the provider use the images and the kernel of another installation.
+   *
+   * @param data the data folder of that installation
+   */
+  public TemporaryInstallation sharing(Path data) {
+    for (String name : SHARED) {
+      Path source = data.resolve(name).toAbsolutePath();
+      if (Files.isDirectory(source)) {
+        try {
+          Files.createSymbolicLink(data().resolve(name), source);
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    }
+    return this;
   }
 
   public ProviderFactory factory() {

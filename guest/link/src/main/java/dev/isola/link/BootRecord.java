@@ -308,7 +308,7 @@ public final class BootRecord {
       return this;
     }
 
-    /** Limits how many threads the kernel of a virtual machine allows. */
+    /** Limits how many threads a virtual machine has, those of its kernel included. */
     public Builder threadLimit(long count) {
       fields.add(FieldTag.THREAD_LIMIT, count);
       return this;

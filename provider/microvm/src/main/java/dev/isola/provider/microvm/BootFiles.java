@@ -20,6 +20,7 @@ public final class BootFiles {
   public record Boot(Path kernel, Path initramfs, String identity) {}
 
   private final Path folder;
+  private final Path installation;
   private final ProviderConfig config;
   private final InstalledProgram agent;
   private final ReentrantLock lock = new ReentrantLock();
@@ -27,9 +28,11 @@ public final class BootFiles {
 
   /**
    * @param folder where the files are kept
+   * @param installation the folder that all providers share
    */
-  public BootFiles(Path folder, ProviderConfig config, InstalledProgram agent) {
+  public BootFiles(Path folder, ProviderConfig config, Path installation, InstalledProgram agent) {
     this.folder = folder;
+    this.installation = installation;
     this.config = config;
     this.agent = agent;
   }
@@ -42,7 +45,7 @@ public final class BootFiles {
     }
     lock.lock();
     try {
-      GuestKernel kernel = GuestKernel.require(config);
+      GuestKernel kernel = GuestKernel.require(config, installation);
       Path program = agent.path();
       String identity =
           ContentKey.of(
@@ -52,8 +55,7 @@ public final class BootFiles {
               ContentKey.contentOf(program));
       CachedFiles files = new CachedFiles(folder);
       Path unpacked =
-          files.get(
-              "kernel-" + identity, target -> KernelImage.unpack(kernel.image(), target));
+          files.get("kernel-" + identity, target -> KernelImage.unpack(kernel.image(), target));
       Path first =
           files.get(
               "initramfs-" + identity,

@@ -27,23 +27,25 @@ public record GuestKernel(Path image, Path modules) {
 
   /** How an operator gets a kernel. */
   public static final String REMEDY =
-      "unpack the kernel package for virtual machines of the distribution"
-          + " (packaging/microvm-kernel FOLDER does it on Debian) and set the provider's setting"
-          + " kernel to its boot/vmlinuz-* file, or install it"
-          + " (apt-get install linux-image-cloud-amd64)";
+      "unpack Debian's kernel for virtual machines (packaging/microvm-kernel DATA/kernel), or name"
+          + " one in the setting kernel";
 
   /**
-   * Finds the kernel that the settings name, or else the best one of the host: one made for virtual
-   * machines, and the newest of those.
+   * Finds the kernel that the settings name, or else the newest in the folder {@code kernel} of the
+   * installation, or else the best one of the host: one made for virtual machines, and the newest
+   * of those.
    */
-  public static Optional<GuestKernel> find(ProviderConfig config) {
+  public static Optional<GuestKernel> find(ProviderConfig config, Path installation) {
     Optional<String> named = config.get(SETTING);
     if (named.isPresent()) {
       return of(Path.of(named.get()));
     }
+    return newest(installation.resolve("kernel/boot")).or(() -> newest(Path.of("/boot")));
+  }
+
+  private static Optional<GuestKernel> newest(Path folder) {
     List<GuestKernel> found = new ArrayList<>();
-    try (DirectoryStream<Path> kernels =
-        Files.newDirectoryStream(Path.of("/boot"), PREFIX + "*")) {
+    try (DirectoryStream<Path> kernels = Files.newDirectoryStream(folder, PREFIX + "*")) {
       kernels.forEach(image -> of(image).ifPresent(found::add));
     } catch (IOException noFolder) {
       return Optional.empty();
@@ -78,8 +80,8 @@ public record GuestKernel(Path image, Path modules) {
   }
 
   /** Returns the kernel that {@link #find} finds. */
-  public static GuestKernel require(ProviderConfig config) {
-    return find(config).orElseThrow(() -> missing(config));
+  public static GuestKernel require(ProviderConfig config, Path installation) {
+    return find(config, installation).orElseThrow(() -> missing(config));
   }
 
   private static SandboxException missing(ProviderConfig config) {

@@ -53,8 +53,7 @@ final class Initramfs {
   private void header(String name, int mode, int size, int major, int minor) throws IOException {
     String head =
         "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x"
-            .formatted(
-                inode++, mode, 0, 0, 1, 0, size, 0, 0, major, minor, name.length() + 1, 0);
+            .formatted(inode++, mode, 0, 0, 1, 0, size, 0, 0, major, minor, name.length() + 1, 0);
     byte[] bytes = (head + name + "\0").getBytes(US_ASCII);
     out.write(bytes);
     pad(bytes.length);

@@ -76,8 +76,7 @@ final class KernelModules {
       return false;
     }
     byte[] content;
-    try (InputStream in =
-        Decompression.of(new BufferedInputStream(Files.newInputStream(file)))) {
+    try (InputStream in = Decompression.of(new BufferedInputStream(Files.newInputStream(file)))) {
       content = in.readAllBytes();
     }
     Matcher depends = DEPENDS.matcher(new String(content, ISO_8859_1));

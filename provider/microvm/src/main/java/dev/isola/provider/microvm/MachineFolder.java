@@ -65,8 +65,7 @@ public record MachineFolder(Path path) {
             StandardOpenOption.CREATE,
             StandardOpenOption.TRUNCATE_EXISTING,
             StandardOpenOption.WRITE);
-    try (SeekableByteChannel out =
-        Files.newByteChannel(bootRecord(), options, OWNER_ONLY)) {
+    try (SeekableByteChannel out = Files.newByteChannel(bootRecord(), options, OWNER_ONLY)) {
       out.write(ByteBuffer.wrap(bootRecord));
     }
   }

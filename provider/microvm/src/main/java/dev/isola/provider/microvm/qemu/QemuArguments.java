@@ -110,8 +110,7 @@ record QemuArguments(
             file ->
                 "memory-backend-file,id=memory,size=%dM,mem-path=%s,share=%s"
                     .formatted(size.memoryMb(), escape(file), shared ? "on" : "off"))
-        .orElseGet(
-            () -> "memory-backend-ram,id=memory,size=%dM".formatted(size.memoryMb()));
+        .orElseGet(() -> "memory-backend-ram,id=memory,size=%dM".formatted(size.memoryMb()));
   }
 
   private static String kernelCommandLine(boolean arm) {

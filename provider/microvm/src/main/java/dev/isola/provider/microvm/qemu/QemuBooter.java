@@ -16,6 +16,7 @@ import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.BootRecord;
+import dev.isola.link.ChangeTracking;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.VirtioPortConnector;
 import dev.isola.link.local.AgentProcess;
@@ -44,6 +45,7 @@ import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Watching;
@@ -65,6 +67,7 @@ import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -101,9 +104,15 @@ final class QemuBooter implements Booter {
           UsageReporting.class,
           Renewing.class,
           Pausing.class,
+          Snapshotting.class,
           MemoryForking.class);
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+  /** Where the agent mounts the changed files and the image. */
+  private static final String UPPER = "/.isola/layer/upper";
+
+  private static final String IMAGE = "/.isola/image";
 
   /** A descriptor that the launcher assigns. */
   private static final int STATE_DESCRIPTOR = 3;
@@ -142,7 +151,7 @@ final class QemuBooter implements Booter {
     this.orphans = new OrphanedCgroups(context, groups);
     this.agent = InstalledProgram.agent(programs);
     this.launcher = new Launcher(LauncherBinary.in(programs), programs);
-    this.bootFiles = new BootFiles(data.resolve("boot"), config, agent);
+    this.bootFiles = new BootFiles(data.resolve("boot"), config, context.sharedFolder(), agent);
     this.rootDisks = new RootDisks(data.resolve("disks"));
     this.scratchDisks = new ScratchDisks(data.resolve("empty"));
     this.machines = new TemporaryMachines(data.resolve("run"));
@@ -212,7 +221,7 @@ final class QemuBooter implements Booter {
             program.isPresent(),
             program.map(found -> "version " + found.version()).orElse("not installed"),
             program.isPresent() ? "" : QemuProgram.REMEDY));
-    Optional<GuestKernel> kernel = GuestKernel.find(config);
+    Optional<GuestKernel> kernel = GuestKernel.find(config, context.sharedFolder());
     all.add(
         new Prerequisite(
             "guest kernel",
@@ -261,7 +270,7 @@ final class QemuBooter implements Booter {
     if (program.isEmpty()) {
       return new Health.Unhealthy(QemuProgram.name() + " is not installed", QemuProgram.REMEDY);
     }
-    if (GuestKernel.find(config).isEmpty()) {
+    if (GuestKernel.find(config, context.sharedFolder()).isEmpty()) {
       return new Health.Unhealthy(GuestKernel.missingReason(config), GuestKernel.REMEDY);
     }
     for (String name : List.of(RootDisks.PROGRAM, "mkfs.ext4", "unshare")) {
@@ -379,8 +388,7 @@ final class QemuBooter implements Booter {
   }
 
   /** Starts the machine of a sandbox from its template. */
-  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline)
-      throws IOException {
+  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline) throws IOException {
     MachineFolder files = MachineFolder.of(folder);
     Machine machine = files.readMachine();
     Path root = rootDisks.of(images.require(machine.image()));
@@ -553,6 +561,22 @@ final class QemuBooter implements Booter {
     return groups.group(context.instance(), id).outOfMemoryKills() > 0
         ? Optional.of(new Exit.OutOfMemory())
         : Optional.empty();
+  }
+
+  /** All files are in the overlay, so that its upper layer has every change. */
+  @Override
+  public Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
+    try {
+      return images
+          .find(MachineFolder.of(folder).readMachine().image())
+          .map(
+              image ->
+                  new ChangeTracking(
+                      Optional.of(new ChangeTracking.OverlayDiff(UPPER, IMAGE, image.digest())),
+                      List.of()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override

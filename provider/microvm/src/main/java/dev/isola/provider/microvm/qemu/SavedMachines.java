@@ -27,7 +27,8 @@ import java.util.regex.Pattern;
  */
 final class SavedMachines {
   private static final String DISK_ARCHIVE = "disk.tar";
-  private static final Pattern STORED_NAME = Pattern.compile("shape|machine|secret|state|disk\\.tar");
+  private static final Pattern STORED_NAME =
+      Pattern.compile("shape|machine|secret|state|disk\\.tar");
 
   private static final Duration TIMEOUT = Duration.ofSeconds(25);
 
@@ -68,11 +69,9 @@ final class SavedMachines {
       Qmp qmp, MachineFolder machine, MachineFolder target, SandboxUserIds users, HostPaths paths)
       throws IOException {
     Files.deleteIfExists(machine.stateSocket()); // left behind by a killed server
-    try (StateReceiver receiver =
-        StateReceiver.listen(machine.stateSocket(), target.state())) {
+    try (StateReceiver receiver = StateReceiver.listen(machine.stateSocket(), target.state())) {
       if (users.hasRange()) {
-        Files.setAttribute(
-            machine.stateSocket(), "unix:uid", Math.toIntExact(users.firstId()));
+        Files.setAttribute(machine.stateSocket(), "unix:uid", Math.toIntExact(users.firstId()));
       }
       qmp.migrate(paths.of(machine.stateSocket()), true, TIMEOUT);
       receiver.await(TIMEOUT);

@@ -81,8 +81,7 @@ final class TemporaryMachines {
           HostProgram.find("timeout")
               .orElseThrow(() -> new IOException("timeout is not installed (coreutils)"));
       List<String> limited =
-          new ArrayList<>(
-              List.of(limiter.path().toString(), "--signal=KILL", LIFETIME_SECONDS));
+          new ArrayList<>(List.of(limiter.path().toString(), "--signal=KILL", LIFETIME_SECONDS));
       limited.addAll(words);
       Path messages = path.resolve("messages");
       ProcessBuilder builder = new ProcessBuilder(limited).redirectErrorStream(true);
