@@ -102,7 +102,7 @@ final class FirecrackerBooter implements Booter {
     this.orphans = new OrphanedCgroups(context, groups);
     this.agent = InstalledProgram.agent(programs);
     this.launcher = new Launcher(LauncherBinary.in(programs), programs);
-    this.bootFiles = new BootFiles(data.resolve("boot"), config, agent);
+    this.bootFiles = new BootFiles(data.resolve("boot"), config, context.sharedFolder(), agent);
     this.rootDisks = new RootDisks(data.resolve("disks"));
     this.scratchDisks = new ScratchDisks(data.resolve("empty"));
     this.trials = new TrialMachines(context.instance(), data.resolve("run"), scratchDisks);
@@ -117,7 +117,8 @@ final class FirecrackerBooter implements Booter {
 
   @Override
   public ProviderInfo info() {
-    return new FirecrackerDescription(config, images, groups).info(check(), defaultImage());
+    return new FirecrackerDescription(config, context.sharedFolder(), images, groups)
+        .info(check(), defaultImage());
   }
 
   @Override

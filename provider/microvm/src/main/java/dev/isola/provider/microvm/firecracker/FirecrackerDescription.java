@@ -23,14 +23,20 @@ import dev.isola.spi.provider.SpecSupport;
 import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.VolumeMount;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Builds the provider info. */
-record FirecrackerDescription(ProviderConfig config, ImageStore images, ControlGroups groups) {
+/**
+ * Builds the provider info.
+ *
+ * @param installation the folder that all providers share
+ */
+record FirecrackerDescription(
+    ProviderConfig config, Path installation, ImageStore images, ControlGroups groups) {
   static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
           Attaching.class,
@@ -81,7 +87,7 @@ record FirecrackerDescription(ProviderConfig config, ImageStore images, ControlG
 
   private List<Prerequisite> prerequisites(FirecrackerCheck check, String defaultImage) {
     List<Prerequisite> all = new ArrayList<>(check.prerequisites());
-    Optional<GuestKernel> kernel = GuestKernel.find(config);
+    Optional<GuestKernel> kernel = GuestKernel.find(config, installation);
     all.add(
         new Prerequisite(
             "guest kernel",

@@ -6,11 +6,14 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.conformance.TemporaryFolder;
+import dev.isola.host.launch.ProcessFolders;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.InitListener;
+import dev.isola.provider.microvm.ScratchDisks;
 import dev.isola.provider.microvm.firecracker.FirecrackerMachine.Hardware;
 import dev.isola.provider.microvm.firecracker.StubFaults.Kind;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.InvalidRequest;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -195,6 +198,23 @@ class FirecrackerProcessTest {
           .isInstanceOf(FirecrackerRefusedException.class);
       await().until(() -> !process.isAlive());
     }
+  }
+
+  @Test
+  void machineOfAKilledServerIsEnded() throws IOException {
+    Path folders = scratch.path().resolve("run");
+    Path abandoned = folders.resolve("1-1-ab"); // no process with that start time exists
+    FirecrackerCommand command =
+        FirecrackerCommand.direct(stub.firecracker(), "box", abandoned.resolve("j"));
+    furnish(command.folder());
+    Path used = new ProcessFolders(folders).create();
+    try (FirecrackerProcess process = FirecrackerProcess.start(command, TIMEOUT)) {
+      new TrialMachines(new InstanceId("fc"), folders, new ScratchDisks(scratch.path()))
+          .removeAbandoned();
+      await().until(() -> !process.isAlive());
+    }
+    assertThat(abandoned).doesNotExist();
+    assertThat(used).exists();
   }
 
   @Test
