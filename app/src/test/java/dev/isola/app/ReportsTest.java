@@ -271,11 +271,24 @@ class ReportsTest {
         .contains(
             "{\"name\":\"subprocess\",\"healthy\":true,\"detail\":\"always\","
                 + "\"summary\":\"for tests\",\"apiVersion\":\"v2\",\"isolation\":\"container\","
-                + "\"capabilities\":[\"attaching\",\"terminals\"],"
+                + "\"accelerated\":true,\"capabilities\":[\"attaching\",\"terminals\"],"
                 + "\"forks\":[],\"snapshots\":[],"
                 + "\"enforcedLimits\":[\"cpu\",\"memory\"],\"images\":false,\"users\":true,"
                 + "\"networkModes\":[\"none\"],\"volumeTypes\":[\"bind\"],"
                 + "\"cleanup\":\"in memory\",\"startupMs\":1,\"requirements\":[{");
+  }
+
+  @Test
+  void emulatedProvidersAreListedAsSuch() {
+    good.isolation = Isolation.VM;
+    good.emulated = true;
+    assertThat(isola().call("providers").out()).contains("vm (emulated)");
+    assertThat(isola().call("providers", "--json").out()).contains("\"accelerated\":false");
+    assertThat(isola().call("doctor").out())
+        .startsWith(
+            "Isola can isolate sandboxes on this machine only with emulated processors, which are"
+                + " slow: isola run --provider subprocess.\n")
+        .contains("vm (emulated)");
   }
 
   @Test

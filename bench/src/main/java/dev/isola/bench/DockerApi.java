@@ -2,12 +2,12 @@ package dev.isola.bench;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
@@ -155,13 +155,13 @@ final class DockerApi implements Peer {
   }
 
   private String send(String method, String path, String body, int wanted) throws IOException {
-    Optional<EngineRequest.Body> content =
+    Optional<HttpRequest.Body> content =
         body.isEmpty()
             ? Optional.empty()
-            : Optional.of(EngineRequest.bytes("application/json", body.getBytes(UTF_8)));
+            : Optional.of(HttpRequest.bytes("application/json", body.getBytes(UTF_8)));
     EngineResponse answer;
     try {
-      answer = http.send(new EngineRequest(method, path, content), Deadline.in(TIMEOUT));
+      answer = http.send(new HttpRequest(method, path, content), Deadline.in(TIMEOUT));
     } catch (SandboxException e) {
       throw new IOException(e.fault().problem(), e);
     }

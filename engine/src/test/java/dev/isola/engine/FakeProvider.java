@@ -42,17 +42,18 @@ import org.jspecify.annotations.Nullable;
 /** A provider whose health and failures a test sets; also its own factory. */
 public final class FakeProvider implements Provider, ProviderFactory {
   private static final Map<String, Isolation> STRENGTH =
-      Map.of(
-          "firecracker", Isolation.VM,
-          "e2b", Isolation.VM,
-          "microvmctl", Isolation.VM,
-          "gvisor", Isolation.KERNEL,
-          "docker", Isolation.CONTAINER,
-          "crun", Isolation.CONTAINER,
-          "runc", Isolation.CONTAINER,
-          "bubblewrap", Isolation.CONTAINER,
-          "proot", Isolation.PROCESS,
-          "subprocess", Isolation.PROCESS);
+      Map.ofEntries(
+          Map.entry("firecracker", Isolation.VM),
+          Map.entry("e2b", Isolation.VM),
+          Map.entry("microvmctl", Isolation.VM),
+          Map.entry("qemu", Isolation.VM),
+          Map.entry("gvisor", Isolation.KERNEL),
+          Map.entry("docker", Isolation.CONTAINER),
+          Map.entry("crun", Isolation.CONTAINER),
+          Map.entry("runc", Isolation.CONTAINER),
+          Map.entry("bubblewrap", Isolation.CONTAINER),
+          Map.entry("proot", Isolation.PROCESS),
+          Map.entry("subprocess", Isolation.PROCESS));
 
   private static final Set<String> ONLY_WHEN_NAMED = Set.of("worktree");
 
@@ -89,6 +90,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public volatile @Nullable Usage usage;
   public volatile @Nullable ProviderConfig config;
   public volatile boolean closed;
+  public volatile boolean emulated;
   public volatile Runnable beforeCreate = () -> {};
   public volatile Consumer<SandboxId> beforeDestroy = id -> {};
   public volatile @Nullable Supplier<RuntimeException> inventoryFailure;
@@ -167,17 +169,19 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   @Override
   public ProviderInfo info() {
-    return new ProviderInfo(
-        name,
-        "for tests",
-        ApiVersion.CURRENT,
-        isolation,
-        capabilities,
-        support,
-        List.of(),
-        "nothing to clean",
-        known().startup(),
-        known().hosting());
+    ProviderInfo info =
+        new ProviderInfo(
+            name,
+            "for tests",
+            ApiVersion.CURRENT,
+            isolation,
+            capabilities,
+            support,
+            List.of(),
+            "nothing to clean",
+            known().startup(),
+            known().hosting());
+    return emulated ? info.withEmulation() : info;
   }
 
   private ProviderProfile known() {

@@ -45,7 +45,8 @@ public final class PlacementFixture {
   public static PlacementFixture managed(boolean key, String... names) {
     PlacementFixture fixture =
         new PlacementFixture(
-            new SelectionPolicy(DeploymentMode.MANAGED, Isolation.CONTAINER, false, true), names);
+            new SelectionPolicy(DeploymentMode.MANAGED, Isolation.CONTAINER, false, false, true),
+            names);
     if (!key) {
       fixture.get("e2b").health = new Health.Unhealthy("has no API key", "set E2B_API_KEY");
     }

@@ -63,6 +63,13 @@ public record ProviderReport(
     return names;
   }
 
+  /** Returns the isolation on this machine, and whether it emulates processors. */
+  public String isolation() {
+    return info.map(
+            known -> kebabCase(known.isolation()) + (known.accelerated() ? "" : " (emulated)"))
+        .orElse("unknown");
+  }
+
   public List<String> limits() {
     return info.map(known -> labels(known.support().enforcedLimits())).orElse(List.of());
   }
@@ -111,6 +118,7 @@ public record ProviderReport(
     json.put("summary", known.summary());
     json.put("apiVersion", known.apiVersion().wireName());
     json.put("isolation", kebabCase(known.isolation()));
+    json.put("accelerated", known.accelerated());
     json.put("capabilities", capabilities());
     json.put("forks", labels(ForkKind.of(known)));
     json.put("snapshots", labels(SnapshotKinds.of(known)));

@@ -17,6 +17,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.ProviderProfile;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -49,6 +50,7 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
       throw ProviderNames.unknown(requested, profiles.keySet());
     }
     ProviderSelector selector = new ProviderSelector(policy, instances);
+    boolean named = request.placement().provider() instanceof ProviderPreference.Named;
     List<Rejection> ruledOut = new ArrayList<>();
     List<ProviderStatus> probed = new ArrayList<>();
     for (String name : selector.order(request, profiles)) {
@@ -60,7 +62,9 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
       }
       ProviderStatus status = providers.status(name);
       probed.add(status);
-      if (status.healthy() && isBest(name, selector.select(request, probed))) {
+      if (status.healthy()
+          && (named || isAccelerated(status))
+          && isBest(name, selector.select(request, probed))) {
         return new ProviderChoice(name, providers.get(name), status);
       }
     }
@@ -84,6 +88,11 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
                     one -> request.placement().provider().equals(ProviderPreference.of(one.name())))
         ? new Selection(List.of(), List.of(), true)
         : selector.select(request, probed);
+  }
+
+  /** Returns whether no provider that is probed later can precede this one. */
+  private static boolean isAccelerated(ProviderStatus status) {
+    return status.info().filter(ProviderInfo::accelerated).isPresent();
   }
 
   private static boolean isBest(String name, Selection selection) {

@@ -24,6 +24,7 @@ final class RunPolicy {
         policy.mode(),
         !configured && (byLevel || byName) ? Isolation.PROCESS : policy.floor(),
         policy.allowProcess() || byLevel,
+        policy.allowEmulation(),
         policy.microvmToRemote());
   }
 }

@@ -85,7 +85,7 @@ public final class DoctorCommand implements CliCommand {
       table.row(
           degraded ? console.warningMark() : console.statusMark(report.health().usable()),
           report.name(),
-          DoctorSummary.isolation(report),
+          report.isolation(),
           switch (report.health()) {
             case Health.Healthy _ -> "";
             case Health.Degraded(String reason, String _) -> reason;
@@ -129,11 +129,7 @@ public final class DoctorCommand implements CliCommand {
   }
 
   private static String provider(Console console, ProviderReport report) {
-    String isolation =
-        report
-            .info()
-            .map(info -> ", isolation " + ProviderReport.kebabCase(info.isolation()))
-            .orElse("");
+    String isolation = report.info().map(_ -> ", isolation " + report.isolation()).orElse("");
     List<DoctorCheck> checks = new ArrayList<>();
     checks.add(
         switch (report.health()) {

@@ -75,11 +75,21 @@ record DoctorSummary(String verdict, String next) {
       return "Isola can run sandboxes on this machine with "
           + best.get().name()
           + " (isolation: "
-          + isolation(best.get())
+          + best.get().isolation()
           + ").";
     }
     List<ProviderReport> usable =
         reports.stream().filter(report -> report.health().usable()).toList();
+    Optional<ProviderReport> emulated =
+        usable.stream()
+            .filter(report -> report.info().filter(i -> !i.accelerated()).isPresent())
+            .findFirst();
+    if (emulated.isPresent()) {
+      return "Isola can isolate sandboxes on this machine only with emulated processors, which are"
+          + " slow: isola run --provider "
+          + emulated.get().name()
+          + ".";
+    }
     return usable.isEmpty()
         ? "Isola cannot run sandboxes on this machine: none of "
             + reports.size()
@@ -87,10 +97,6 @@ record DoctorSummary(String verdict, String next) {
         : "Isola cannot isolate sandboxes on this machine: only "
             + String.join(", ", usable.stream().map(ProviderReport::name).toList())
             + (usable.size() == 1 ? " works." : " work.");
-  }
-
-  static String isolation(ProviderReport report) {
-    return report.info().map(info -> ProviderReport.kebabCase(info.isolation())).orElse("unknown");
   }
 
   private static String next(

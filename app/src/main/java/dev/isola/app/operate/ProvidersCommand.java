@@ -56,7 +56,7 @@ public final class ProvidersCommand implements CliCommand {
         table.row(
             report.name(),
             status,
-            ProviderReport.kebabCase(info.isolation()),
+            report.isolation(),
             "~" + info.startup().toMillis() + " ms",
             list(report.limits()),
             list(report.capabilities()));

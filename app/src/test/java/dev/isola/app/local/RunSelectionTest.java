@@ -88,6 +88,26 @@ class RunSelectionTest {
   }
 
   @Test
+  void emulatedProviderRunsOnlyIfNamedOrAllowed() {
+    FakeProvider emulated = provider("emulated", Isolation.VM);
+    emulated.emulated = true;
+    CommandLineFixture isola =
+        new CommandLineFixture(folder.resolve("data"), emulated, container, plain);
+    assertThat(isola.call("run", "true").code()).isZero();
+    assertThat(container.specs).hasSize(1);
+    assertThat(isola.call("run", "--isolation", "vm", "true").err())
+        .contains("emulated: emulates the processors", "name provider emulated in the request");
+    assertThat(isola.call("run", "--set", "allow_emulation=true", "true").code()).isZero();
+    assertThat(container.specs).as("an emulated provider comes last").hasSize(2);
+    assertThat(emulated.specs).isEmpty();
+    assertThat(isola.call("run", "--provider", "emulated", "true").code()).isZero();
+    assertThat(
+            isola.call("run", "--set", "allow_emulation=true", "--isolation", "vm", "true").code())
+        .isZero();
+    assertThat(emulated.specs).hasSize(2);
+  }
+
+  @Test
   void enforcesTheConfiguredFloor() {
     assertThat(chosen("run", "--set", "floor=kernel", "true")).isEqualTo("kernel");
     broken(kernel);

@@ -81,6 +81,7 @@ public final class Config {
         get(ConfigKeys.DEPLOYMENT_MODE),
         get(ConfigKeys.FLOOR),
         get(ConfigKeys.ALLOW_PROCESS),
+        get(ConfigKeys.ALLOW_EMULATION),
         get(ConfigKeys.MICROVM_FALLBACK));
   }
 

@@ -28,6 +28,8 @@ public final class ConfigKeys {
       ConfigKey.of("floor", new EnumType<>(Isolation.class), Isolation.CONTAINER);
   public static final ConfigKey<Boolean> ALLOW_PROCESS =
       ConfigKey.of("allow_process", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<Boolean> ALLOW_EMULATION =
+      ConfigKey.of("allow_emulation", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Boolean> ALLOW_HOST_NETWORK =
       ConfigKey.of("allow_host_network", new ScalarTypes.Flag(), false);
   public static final ConfigKey<Boolean> ALLOW_HOST_FOLDERS =
@@ -144,6 +146,7 @@ public final class ConfigKeys {
           DEPLOYMENT_MODE,
           FLOOR,
           ALLOW_PROCESS,
+          ALLOW_EMULATION,
           ALLOW_HOST_NETWORK,
           ALLOW_HOST_FOLDERS,
           MICROVM_FALLBACK,

@@ -12,6 +12,7 @@ import java.util.Comparator;
  *
  * <ol>
  *   <li>Providers with isolation before providers without.
+ *   <li>The processors of the machine before emulated ones.
  *   <li>Healthy providers before degraded ones.
  *   <li>In managed mode, remote providers first.
  *   <li>For MCP servers, a user-space kernel first.
@@ -36,6 +37,7 @@ final class ProviderRanking {
     boolean kernelFirst = type == Workload.MCP_SERVER;
     return Comparator.comparing(
             (RankedProvider one) -> one.profile().isolation() == Isolation.PROCESS)
+        .thenComparing(one -> !one.profile().accelerated())
         .thenComparing(RankedProvider::degraded)
         .thenComparing(one -> !(cloudFirst && one.profile().hosting() == Hosting.REMOTE))
         .thenComparing(one -> !(kernelFirst && one.profile().isolation() == Isolation.KERNEL))

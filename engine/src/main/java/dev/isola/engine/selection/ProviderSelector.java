@@ -246,6 +246,14 @@ public final class ProviderSelector {
     if (profile.onlyWhenNamed()) {
       return reject(name, Kind.ONLY_WHEN_NAMED, "is used only if a request names it", "");
     }
+    if (!profile.accelerated() && !policy.allowEmulation()) {
+      return reject(
+          name,
+          Kind.EMULATED,
+          "emulates the processors of its sandboxes in software, which is slow and therefore used"
+              + " only if a request names it",
+          "name provider " + name + " in the request, or set allow_emulation: true");
+    }
     return profile.hosting() == Hosting.REMOTE
         ? remoteNotForAuto(name)
         : processNotAllowed(name, profile.isolation());

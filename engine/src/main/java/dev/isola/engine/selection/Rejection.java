@@ -17,6 +17,8 @@ public record Rejection(String provider, Kind kind, String reason, String fix) {
     UNSUPPORTED,
     /** The provider is usable but chosen only if a request names it. */
     ONLY_WHEN_NAMED,
+    /** The provider is usable but emulates processors, which requests must ask for. */
+    EMULATED,
     /** The provider is not in the requested region. */
     OTHER_REGION,
     /** The request names another provider. */

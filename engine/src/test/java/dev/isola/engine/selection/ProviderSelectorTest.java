@@ -82,6 +82,41 @@ class ProviderSelectorTest {
   }
 
   @Test
+  void emulatedProviderIsRejectedUnlessNamedOrAllowed() {
+    PlacementFixture fixture = PlacementFixture.selfHosted("qemu", "gvisor", "bubblewrap");
+    fixture.get("qemu").emulated = true;
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names()).doesNotContain("qemu");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).rejection("qemu"))
+        .hasValueSatisfying(
+            one -> {
+              assertThat(one.kind()).isEqualTo(Rejection.Kind.EMULATED);
+              assertThat(one.reason()).contains("only if a request names it");
+              assertThat(one.fix()).contains("name provider qemu", "allow_emulation: true");
+            });
+    assertThat(fixture.select(CreateRequest.of(SPEC, "qemu")).names()).containsExactly("qemu");
+    fixture.get("qemu").ill("no kernel");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).rejection("qemu"))
+        .as("the state of the provider is the more useful reason")
+        .hasValueSatisfying(one -> assertThat(one.kind()).isEqualTo(Rejection.Kind.UNHEALTHY));
+  }
+
+  @Test
+  void allowedEmulatedProviderComesAfterEveryIsolationWithoutEmulation() {
+    SelectionPolicy allowing =
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true, true);
+    PlacementFixture fixture =
+        new PlacementFixture(allowing, "qemu", "firecracker", "docker", "subprocess");
+    fixture.get("qemu").emulated = true;
+    fixture.get("docker").degraded("ls fails in it");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names())
+        .containsExactly("firecracker", "docker", "qemu", "subprocess");
+    Requirements virtualMachine = Requirements.isolation(Isolation.VM);
+    fixture.get("firecracker").ill("no KVM");
+    assertThat(fixture.select(CreateRequest.auto(SPEC).requiring(virtualMachine)).names())
+        .containsExactly("qemu");
+  }
+
+  @Test
   void unknownNameSuggestsASimilarOne() {
     PlacementFixture fixture = PlacementFixture.selfHosted("gvisor", "docker");
     assertThatThrownBy(() -> fixture.select(CreateRequest.of(SPEC, "gvisr")))
@@ -106,7 +141,7 @@ class ProviderSelectorTest {
   @Test
   void isolationProcessIsUsedOnlyIfNamedOrAllowed() {
     SelectionPolicy low =
-        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, true);
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, false, false, true);
     PlacementFixture fixture = new PlacementFixture(low, "subprocess", "worktree");
     assertThat(fixture.select(CreateRequest.auto(SPEC)).names()).isEmpty();
     assertThat(fixture.select(CreateRequest.of(SPEC, "subprocess")).names())
@@ -114,7 +149,7 @@ class ProviderSelectorTest {
     assertThat(fixture.select(CreateRequest.of(SPEC, "worktree")).names())
         .containsExactly("worktree");
     SelectionPolicy allowing =
-        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
     assertThat(
             new PlacementFixture(allowing, "subprocess", "worktree")
                 .select(CreateRequest.auto(SPEC))
@@ -125,7 +160,7 @@ class ProviderSelectorTest {
   @Test
   void ranksByIsolationThenDependenciesThenSpeed() {
     SelectionPolicy allowing =
-        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
     PlacementFixture fixture =
         new PlacementFixture(allowing, "subprocess", "docker", "runc", "crun", "bubblewrap")
             .add(new FakeProvider("zoo", Isolation.VM))
@@ -150,7 +185,7 @@ class ProviderSelectorTest {
   @Test
   void degradedProvidersRankAfterHealthyOnesButBeforeNoIsolation() {
     SelectionPolicy allowing =
-        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, true);
+        new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true);
     PlacementFixture fixture =
         new PlacementFixture(allowing, "gvisor", "bubblewrap", "docker", "subprocess");
     fixture.get("gvisor").degraded("ls fails in it");
@@ -178,7 +213,8 @@ class ProviderSelectorTest {
   void remoteProviderIsNotUsedUnlessNamed() {
     PlacementFixture fixture =
         new PlacementFixture(
-            new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.CONTAINER, false, true),
+            new SelectionPolicy(
+                DeploymentMode.SELF_HOSTED, Isolation.CONTAINER, false, false, true),
             "e2b",
             "gvisor");
     assertThat(fixture.select(CreateRequest.auto(SPEC)).names()).containsExactly("gvisor");

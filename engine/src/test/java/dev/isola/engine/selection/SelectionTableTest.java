@@ -89,7 +89,10 @@ class SelectionTableTest {
               for (int healthy = 0; healthy < 1 << NAMES.size(); healthy++) {
                 rows.add(
                     new Row(
-                        new SelectionPolicy(mode, floor, process, true), type, required, healthy));
+                        new SelectionPolicy(mode, floor, process, false, true),
+                        type,
+                        required,
+                        healthy));
               }
             }
           }

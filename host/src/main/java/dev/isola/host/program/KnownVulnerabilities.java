@@ -31,6 +31,11 @@ public final class KnownVulnerabilities {
               Vulnerability.fixedIn("CVE-2022-36109", "20.10.18")),
           "podman",
           List.of(Vulnerability.fixedIn("CVE-2026-55686", "5.7.1").since("3.0.0")),
+          "firecracker", // and its jailer, which has the same version
+          List.of(
+              Vulnerability.fixedIn("CVE-2019-18960", "0.18.1", "0.19.1").since("0.18.0"),
+              Vulnerability.fixedIn("CVE-2026-1386", "1.13.2", "1.14.1"),
+              Vulnerability.fixedIn("CVE-2026-5747", "1.14.4", "1.15.1").since("1.13.0")),
           "skopeo",
           List.of(Vulnerability.fixedIn("CVE-2024-3727", "1.14.4", "1.15.1")),
           "slirp4netns", // the version of libslirp matters

@@ -89,6 +89,11 @@ record ProviderRoutes(ServerContext context) {
                         STATUS
                             .and(
                                 Field.optional("isolation", Shapes.ISOLATION, "isolation level"),
+                                Field.optional(
+                                    "accelerated",
+                                    Shapes.FLAG,
+                                    "whether sandboxes run on the processors of the machine;"
+                                        + " false: software emulates them"),
                                 Field.optional("summary", Shapes.TEXT, "one-sentence description"),
                                 Field.optional(
                                     "capabilities",
@@ -251,6 +256,7 @@ record ProviderRoutes(ServerContext context) {
 
   private static void describe(ProviderInfo info, Map<String, Object> json) {
     json.put("isolation", JsonViews.wireName(info.isolation()));
+    json.put("accelerated", info.accelerated());
     json.put("summary", info.summary());
     json.put("capabilities", info.capabilities().stream().map(Capability::idOf).sorted().toList());
     json.put("forks", ForkKind.of(info).stream().map(ForkKind::wireName).toList());

@@ -126,6 +126,7 @@ class ArchitectureTest {
                     resideInAnyPackage(
                         "dev.isola.link..",
                         "dev.isola.provider.docker.http..",
+                        "dev.isola.provider.microvm..",
                         "dev.isola.testing..")))
             .should(dependOnClassesThat(equivalentTo(UnixDomainSocketAddress.class))),
         noClasses()

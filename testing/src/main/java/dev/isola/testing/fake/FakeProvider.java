@@ -45,6 +45,7 @@ public final class FakeProvider implements Provider, ProviderFactory {
   public Optional<HostResources> resources = Optional.empty();
   public Hosting hosting = Hosting.LOCAL;
   public Set<LimitKind> limits = Set.of(LimitKind.MEMORY, LimitKind.CPU);
+  public boolean emulated;
   public boolean destroyFails;
   public boolean createFails;
   public int made;
@@ -82,23 +83,25 @@ public final class FakeProvider implements Provider, ProviderFactory {
 
   @Override
   public ProviderInfo info() {
-    return new ProviderInfo(
-        name,
-        "for tests",
-        ApiVersion.CURRENT,
-        isolation,
-        Set.of(Attaching.class, Terminals.class),
-        new SpecSupport(
-            Set.of(SpecFeature.USERS, SpecFeature.WORKSPACE_PATH),
-            Set.of(NetworkMode.NONE),
-            Set.of(VolumeMount.Type.BIND),
-            limits),
-        List.of(
-            new Prerequisite("memory", true, true, "of this JVM", ""),
-            new Prerequisite("magic", false, false, "no wand", "apt install wand")),
-        "in memory",
-        Duration.ofMillis(1),
-        hosting);
+    ProviderInfo info =
+        new ProviderInfo(
+            name,
+            "for tests",
+            ApiVersion.CURRENT,
+            isolation,
+            Set.of(Attaching.class, Terminals.class),
+            new SpecSupport(
+                Set.of(SpecFeature.USERS, SpecFeature.WORKSPACE_PATH),
+                Set.of(NetworkMode.NONE),
+                Set.of(VolumeMount.Type.BIND),
+                limits),
+            List.of(
+                new Prerequisite("memory", true, true, "of this JVM", ""),
+                new Prerequisite("magic", false, false, "no wand", "apt install wand")),
+            "in memory",
+            Duration.ofMillis(1),
+            hosting);
+    return emulated ? info.withEmulation() : info;
   }
 
   @Override

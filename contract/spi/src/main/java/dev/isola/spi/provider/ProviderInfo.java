@@ -20,6 +20,8 @@ import java.util.Set;
  * @param cleanup a description of how it ensures that no process of a sandbox survives
  * @param startup an estimate of how long a create takes
  * @param hosting where its sandboxes run
+ * @param accelerated whether sandboxes run on the processors of the machine; false if software
+ *     emulates the processors, which makes everything in the sandbox many times slower
  */
 public record ProviderInfo(
     String name,
@@ -31,10 +33,37 @@ public record ProviderInfo(
     List<Prerequisite> prerequisites,
     String cleanup,
     Duration startup,
-    Hosting hosting) {
+    Hosting hosting,
+    boolean accelerated) {
   public ProviderInfo {
     capabilities = Set.copyOf(capabilities);
     prerequisites = List.copyOf(prerequisites);
+  }
+
+  /** Describes a provider whose sandboxes run on the processors of the machine. */
+  public ProviderInfo(
+      String name,
+      String summary,
+      ApiVersion apiVersion,
+      Isolation isolation,
+      Set<Class<? extends Capability>> capabilities,
+      SpecSupport support,
+      List<Prerequisite> requirements,
+      String cleanup,
+      Duration startup,
+      Hosting hosting) {
+    this(
+        name,
+        summary,
+        apiVersion,
+        isolation,
+        capabilities,
+        support,
+        requirements,
+        cleanup,
+        startup,
+        hosting,
+        true);
   }
 
   /** Describes a provider that starts sandboxes itself, on this machine. */
@@ -75,13 +104,30 @@ public record ProviderInfo(
             prerequisites,
             cleanup,
             startup,
-            hosting);
+            hosting,
+            accelerated);
+  }
+
+  /** Returns this description for a provider whose processors are emulated by software. */
+  public ProviderInfo withEmulation() {
+    return new ProviderInfo(
+        name,
+        summary,
+        apiVersion,
+        isolation,
+        capabilities,
+        support,
+        prerequisites,
+        cleanup,
+        startup,
+        hosting,
+        false);
   }
 
   /** Returns {@code declared} with the values that hold on this machine. */
   public ProviderProfile profile(ProviderProfile declared) {
     return new ProviderProfile(
-        isolation, hosting, startup, declared.cost(), declared.onlyWhenNamed());
+        isolation, hosting, startup, declared.cost(), declared.onlyWhenNamed(), accelerated);
   }
 
   /**

@@ -13,9 +13,16 @@ import java.time.Duration;
  *     is the level on this machine
  * @param startup an estimate of how long a create takes
  * @param onlyWhenNamed whether the provider serves only requests that name it
+ * @param accelerated whether sandboxes may run on the processors of the machine; {@link
+ *     ProviderInfo#accelerated()} is whether they do
  */
 public record ProviderProfile(
-    Isolation isolation, Hosting hosting, Duration startup, Cost cost, boolean onlyWhenNamed) {
+    Isolation isolation,
+    Hosting hosting,
+    Duration startup,
+    Cost cost,
+    boolean onlyWhenNamed,
+    boolean accelerated) {
   /**
    * The profile of a provider that declares none. It ranks first, because the provider might be the
    * best choice and has to be queried.
@@ -25,16 +32,17 @@ public record ProviderProfile(
 
   /** Creates the profile of a provider that costs nothing and serves any request. */
   public ProviderProfile(Isolation isolation, Hosting hosting, Duration startup) {
-    this(isolation, hosting, startup, Cost.NONE, false);
+    this(isolation, hosting, startup, Cost.NONE, false, true);
   }
 
   /** Returns this profile for a provider whose sandboxes are charged by a third party. */
   public ProviderProfile metered() {
-    return new ProviderProfile(isolation, hosting, startup, Cost.METERED, onlyWhenNamed);
+    return new ProviderProfile(
+        isolation, hosting, startup, Cost.METERED, onlyWhenNamed, accelerated);
   }
 
   /** Returns this profile for a provider that serves only requests that name it. */
   public ProviderProfile whenNamed() {
-    return new ProviderProfile(isolation, hosting, startup, cost, true);
+    return new ProviderProfile(isolation, hosting, startup, cost, true, accelerated);
   }
 }

@@ -1,11 +1,11 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.host.image.Image;
 import dev.isola.host.image.ImageStore;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
@@ -111,7 +111,7 @@ final class DockerImages {
     }
     HostImage.BaseArchive wanted = hostArchive();
     return imported(
-            wanted.name(), () -> EngineRequest.bytes(TAR, wanted.archive().toArray()), deadline)
+            wanted.name(), () -> HttpRequest.bytes(TAR, wanted.archive().toArray()), deadline)
         .withMounts(HostImage.mounts(hidden));
   }
 
@@ -125,7 +125,7 @@ final class DockerImages {
 
   /** Returns the engine's image of that name, importing it first if needed. */
   private ResolvedImage imported(
-      String name, Supplier<EngineRequest.Body> archive, Deadline deadline) {
+      String name, Supplier<HttpRequest.Body> archive, Deadline deadline) {
     importing.lock();
     try {
       Optional<ResolvedImage> there = engine.image(name).map(ResolvedImage::of);
@@ -134,7 +134,7 @@ final class DockerImages {
             engine
                 .http()
                 .send(
-                    new EngineRequest(
+                    new HttpRequest(
                         "POST",
                         "/images/create?fromSrc=-&repo=" + name,
                         Optional.of(archive.get())),
@@ -167,8 +167,8 @@ final class DockerImages {
 
   /** Pulls an image. The engine reports progress and failure line by line. */
   private void pull(String name, Deadline deadline) {
-    EngineRequest request =
-        EngineRequest.post("/images/create?fromImage=" + EngineApi.encoded(tagged(name)));
+    HttpRequest request =
+        HttpRequest.post("/images/create?fromImage=" + EngineApi.encoded(tagged(name)));
     PullProgress progress = new PullProgress();
     try (EngineHttp.Cancellation cancel = new EngineHttp.Cancellation()) {
       EngineResponse response = engine.http().stream(request, deadline, cancel, progress::read);

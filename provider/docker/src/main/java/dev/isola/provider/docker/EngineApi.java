@@ -1,11 +1,11 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.provider.docker.http.EngineHttp.Upgrade;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.provider.docker.http.HijackedConnection;
 import dev.isola.spi.error.ErrorCode;
@@ -52,15 +52,15 @@ final class EngineApi implements AutoCloseable {
   }
 
   void ping() {
-    requireSuccess(http.send(EngineRequest.get("/_ping"), shortDeadline()), "a ping");
+    requireSuccess(http.send(HttpRequest.get("/_ping"), shortDeadline()), "a ping");
   }
 
   JsonValue version() {
-    return json(EngineRequest.get("/version"), Deadline.in(INFO_TIMEOUT));
+    return json(HttpRequest.get("/version"), Deadline.in(INFO_TIMEOUT));
   }
 
   JsonValue info() {
-    return json(EngineRequest.get("/info"), Deadline.in(INFO_TIMEOUT));
+    return json(HttpRequest.get("/info"), Deadline.in(INFO_TIMEOUT));
   }
 
   /** Returns the containers in any state that have all the given labels. */
@@ -69,7 +69,7 @@ final class EngineApi implements AutoCloseable {
         labels.entrySet().stream().map(l -> l.getKey() + "=" + l.getValue()).toList();
     JsonValue found =
         json(
-            EngineRequest.get(
+            HttpRequest.get(
                 "/containers/json?all=1&filters=" + encoded(Json.text(Map.of("label", wanted)))),
             shortDeadline());
     List<Container> containers = new ArrayList<>();
@@ -90,7 +90,7 @@ final class EngineApi implements AutoCloseable {
 
   /** Retries while Podman fails because the container is just ending. */
   Optional<JsonValue> inspect(String id, Deadline deadline) {
-    EngineRequest request = EngineRequest.get("/containers/" + id + "/json");
+    HttpRequest request = HttpRequest.get("/containers/" + id + "/json");
     EngineResponse response = http.send(request, deadline);
     for (int i = 0; i < ATTEMPTS && isEnding(response) && !deadline.over(); i++) {
       LockSupport.parkNanos(RETRY_PAUSE);
@@ -107,7 +107,7 @@ final class EngineApi implements AutoCloseable {
   String create(String name, Map<String, Object> wanted, Deadline deadline) {
     EngineResponse response =
         http.send(
-            EngineRequest.post("/containers/create?name=" + name, Json.bytes(wanted)), deadline);
+            HttpRequest.post("/containers/create?name=" + name, Json.bytes(wanted)), deadline);
     if (response.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
@@ -128,31 +128,30 @@ final class EngineApi implements AutoCloseable {
 
   void start(String id, Deadline deadline) {
     requireSuccess(
-        http.send(EngineRequest.post("/containers/" + id + "/start"), deadline),
+        http.send(HttpRequest.post("/containers/" + id + "/start"), deadline),
         "starting the container");
   }
 
   void pause(String id) {
     requireSuccess(
-        http.send(EngineRequest.post("/containers/" + id + "/pause"), shortDeadline()),
+        http.send(HttpRequest.post("/containers/" + id + "/pause"), shortDeadline()),
         "pausing the container");
   }
 
   void unpause(String id) {
     requireSuccess(
-        http.send(EngineRequest.post("/containers/" + id + "/unpause"), shortDeadline()),
+        http.send(HttpRequest.post("/containers/" + id + "/unpause"), shortDeadline()),
         "unpausing the container");
   }
 
   /** Resumes a paused container. Has no effect if it is not paused or does not exist. */
   void unpauseIfPaused(String id) {
-    http.send(EngineRequest.post("/containers/" + id + "/unpause"), shortDeadline());
+    http.send(HttpRequest.post("/containers/" + id + "/unpause"), shortDeadline());
   }
 
   void rename(String id, String name) {
     requireSuccess(
-        http.send(
-            EngineRequest.post("/containers/" + id + "/rename?name=" + name), shortDeadline()),
+        http.send(HttpRequest.post("/containers/" + id + "/rename?name=" + name), shortDeadline()),
         "renaming the container");
   }
 
@@ -161,7 +160,7 @@ final class EngineApi implements AutoCloseable {
    * differently; the caller checks whether it still runs.
    */
   void kill(String id) {
-    http.send(EngineRequest.post("/containers/" + id + "/kill"), shortDeadline());
+    http.send(HttpRequest.post("/containers/" + id + "/kill"), shortDeadline());
   }
 
   /** Waits until the container has stopped; returns false if it still runs at the deadline. */
@@ -182,7 +181,7 @@ final class EngineApi implements AutoCloseable {
    */
   boolean remove(String id, Deadline deadline) {
     EngineResponse response =
-        http.send(EngineRequest.delete("/containers/" + id + "?force=1&v=1"), deadline);
+        http.send(HttpRequest.delete("/containers/" + id + "?force=1&v=1"), deadline);
     if (response.status() == 404) {
       return true;
     }
@@ -197,15 +196,15 @@ final class EngineApi implements AutoCloseable {
   Optional<JsonValue> stats(String id) {
     EngineResponse response =
         http.send(
-            EngineRequest.get("/containers/" + id + "/stats?stream=false&one-shot=true"),
+            HttpRequest.get("/containers/" + id + "/stats?stream=false&one-shot=true"),
             shortDeadline());
     return response.ok() ? Optional.of(parsed(response, "stats")) : Optional.empty();
   }
 
   /** Attaches to the standard input and output. */
   HijackedConnection attach(String id, Deadline deadline) {
-    EngineRequest request =
-        EngineRequest.post("/containers/" + id + "/attach?stream=1&stdin=1&stdout=1&stderr=1");
+    HttpRequest request =
+        HttpRequest.post("/containers/" + id + "/attach?stream=1&stdin=1&stdout=1&stderr=1");
     return switch (http.upgrade(request, deadline)) {
       case Upgrade.Accepted(HijackedConnection connection) -> connection;
       case Upgrade.Rejected(EngineResponse response) ->
@@ -219,7 +218,7 @@ final class EngineApi implements AutoCloseable {
   HijackedConnection openAgentRelay(String id, Deadline deadline) {
     EngineResponse made =
         http.send(
-            EngineRequest.post(
+            HttpRequest.post(
                 "/containers/" + id + "/exec",
                 Json.bytes(
                     Json.object(
@@ -239,8 +238,8 @@ final class EngineApi implements AutoCloseable {
                         List.of(ContainerPlan.AGENT, "--bridge", ContainerPlan.SOCKET)))),
             deadline);
     String exec = checkedId(parsed(made, "reaching the agent").text("Id"));
-    EngineRequest start =
-        EngineRequest.post(
+    HttpRequest start =
+        HttpRequest.post(
             "/exec/" + exec + "/start", Json.bytes(Json.object("Detach", false, "Tty", false)));
     return switch (http.upgrade(start, deadline)) {
       case Upgrade.Accepted(HijackedConnection connection) -> connection;
@@ -252,7 +251,12 @@ final class EngineApi implements AutoCloseable {
   /** Copies files into a container that has not been started. */
   void putArchive(String id, byte[] archive, Deadline deadline) {
     requireSuccess(
-        http.send(EngineRequest.put("/containers/" + id + "/archive?path=%2F", archive), deadline),
+        http.send(
+            new HttpRequest(
+                "PUT",
+                "/containers/" + id + "/archive?path=%2F",
+                Optional.of(HttpRequest.bytes("application/x-tar", archive))),
+            deadline),
         "copying the agent into the container");
   }
 
@@ -260,7 +264,7 @@ final class EngineApi implements AutoCloseable {
   List<String> deletedImagePaths(String id) {
     List<String> paths = new ArrayList<>();
     for (JsonValue change :
-        json(EngineRequest.get("/containers/" + id + "/changes"), shortDeadline()).items()) {
+        json(HttpRequest.get("/containers/" + id + "/changes"), shortDeadline()).items()) {
       if (change.number("Kind") == REMOVED) {
         byte[] path = change.text("Path").getBytes(StandardCharsets.UTF_8);
         paths.add(new String(path, 1, path.length - 1, StandardCharsets.ISO_8859_1));
@@ -272,7 +276,7 @@ final class EngineApi implements AutoCloseable {
   /** Returns the details of an image; empty if the engine does not have it. */
   Optional<JsonValue> image(String name) {
     EngineResponse response =
-        http.send(EngineRequest.get("/images/" + encoded(name) + "/json"), shortDeadline());
+        http.send(HttpRequest.get("/images/" + encoded(name) + "/json"), shortDeadline());
     return response.status() == 404 ? Optional.empty() : Optional.of(parsed(response, "the image"));
   }
 
@@ -280,7 +284,7 @@ final class EngineApi implements AutoCloseable {
   void createVolume(String name) {
     requireSuccess(
         http.send(
-            EngineRequest.post(
+            HttpRequest.post(
                 "/volumes/create", Json.bytes(Json.object("Name", name, "Driver", "local"))),
             shortDeadline()),
         "creating the volume");
@@ -291,7 +295,7 @@ final class EngineApi implements AutoCloseable {
     String filters = encoded(Json.text(Map.of("name", List.of(prefix))));
     List<String> names = new ArrayList<>();
     for (JsonValue one :
-        json(EngineRequest.get("/volumes?filters=" + filters), shortDeadline())
+        json(HttpRequest.get("/volumes?filters=" + filters), shortDeadline())
             .at("Volumes")
             .items()) {
       String name = one.text("Name");
@@ -313,7 +317,7 @@ final class EngineApi implements AutoCloseable {
       return;
     }
     EngineResponse response =
-        http.send(EngineRequest.delete("/volumes/" + name), Deadline.in(INFO_TIMEOUT));
+        http.send(HttpRequest.delete("/volumes/" + name), Deadline.in(INFO_TIMEOUT));
     if (response.status() == 409) {
       throw Fault.of(
               ErrorCode.CONFLICT,
@@ -326,7 +330,7 @@ final class EngineApi implements AutoCloseable {
     }
   }
 
-  JsonValue json(EngineRequest request, Deadline deadline) {
+  JsonValue json(HttpRequest request, Deadline deadline) {
     return parsed(http.send(request, deadline), request.path());
   }
 

@@ -1,10 +1,10 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp.Cancellation;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.SandboxException;
@@ -80,8 +80,8 @@ final class EngineEvents implements AutoCloseable {
     }
   }
 
-  private EngineRequest request() {
-    return EngineRequest.get(
+  private HttpRequest request() {
+    return HttpRequest.get(
         "/events?filters="
             + EngineApi.encoded(
                 Json.text(

@@ -1,8 +1,8 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.host.image.Image;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The root of one of Isola's images as an archive, created while it is sent. */
-record RootArchive(Image image) implements EngineRequest.Body {
+record RootArchive(Image image) implements HttpRequest.Body {
   /** The exit status of GNU tar if files changed while it read them. */
   private static final int DIFFERS = 1;
 

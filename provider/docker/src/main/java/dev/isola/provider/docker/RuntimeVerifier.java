@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.json.JsonValue;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
@@ -47,7 +47,7 @@ record RuntimeVerifier(EngineVariant variant, EngineApi engine) {
           engine
               .http()
               .send(
-                  EngineRequest.get("/v4.0.0/libpod/containers/" + container + "/json"),
+                  HttpRequest.get("/v4.0.0/libpod/containers/" + container + "/json"),
                   EngineApi.shortDeadline());
       engine.requireSuccess(response, "inspecting the container");
       try {

@@ -3,10 +3,10 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.provider.docker.http.EngineResponse;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -133,11 +133,11 @@ class BrokenEngineTest {
   void silentEngineTimesOut() throws Exception {
     try (StubEngine stub = new StubEngine(line -> StubEngine.SILENCE);
         EngineHttp http = client(stub)) {
-      assertThatThrownBy(() -> http.send(EngineRequest.get("/version"), Deadline.in(SHORT)))
+      assertThatThrownBy(() -> http.send(HttpRequest.get("/version"), Deadline.in(SHORT)))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("within 300 ms");
       assertThatThrownBy(
-              () -> http.send(EngineRequest.post("/containers/create"), Deadline.in(SHORT)))
+              () -> http.send(HttpRequest.post("/containers/create"), Deadline.in(SHORT)))
           .isInstanceOf(OutcomeUnknown.class);
       assertThat(stub.asked()).as("no request is sent twice").hasSize(2);
     }
@@ -148,7 +148,7 @@ class BrokenEngineTest {
     String half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
     try (StubEngine stub = new StubEngine(line -> half);
         EngineHttp http = client(stub)) {
-      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(SHORT)))
+      assertThatThrownBy(() -> http.send(HttpRequest.get("/info"), Deadline.in(SHORT)))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("within 300 ms");
     }
@@ -167,7 +167,7 @@ class BrokenEngineTest {
         }) {
       try (StubEngine stub = new StubEngine(line -> garbage);
           EngineHttp http = client(stub)) {
-        assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), SOON))
+        assertThatThrownBy(() -> http.send(HttpRequest.get("/info"), SOON))
             .as(garbage)
             .isInstanceOf(ProviderUnavailable.class);
       }
@@ -180,7 +180,7 @@ class BrokenEngineTest {
     String endless = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk.repeat(20);
     try (StubEngine stub = new StubEngine(line -> endless);
         EngineHttp http = client(stub)) {
-      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), SOON))
+      assertThatThrownBy(() -> http.send(HttpRequest.get("/info"), SOON))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("longer than");
     }
@@ -193,7 +193,7 @@ class BrokenEngineTest {
     try (StubEngine stub = new StubEngine(line -> chunked);
         EngineHttp http = client(stub)) {
       for (int i = 0; i < 3; i++) {
-        EngineResponse response = http.send(EngineRequest.get("/info"), SOON);
+        EngineResponse response = http.send(HttpRequest.get("/info"), SOON);
         assertThat(response.text()).isEqualTo("abcde");
       }
     }
@@ -206,9 +206,9 @@ class BrokenEngineTest {
             new StubEngine(
                 line -> line.contains("/last") ? whole : "HTTP/1.1 204 No Content\r\n\r\n");
         EngineHttp http = new EngineHttp(stub.address())) {
-      assertThat(http.send(EngineRequest.get("/last"), SOON).text()).isEqualTo("all there is");
-      assertThat(http.send(EngineRequest.get("/none"), SOON).text()).isEmpty();
-      assertThat(http.send(EngineRequest.get("/none"), SOON).status()).isEqualTo(204);
+      assertThat(http.send(HttpRequest.get("/last"), SOON).text()).isEqualTo("all there is");
+      assertThat(http.send(HttpRequest.get("/none"), SOON).text()).isEmpty();
+      assertThat(http.send(HttpRequest.get("/none"), SOON).status()).isEqualTo(204);
     }
   }
 
@@ -219,9 +219,9 @@ class BrokenEngineTest {
             new StubEngine(
                 line -> line.contains("/first") ? closing : StubEngine.response(200, "{}"));
         EngineHttp http = client(stub)) {
-      http.send(EngineRequest.get("/first"), SOON);
+      http.send(HttpRequest.get("/first"), SOON);
       Awaitility.await().until(stub::hungUp);
-      assertThat(http.send(EngineRequest.post("/second"), SOON).status()).isEqualTo(200);
+      assertThat(http.send(HttpRequest.post("/second"), SOON).status()).isEqualTo(200);
     }
   }
 

@@ -3,11 +3,11 @@ package dev.isola.provider.docker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.link.AgentAbsentException;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.DeadlineExceeded;
@@ -85,13 +85,13 @@ class EndedContainerTest {
     try (StubEngine stub = new StubEngine(line -> StubEngine.response(200, "{}"));
         EngineHttp http = new EngineHttp(stub.address())) {
       Deadline over = Deadline.in(Duration.ZERO);
-      assertThatThrownBy(() -> http.send(EngineRequest.post("/containers/x/exec"), over))
+      assertThatThrownBy(() -> http.send(HttpRequest.post("/containers/x/exec"), over))
           .isInstanceOf(DeadlineExceeded.class)
           .hasMessageContaining("ms passed before a request");
-      assertThatThrownBy(() -> http.upgrade(EngineRequest.post("/exec/x/start"), over))
+      assertThatThrownBy(() -> http.upgrade(HttpRequest.post("/exec/x/start"), over))
           .isInstanceOf(DeadlineExceeded.class);
       assertThat(stub.asked()).isEmpty();
-      assertThat(http.send(EngineRequest.get("/_ping"), EngineApi.shortDeadline()).ok()).isTrue();
+      assertThat(http.send(HttpRequest.get("/_ping"), EngineApi.shortDeadline()).ok()).isTrue();
     }
   }
 

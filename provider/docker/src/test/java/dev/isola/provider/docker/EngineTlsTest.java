@@ -4,12 +4,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.host.launch.HostProgram;
 import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.provider.docker.http.EngineHttp;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.provider.ProviderConfig;
 import java.io.IOException;
@@ -129,7 +129,7 @@ class EngineTlsTest {
       for (String known : new String[] {"client", "older"}) {
         try (EngineHttp http = new EngineHttp(address(server, known))) {
           for (int i = 0; i < 2; i++) {
-            assertThat(http.send(EngineRequest.get("/info"), Deadline.in(TIMEOUT)).status())
+            assertThat(http.send(HttpRequest.get("/info"), Deadline.in(TIMEOUT)).status())
                 .as(known)
                 .isEqualTo(200);
           }
@@ -142,7 +142,7 @@ class EngineTlsTest {
   void serverOfAnotherAuthorityIsRejected() throws IOException {
     try (SSLServerSocket server = server();
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
-      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(TIMEOUT)))
+      assertThatThrownBy(() -> http.send(HttpRequest.get("/info"), Deadline.in(TIMEOUT)))
           .isInstanceOf(ProviderUnavailable.class)
           .hasMessageContaining("is unreachable");
     }
@@ -154,7 +154,7 @@ class EngineTlsTest {
     Files.copy(scratch.path().resolve("ours.pem"), stranger, StandardCopyOption.REPLACE_EXISTING);
     try (SSLServerSocket server = server();
         EngineHttp http = new EngineHttp(address(server, "stranger"))) {
-      assertThatThrownBy(() -> http.send(EngineRequest.get("/info"), Deadline.in(TIMEOUT)))
+      assertThatThrownBy(() -> http.send(HttpRequest.get("/info"), Deadline.in(TIMEOUT)))
           .isInstanceOf(ProviderUnavailable.class);
     }
   }

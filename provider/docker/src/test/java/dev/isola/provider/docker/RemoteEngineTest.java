@@ -4,9 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.provider.docker.http.EngineRequest;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -117,10 +117,10 @@ class RemoteEngineTest {
           engine
               .http()
               .send(
-                  new EngineRequest(
+                  new HttpRequest(
                       "POST",
                       "/images/create?fromSrc=-&repo=isola-test&tag=" + tag,
-                      Optional.of(EngineRequest.bytes("application/x-tar", archive.toBytes()))),
+                      Optional.of(HttpRequest.bytes("application/x-tar", archive.toBytes()))),
                   EngineApi.shortDeadline()),
           "importing");
     }

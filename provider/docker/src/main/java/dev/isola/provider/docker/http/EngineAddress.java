@@ -1,5 +1,7 @@
 package dev.isola.provider.docker.http;
 
+import dev.isola.codec.http.ChannelTransport;
+import dev.isola.codec.http.HttpTransport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
@@ -16,7 +18,7 @@ import javax.net.ssl.SSLSocket;
 /** The address of an engine. */
 public sealed interface EngineAddress {
   /** Opens a new connection. Blocks until it is established; the caller enforces the timeout. */
-  EngineTransport connect(Opening opening) throws IOException;
+  HttpTransport connect(Opening opening) throws IOException;
 
   /** Tells whether the engine can access folders of this host. */
   boolean local();
@@ -29,7 +31,7 @@ public sealed interface EngineAddress {
   /** A unix socket. */
   record Unix(Path path) implements EngineAddress {
     @Override
-    public EngineTransport connect(Opening opening) throws IOException {
+    public HttpTransport connect(Opening opening) throws IOException {
       SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
       opening.opened(channel);
       try {
@@ -59,7 +61,7 @@ public sealed interface EngineAddress {
    */
   record Tcp(String host, int port, Optional<SSLContext> tls) implements EngineAddress {
     @Override
-    public EngineTransport connect(Opening opening) throws IOException {
+    public HttpTransport connect(Opening opening) throws IOException {
       SocketChannel channel = SocketChannel.open();
       opening.opened(channel);
       try {

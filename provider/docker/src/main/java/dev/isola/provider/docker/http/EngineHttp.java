@@ -1,5 +1,8 @@
 package dev.isola.provider.docker.http;
 
+import dev.isola.codec.http.HttpConnection;
+import dev.isola.codec.http.HttpRequest;
+import dev.isola.codec.http.HttpTransport;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -46,7 +49,7 @@ public final class EngineHttp implements AutoCloseable {
    * @throws dev.isola.spi.error.DeadlineExceeded if the deadline has already passed; nothing is
    *     sent
    */
-  public EngineResponse send(EngineRequest request, Deadline deadline) {
+  public EngineResponse send(HttpRequest request, Deadline deadline) {
     return new Attempt(request, deadline).ask();
   }
 
@@ -61,7 +64,7 @@ public final class EngineHttp implements AutoCloseable {
    * @return the response if it is an error, otherwise an empty one at the end of the stream
    */
   public EngineResponse stream(
-      EngineRequest request, Deadline deadline, Cancellation cancel, Reader reader) {
+      HttpRequest request, Deadline deadline, Cancellation cancel, Reader reader) {
     return new Attempt(request, deadline).stream(cancel, reader);
   }
 
@@ -92,7 +95,7 @@ public final class EngineHttp implements AutoCloseable {
   }
 
   /** Requests a connection upgrade. */
-  public Upgrade upgrade(EngineRequest request, Deadline deadline) {
+  public Upgrade upgrade(HttpRequest request, Deadline deadline) {
     return new Attempt(request, deadline).upgrade();
   }
 
@@ -116,13 +119,13 @@ public final class EngineHttp implements AutoCloseable {
 
   /** One request on one connection, with its timer. */
   private final class Attempt {
-    private final EngineRequest request;
+    private final HttpRequest request;
     private final Deadline deadline;
     private final AtomicBoolean expired = new AtomicBoolean();
     private final AtomicReference<@Nullable AutoCloseable> open = new AtomicReference<>();
     private boolean sent;
 
-    private Attempt(EngineRequest request, Deadline deadline) {
+    private Attempt(HttpRequest request, Deadline deadline) {
       this.request = request;
       this.deadline = deadline;
     }
@@ -238,7 +241,7 @@ public final class EngineHttp implements AutoCloseable {
         }
         one.transport().close();
       }
-      EngineTransport made = address.connect(this::opened);
+      HttpTransport made = address.connect(this::opened);
       opened(made);
       return new HttpConnection(made);
     }

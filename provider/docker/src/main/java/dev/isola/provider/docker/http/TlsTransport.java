@@ -1,11 +1,12 @@
 package dev.isola.provider.docker.http;
 
+import dev.isola.codec.http.HttpTransport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import javax.net.ssl.SSLSocket;
 
 /** A TLS connection. It is never reused, because its staleness cannot be detected. */
-record TlsTransport(SSLSocket socket) implements EngineTransport {
+record TlsTransport(SSLSocket socket) implements HttpTransport {
   @Override
   public int read(ByteBuffer target) throws IOException {
     int at = target.arrayOffset() + target.position();

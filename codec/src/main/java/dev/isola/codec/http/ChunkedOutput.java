@@ -1,4 +1,4 @@
-package dev.isola.provider.docker.http;
+package dev.isola.codec.http;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 

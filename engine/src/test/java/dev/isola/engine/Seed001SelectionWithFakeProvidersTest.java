@@ -27,10 +27,12 @@ import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.Requirements;
 import dev.isola.testing.provider.TestProviderFactory;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,8 +45,11 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The scenarios of seed 001 about selection, fallback, health and workload routing, by name. */
-class Seed001SelectionTest {
+/**
+ * The scenarios of seed 001 about selection, fallback, health and workload routing, by name. Every
+ * provider is a fake: the tests show what the engine chooses, not that a backend works.
+ */
+class Seed001SelectionWithFakeProvidersTest {
   @TempDir Path folder;
 
   private static final String[] ALL = {
@@ -337,6 +342,29 @@ class Seed001SelectionTest {
     assertThat(fixture.select(MCP_SERVER).names()).startsWith("firecracker");
   }
 
+  @Test
+  @DisplayName("Emulated virtual machines are not chosen by auto")
+  void emulatedVirtualMachinesAreNotChosenByAuto() {
+    PlacementFixture fixture = PlacementFixture.selfHosted("qemu", "gvisor", "bubblewrap");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names())
+        .as("with KVM")
+        .containsExactly("qemu", "gvisor", "bubblewrap");
+    assertThat(fixture.select(MCP_SERVER).names()).startsWith("gvisor", "qemu");
+
+    fixture.get("qemu").emulated = true;
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).names())
+        .containsExactly("gvisor", "bubblewrap");
+    assertThat(fixture.place(CreateRequest.of(SPEC, "qemu")).provider().name()).isEqualTo("qemu");
+    assertThatThrownBy(
+            () ->
+                fixture.place(
+                    CreateRequest.auto(SPEC).requiring(Requirements.isolation(Isolation.VM))))
+        .isInstanceOf(Unsupported.class)
+        .hasMessageContainingAll(
+            "qemu: emulates the processors of its sandboxes in software",
+            "for qemu: name provider qemu in the request, or set allow_emulation: true");
+  }
+
   /** The related scenario of seed 003. */
   @Test
   @DisplayName("Explicit local_microvm falls back to E2B, unless told not to")
@@ -371,6 +399,6 @@ class Seed001SelectionTest {
 
   private static SelectionPolicy policy(boolean fallback) {
     return new SelectionPolicy(
-        SelectionPolicy.DEFAULT.mode(), Isolation.CONTAINER, false, fallback);
+        SelectionPolicy.DEFAULT.mode(), Isolation.CONTAINER, false, false, fallback);
   }
 }

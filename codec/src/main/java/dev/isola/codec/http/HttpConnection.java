@@ -1,4 +1,4 @@
-package dev.isola.provider.docker.http;
+package dev.isola.codec.http;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
@@ -13,48 +13,50 @@ import java.util.Map;
 
 /**
  * One HTTP/1.1 connection, used for one request at a time. Limits the size of headers and of every
- * length that the engine announces.
+ * length that the server announces.
  */
-final class HttpConnection {
+public final class HttpConnection {
   private static final int MAX_LINE = 8 * 1024;
   private static final int MAX_HEADERS = 100;
   private static final int BUFFER = 16 * 1024;
 
-  private final EngineTransport transport;
+  private final HttpTransport transport;
   private final ByteBuffer in = ByteBuffer.allocate(BUFFER).limit(0);
   private Map<String, String> headers = Map.of();
   private boolean answered;
 
-  HttpConnection(EngineTransport transport) {
+  public HttpConnection(HttpTransport transport) {
     this.transport = transport;
   }
 
-  EngineTransport transport() {
+  public HttpTransport transport() {
     return transport;
   }
 
   /** Tells whether the first byte of the response has arrived. */
-  boolean answered() {
+  public boolean answered() {
     return answered;
   }
 
-  void send(EngineRequest request, boolean upgrade) throws IOException {
+  public void send(HttpRequest request, boolean upgrade) throws IOException {
     answered = false;
     StringBuilder head = new StringBuilder();
     head.append(request.method()).append(' ').append(request.path()).append(" HTTP/1.1\r\n");
-    head.append("Host: engine\r\nUser-Agent: isola\r\n");
+    head.append("Host: localhost\r\nUser-Agent: isola\r\n");
     if (upgrade) {
       head.append("Connection: Upgrade\r\nUpgrade: tcp\r\n");
     }
     request
         .body()
         .ifPresent(body -> head.append("Content-Type: ").append(body.type()).append("\r\n"));
-    long length = request.body().map(EngineRequest.Body::length).orElse(0L);
+    long length = request.body().map(HttpRequest.Body::length).orElse(0L);
     boolean chunked = length < 0;
     if (chunked) {
       head.append("Transfer-Encoding: chunked\r\n\r\n");
-    } else {
+    } else if (request.body().isPresent() || request.isMutating()) {
       head.append("Content-Length: ").append(length).append("\r\n\r\n");
+    } else {
+      head.append("\r\n");
     }
     transport.write(ByteBuffer.wrap(head.toString().getBytes(ISO_8859_1)));
     if (chunked) {
@@ -67,7 +69,7 @@ final class HttpConnection {
   }
 
   /** Reads the head of the response and returns the status. */
-  int head() throws IOException {
+  public int head() throws IOException {
     int status = status(line());
     while (status >= 100 && status < 200 && status != 101) {
       readHeaders();
@@ -105,7 +107,7 @@ final class HttpConnection {
   }
 
   /** Returns the body of the response. */
-  InputStream body(int status) throws IOException {
+  public InputStream body(int status) throws IOException {
     if (status == 204 || status == 304) {
       return InputStream.nullInputStream();
     }
@@ -117,7 +119,7 @@ final class HttpConnection {
   }
 
   /** Tells whether the connection is reusable after the body was read completely. */
-  boolean keepsAlive(int status) {
+  public boolean keepsAlive(int status) {
     boolean delimited =
         status == 204
             || status == 304
@@ -131,7 +133,7 @@ final class HttpConnection {
   }
 
   /** Returns all further bytes without interpretation. */
-  InputStream raw() {
+  public InputStream raw() {
     return new Rest();
   }
 

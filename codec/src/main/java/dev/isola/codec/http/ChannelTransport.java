@@ -1,11 +1,11 @@
-package dev.isola.provider.docker.http;
+package dev.isola.codec.http;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
 /** An unencrypted connection. */
-record ChannelTransport(SocketChannel channel) implements EngineTransport {
+public record ChannelTransport(SocketChannel channel) implements HttpTransport {
   @Override
   public int read(ByteBuffer target) throws IOException {
     return channel.read(target);

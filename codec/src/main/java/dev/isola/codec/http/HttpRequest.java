@@ -1,4 +1,4 @@
-package dev.isola.provider.docker.http;
+package dev.isola.codec.http;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param path the encoded path with query
  * @param body empty for none
  */
-public record EngineRequest(String method, String path, Optional<Body> body) {
+public record HttpRequest(String method, String path, Optional<Body> body) {
 
   /** A request body, written once. It must release its resources if writing fails. */
   public interface Body {
@@ -22,24 +22,25 @@ public record EngineRequest(String method, String path, Optional<Body> body) {
     void writeTo(OutputStream out) throws IOException;
   }
 
-  public static EngineRequest get(String path) {
-    return new EngineRequest("GET", path, Optional.empty());
+  public static HttpRequest get(String path) {
+    return new HttpRequest("GET", path, Optional.empty());
   }
 
-  public static EngineRequest delete(String path) {
-    return new EngineRequest("DELETE", path, Optional.empty());
+  public static HttpRequest delete(String path) {
+    return new HttpRequest("DELETE", path, Optional.empty());
   }
 
-  public static EngineRequest post(String path) {
-    return new EngineRequest("POST", path, Optional.empty());
+  public static HttpRequest post(String path) {
+    return new HttpRequest("POST", path, Optional.empty());
   }
 
-  public static EngineRequest post(String path, byte[] json) {
-    return new EngineRequest("POST", path, Optional.of(bytes("application/json", json)));
+  public static HttpRequest post(String path, byte[] json) {
+    return json("POST", path, json);
   }
 
-  public static EngineRequest put(String path, byte[] archive) {
-    return new EngineRequest("PUT", path, Optional.of(bytes("application/x-tar", archive)));
+  /** Returns a request with a JSON body. */
+  public static HttpRequest json(String method, String path, byte[] json) {
+    return new HttpRequest(method, path, Optional.of(bytes("application/json", json)));
   }
 
   public static Body bytes(String type, byte[] content) {
@@ -62,12 +63,12 @@ public record EngineRequest(String method, String path, Optional<Body> body) {
   }
 
   /** Tells whether the request may have changed state even without a response. */
-  boolean isMutating() {
+  public boolean isMutating() {
     return !method.equals("GET");
   }
 
   /** Returns the path without the query, which may be long. */
-  String pathWithoutQuery() {
+  public String pathWithoutQuery() {
     int query = path.indexOf('?');
     return method + " " + (query < 0 ? path : path.substring(0, query));
   }
