@@ -324,7 +324,23 @@ final class QemuBooter implements Booter {
 
   @Override
   public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive) {
-    return new VirtioPortConnector(folder.socket());
+    return connector(id, folder);
+  }
+
+  private VirtioPortConnector connector(SandboxId id, SandboxFolder folder) {
+    HostPaths paths = new HostPaths(context.dataFolder(), folder.path(), users(id).hasRange());
+    return new VirtioPortConnector(
+        new QemuPort(MachineFolder.of(folder).controlSocket(), folder.path(), paths::of, user(id)));
+  }
+
+  private SandboxUserIds users(SandboxId id) {
+    return SandboxUserIds.of(context.instance(), id);
+  }
+
+  /** Returns the user that the QEMU of a sandbox runs as; empty for that of the server. */
+  private OptionalLong user(SandboxId id) {
+    SandboxUserIds users = users(id);
+    return users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty();
   }
 
   @Override
@@ -403,7 +419,7 @@ final class QemuBooter implements Booter {
     byte[] seed = new byte[32];
     RANDOM.nextBytes(seed);
     try {
-      new VirtioPortConnector(folder.socket())
+      connector(id, folder)
           .boot(
               BootRecord.forMachine(files.readBootRecord(), context.clock().instant(), seed),
               left(deadline));
@@ -427,7 +443,7 @@ final class QemuBooter implements Booter {
       long deadline)
       throws IOException {
     MachineFolder files = MachineFolder.of(folder);
-    files.removeSockets(folder.socket());
+    files.removeSockets();
     SandboxUserIds users = SandboxUserIds.of(context.instance(), id);
     if (users.hasRange()) { // QEMU opens it again for writing when the state is loaded
       Files.setAttribute(files.scratchDisk(), "unix:uid", Math.toIntExact(users.firstId()));
@@ -454,12 +470,11 @@ final class QemuBooter implements Booter {
             machine.size(),
             paths.of(root),
             paths.of(files.scratchDisk()),
-            paths.of(folder.socket()),
             paths.of(files.controlSocket()),
             memory.map(paths::of),
             false,
             true,
-            users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty());
+            user(id));
     List<String> words = new ArrayList<>();
     if (users.hasRange()) {
       words.addAll(List.of("unshare", "--net", "--"));
