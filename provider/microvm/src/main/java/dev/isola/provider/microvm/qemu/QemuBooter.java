@@ -166,22 +166,24 @@ final class QemuBooter implements Booter {
     Optional<Finding> finding = QemuProgram.find(config).map(accelerators::find);
     boolean accelerated =
         finding.filter(found -> found.accelerator() == Accelerator.KVM).isPresent();
-    return new ProviderInfo(
-        NAME,
-        accelerated
-            ? "virtual machines of QEMU"
-            : "virtual machines of QEMU, emulated: many times slower than with KVM",
-        ApiVersion.CURRENT,
-        Isolation.VM,
-        capabilities(),
-        new SpecSupport(
-            EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
-            networks(),
-            Set.of(VolumeMount.Type.TMPFS),
-            enforced()),
-        prerequisites(finding),
-        "one process per machine, in a control group",
-        accelerated ? QemuProviderFactory.ACCELERATED : QemuProviderFactory.EMULATED);
+    ProviderInfo info =
+        new ProviderInfo(
+            NAME,
+            accelerated
+                ? "virtual machines of QEMU"
+                : "virtual machines of QEMU, emulated: many times slower than with KVM",
+            ApiVersion.CURRENT,
+            Isolation.VM,
+            capabilities(),
+            new SpecSupport(
+                EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
+                networks(),
+                Set.of(VolumeMount.Type.TMPFS),
+                enforced()),
+            prerequisites(finding),
+            "one process per machine, in a control group",
+            accelerated ? QemuProviderFactory.ACCELERATED : QemuProviderFactory.EMULATED);
+    return accelerated ? info : info.withEmulation();
   }
 
   private Set<NetworkMode> networks() {
@@ -295,6 +297,11 @@ final class QemuBooter implements Booter {
           "check the permissions of the data folder");
     }
     Finding finding = accelerators.find(program.get());
+    if (images.find(defaultImage()).isEmpty()) {
+      return new Health.Degraded(
+          "there is no image " + defaultImage() + ", so that every request must name one",
+          "isola image build " + defaultImage());
+    }
     return new Health.Healthy(
         "QEMU "
             + program.get().version()
