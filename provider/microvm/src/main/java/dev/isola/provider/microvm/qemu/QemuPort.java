@@ -1,6 +1,7 @@
 package dev.isola.provider.microvm.qemu;
 
 import dev.isola.codec.json.Json;
+import dev.isola.link.AgentAbsentException;
 import dev.isola.link.VirtioPortConnector.PortOpener;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -40,7 +41,7 @@ record QemuPort(Path control, Path folder, UnaryOperator<Path> view, OptionalLon
     int number = ThreadLocalRandom.current().nextInt(1 << 16);
     Path socket = folder.resolve("a" + HexFormat.of().toHexDigits((short) number));
     try (ServerSocketChannel listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
-      listener.bind(UnixDomainSocketAddress.of(socket));
+      bind(listener, socket);
       try {
         Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
         if (user.isPresent()) {
@@ -53,6 +54,17 @@ record QemuPort(Path control, Path folder, UnaryOperator<Path> view, OptionalLon
       } finally {
         Files.deleteIfExists(socket);
       }
+    }
+  }
+
+  private void bind(ServerSocketChannel listener, Path socket) throws IOException {
+    try {
+      listener.bind(UnixDomainSocketAddress.of(socket));
+    } catch (IOException e) {
+      if (!Files.exists(control)) {
+        throw new AgentAbsentException("the machine has no control socket " + control, e);
+      }
+      throw e;
     }
   }
 
