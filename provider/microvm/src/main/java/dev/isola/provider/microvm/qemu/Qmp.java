@@ -175,10 +175,24 @@ final class Qmp implements AutoCloseable {
         timeout);
   }
 
-  /** Continues a machine from the state in a file that QEMU has inherited; returns at once. */
+  /**
+   * Continues a machine from the state in a file that QEMU has inherited; returns when it runs.
+   * QEMU refuses to connect the ports of a machine that does not.
+   */
   void load(int descriptor, boolean withMemory, Duration timeout) throws IOException {
     setMemoryIncluded(withMemory, timeout);
     execute("migrate-incoming", Map.of("uri", "fd:" + descriptor), timeout);
+    long deadline = System.nanoTime() + timeout.toNanos();
+    while (true) {
+      String status = String.valueOf(execute("query-status", Map.of(), timeout).get("status"));
+      if (status.equals("running")) {
+        return;
+      }
+      if (!status.equals("inmigrate") || System.nanoTime() - deadline >= 0) {
+        throw new IOException("the machine did not continue: its status is " + status);
+      }
+      LockSupport.parkNanos(POLL_INTERVAL.toNanos());
+    }
   }
 
   @Override
