@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -20,6 +21,8 @@
 #include "init_root.h"
 #include "listen.h"
 #include "process_tree.h"
+
+enum { AGENT_PRIORITY = -20 };
 
 #define MODULES "/modules"
 
@@ -196,7 +199,9 @@ struct init_result init_run(struct boot *boot)
     if (!identity_write_files(boot->fields)) failed("write the files in /etc", strerror(errno));
     limit_threads(boot->fields);
     start_network(boot->fields);
-    if (!write_text("/proc/self/oom_score_adj", "-1000")) failed("protect the agent", strerror(errno));
+    /* Commands get the default priority: the agent must be able to end a fork bomb that uses all processors. */
+    if (!write_text("/proc/self/oom_score_adj", "-1000") || setpriority(PRIO_PROCESS, 0, AGENT_PRIORITY) != 0)
+        failed("protect the agent", strerror(errno));
     tree_expect_kernel_threads();
     return result;
 }

@@ -604,6 +604,27 @@ final class QemuBooter implements Booter {
     }
   }
 
+  /** The guest does not see that the host lets its processors wait. */
+  @Override
+  public UsageReporting adjustUsage(SandboxId id, UsageReporting agentUsage) {
+    if (!groups.enforceable().contains(LimitKind.CPU)) {
+      return agentUsage;
+    }
+    ControlGroup group = groups.group(context.instance(), id);
+    return () -> {
+      UsageReporting.Usage inside = agentUsage.usage();
+      return new UsageReporting.Usage(
+          group.usage().cpuTime(),
+          inside.memoryBytes(),
+          inside.memoryPeakBytes(),
+          inside.diskBytes(),
+          inside.receivedBytes(),
+          inside.sentBytes(),
+          inside.processes(),
+          inside.uptime());
+    };
+  }
+
   @Override
   public Optional<SandboxFreezer> freezer(SandboxId id) {
     return groups.canFreeze()
