@@ -84,7 +84,8 @@ class FirecrackerProcessTest {
     FirecrackerFolder source = template.folder();
     furnish(source);
     try (FirecrackerProcess process = FirecrackerProcess.start(template, TIMEOUT);
-        InitListener listener = InitListener.bind(source.agentSocket(), source::giveToUser)) {
+        InitListener listener =
+            InitListener.bind(source.agentSocket(), source::giveToUser, () -> true)) {
       source.protect();
       FirecrackerMachine machine = new FirecrackerMachine(new FirecrackerApi(source.api()));
       machine.boot(HARDWARE);
@@ -102,11 +103,13 @@ class FirecrackerProcessTest {
     try (FirecrackerProcess _ = FirecrackerProcess.start(clone, TIMEOUT)) {
       target.protect();
       new FirecrackerMachine(new FirecrackerApi(target.api())).restore(HARDWARE, TIMEOUT);
-      try (InitListener listener = InitListener.bind(target.agentSocket(), target::giveToUser)) {
+      try (InitListener listener =
+          InitListener.bind(target.agentSocket(), target::giveToUser, () -> true)) {
         listener.boot(new byte[] {0, 0, 0, 2, 7, 7}, TIMEOUT);
       }
       assertThat(target.agentSocket()).doesNotExist();
-      try (InitListener _ = InitListener.bind(target.agentSocket(), target::giveToUser)) {
+      try (InitListener _ =
+          InitListener.bind(target.agentSocket(), target::giveToUser, () -> true)) {
         await().until(() -> stub.lines().contains("guest dialed again"));
       }
     }
@@ -259,7 +262,8 @@ class FirecrackerProcessTest {
     stub.fault("PUT /actions", Kind.ANSWER, "HTTP/1.1 204 X\r\n\r\n"); // a guest that hangs
     try (FirecrackerProcess _ = FirecrackerProcess.start(command, TIMEOUT);
         InitListener listener =
-            InitListener.bind(command.folder().agentSocket(), command.folder()::giveToUser)) {
+            InitListener.bind(
+                command.folder().agentSocket(), command.folder()::giveToUser, () -> true)) {
       new FirecrackerMachine(new FirecrackerApi(command.folder().api())).boot(HARDWARE);
       assertThatThrownBy(() -> listener.awaitWaiting(Duration.ofMillis(300)))
           .hasMessageContaining("did not ask for its boot record")

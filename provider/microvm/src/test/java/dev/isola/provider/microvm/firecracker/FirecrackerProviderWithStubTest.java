@@ -193,10 +193,11 @@ class FirecrackerProviderWithStubTest {
 
   @Test
   void machineThatDoesNotBootMakesTheProviderUnhealthy() throws IOException {
-    stub.fault("PUT /actions", Kind.ANSWER, "HTTP/1.1 204 X\r\n\r\n");
+    stub.fault("PUT /entropy", Kind.EXIT, "7");
     Health.Unhealthy health = (Health.Unhealthy) provider.health();
     assertThat(health.reason())
-        .startsWith("a machine did not boot within 8 s, although /dev/kvm exists");
+        .startsWith("a machine did not boot within 8 s, although /dev/kvm exists")
+        .contains("Firecracker did not answer PUT /entropy");
     assertThat(health.fix()).contains("qemu, which works without KVM");
     long start = System.nanoTime();
     assertThat(provider.health()).isEqualTo(health);
