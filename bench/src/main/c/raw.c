@@ -8,6 +8,7 @@
  * Prints the nanoseconds of each iteration, one per line, then "wall N" for the total elapsed time.
  *
  * Containers of bare runtimes run it too, under other names: `true` succeeds, `pause` waits forever.
+ * A virtual machine runs it as `init`: it runs itself once and ends the machine.
  * `raw without-cgroup2 PROGRAM ARG...` executes a program with the cgroup2 mount hidden, for runtimes that refuse a
  * host with both cgroup versions.
  */
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/reboot.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -151,9 +153,18 @@ static int run_in_container(const char *name)
     return 0;
 }
 
+/* The init of a virtual machine that runs one program. */
+static int run_as_init(char *program)
+{
+    if (getpid() != 1) return 0;
+    run_once(program);
+    return reboot(RB_AUTOBOOT); /* the machine ends with it */
+}
+
 int main(int count, char **arguments)
 {
     const char *slash = strrchr(arguments[0], '/'), *name = slash ? slash + 1 : arguments[0];
+    if (strcmp(name, "init") == 0) return run_as_init(arguments[0]);
     if (strcmp(name, "true") == 0 || strcmp(name, "pause") == 0) return run_in_container(name);
     if (count >= 3 && strcmp(arguments[1], "without-cgroup2") == 0) return without_cgroup2(arguments + 2);
     if (count == 5 && strcmp(arguments[1], "exec") == 0)

@@ -23,7 +23,9 @@ import java.util.stream.Stream;
  *   <li>{@code soak}: 64 HTTP clients for one minute;
  *   <li>{@code snapshot}: a full and an incremental snapshot of a tree, a restore, and ten forks;
  *   <li>{@code fork}: ten forks of a tree of small files, until each has run a command;
- *   <li>{@code fork-memory}: ten forks of a sandbox with a running interpreter.
+ *   <li>{@code fork-memory}: ten forks of a sandbox with a running interpreter;
+ *   <li>{@code machine}: a command in a virtual machine, compared with the same inside of its
+ *       guest.
  * </ul>
  */
 public final class Bench {
@@ -39,7 +41,8 @@ public final class Bench {
           "soak",
           "snapshot",
           "fork",
-          "fork-memory");
+          "fork-memory",
+          "machine");
   public static final List<String> COMPARATORS =
       Stream.concat(
               Stream.of("raw", "processbuilder", "cp", "tar", "restic", "engine"),
@@ -174,6 +177,7 @@ public final class Bench {
       case "soak" -> SoakBenchmark.of(environment, plan);
       case "snapshot" -> SnapshotBenchmarks.of(environment, plan);
       case "fork" -> SnapshotBenchmarks.forks(environment, plan);
+      case "machine" -> MachineBenchmarks.of(environment, plan);
       default -> throw new IllegalArgumentException("unknown benchmark " + benchmark);
     };
   }

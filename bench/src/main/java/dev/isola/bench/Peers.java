@@ -8,7 +8,7 @@ import java.util.Map;
 /** Opens the available peers. An engine that does not run is not started. */
 final class Peers {
   static final List<String> NAMES =
-      List.of("docker", "docker-api", "podman", "bwrap", "crun", "runc", "runsc");
+      List.of("docker", "docker-api", "podman", "bwrap", "crun", "runc", "runsc", BareQemu.NAME);
 
   private Peers() {}
 
@@ -40,6 +40,7 @@ final class Peers {
       case "podman" -> EngineCli.podman(engines);
       case "bwrap" -> BareBubblewrap.open();
       case "crun", "runc", "runsc" -> BareRuntime.open(name, environment);
+      case BareQemu.NAME -> BareQemu.open(environment);
       default -> throw new IOException("unknown peer");
     };
   }

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.Execution;
+import dev.isola.spi.exec.Exit;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -40,6 +44,10 @@ class VirtioPortConnectorTest {
           peer.end(
               peer.request().stream(),
               new WireFieldsBuilder().add(FieldTag.TIME_NS, 5).add(FieldTag.NONCE, new byte[32]));
+          Frame attach = peer.request();
+          assertThat(attach.payload()[0]).isEqualTo((byte) AgentOperation.ATTACH.value());
+          peer.started(attach.stream());
+          peer.exit(attach.stream(), 7);
           peer.answerPings();
         };
     AtomicReference<FakeAgent.Script> next = new AtomicReference<>();
@@ -47,7 +55,10 @@ class VirtioPortConnectorTest {
         peer -> {
           next.set(release);
           handshake(peer);
+          int execution = peer.request().stream();
+          peer.started(execution);
           peer.end(peer.request().stream());
+          peer.output(execution, 1, 0, "late".getBytes(UTF_8));
           peer.challenge();
           try {
             peer.silence();
@@ -57,10 +68,13 @@ class VirtioPortConnectorTest {
         });
     try (FakeAgent agent = new FakeAgent(peer -> next.get().run(peer));
         AgentSandbox sandbox = sandbox(agent)) {
+      Execution execution = sandbox.start(Command.argv("x"));
       SandboxHold hold = sandbox.hold(TIMEOUT);
       assertThat(hungUp.await(5, TimeUnit.SECONDS)).isTrue();
       assertThat(agent.connections()).isEqualTo(1);
-      assertThat(hold.release().time().getNano()).isEqualTo(5);
+      assertThat(hold.release().time()).isEqualTo(Instant.ofEpochSecond(0, 5));
+      assertThat(execution.read().orElseThrow().end()).isEqualTo(4);
+      assertThat(execution.await()).isEqualTo(new Exit.Exited(7));
       assertThat(agent.failures).isEmpty();
     }
   }

@@ -37,6 +37,11 @@ public final class BootFiles {
     this.agent = agent;
   }
 
+  /** Removes files that killed processes have left unfinished. */
+  public void removeAbandoned() throws IOException {
+    new CachedFiles(folder).removeAbandoned();
+  }
+
   /** Returns the files, which are created on the first call. */
   public Boot files() throws IOException {
     Boot known = ready;

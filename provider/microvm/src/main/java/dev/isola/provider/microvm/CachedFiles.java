@@ -66,10 +66,7 @@ public final class CachedFiles {
     ReentrantLock lock = LOCKS.computeIfAbsent(file, _ -> new ReentrantLock());
     lock.lock();
     try (FileChannel channel =
-            FileChannel.open(
-                folder.resolve(file.getFileName() + ".lock"),
-                StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE);
+            FileChannel.open(lockFile(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock _ = channel.lock()) {
       if (touch(file)) {
         return;
@@ -88,6 +85,40 @@ public final class CachedFiles {
     }
   }
 
+  /** Removes files that killed processes have left unfinished. */
+  public void removeAbandoned() throws IOException {
+    if (!Files.isDirectory(folder)) {
+      return;
+    }
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + UNFINISHED)) {
+      for (Path unfinished : files) {
+        String name = unfinished.getFileName().toString();
+        removeUnlessLocked(
+            folder.resolve(name.substring(0, name.length() - UNFINISHED.length())), unfinished);
+      }
+    }
+  }
+
+  private void removeUnlessLocked(Path file, Path unfinished) throws IOException {
+    ReentrantLock lock = LOCKS.computeIfAbsent(file, _ -> new ReentrantLock());
+    if (!lock.tryLock()) {
+      return;
+    }
+    try (FileChannel channel =
+            FileChannel.open(lockFile(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock held = channel.tryLock()) {
+      if (held != null) {
+        remove(unfinished);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Path lockFile(Path file) {
+    return folder.resolve(file.getFileName() + ".lock");
+  }
+
   /** Removes all but the most recently used files whose names begin with a prefix. */
   public void retain(int count, String prefix) throws IOException {
     List<Path> found = new ArrayList<>();
@@ -102,7 +133,7 @@ public final class CachedFiles {
     found.sort(Comparator.comparing(CachedFiles::lastUse).reversed());
     for (Path file : found.subList(Math.min(count, found.size()), found.size())) {
       remove(file);
-      Files.deleteIfExists(folder.resolve(file.getFileName() + ".lock"));
+      Files.deleteIfExists(lockFile(file));
     }
   }
 

@@ -12,7 +12,7 @@ import java.util.List;
  * The first root of a machine, an archive in the format {@code newc} of cpio: the agent as {@code
  * /init}, and the modules that it loads by name in {@code /modules}.
  */
-final class Initramfs {
+public final class Initramfs {
   private static final int FOLDER = 0040755;
   private static final int PROGRAM = 0100755;
   private static final int FILE = 0100644;
@@ -26,7 +26,7 @@ final class Initramfs {
   }
 
   /** Writes the archive to a file. */
-  static void write(Path target, Path agent, List<byte[]> modules) throws IOException {
+  public static void write(Path target, Path agent, List<byte[]> modules) throws IOException {
     try (OutputStream file = Files.newOutputStream(target)) {
       Initramfs archive = new Initramfs(file);
       archive.add("init", PROGRAM, Files.readAllBytes(agent));

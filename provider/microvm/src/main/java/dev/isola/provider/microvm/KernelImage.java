@@ -14,7 +14,7 @@ import java.util.Arrays;
  * A kernel file. Distributions compress kernels, and decompressing one in an emulated machine takes
  * seconds, so it is done once on the host.
  */
-final class KernelImage {
+public final class KernelImage {
   private static final int MAX_SIZE = 512 << 20;
   private static final int MAX_UNPACKED_SIZE = 1 << 30;
 
@@ -30,7 +30,7 @@ final class KernelImage {
   private KernelImage() {}
 
   /** Writes the uncompressed kernel to a file. Other formats than x86's are copied if unpacked. */
-  static void unpack(Path packed, Path target) throws IOException {
+  public static void unpack(Path packed, Path target) throws IOException {
     if (Files.size(packed) > MAX_SIZE) {
       throw new IOException(packed + " is too large for a kernel");
     }

@@ -37,6 +37,11 @@ public final class RootDisks {
     return disk;
   }
 
+  /** Removes disks that killed processes have left unfinished. */
+  public void removeAbandoned() throws IOException {
+    files.removeAbandoned();
+  }
+
   private static void make(Image image, Path target) throws IOException {
     HostProgram program =
         HostProgram.find(PROGRAM)

@@ -283,6 +283,9 @@ final class QemuBooter implements Booter {
       agent.path();
       launcher.ensureRunning();
       machines.removeAbandoned();
+      templates.removeAbandoned();
+      rootDisks.removeAbandoned();
+      bootFiles.removeAbandoned();
       saved.removeAbandoned();
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());

@@ -71,6 +71,11 @@ final class QemuTemplates {
     return new Template(folder.resolve("memory"), folder.resolve("state"));
   }
 
+  /** Removes templates that killed processes have left unfinished. */
+  void removeAbandoned() throws IOException {
+    files.removeAbandoned();
+  }
+
   private void make(
       Path target,
       QemuProgram program,

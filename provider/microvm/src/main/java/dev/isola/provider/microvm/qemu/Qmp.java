@@ -6,6 +6,7 @@ import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
 import dev.isola.link.AgentAbsentException;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -23,6 +24,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Qmp implements AutoCloseable {
   private static final int MAX_LINE = 1 << 20;
+  private static final Duration LISTEN_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration POLL_INTERVAL = Duration.ofMillis(2);
 
   private final SocketChannel socket;
@@ -35,14 +37,7 @@ final class Qmp implements AutoCloseable {
 
   /** Connects to a control socket. */
   static Qmp connect(Path path, Duration timeout) throws IOException {
-    SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
-    try {
-      socket.connect(UnixDomainSocketAddress.of(path));
-    } catch (IOException e) {
-      socket.close();
-      throw new AgentAbsentException("QEMU does not listen on " + path, e);
-    }
-    Qmp qmp = new Qmp(socket);
+    Qmp qmp = new Qmp(open(path));
     try {
       qmp.withDeadline(timeout, qmp::read);
       qmp.execute("qmp_capabilities", Map.of(), timeout);
@@ -50,6 +45,24 @@ final class Qmp implements AutoCloseable {
     } catch (IOException e) {
       qmp.close();
       throw e;
+    }
+  }
+
+  /** QEMU creates the socket a moment before it listens. */
+  private static SocketChannel open(Path path) throws IOException {
+    long deadline = System.nanoTime() + LISTEN_TIMEOUT.toNanos();
+    while (true) {
+      SocketChannel socket = SocketChannel.open(StandardProtocolFamily.UNIX);
+      try {
+        socket.connect(UnixDomainSocketAddress.of(path));
+        return socket;
+      } catch (IOException e) {
+        socket.close();
+        if (!(e instanceof ConnectException) || System.nanoTime() - deadline >= 0) {
+          throw new AgentAbsentException("QEMU does not listen on " + path, e);
+        }
+        LockSupport.parkNanos(POLL_INTERVAL.toNanos());
+      }
     }
   }
 
