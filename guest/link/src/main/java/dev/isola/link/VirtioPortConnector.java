@@ -35,15 +35,29 @@ public final class VirtioPortConnector implements AgentConnector {
     Arrays.fill(RESET, (byte) 0xff);
   }
 
-  private final UnixSocketConnector socket;
+  /** Connects to the port of a machine. A monitor may be asked to give up another connection. */
+  @FunctionalInterface
+  public interface PortOpener {
+    /**
+     * @param timeout how long to try at most
+     * @throws AgentAbsentException when the machine does not run
+     */
+    SocketChannel connect(Duration timeout) throws IOException;
+  }
+
+  private final PortOpener socket;
+
+  public VirtioPortConnector(PortOpener socket) {
+    this.socket = socket;
+  }
 
   /**
-   * Creates a connector.
+   * Creates a connector to a monitor that listens.
    *
    * @throws dev.isola.spi.error.InvalidRequest when the path is too long for a socket
    */
-  public VirtioPortConnector(Path socket) {
-    this.socket = new UnixSocketConnector(socket);
+  VirtioPortConnector(Path socket) {
+    this(new UnixSocketConnector(socket)::connect);
   }
 
   /**

@@ -111,8 +111,7 @@ public record MachineFolder(Path path) {
   }
 
   /** Removes the sockets of an earlier run, so that their existence means that QEMU runs. */
-  public void removeSockets(Path agentSocket) throws IOException {
-    Files.deleteIfExists(agentSocket);
+  public void removeSockets() throws IOException {
     Files.deleteIfExists(controlSocket());
     Files.deleteIfExists(stateSocket());
   }

@@ -17,6 +17,9 @@ public final class MachineRecords {
   /** A file system in memory gets half of it, as Linux does by default. */
   private static final long TMPFS_SHARE = 2;
 
+  /** The threads of the guest's kernel and of the agent, which count too. */
+  private static final int KERNEL_THREADS = 128;
+
   private static final long MEGABYTE = 1 << 20;
 
   private MachineRecords() {}
@@ -48,7 +51,7 @@ public final class MachineRecords {
             .env(env)
             .rlimit(RLIMIT_NOFILE, descriptors, descriptors)
             .processLimit(spec.limits().processes())
-            .threadLimit(spec.limits().threads())
+            .threadLimit(KERNEL_THREADS + spec.limits().threads())
             .sudo()
             .hostName(spec.id().value())
             .resolvConf(resolvConf);

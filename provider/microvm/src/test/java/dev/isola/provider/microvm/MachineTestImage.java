@@ -34,12 +34,16 @@ public final class MachineTestImage {
           [ -e "$target" ] || cp -L "$library" "$target"
         done
       done
-      if [ -e usr/bin/python3 ]; then
-        modules=$(python3 -c 'import os; print(os.path.dirname(os.__file__))')
+      # The python3 on the PATH may be a script that selects one of several.
+      rm -f usr/bin/python3
+      real=$(ls /usr/bin/python3.[0-9] /usr/bin/python3.[0-9][0-9] 2>/dev/null | tail -n 1)
+      if [ -n "$real" ]; then
+        cp -L "$real" usr/bin/python3
+        modules=$("$real" -c 'import os; print(os.path.dirname(os.__file__))')
         mkdir -p ".$modules"
         (cd "$modules" && tar -c --exclude=test --exclude=idlelib --exclude=__pycache__ --exclude='config-*' \\
           --exclude=dist-packages --exclude=site-packages --exclude=ensurepip --exclude=pydoc_data .) | tar -x -C ".$modules"
-        find ".$modules" -name '*.so' -exec ldd {} + 2>/dev/null | grep -o '=> /[^ ]*' | cut -c4- | sort -u |
+        { ldd "$real"; find ".$modules" -name '*.so' -exec ldd {} + 2>/dev/null; } | grep -o '=> /[^ ]*' | cut -c4- | sort -u |
           while read -r library; do
             target=.$(readlink -f "$(dirname "$library")")/$(basename "$library")
             mkdir -p "$(dirname "$target")"

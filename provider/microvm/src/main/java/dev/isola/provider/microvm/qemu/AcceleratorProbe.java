@@ -135,7 +135,6 @@ final class AcceleratorProbe {
               SIZE,
               machine.file("disk"),
               machine.file("disk"),
-              machine.agentSocket(),
               machine.controlSocket(),
               Optional.empty(),
               false,
@@ -143,7 +142,7 @@ final class AcceleratorProbe {
               OptionalLong.empty());
       try {
         machine.start(arguments.words(), TIMEOUT);
-        new VirtioPortConnector(machine.agentSocket()).awaitWaiting(TIMEOUT);
+        new VirtioPortConnector(machine.port()).awaitWaiting(TIMEOUT);
         return WORKS;
       } catch (IOException e) {
         return "a machine with KVM did not boot within "

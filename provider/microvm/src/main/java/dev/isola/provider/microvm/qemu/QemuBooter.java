@@ -166,22 +166,24 @@ final class QemuBooter implements Booter {
     Optional<Finding> finding = QemuProgram.find(config).map(accelerators::find);
     boolean accelerated =
         finding.filter(found -> found.accelerator() == Accelerator.KVM).isPresent();
-    return new ProviderInfo(
-        NAME,
-        accelerated
-            ? "virtual machines of QEMU"
-            : "virtual machines of QEMU, emulated: many times slower than with KVM",
-        ApiVersion.CURRENT,
-        Isolation.VM,
-        capabilities(),
-        new SpecSupport(
-            EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
-            networks(),
-            Set.of(VolumeMount.Type.TMPFS),
-            enforced()),
-        prerequisites(finding),
-        "one process per machine, in a control group",
-        accelerated ? QemuProviderFactory.ACCELERATED : QemuProviderFactory.EMULATED);
+    ProviderInfo info =
+        new ProviderInfo(
+            NAME,
+            accelerated
+                ? "virtual machines of QEMU"
+                : "virtual machines of QEMU, emulated: many times slower than with KVM",
+            ApiVersion.CURRENT,
+            Isolation.VM,
+            capabilities(),
+            new SpecSupport(
+                EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
+                networks(),
+                Set.of(VolumeMount.Type.TMPFS),
+                enforced()),
+            prerequisites(finding),
+            "one process per machine, in a control group",
+            accelerated ? QemuProviderFactory.ACCELERATED : QemuProviderFactory.EMULATED);
+    return accelerated ? info : info.withEmulation();
   }
 
   private Set<NetworkMode> networks() {
@@ -295,6 +297,11 @@ final class QemuBooter implements Booter {
           "check the permissions of the data folder");
     }
     Finding finding = accelerators.find(program.get());
+    if (images.find(defaultImage()).isEmpty()) {
+      return new Health.Degraded(
+          "there is no image " + defaultImage() + ", so that every request must name one",
+          "isola image build " + defaultImage());
+    }
     return new Health.Healthy(
         "QEMU "
             + program.get().version()
@@ -324,7 +331,23 @@ final class QemuBooter implements Booter {
 
   @Override
   public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive) {
-    return new VirtioPortConnector(folder.socket());
+    return connector(id, folder);
+  }
+
+  private VirtioPortConnector connector(SandboxId id, SandboxFolder folder) {
+    HostPaths paths = new HostPaths(context.dataFolder(), folder.path(), users(id).hasRange());
+    return new VirtioPortConnector(
+        new QemuPort(MachineFolder.of(folder).controlSocket(), folder.path(), paths::of, user(id)));
+  }
+
+  private SandboxUserIds users(SandboxId id) {
+    return SandboxUserIds.of(context.instance(), id);
+  }
+
+  /** Returns the user that the QEMU of a sandbox runs as; empty for that of the server. */
+  private OptionalLong user(SandboxId id) {
+    SandboxUserIds users = users(id);
+    return users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty();
   }
 
   @Override
@@ -403,7 +426,7 @@ final class QemuBooter implements Booter {
     byte[] seed = new byte[32];
     RANDOM.nextBytes(seed);
     try {
-      new VirtioPortConnector(folder.socket())
+      connector(id, folder)
           .boot(
               BootRecord.forMachine(files.readBootRecord(), context.clock().instant(), seed),
               left(deadline));
@@ -427,7 +450,7 @@ final class QemuBooter implements Booter {
       long deadline)
       throws IOException {
     MachineFolder files = MachineFolder.of(folder);
-    files.removeSockets(folder.socket());
+    files.removeSockets();
     SandboxUserIds users = SandboxUserIds.of(context.instance(), id);
     if (users.hasRange()) { // QEMU opens it again for writing when the state is loaded
       Files.setAttribute(files.scratchDisk(), "unix:uid", Math.toIntExact(users.firstId()));
@@ -454,12 +477,11 @@ final class QemuBooter implements Booter {
             machine.size(),
             paths.of(root),
             paths.of(files.scratchDisk()),
-            paths.of(folder.socket()),
             paths.of(files.controlSocket()),
             memory.map(paths::of),
             false,
             true,
-            users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty());
+            user(id));
     List<String> words = new ArrayList<>();
     if (users.hasRange()) {
       words.addAll(List.of("unshare", "--net", "--"));

@@ -97,14 +97,13 @@ final class QemuTemplates {
               size,
               rootDisk,
               scratch,
-              folder.agentSocket(),
               folder.controlSocket(),
               Optional.of(target.resolve("memory")),
               true,
               false,
               OptionalLong.empty());
       folder.start(arguments.words(), timeout);
-      new VirtioPortConnector(folder.agentSocket()).awaitWaiting(timeout);
+      new VirtioPortConnector(folder.port()).awaitWaiting(timeout);
       try (Qmp qmp = Qmp.connect(folder.controlSocket(), SAVE_TIMEOUT);
           StateReceiver receiver =
               StateReceiver.listen(folder.stateSocket(), target.resolve("state"))) {

@@ -12,8 +12,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,8 +65,9 @@ final class TemporaryMachines {
       return path.resolve(name);
     }
 
-    Path agentSocket() {
-      return path.resolve("agent");
+    /** Returns the port of the agent. */
+    QemuPort port() {
+      return new QemuPort(controlSocket(), path, UnaryOperator.identity(), OptionalLong.empty());
     }
 
     Path controlSocket() {
@@ -130,7 +133,7 @@ final class TemporaryMachines {
 
     /** Kills the QEMU that has this folder on its command line. */
     private void killUsers() throws IOException {
-      String mark = "path=" + agentSocket();
+      String mark = "unix:" + controlSocket();
       try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[1-9]*")) {
         for (Path found : processes) {
           if (commandLine(found).contains(mark) && ProcessStat.read(found).isPresent()) {

@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Firecracker processes, jailed and not, with a stub as the program. */
@@ -35,10 +34,9 @@ class FirecrackerProcessTest {
   /** Short enough for the sockets in a jail. */
   private final TemporaryFolder scratch = TemporaryFolder.create("fc-");
 
-  private StubProgram stub = null;
+  private final StubProgram stub;
 
-  @BeforeEach
-  void install() throws IOException {
+  FirecrackerProcessTest() throws IOException {
     stub = StubProgram.install(Files.createDirectory(scratch.path().resolve("bin")));
     for (String name : List.of("kernel", "initramfs", "disk")) {
       Files.writeString(scratch.path().resolve(name), name);
