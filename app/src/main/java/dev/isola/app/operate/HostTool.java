@@ -36,6 +36,7 @@ public record HostTool(
           backend("runc", "OCI containers; reference runtime"),
           backend("runsc", "gVisor: a separate kernel for each sandbox")
               .packagedOnlyBy(Distribution.DEBIAN),
+          backend("firecracker", "virtual machines with KVM").unpackaged(),
           backend("proot", "images without privileges, without isolation"),
           // --version prints the client's version, but flaws are in the engine, which may run
           // elsewhere.
@@ -149,6 +150,11 @@ public record HostTool(
         backend,
         purpose,
         vulnerabilities);
+  }
+
+  private HostTool unpackaged() {
+    return new HostTool(
+        command, versionArgument, versionPrefix, Map.of(), backend, purpose, vulnerabilities);
   }
 
   String installCommand(Distribution system) {

@@ -66,6 +66,9 @@ class ToolChecksTest {
           podman      | podman version 2.2.1         |
           podman      | podman version 5.7.0         | CVE-2026-55686
           podman      | podman version 5.7.1         |
+          firecracker | Firecracker v1.14.0          | CVE-2026-1386, CVE-2026-5747
+          firecracker | Firecracker v1.15.0          | CVE-2026-5747
+          firecracker | Firecracker v1.15.1          |
           skopeo      | skopeo version 1.9.3         | CVE-2024-3727
           skopeo      | skopeo version 1.14.4        |
           skopeo      | skopeo version 1.15.0        | CVE-2024-3727

@@ -2,6 +2,7 @@ package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -12,6 +13,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class InitListener implements AutoCloseable {
   private static final byte[] WAITING = VirtioPortConnector.WAITING.getBytes(US_ASCII);
   private static final int MAX_CONNECTIONS = 4;
+  private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
 
   private final Path path;
   private final UnixSocketAcceptor acceptor;
@@ -38,11 +41,12 @@ public final class InitListener implements AutoCloseable {
    * Listens, instead of any earlier listener on the same path.
    *
    * @param access makes the socket accessible to the machine monitor
+   * @param alive reports whether the machine runs, so that it is worth waiting
    * @throws dev.isola.spi.error.InvalidRequest when the path is too long for a socket
    */
-  public static InitListener bind(Path path, UnixSocketAcceptor.Access access) throws IOException {
-    InitListener listener =
-        new InitListener(path, UnixSocketAcceptor.bind(path, access, () -> true));
+  public static InitListener bind(
+      Path path, UnixSocketAcceptor.Access access, BooleanSupplier alive) throws IOException {
+    InitListener listener = new InitListener(path, UnixSocketAcceptor.bind(path, access, alive));
     listener.acceptor.listen(listener::offer);
     return listener;
   }
@@ -114,7 +118,15 @@ public final class InitListener implements AutoCloseable {
 
   private @Nullable AgentChannel next(long deadline) throws IOException {
     try {
-      return accepted.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      AgentChannel channel = null;
+      while (channel == null && System.nanoTime() - deadline < 0) {
+        boolean alive = acceptor.isAgentAlive();
+        channel = accepted.poll(POLL_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+        if (channel == null && !alive) {
+          throw new EOFException("the machine ended before its init asked for its boot record");
+        }
+      }
+      return channel;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while the machine booted", e);

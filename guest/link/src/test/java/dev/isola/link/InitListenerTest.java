@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -28,6 +29,7 @@ class InitListenerTest {
   @TempDir Path folder;
 
   private Path socket = Path.of("");
+  private volatile boolean alive = true;
 
   @BeforeEach
   void name() {
@@ -35,7 +37,7 @@ class InitListenerTest {
   }
 
   private InitListener listen() throws IOException {
-    return InitListener.bind(socket, path -> {});
+    return InitListener.bind(socket, path -> {}, () -> alive);
   }
 
   private SocketChannel dial() throws IOException {
@@ -104,6 +106,16 @@ class InitListenerTest {
           .hasMessageContaining("did not ask for its boot record");
       assertThatThrownBy(() -> listener.awaitWaiting(Duration.ofMillis(50)))
           .isInstanceOf(SocketTimeoutException.class);
+    }
+  }
+
+  @Test
+  void endOfTheMachineEndsTheWait() throws Exception {
+    try (InitListener listener = listen()) {
+      alive = false;
+      assertThatThrownBy(() -> listener.boot(RECORD, TIMEOUT))
+          .isInstanceOf(EOFException.class)
+          .hasMessage("the machine ended before its init asked for its boot record");
     }
   }
 

@@ -259,7 +259,8 @@ final class FirecrackerBooter implements Booter {
     } catch (IOException e) {
       throw startFailed(id, e);
     }
-    try (InitListener listener = InitListener.bind(folder.agentSocket(), folder::giveToUser)) {
+    try (InitListener listener =
+        InitListener.bind(folder.agentSocket(), folder::giveToUser, process::isAlive)) {
       new FirecrackerMachine(api)
           .restore(
               new Hardware(size.processors(), size.memoryMb(), Optional.empty()), left(deadline));

@@ -17,6 +17,9 @@ final class FirecrackerMachine {
 
   private static final String MAC = "02:00:00:00:00:01";
 
+  /** Firecracker supports no more. */
+  private static final int MAX_PROCESSORS = 32;
+
   /** The guest's number on its vsock; every process has a vsock of its own. */
   private static final int GUEST_ID = 3;
 
@@ -39,7 +42,7 @@ final class FirecrackerMachine {
 
   /** Boots from the kernel and the disks in the folder of the process. */
   void boot(Hardware hardware) throws IOException {
-    api.setMachine(hardware.processors(), hardware.memoryMb());
+    api.setMachine(Math.min(hardware.processors(), MAX_PROCESSORS), hardware.memoryMb());
     api.setBootSource(FirecrackerFolder.KERNEL, FirecrackerFolder.INITRAMFS, kernelCommandLine());
     api.addDrive(new Drive(FirecrackerFolder.ROOT_DISK, FirecrackerFolder.ROOT_DISK, true));
     api.addDrive(new Drive(FirecrackerFolder.SCRATCH_DISK, FirecrackerFolder.SCRATCH_DISK, false));

@@ -84,8 +84,9 @@ final class TrialMachines {
       }
       folder.giveToUser(scratch);
       long deadline = System.nanoTime() + timeout.toNanos();
-      try (FirecrackerProcess _ = FirecrackerProcess.start(command, timeout);
-          InitListener listener = InitListener.bind(folder.agentSocket(), folder::giveToUser)) {
+      try (FirecrackerProcess process = FirecrackerProcess.start(command, timeout);
+          InitListener listener =
+              InitListener.bind(folder.agentSocket(), folder::giveToUser, process::isAlive)) {
         folder.protect();
         FirecrackerMachine machine = new FirecrackerMachine(new FirecrackerApi(folder.api()));
         machine.boot(new Hardware(size.processors(), size.memoryMb(), Optional.empty()));

@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Firecracker processes, jailed and not, with a stub as the program. */
@@ -35,10 +34,9 @@ class FirecrackerProcessTest {
   /** Short enough for the sockets in a jail. */
   private final TemporaryFolder scratch = TemporaryFolder.create("fc-");
 
-  private StubProgram stub = null;
+  private final StubProgram stub;
 
-  @BeforeEach
-  void install() throws IOException {
+  FirecrackerProcessTest() throws IOException {
     stub = StubProgram.install(Files.createDirectory(scratch.path().resolve("bin")));
     for (String name : List.of("kernel", "initramfs", "disk")) {
       Files.writeString(scratch.path().resolve(name), name);
@@ -84,7 +82,8 @@ class FirecrackerProcessTest {
     FirecrackerFolder source = template.folder();
     furnish(source);
     try (FirecrackerProcess process = FirecrackerProcess.start(template, TIMEOUT);
-        InitListener listener = InitListener.bind(source.agentSocket(), source::giveToUser)) {
+        InitListener listener =
+            InitListener.bind(source.agentSocket(), source::giveToUser, () -> true)) {
       source.protect();
       FirecrackerMachine machine = new FirecrackerMachine(new FirecrackerApi(source.api()));
       machine.boot(HARDWARE);
@@ -102,11 +101,13 @@ class FirecrackerProcessTest {
     try (FirecrackerProcess _ = FirecrackerProcess.start(clone, TIMEOUT)) {
       target.protect();
       new FirecrackerMachine(new FirecrackerApi(target.api())).restore(HARDWARE, TIMEOUT);
-      try (InitListener listener = InitListener.bind(target.agentSocket(), target::giveToUser)) {
+      try (InitListener listener =
+          InitListener.bind(target.agentSocket(), target::giveToUser, () -> true)) {
         listener.boot(new byte[] {0, 0, 0, 2, 7, 7}, TIMEOUT);
       }
       assertThat(target.agentSocket()).doesNotExist();
-      try (InitListener _ = InitListener.bind(target.agentSocket(), target::giveToUser)) {
+      try (InitListener _ =
+          InitListener.bind(target.agentSocket(), target::giveToUser, () -> true)) {
         await().until(() -> stub.lines().contains("guest dialed again"));
       }
     }
@@ -259,7 +260,8 @@ class FirecrackerProcessTest {
     stub.fault("PUT /actions", Kind.ANSWER, "HTTP/1.1 204 X\r\n\r\n"); // a guest that hangs
     try (FirecrackerProcess _ = FirecrackerProcess.start(command, TIMEOUT);
         InitListener listener =
-            InitListener.bind(command.folder().agentSocket(), command.folder()::giveToUser)) {
+            InitListener.bind(
+                command.folder().agentSocket(), command.folder()::giveToUser, () -> true)) {
       new FirecrackerMachine(new FirecrackerApi(command.folder().api())).boot(HARDWARE);
       assertThatThrownBy(() -> listener.awaitWaiting(Duration.ofMillis(300)))
           .hasMessageContaining("did not ask for its boot record")

@@ -34,7 +34,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -49,11 +48,10 @@ class FirecrackerProviderWithStubTest {
   private final ProviderContext context =
       new ProviderContext(new InstanceId("fcstub"), data, Clock.systemUTC());
   private final Map<String, String> settings = new HashMap<>();
-  private StubProgram stub = null;
-  private Provider provider = null;
+  private final StubProgram stub;
+  private Provider provider;
 
-  @BeforeEach
-  void install() throws IOException {
+  FirecrackerProviderWithStubTest() throws IOException {
     for (String program : FirecrackerDescription.DISK_PROGRAMS) {
       assumeThat(HostProgram.find(program)).as("NOT RUN: no " + program).isPresent();
     }
@@ -63,8 +61,9 @@ class FirecrackerProviderWithStubTest {
         StubProgram.install(Files.createDirectory(scratch.path().resolve("b")), agent.toString());
     settings.put(FirecrackerProgram.SETTING, stub.firecracker().toString());
     settings.put("kernel", kernel().toString());
-    Path root = Files.createDirectories(scratch.path().resolve("root/etc"));
-    new ImageStore(data).importFrom("base", root.getParent());
+    Path root = Files.createDirectory(scratch.path().resolve("root"));
+    Files.createDirectory(root.resolve("etc"));
+    new ImageStore(data).importFrom("base", root);
     provider = open();
   }
 
@@ -193,10 +192,11 @@ class FirecrackerProviderWithStubTest {
 
   @Test
   void machineThatDoesNotBootMakesTheProviderUnhealthy() throws IOException {
-    stub.fault("PUT /actions", Kind.ANSWER, "HTTP/1.1 204 X\r\n\r\n");
+    stub.fault("PUT /entropy", Kind.EXIT, "7");
     Health.Unhealthy health = (Health.Unhealthy) provider.health();
     assertThat(health.reason())
-        .startsWith("a machine did not boot within 8 s, although /dev/kvm exists");
+        .startsWith("a machine did not boot within 8 s, although /dev/kvm exists")
+        .contains("Firecracker did not answer PUT /entropy");
     assertThat(health.fix()).contains("qemu, which works without KVM");
     long start = System.nanoTime();
     assertThat(provider.health()).isEqualTo(health);

@@ -214,7 +214,7 @@ public final class FirecrackerStub implements AutoCloseable {
       respond(out, answer.isEmpty() ? 204 : 200, answer);
     } catch (Refusal e) {
       log.add(name + " " + Json.text(fields) + " refused: " + e.getMessage());
-      respond(out, 400, Json.object("fault_message", e.getMessage()));
+      respond(out, 400, Json.object("fault_message", String.valueOf(e.getMessage())));
       if (name.equals("PUT /snapshot/load")) {
         exit.accept(1);
       }
@@ -286,6 +286,10 @@ public final class FirecrackerStub implements AutoCloseable {
     return body.get(name) instanceof Number number ? number.longValue() : 0;
   }
 
+  private static Map<?, ?> map(Map<String, Object> body, String name) {
+    return body.get(name) instanceof Map<?, ?> map ? map : Map.of();
+  }
+
   private static String text(Map<?, ?> body, String name) {
     return String.valueOf(body.get(name));
   }
@@ -354,7 +358,7 @@ public final class FirecrackerStub implements AutoCloseable {
   }
 
   private void start(Map<String, Object> body) throws Refusal {
-    if (!body.get("action_type").equals("InstanceStart")) {
+    if (!text(body, "action_type").equals("InstanceStart")) {
       throw new Refusal("The stub does not know the action " + body.get("action_type"));
     }
     if (!devices.containsKey("/boot-source")) {
@@ -381,9 +385,9 @@ public final class FirecrackerStub implements AutoCloseable {
   }
 
   private void load(Map<String, Object> body) throws IOException, Refusal {
-    Map<?, ?> backend = (Map<?, ?>) body.get("mem_backend");
+    Map<?, ?> backend = map(body, "mem_backend");
     Path saved = folder.resolve(text(body, "snapshot_path"));
-    if (!backend.get("backend_type").equals("File")
+    if (!text(backend, "backend_type").equals("File")
         || !mayAccess(folder.resolve(text(backend, "backend_path")), false)
         || !mayAccess(saved, false)) {
       throw new Refusal(
@@ -392,7 +396,7 @@ public final class FirecrackerStub implements AutoCloseable {
     }
     Map<String, Object> snapshot = Json.parseObject(Files.readAllBytes(saved));
     devices = new LinkedHashMap<>();
-    ((Map<?, ?>) snapshot.get("devices")).forEach((path, device) -> restore(path, device));
+    map(snapshot, "devices").forEach(this::restore);
     for (Map.Entry<String, Object> device : devices.entrySet()) {
       if (device.getKey().startsWith("/drives/")) {
         open((Map<?, ?>) device.getValue());
