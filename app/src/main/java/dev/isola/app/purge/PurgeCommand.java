@@ -142,8 +142,9 @@ public final class PurgeCommand implements CliCommand {
   private static void requireUnused(PurgeTarget target) {
     Path data = target.data();
     Optional<String> user =
-        Stream.of(data, new DataFolder(data).builds().path())
-            .map(folder -> folder.resolve(LedgerLocation.FOLDER))
+        new DataFolder(data)
+            .installations().stream()
+            .map(folder -> folder.path().resolve(LedgerLocation.FOLDER))
             .filter(Files::isDirectory)
             .flatMap(ledger -> LedgerFiles.owner(ledger).stream())
             .findFirst();
