@@ -2,7 +2,6 @@ package dev.isola.app.microvmctl;
 
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.DataFolder;
-import dev.isola.app.cli.Providers;
 import dev.isola.app.remote.ServerOptions;
 import dev.isola.client.Isola;
 import dev.isola.engine.config.Config;
@@ -26,12 +25,11 @@ final class ControllerServer {
       ServerOptions.Server server = new ServerOptions().resolveIfConfigured(env).orElseThrow();
       return Isola.connect(server.url(), server.key());
     }
-    return new PrivateServer(folder(context), backend(context)).connect();
+    return new PrivateServer(folder(config(context))).connect();
   }
 
   /** Returns the provider that creates the sandboxes. */
-  static String backend(CommandContext context) {
-    Config config = config(context);
+  static String backend(Config config) {
     String backend = config.get(ConfigKeys.MICROVMCTL_BACKEND);
     String type =
         config.providers().containsKey(backend)
@@ -52,11 +50,7 @@ final class ControllerServer {
   }
 
   /** Returns the data folder of the private server, in that of the installation. */
-  static DataFolder folder(CommandContext context) {
-    return new DataFolder(config(context).get(ConfigKeys.DATA)).controller();
-  }
-
-  static Providers providers(CommandContext context) {
-    return context.providers(config(context), folder(context));
+  static DataFolder folder(Config config) {
+    return new DataFolder(config.get(ConfigKeys.DATA)).controller();
   }
 }

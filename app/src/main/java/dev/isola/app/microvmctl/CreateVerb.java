@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 /** Implements {@code microvmctl create}. */
 @Command(name = "create", description = "Create a sandbox that ends after --ttl-ms.")
 final class CreateVerb extends SandboxVerb {
-  /** The home directory that the examples of the contract use; it is the working folder. */
+  /** The home directory that the examples of the contract use. */
   private static final String HOME = "/home/user";
 
   private static final long MAX_TTL_MS = Duration.ofDays(30).toMillis();
@@ -25,6 +25,12 @@ final class CreateVerb extends SandboxVerb {
       required = true,
       description = "Lifetime in milliseconds, at most 30 days.")
   private long ttl;
+
+  @Option(
+      names = "--workspace",
+      paramLabel = "PATH",
+      description = "Working folder of commands, and their HOME. Default: ${DEFAULT-VALUE}.")
+  private String workspace = HOME;
 
   CreateVerb(CommandContext context) {
     super(context);
@@ -40,10 +46,10 @@ final class CreateVerb extends SandboxVerb {
         isola.createAndDescribe(
             SandboxSpec.builder()
                 .name(id())
-                .provider(ControllerServer.backend(context))
+                .provider(ControllerServer.backend(ControllerServer.config(context)))
                 .strictNoFallback()
-                .set("workspaceMount", HOME)
-                .env("HOME", HOME)
+                .set("workspaceMount", workspace)
+                .env("HOME", workspace)
                 .ttl(Duration.ofSeconds(Math.ceilDiv(ttl, 1000L)))
                 .build());
     context

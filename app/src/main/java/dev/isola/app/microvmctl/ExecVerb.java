@@ -3,7 +3,6 @@ package dev.isola.app.microvmctl;
 import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.ExitCodes;
-import dev.isola.app.cli.StdinPump;
 import dev.isola.app.cli.UsageException;
 import dev.isola.app.remote.KillOnShutdown;
 import dev.isola.app.remote.RemoteOutput;
@@ -11,9 +10,11 @@ import dev.isola.client.Command;
 import dev.isola.client.Execution;
 import dev.isola.client.Exit;
 import dev.isola.client.Isola;
+import dev.isola.client.error.IsolaException;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +56,10 @@ final class ExecVerb extends SandboxVerb {
     try (Execution execution = sandbox(isola).start(command, piped);
         var _ = KillOnShutdown.register(execution)) {
       if (piped) {
-        StdinPump.start(environment.in(), execution.stdin());
+        Thread.ofPlatform()
+            .daemon()
+            .name("isola-stdin")
+            .start(() -> send(execution, environment.in()));
       }
       try {
         RemoteOutput.copy(environment, execution, Long.MAX_VALUE);
@@ -64,6 +68,15 @@ final class ExecVerb extends SandboxVerb {
         return ExitCodes.OUTPUT_CLOSED;
       }
       return code(execution.await());
+    }
+  }
+
+  /** In one request: a command may read many small pieces, and each would cost a round trip. */
+  private static void send(Execution execution, InputStream stdin) {
+    try {
+      execution.send(stdin);
+    } catch (IsolaException e) {
+      // The command has ended or closed its standard input.
     }
   }
 

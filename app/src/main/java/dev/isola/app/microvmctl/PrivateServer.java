@@ -29,25 +29,17 @@ final class PrivateServer {
 
   private final DataFolder folder;
   private final ServerFiles files;
-  private final String backend;
 
-  PrivateServer(DataFolder folder, String backend) {
+  PrivateServer(DataFolder folder) {
     this.folder = folder;
     this.files = new ServerFiles(folder.path());
-    this.backend = backend;
   }
 
   Isola connect() {
     Path _ = folder.createIfMissing();
     try {
-      ServerFiles.Address address = running().isPresent() ? running().orElseThrow() : start();
-      if (!address.backend().equals(backend)) {
-        throw Fault.of(
-                ErrorCode.CONFLICT,
-                "the server of microvmctl runs with the backend " + address.backend(),
-                "kill its sandboxes first: it ends by itself a minute later")
-            .exception();
-      }
+      Optional<ServerFiles.Address> running = running();
+      ServerFiles.Address address = running.isPresent() ? running.get() : start();
       return Isola.connect(address.url(), address.key());
     } catch (IOException e) {
       throw unavailable(IoErrors.describe(e), e);

@@ -9,11 +9,13 @@ import dev.isola.app.cli.IoErrors;
 import dev.isola.app.cli.Providers;
 import dev.isola.codec.json.Json;
 import dev.isola.engine.api.ProviderStatus;
+import dev.isola.engine.config.Config;
 import dev.isola.spi.Health;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
@@ -32,9 +34,10 @@ final class ProbeVerb implements CliCommand {
 
   @Override
   public int run() {
-    String backend = ControllerServer.backend(context);
+    Config config = ControllerServer.config(context);
+    String backend = ControllerServer.backend(config);
     Map<String, Object> result = new LinkedHashMap<>();
-    try (Providers providers = ControllerServer.providers(context)) {
+    try (Providers providers = context.providers(config, ControllerServer.folder(config))) {
       ProviderStatus status = providers.status(backend);
       result.put("ok", status.health().usable());
       result.put("provider", backend);
@@ -57,7 +60,7 @@ final class ProbeVerb implements CliCommand {
           result.put("fix", fix);
         }
       }
-      result.put("execStdin", true);
+      result.put("features", List.of("exec-stdin", "create-workspace"));
       context.environment().out().write((Json.text(result) + "\n").getBytes(UTF_8));
       context.environment().out().flush();
       return status.health().usable() ? ExitCodes.OK : ExitCodes.FAILED;

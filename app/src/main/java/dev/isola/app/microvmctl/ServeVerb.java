@@ -58,7 +58,8 @@ final class ServeVerb implements CliCommand {
 
   @Override
   public int run() {
-    DataFolder folder = ControllerServer.folder(context);
+    Config installation = ControllerServer.config(context);
+    DataFolder folder = ControllerServer.folder(installation);
     ServerFiles files = new ServerFiles(folder.createIfMissing());
     try {
       Optional<FileLock> lock = files.lock();
@@ -68,7 +69,7 @@ final class ServeVerb implements CliCommand {
       leaveTerminal();
       Files.deleteIfExists(files.addressFile());
       files.truncateLog();
-      serve(folder, files);
+      serve(installation, folder, files);
       return ExitCodes.OK;
     } catch (IOException e) {
       throw Fault.of(
@@ -79,15 +80,15 @@ final class ServeVerb implements CliCommand {
     }
   }
 
-  private void serve(DataFolder folder, ServerFiles files) throws IOException {
-    String backend = ControllerServer.backend(context);
-    Config config = ControllerServer.config(context).forPrivateServer(folder.path(), backend);
+  private void serve(Config installation, DataFolder folder, ServerFiles files) throws IOException {
+    String backend = ControllerServer.backend(installation);
+    Config config = installation.forPrivateServer(folder.path(), backend);
     String key = "isk_" + HexFormat.of().formatHex(random());
     InstantSource clock = InstantSource.system();
     ServerLog log = log(config, clock);
     try (RunningServer server = RunningServer.open(environment(config, backend, key), config, clock, log);
         Isola isola = Isola.connect(server.url(), key)) {
-      files.write(new ServerFiles.Address(server.url(), key, backend));
+      files.write(new ServerFiles.Address(server.url(), key));
       Thread.ofVirtual().name("isola-idle").start(() -> endWhenIdle(isola, files, server, log));
       server.await();
     } finally {

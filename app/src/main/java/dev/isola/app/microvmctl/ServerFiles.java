@@ -20,12 +20,8 @@ import java.util.Optional;
  * kernel releases it when the process ends, however it ends.
  */
 record ServerFiles(Path folder) {
-  /**
-   * How to call the server. Contains its key.
-   *
-   * @param backend the provider that it uses
-   */
-  record Address(String url, String key, String backend) {
+  /** How to call the server. Contains its key. */
+  record Address(String url, String key) {
     @Override
     public String toString() {
       return url;
@@ -56,8 +52,7 @@ record ServerFiles(Path folder) {
   Optional<Address> address() throws IOException {
     try {
       Map<String, Object> json = Json.parseObject(Files.readString(addressFile()));
-      return Optional.of(
-          new Address(text(json, "url"), text(json, "key"), text(json, "backend")));
+      return Optional.of(new Address(text(json, "url"), text(json, "key")));
     } catch (NoSuchFileException none) {
       return Optional.empty();
     } catch (MalformedJson e) {
@@ -77,10 +72,7 @@ record ServerFiles(Path folder) {
             ".server",
             "",
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-    Files.writeString(
-        draft,
-        Json.text(
-            Json.object("url", address.url(), "key", address.key(), "backend", address.backend())));
+    Files.writeString(draft, Json.text(Json.object("url", address.url(), "key", address.key())));
     Files.move(draft, addressFile(), StandardCopyOption.ATOMIC_MOVE);
   }
 
