@@ -71,7 +71,7 @@ final class ExecVerb extends SandboxVerb {
     }
   }
 
-  /** In one request: a command may read many small pieces, and each would cost a round trip. */
+  /** In one request: input may come in many small pieces, and each would cost a round trip. */
   private static void send(Execution execution, InputStream stdin) {
     try {
       execution.send(stdin);

@@ -8,6 +8,9 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -24,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 /** Finds the private server of {@code microvmctl}, and starts it if it does not run. */
 final class PrivateServer {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final long POLL_NANOS = 5_000_000;
   private static final int LOG_LINES = 3;
 
@@ -46,10 +50,13 @@ final class PrivateServer {
     }
   }
 
-  /** Returns the address if a server holds the lock, and tells the server that it is needed. */
+  /**
+   * Returns the address if a server holds the lock and listens, and tells the server that it is
+   * needed. A server that is ending holds the lock, but does not listen.
+   */
   private Optional<ServerFiles.Address> running() throws IOException {
     Optional<ServerFiles.Address> address = files.address();
-    if (address.isEmpty() || !files.isLocked()) {
+    if (address.isEmpty() || !files.isLocked() || !listens(address.get())) {
       return Optional.empty();
     }
     try {
@@ -60,21 +67,31 @@ final class PrivateServer {
     }
   }
 
+  private static boolean listens(ServerFiles.Address address) {
+    URI url = URI.create(address.url());
+    try (Socket socket = new Socket()) {
+      socket.connect(
+          new InetSocketAddress(url.getHost(), url.getPort()), (int) CONNECT_TIMEOUT.toMillis());
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
   /**
-   * Starts a server. Of several that start at the same time, one gets the lock and the others end.
+   * Starts a server. Of several that start at the same time, one gets the lock and the others end;
+   * so does one that starts while another is still ending, and is started again.
    */
   private ServerFiles.Address start() throws IOException {
-    Process server =
-        new ProcessBuilder(command())
-            .redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
-            .redirectOutput(Redirect.appendTo(files.log().toFile()))
-            .redirectErrorStream(true)
-            .start();
     long end = System.nanoTime() + START_TIMEOUT.toNanos();
+    Process server = launch();
     Optional<ServerFiles.Address> address = running();
     while (address.isEmpty()) {
       if (ended(server) && !files.isLocked()) {
-        throw unavailable("it ended: " + lastLines(), null);
+        if (server.exitValue() != 0) {
+          throw unavailable("it ended: " + lastLines(), null);
+        }
+        server = launch();
       }
       if (System.nanoTime() - end > 0) {
         throw unavailable("it did not start within " + START_TIMEOUT.toSeconds() + " s", null);
@@ -83,6 +100,16 @@ final class PrivateServer {
       address = running();
     }
     return address.get();
+  }
+
+  private Process launch() throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command());
+    builder.environment().keySet().removeIf(name -> name.equals("ISOLA_MICROVMCTL_CALL"));
+    return builder
+        .redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
+        .redirectOutput(Redirect.appendTo(files.log().toFile()))
+        .redirectErrorStream(true)
+        .start();
   }
 
   private static boolean ended(Process server) {

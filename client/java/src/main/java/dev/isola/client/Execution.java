@@ -233,7 +233,7 @@ public final class Execution implements AutoCloseable {
         "POST",
         endpoint.resolve("stdin").query("close", true),
         "application/octet-stream",
-        BodyPublishers.ofInputStream(() -> content),
+        BodyPublishers.fromPublisher(new StreamPublisher(content)),
         System::nanoTime); // no timeout: the command may read slowly
   }
 

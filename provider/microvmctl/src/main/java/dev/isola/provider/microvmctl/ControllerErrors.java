@@ -13,6 +13,9 @@ import java.util.stream.Stream;
 
 /** Turns the failures of a controller into errors. Its text is untrusted, so it is shortened. */
 record ControllerErrors(ControllerCommand command) {
+  /** The exit code of a controller for its own failures, with a line of JSON. */
+  static final int OWN_FAILURE = 125;
+
   /** The exit code of ssh for its own failures, and that of a shell for an unknown program. */
   private static final int SSH_FAILED = 255;
 
@@ -89,6 +92,15 @@ record ControllerErrors(ControllerCommand command) {
       // It is text, then.
     }
     return Optional.empty();
+  }
+
+  /** Returns whether the last line is a message of ssh: a command can have its exit code, too. */
+  static boolean isFromSsh(String stderr) {
+    String last = stderr.lines().filter(line -> !line.isBlank()).reduce("", (_, line) -> line);
+    return last.matches(
+        "(?i)(ssh|kex_exchange_identification|client_loop|Connection |Timeout, server|Host key"
+            + " verification|Read from remote host|banner exchange|Received disconnect|Disconnected"
+            + " from|mux_).*|.*Permission denied \\(.*");
   }
 
   /** Returns text of the controller on one line, without control characters. */

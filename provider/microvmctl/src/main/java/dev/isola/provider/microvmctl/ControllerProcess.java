@@ -1,6 +1,6 @@
 package dev.isola.provider.microvmctl;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -8,46 +8,73 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A running process of the controller. What it writes is untrusted: of its standard error only the
  * end is kept, and its standard output is read by the caller within limits.
  */
 final class ControllerProcess implements AutoCloseable {
-  private static final int MAX_ERROR = 16 * 1024;
+  /** Key in the context of an error: the verb had no effect, because no process was started. */
+  static final String NOT_STARTED = "notStarted";
+
   private static final Duration DRAIN = Duration.ofSeconds(2);
 
-  private final Process process;
-  private final Thread errorReader;
-  private final StringBuilder error = new StringBuilder();
+  /** The variable by which the processes of a call are found. */
+  private static final String MARK = "ISOLA_MICROVMCTL_CALL";
 
-  private ControllerProcess(Process process) {
+  private final Process process;
+  private final String mark;
+  private final ErrorTail error = new ErrorTail();
+  private @Nullable Thread errorReader;
+
+  private ControllerProcess(Process process, String mark) {
     this.process = process;
-    this.errorReader = Thread.ofVirtual().name("microvmctl-stderr").start(this::readError);
+    this.mark = mark;
   }
 
   /**
-   * Starts a verb.
+   * Starts a verb, and keeps the end of its standard error.
    *
    * @throws dev.isola.spi.error.ProviderUnavailable if the program cannot be started
    */
   static ControllerProcess start(ControllerCommand command, List<String> verb) {
+    ControllerProcess process = startStreaming(command, verb);
+    process.errorReader =
+        Thread.ofVirtual().name("microvmctl-stderr").start(process::readError);
+    return process;
+  }
+
+  /** Starts a verb whose standard error the caller reads. */
+  static ControllerProcess startStreaming(ControllerCommand command, List<String> verb) {
     try {
-      return new ControllerProcess(new ProcessBuilder(command.line(verb)).start());
+      ProcessBuilder builder = new ProcessBuilder(command.line(verb));
+      String mark = MARK + "=" + UUID.randomUUID();
+      builder.environment().put(MARK, mark.substring(MARK.length() + 1));
+      return new ControllerProcess(builder.start(), mark);
     } catch (IOException e) {
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "the program " + command.program() + " cannot be started: " + e.getMessage(),
               "install it, or set providers." + MicrovmctlDescription.NAME + ".cli")
+          .with(NOT_STARTED, "true")
           .exception(e);
     }
   }
 
   InputStream out() {
     return process.getInputStream();
+  }
+
+  InputStream err() {
+    return process.getErrorStream();
   }
 
   OutputStream in() {
@@ -94,35 +121,48 @@ final class ControllerProcess implements AutoCloseable {
     byte[] buffer = new byte[4096];
     try (InputStream in = process.getErrorStream()) {
       for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-        synchronized (error) {
-          error.append(new String(buffer, 0, count, UTF_8));
-          error.delete(0, Math.max(0, error.length() - MAX_ERROR));
-        }
+        error.add(Arrays.copyOf(buffer, count));
       }
     } catch (IOException e) {
       // The process was killed.
     }
   }
 
-  /** Returns the end of what the process wrote to standard error. */
-  String error() {
+  private boolean isMarked(ProcessHandle one) {
     try {
-      errorReader.join(process.isAlive() ? Duration.ofMillis(1) : DRAIN);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    synchronized (error) {
-      return error.toString();
+      return new String(Files.readAllBytes(Path.of("/proc/" + one.pid() + "/environ")), ISO_8859_1)
+          .contains(mark);
+    } catch (IOException e) {
+      return false; // it has ended, belongs to another user, or this is not Linux
     }
   }
 
-  /** Kills the process with its descendants, such as those of a wrapper in a shell. */
+  /** Returns the end of what the process wrote to standard error. */
+  String error() {
+    Thread reader = errorReader;
+    try {
+      if (reader != null && !process.isAlive()) {
+        var _ = reader.join(DRAIN);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return error.text();
+  }
+
+  /**
+   * Kills the process with its descendants, such as those of a wrapper in a shell. A descendant that
+   * was forked meanwhile is found by its environment.
+   */
   @Override
   public void close() {
     if (process.isAlive()) {
       List<ProcessHandle> tree = process.descendants().toList();
       process.destroyForcibly();
       tree.forEach(ProcessHandle::destroyForcibly);
+      ProcessHandle.allProcesses()
+          .filter(this::isMarked)
+          .forEach(ProcessHandle::destroyForcibly);
     }
     closeInput();
     try {

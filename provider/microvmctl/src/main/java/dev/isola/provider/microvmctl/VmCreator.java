@@ -44,48 +44,55 @@ final class VmCreator {
       controller.kill(record.vm(), remaining.get());
     }
     records.write(record);
+    boolean created = false;
     try {
-      List<String> options =
-          features.contains(ProbeResult.WORKSPACE)
-              ? List.of("--workspace", spec.workspaceMount())
-              : List.of();
-      controller.create(
-          record.vm(),
-          Duration.between(record.createdAt(), record.deadline()),
-          options,
-          remaining.get());
+      create(record, spec, features, remaining.get());
+      created = true;
       if (agent) {
         agents.boot(spec, record, remaining);
       }
-      VmSandbox sandbox = open(record);
+      VmRecord ready = record.asReady(spec, context.clock().instant());
+      VmSandbox sandbox = open(ready);
       try {
-        initialize(sandbox, spec, agent, remaining);
+        initialize(sandbox, spec, remaining);
       } catch (RuntimeException e) {
         sandbox.close();
         throw e;
       }
-      records.write(record.asReady());
+      records.write(ready);
       return sandbox;
     } catch (SandboxException e) {
-      throw undo(record, e);
+      throw undo(record, created, e);
     }
   }
 
+  private void create(
+      VmRecord record, SandboxSpec spec, Set<String> features, Duration timeout) {
+    List<String> options =
+        features.contains(ProbeResult.WORKSPACE)
+            ? List.of("--workspace", spec.workspaceMount())
+            : List.of();
+    controller.create(
+        record.vm(), Duration.between(record.createdAt(), record.deadline()), options, timeout);
+  }
+
   private static void initialize(
-      VmSandbox sandbox, SandboxSpec spec, boolean agent, Supplier<Duration> remaining) {
-    if (agent) {
-      sandbox.ping();
-    } else {
-      sandbox.sandbox().files().makeFolder(spec.workspaceMount(), 0755);
-      sandbox.sandbox().files().makeFolder(spec.workingFolder(), 0755);
+      VmSandbox sandbox, SandboxSpec spec, Supplier<Duration> remaining) {
+    switch (sandbox) {
+      case VmSandbox.WithAgent one -> one.ping();
+      case VmSandbox.ByVerbs(VerbSandbox one) -> one.prepare(spec, remaining.get());
     }
     SandboxInitializer.initialize(sandbox.sandbox(), spec, remaining);
   }
 
   /** Removes what a failed create left, even if the caller was interrupted. */
-  private SandboxException undo(VmRecord record, SandboxException why) {
+  private SandboxException undo(VmRecord record, boolean created, SandboxException why) {
     boolean interrupted = Thread.interrupted();
     try {
+      if (!created && why.context().containsKey(ControllerProcess.NOT_STARTED)) {
+        records.remove(record.id());
+        return why;
+      }
       controller.kill(record.vm(), KILL_TIMEOUT);
       records.remove(record.id());
       return why.sandbox().isPresent() ? why : why.fault().sandbox(record.id()).exception(why);

@@ -48,7 +48,7 @@ record VmRecord(
         spec.id(),
         vm(instance, spec.id()),
         now,
-        now.plus(spec.deadline().orElse(DEFAULT_TTL)),
+        now.plus(ttl(spec)).plus(spec.startupTimeout()),
         false,
         agent,
         spec.workingFolder(),
@@ -70,9 +70,14 @@ record VmRecord(
     }
   }
 
-  VmRecord asReady() {
+  private static Duration ttl(SandboxSpec spec) {
+    return spec.deadline().orElse(DEFAULT_TTL);
+  }
+
+  /** The deadline counts from the end of the create; until then, the create may take its time. */
+  VmRecord asReady(SandboxSpec spec, Instant now) {
     return new VmRecord(
-        id, vm, createdAt, deadline, true, agent, folder, timeout, secret);
+        id, vm, createdAt, now.plus(ttl(spec)), true, agent, folder, timeout, secret);
   }
 
   String json() {
