@@ -1,6 +1,5 @@
 package dev.isola.provider.microvmctl;
 
-import dev.isola.link.AgentSandbox;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -51,15 +50,17 @@ final class MicrovmctlProvider implements Provider {
     this.creator = new VmCreator(controller, records, context);
   }
 
-  /** Before the first probe that succeeds, what it would tell is not declared. */
   @Override
   public ProviderInfo info() {
-    ProbeResult probe = lastProbe;
-    if (probe == null) {
-      probe = probe();
-    }
+    ProbeResult probe = declared();
     return MicrovmctlDescription.info(
         settings.command(), usesAgent(probe), probe.isolation().orElse(Isolation.VM));
+  }
+
+  /** Returns the last probe that succeeded; probes if there was none. */
+  private ProbeResult declared() {
+    ProbeResult last = lastProbe;
+    return last == null ? probe() : last;
   }
 
   private boolean usesAgent(ProbeResult probe) {
@@ -75,7 +76,7 @@ final class MicrovmctlProvider implements Provider {
   private ProbeResult probe() {
     try {
       ProbeResult probe = ProbeResult.of(controller.probe(PROBE_TIMEOUT), controller.errors());
-      if (probe.health().usable() || lastProbe == null) {
+      if (probe.health().usable()) {
         lastProbe = probe;
       }
       return probe;
@@ -97,13 +98,8 @@ final class MicrovmctlProvider implements Provider {
           if (existing.isPresent()) {
             return existing.get().sandbox();
           }
-          ProbeResult probe = lastProbe;
-          Set<String> features = probe == null ? Set.of() : probe.features();
-          VmSandbox created =
-              creator.create(
-                  spec,
-                  settings.agent().orElse(features.contains(ProbeResult.EXEC_STDIN)),
-                  features);
+          ProbeResult probe = declared();
+          VmSandbox created = creator.create(spec, usesAgent(probe), probe.features());
           open.put(spec.id(), created);
           if (spec.linger().filter(Duration::isZero).isPresent()) {
             owned.add(spec.id());
