@@ -249,8 +249,7 @@ public final class Main {
     }
   }
 
-  private int fail(
-      String[] args, Fault fault, int exitCode, Throwable cause, boolean json) {
+  private int fail(String[] args, Fault fault, int exitCode, Throwable cause, boolean json) {
     boolean controller = args.length > 0 && args[0].equals(MicrovmctlCommand.NAME);
     if (controller) {
       ErrorReport.writeJsonLine(environment, fault);

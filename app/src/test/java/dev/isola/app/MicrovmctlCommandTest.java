@@ -63,7 +63,9 @@ class MicrovmctlCommandTest {
     Map<String, Object> json = Json.parseObject(probe.out().strip());
     Assumptions.assumeTrue(
         Boolean.TRUE.equals(json.get("ok")), "NOT RUN: bubblewrap: " + json.get("reason"));
-    assertThat(json).containsEntry("provider", "bubblewrap").containsEntry("isolation", "container");
+    assertThat(json)
+        .containsEntry("provider", "bubblewrap")
+        .containsEntry("isolation", "container");
   }
 
   /**

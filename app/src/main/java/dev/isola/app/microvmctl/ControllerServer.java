@@ -32,9 +32,7 @@ final class ControllerServer {
   static String backend(Config config) {
     String backend = config.get(ConfigKeys.MICROVMCTL_BACKEND);
     String type =
-        config.providers().containsKey(backend)
-            ? config.providers().get(backend).type()
-            : backend;
+        config.providers().containsKey(backend) ? config.providers().get(backend).type() : backend;
     if (type.equals(MicrovmctlCommand.NAME)) {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,

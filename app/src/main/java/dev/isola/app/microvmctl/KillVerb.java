@@ -10,9 +10,7 @@ import java.util.Optional;
 import picocli.CommandLine.Command;
 
 /** Implements {@code microvmctl kill}. */
-@Command(
-    name = "kill",
-    description = "Destroy a sandbox; succeeds if there is none with this id.")
+@Command(name = "kill", description = "Destroy a sandbox; succeeds if there is none with this id.")
 final class KillVerb extends SandboxVerb {
   KillVerb(CommandContext context) {
     super(context);

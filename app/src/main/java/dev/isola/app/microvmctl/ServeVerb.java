@@ -86,7 +86,8 @@ final class ServeVerb implements CliCommand {
     String key = "isk_" + HexFormat.of().formatHex(random());
     InstantSource clock = InstantSource.system();
     ServerLog log = log(config, clock);
-    try (RunningServer server = RunningServer.open(environment(config, backend, key), config, clock, log);
+    try (RunningServer server =
+            RunningServer.open(environment(config, backend, key), config, clock, log);
         Isola isola = Isola.connect(server.url(), key)) {
       files.write(new ServerFiles.Address(server.url(), key));
       Thread.ofVirtual().name("isola-idle").start(() -> endWhenIdle(isola, files, server, log));

@@ -99,9 +99,6 @@ record ServerFiles(Path folder) {
 
   private FileChannel channel() throws IOException {
     return FileChannel.open(
-        lockFile(),
-        StandardOpenOption.CREATE,
-        StandardOpenOption.READ,
-        StandardOpenOption.WRITE);
+        lockFile(), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
   }
 }

@@ -25,7 +25,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -144,10 +143,10 @@ public final class PurgeCommand implements CliCommand {
     Optional<String> user =
         new DataFolder(data)
             .installations().stream()
-            .map(folder -> folder.path().resolve(LedgerLocation.FOLDER))
-            .filter(Files::isDirectory)
-            .flatMap(ledger -> LedgerFiles.owner(ledger).stream())
-            .findFirst();
+                .map(folder -> folder.path().resolve(LedgerLocation.FOLDER))
+                .filter(Files::isDirectory)
+                .flatMap(ledger -> LedgerFiles.owner(ledger).stream())
+                .findFirst();
     Optional<String> owner =
         user.or(
             () ->

@@ -20,7 +20,8 @@ public final class RemoteOutput {
    *
    * @throws IOException if standard output is closed
    */
-  public static void copy(CliEnvironment environment, Execution execution, long end) throws IOException {
+  public static void copy(CliEnvironment environment, Execution execution, long end)
+      throws IOException {
     while (execution.offset() < end) {
       Optional<Output> next = execution.read();
       if (next.isEmpty()) {

@@ -57,7 +57,10 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
           Field.optional("template", Shapes.WORD, "name of a template; alternative to image"),
           Field.optional(
               "strictNoFallback", Shapes.FLAG, "fail instead of falling back to another provider"),
-          Field.optional("strict_no_fallback", Shapes.FLAG, "the same in the spelling of the local_microvm contract"),
+          Field.optional(
+              "strict_no_fallback",
+              Shapes.FLAG,
+              "the same in the spelling of the local_microvm contract"),
           Field.optional("region", Shapes.WORD, "only providers in this region"),
           Field.optional(
               "idleTimeoutSeconds", Shapes.SECONDS, "idle time after which the sandbox ends"));

@@ -136,9 +136,8 @@ public final class ApiKeys {
     byte[] bytes = new byte[32];
     RANDOM.nextBytes(bytes);
     String secret = PREFIX + HexFormat.of().formatHex(bytes);
-    ApiKey key = 
-        new ApiKey(
-            name, scope, hash(secret), strictNoFallback, clock.instant(), Optional.empty());
+    ApiKey key =
+        new ApiKey(name, scope, hash(secret), strictNoFallback, clock.instant(), Optional.empty());
     lock.lock();
     try {
       if (keys.containsKey(name) || name.equals(ENVIRONMENT)) {

@@ -124,8 +124,7 @@ final class AgentBoot {
   }
 
   AgentSandbox sandbox(VmRecord record) {
-    return AgentSandbox.builder(
-            record.id(), new ExecConnector(controller, record), record.secret())
+    return AgentSandbox.builder(record.id(), new ExecConnector(controller, record), record.secret())
         .capabilities(MicrovmctlDescription.capabilities(true))
         .commandTimeout(record.timeout())
         .timeouts(TIMEOUTS)

@@ -43,8 +43,7 @@ record Controller(ControllerCommand command, ControllerErrors errors) {
   }
 
   void kill(String vm, Duration timeout) {
-    Result _ =
-        require("kill", List.of("kill", "--id", vm), InputStream.nullInputStream(), timeout);
+    Result _ = require("kill", List.of("kill", "--id", vm), InputStream.nullInputStream(), timeout);
   }
 
   /** Runs a program in the sandbox that ends soon. The exit code is that of the program. */
@@ -62,14 +61,12 @@ record Controller(ControllerCommand command, ControllerErrors errors) {
   }
 
   void write(String vm, String path, InputStream content, Duration timeout) {
-    Result _ =
-        require("write", List.of("write", "--id", vm, "--path", path), content, timeout);
+    Result _ = require("write", List.of("write", "--id", vm, "--path", path), content, timeout);
   }
 
   ControllerProcess read(String vm, String path) {
     ControllerProcess process =
-        ControllerProcess.start(
-            command, List.of("read", "--id", vm, "--path", path, "--base64"));
+        ControllerProcess.start(command, List.of("read", "--id", vm, "--path", path, "--base64"));
     process.closeInput();
     return process;
   }

@@ -47,8 +47,7 @@ final class ControllerProcess implements AutoCloseable {
    */
   static ControllerProcess start(ControllerCommand command, List<String> verb) {
     ControllerProcess process = startStreaming(command, verb);
-    process.errorReader =
-        Thread.ofVirtual().name("microvmctl-stderr").start(process::readError);
+    process.errorReader = Thread.ofVirtual().name("microvmctl-stderr").start(process::readError);
     return process;
   }
 
@@ -151,8 +150,8 @@ final class ControllerProcess implements AutoCloseable {
   }
 
   /**
-   * Kills the process with its descendants, such as those of a wrapper in a shell. A descendant that
-   * was forked meanwhile is found by its environment.
+   * Kills the process with its descendants, such as those of a wrapper in a shell. A descendant
+   * that was forked meanwhile is found by its environment.
    */
   @Override
   public void close() {
@@ -160,9 +159,7 @@ final class ControllerProcess implements AutoCloseable {
       List<ProcessHandle> tree = process.descendants().toList();
       process.destroyForcibly();
       tree.forEach(ProcessHandle::destroyForcibly);
-      ProcessHandle.allProcesses()
-          .filter(this::isMarked)
-          .forEach(ProcessHandle::destroyForcibly);
+      ProcessHandle.allProcesses().filter(this::isMarked).forEach(ProcessHandle::destroyForcibly);
     }
     closeInput();
     try {

@@ -86,14 +86,12 @@ record ExecConnector(Controller controller, VmRecord record) implements AgentCon
         reported
             .map(Fault::code)
             .filter(
-                code ->
-                    code == ErrorCode.SANDBOX_NOT_FOUND || code == ErrorCode.SANDBOX_DESTROYED)
+                code -> code == ErrorCode.SANDBOX_NOT_FOUND || code == ErrorCode.SANDBOX_DESTROYED)
             .isPresent();
     if (gone) {
       return AgentAbsentException.permanent(reported.get().problem(), null);
     }
-    SandboxException failure =
-        controller.errors().of("exec", process.exitCode(), process.error());
+    SandboxException failure = controller.errors().of("exec", process.exitCode(), process.error());
     boolean bridged = process.exitCode() == 1 && process.error().isBlank();
     return bridged
         ? new AgentAbsentException("no agent listens in the sandbox", failure)

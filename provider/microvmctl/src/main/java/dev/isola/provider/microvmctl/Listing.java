@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Parses the output of {@code list}: an array, or an object with {@code entries}. The contract tells
- * name, path, type and size; mode and owner are not known.
+ * Parses the output of {@code list}: an array, or an object with {@code entries}. The contract
+ * tells name, path, type and size; mode and owner are not known.
  */
 record Listing(ControllerErrors errors, String folder) {
   private static final int MAX_ENTRIES = 100_000;

@@ -46,8 +46,7 @@ final class MicrovmctlDescription {
                 ? EnumSet.of(LimitKind.TIMEOUT, LimitKind.FILE_DESCRIPTORS)
                 : EnumSet.of(LimitKind.TIMEOUT)),
         List.of(
-            new Prerequisite(
-                command.program(), true, true, "probe tells whether it works", "")),
+            new Prerequisite(command.program(), true, true, "probe tells whether it works", "")),
         "the command ends the whole sandbox, at the latest when its ttl has passed",
         PROFILE.startup(),
         PROFILE.hosting());

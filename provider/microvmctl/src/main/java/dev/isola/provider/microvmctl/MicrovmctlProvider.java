@@ -9,7 +9,6 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
-import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Provider;

@@ -83,8 +83,7 @@ record MicrovmctlSettings(ControllerCommand command, Optional<Boolean> agent) {
           ControllerCommand.local(
               words(HYPERV_CLI, value(config, HYPERV_CLI).orElse("hyperv-microvmctl")));
       case "ssh" -> ssh(config);
-      default ->
-          throw invalid(TRANSPORT, "is '" + transport + "'", "use local, ssh or hyperv");
+      default -> throw invalid(TRANSPORT, "is '" + transport + "'", "use local, ssh or hyperv");
     };
   }
 

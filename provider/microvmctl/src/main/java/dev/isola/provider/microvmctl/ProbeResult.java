@@ -32,15 +32,12 @@ record ProbeResult(Health health, Optional<Isolation> isolation, Set<String> fea
 
   static ProbeResult unhealthy(SandboxException e) {
     return new ProbeResult(
-        new Health.Unhealthy(e.fault().problem(), e.fault().remedy()),
-        Optional.empty(),
-        Set.of());
+        new Health.Unhealthy(e.fault().problem(), e.fault().remedy()), Optional.empty(), Set.of());
   }
 
   static ProbeResult of(Controller.Result result, ControllerErrors errors) {
     Map<String, Object> json = json(result.text());
-    boolean works =
-        result.exitCode() == 0 && !Boolean.FALSE.equals(json.getOrDefault("ok", true));
+    boolean works = result.exitCode() == 0 && !Boolean.FALSE.equals(json.getOrDefault("ok", true));
     if (works) {
       return new ProbeResult(usable(json, errors), isolation(json), features(json));
     }
@@ -57,11 +54,11 @@ record ProbeResult(Health health, Optional<Isolation> isolation, Set<String> fea
     String command = errors.command().display();
     if (Boolean.TRUE.equals(json.get("degraded"))) {
       return new Health.Degraded(
-          text(json, "reason").orElse(command + " reports a defect"),
-          text(json, "fix").orElse(""));
+          text(json, "reason").orElse(command + " reports a defect"), text(json, "fix").orElse(""));
     }
     return new Health.Healthy(
-        command + text(json, "provider").map(name -> " creates them with " + name).orElse(" works"));
+        command
+            + text(json, "provider").map(name -> " creates them with " + name).orElse(" works"));
   }
 
   private static Map<String, Object> json(String text) {

@@ -5,7 +5,9 @@ import dev.isola.spi.file.FileType;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Parses what {@link FileScripts#STAT} prints: the path, a NUL, fields, and the target of a link. */
+/**
+ * Parses what {@link FileScripts#STAT} prints: the path, a NUL, fields, and the target of a link.
+ */
 final class StatOutput {
   private static final int FIELDS = 8;
 

@@ -88,8 +88,7 @@ final class VerbSandbox implements Sandbox {
     Controller.Result result =
         controller.exec(record.vm(), PING_TIMEOUT, new byte[0], List.of("true"));
     if (result.exitCode() != 0) {
-      SandboxException failure =
-          controller.errors().of("exec", result.exitCode(), result.error());
+      SandboxException failure = controller.errors().of("exec", result.exitCode(), result.error());
       if (failure.code() == ErrorCode.SANDBOX_NOT_FOUND) {
         destroyed = true;
         throw gone();

@@ -38,8 +38,7 @@ final class VmCreator {
   VmSandbox create(SandboxSpec spec, boolean agent, Set<String> features) {
     long end = System.nanoTime() + spec.startupTimeout().toNanos();
     Supplier<Duration> remaining = () -> remaining(spec, end);
-    VmRecord record =
-        VmRecord.of(spec, context.instance(), context.clock().instant(), agent);
+    VmRecord record = VmRecord.of(spec, context.instance(), context.clock().instant(), agent);
     if (records.find(spec.id()).isPresent()) { // of a create that was interrupted
       controller.kill(record.vm(), remaining.get());
     }
@@ -66,8 +65,7 @@ final class VmCreator {
     }
   }
 
-  private void create(
-      VmRecord record, SandboxSpec spec, Set<String> features, Duration timeout) {
+  private void create(VmRecord record, SandboxSpec spec, Set<String> features, Duration timeout) {
     List<String> options =
         features.contains(ProbeResult.WORKSPACE)
             ? List.of("--workspace", spec.workspaceMount())

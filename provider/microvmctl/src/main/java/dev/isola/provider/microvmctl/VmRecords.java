@@ -62,8 +62,7 @@ record VmRecords(Path folder) {
           FileChannel.open(
               draft,
               Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-              PosixFilePermissions.asFileAttribute(
-                  PosixFilePermissions.fromString("rw-------")))) {
+              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
         ByteBuffer text = StandardCharsets.UTF_8.encode(record.json());
         while (text.hasRemaining()) {
           out.write(text);

@@ -60,7 +60,8 @@ class HostileControllerTest {
 
   @Test
   void failedCreateWhoseKillFailsIsKeptForRecovery() throws Exception {
-    try (Provider provider = provider("case $1 in probe) exit 0 ;; *) echo broken >&2; exit 3 ;; esac")) {
+    try (Provider provider =
+        provider("case $1 in probe) exit 0 ;; *) echo broken >&2; exit 3 ;; esac")) {
       SandboxSpec spec = spec(Duration.ofSeconds(20));
       assertThatThrownBy(() -> provider.create(spec))
           .isInstanceOf(OutcomeUnknown.class)
@@ -101,8 +102,7 @@ class HostileControllerTest {
     try (Provider provider = provider("yes | head -c 50000000 >&2; exit 4")) {
       assertThat(provider.health())
           .isInstanceOfSatisfying(
-              Health.Unhealthy.class,
-              health -> assertThat(health.reason()).hasSizeLessThan(1000));
+              Health.Unhealthy.class, health -> assertThat(health.reason()).hasSizeLessThan(1000));
     }
   }
 
@@ -140,10 +140,12 @@ class HostileControllerTest {
   @Test
   void probeTellsWhyNot() throws Exception {
     try (Provider provider =
-        provider("echo '{\"ok\":false,\"reason\":\"no KVM\",\"fix\":\"load kvm_intel\"}'; exit 1")) {
+        provider(
+            "echo '{\"ok\":false,\"reason\":\"no KVM\",\"fix\":\"load kvm_intel\"}'; exit 1")) {
       assertThat(provider.health()).isEqualTo(new Health.Unhealthy("no KVM", "load kvm_intel"));
     }
-    try (Provider provider = provider("echo '{\"ok\":true,\"degraded\":true,\"reason\":\"emulated\"}'")) {
+    try (Provider provider =
+        provider("echo '{\"ok\":true,\"degraded\":true,\"reason\":\"emulated\"}'")) {
       assertThat(provider.health()).isEqualTo(new Health.Degraded("emulated", ""));
     }
   }
@@ -151,7 +153,13 @@ class HostileControllerTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "not json", "{}", "{\"entries\":3}", "[1]", "[{\"name\":\"a/b\"}]", "[{\"name\":\"\"}]", "[{}]"
+        "not json",
+        "{}",
+        "{\"entries\":3}",
+        "[1]",
+        "[{\"name\":\"a/b\"}]",
+        "[{\"name\":\"\"}]",
+        "[{}]"
       })
   void invalidListingIsAClearError(String output) {
     Listing listing =

@@ -36,7 +36,9 @@ final class ScriptedController {
 
   /** Writes a controller that is this shell script. */
   static Path of(Path folder, String script) throws IOException {
-    return executable(folder.resolve("scripted"), ("#!/bin/sh\n" + script + "\n").getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    return executable(
+        folder.resolve("scripted"),
+        ("#!/bin/sh\n" + script + "\n").getBytes(java.nio.charset.StandardCharsets.UTF_8));
   }
 
   private static Path executable(Path file, byte[] content) throws IOException {

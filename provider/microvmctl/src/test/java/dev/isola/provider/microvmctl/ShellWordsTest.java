@@ -48,7 +48,8 @@ class ShellWordsTest {
         .containsExactly("node", "scripts/microvmctl.js");
     assertThat(ShellWords.split("  '/opt/my tools/ctl'  --a \"b c\" d\\ e '' "))
         .containsExactly("/opt/my tools/ctl", "--a", "b c", "d e", "");
-    assertThat(ShellWords.split("sh -c \"a \\\"b\\\" $c\"")).containsExactly("sh", "-c", "a \"b\" $c");
+    assertThat(ShellWords.split("sh -c \"a \\\"b\\\" $c\""))
+        .containsExactly("sh", "-c", "a \"b\" $c");
   }
 
   @Test

@@ -13,8 +13,7 @@ final class SshSettings {
     return of(server, remoteCli, server.config(), true);
   }
 
-  static Map<String, String> of(
-      TestSshServer server, Path remoteCli, Path config, boolean strict) {
+  static Map<String, String> of(TestSshServer server, Path remoteCli, Path config, boolean strict) {
     return Map.of(
         "ssh_host", "127.0.0.1",
         "ssh_user", System.getProperty("user.name"),

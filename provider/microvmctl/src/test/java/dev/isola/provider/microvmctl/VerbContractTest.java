@@ -79,9 +79,8 @@ class VerbContractTest {
       ExecResult result =
           sandbox.run(
               Command.argv(
-                  "printf", Stream.concat(
-                          Stream.of("%s\\0"), ShellWordsTest.HOSTILE.stream())
-                      .toList()));
+                  "printf",
+                  Stream.concat(Stream.of("%s\\0"), ShellWordsTest.HOSTILE.stream()).toList()));
       assertThat(result.stdout().text())
           .isEqualTo(String.join("\0", ShellWordsTest.HOSTILE) + "\0");
       assertThat(Path.of("/tmp/broken-out")).doesNotExist();
@@ -140,8 +139,7 @@ class VerbContractTest {
       assertThat(sandbox.run(Command.argv("pwd")).stdout().text())
           .isEqualTo(folder.resolve("work") + "\n");
       long start = System.nanoTime();
-      ExecResult slow =
-          sandbox.run(Command.argv("sleep", "30").withTimeout(Duration.ofSeconds(1)));
+      ExecResult slow = sandbox.run(Command.argv("sleep", "30").withTimeout(Duration.ofSeconds(1)));
       assertThat(slow.succeeded()).isFalse();
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
     }
@@ -214,7 +212,10 @@ class VerbContractTest {
     void anotherProcessAttachesAndDestroys() throws Exception {
       sandbox.files().writeText("here", "yes", UTF_8);
       try (Provider other = another()) {
-        assertThat(other.inventory()).singleElement().extracting("state").isEqualTo(SandboxState.RUNNING);
+        assertThat(other.inventory())
+            .singleElement()
+            .extracting("state")
+            .isEqualTo(SandboxState.RUNNING);
         Optional<Sandbox> again = other.attach(sandbox.id());
         assertThat(again.orElseThrow().files().readText("here", UTF_8, 10)).isEqualTo("yes");
         other.destroy(sandbox.id(), DestroyOptions.FORCE);
