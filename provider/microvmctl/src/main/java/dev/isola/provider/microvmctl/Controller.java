@@ -1,7 +1,6 @@
 package dev.isola.provider.microvmctl;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import dev.isola.spi.Bytes;
 import dev.isola.spi.error.SandboxException;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -29,9 +28,9 @@ record Controller(ControllerCommand command, ControllerErrors errors) {
   }
 
   /** The end of a verb, with what it wrote. */
-  record Result(int exitCode, byte[] out, String error) {
+  record Result(int exitCode, Bytes out, String error) {
     String text() {
-      return new String(out, UTF_8);
+      return out.utf8();
     }
   }
 
@@ -109,7 +108,7 @@ record Controller(ControllerCommand command, ControllerErrors errors) {
       if (!ended) {
         throw errors.timeout(name, timeout.toMillis(), process.error());
       }
-      return new Result(process.exitCode(), out.toByteArray(), process.error());
+      return new Result(process.exitCode(), Bytes.of(out.toByteArray()), process.error());
     } finally {
       process.close();
       writer.interrupt();

@@ -36,7 +36,7 @@ final class VerbExecution implements Execution {
   private static final int PIECES = 16;
 
   /** What is read from the queue: output, or the end of a channel. */
-  private record Piece(Channel channel, byte[] bytes) {}
+  private record Piece(Channel channel, Bytes bytes) {}
 
   private final ExecutionId id = new ExecutionId(UUID.randomUUID().toString());
   private final Controller controller;
@@ -96,13 +96,13 @@ final class VerbExecution implements Execution {
           errorTail.add(bytes);
         }
         if (!detached) {
-          queue.put(new Piece(channel, bytes));
+          queue.put(new Piece(channel, Bytes.of(bytes)));
         }
       }
     } catch (IOException e) {
       // The process was killed.
     }
-    queue.put(new Piece(channel, new byte[0]));
+    queue.put(new Piece(channel, Bytes.of(new byte[0])));
   }
 
   /** The controller ends the command at its timeout; a controller that does not is ended here. */
@@ -139,9 +139,8 @@ final class VerbExecution implements Execution {
         Thread.currentThread().interrupt();
         throw ControllerProcess.cancelled(e);
       }
-      if (piece.bytes().length > 0) {
-        Output data =
-            new Output.Data(piece.channel(), offset, Instant.now(), Bytes.of(piece.bytes()));
+      if (piece.bytes().size() > 0) {
+        Output data = new Output.Data(piece.channel(), offset, Instant.now(), piece.bytes());
         offset = data.end();
         return Optional.of(data);
       }
