@@ -15,6 +15,7 @@ import dev.isola.app.cli.UsageReport;
 import dev.isola.app.cli.VersionCommand;
 import dev.isola.app.image.ImageCommand;
 import dev.isola.app.local.RunCommand;
+import dev.isola.app.microvmctl.MicrovmctlCommand;
 import dev.isola.app.operate.ConfigCommand;
 import dev.isola.app.operate.ConformanceCommand;
 import dev.isola.app.operate.DoctorCommand;
@@ -88,6 +89,7 @@ public final class Main {
           "inspect",
           "renew",
           "kill",
+          MicrovmctlCommand.NAME,
           "complete");
 
   private final CliEnvironment environment;
@@ -154,6 +156,7 @@ public final class Main {
     commands.put("backup", context -> new CommandLine(new BackupCommand(context)));
     commands.put("restore", context -> new CommandLine(new RestoreCommand(context)));
     commands.put("purge", context -> new CommandLine(new PurgeCommand(context)));
+    commands.put(MicrovmctlCommand.NAME, MicrovmctlCommand::commandLine);
     commands.put("conformance", context -> new CommandLine(new ConformanceCommand(context)));
     commands.put("bench", Main::bench);
     commands.put("completion", context -> new CommandLine(new CompletionCommand(context)));
@@ -208,7 +211,7 @@ public final class Main {
     try {
       UsageReport.rejectMissingCommand(args);
     } catch (UsageException e) {
-      return fail(e.fault(), ExitCodes.USAGE, e, asksForJson(args));
+      return fail(args, e.fault(), ExitCodes.USAGE, e, asksForJson(args));
     }
     try {
       ParseResult parsed = commandLine(args, globals, context).parseArgs(args);
@@ -225,13 +228,13 @@ public final class Main {
       return ((CliCommand) parsed.commandSpec().userObject()).run();
     } catch (ParameterException e) {
       String path = environment.variables().getOrDefault("PATH", "");
-      return fail(new UsageReport(path).of(e), ExitCodes.USAGE, e, asksForJson(args));
+      return fail(args, new UsageReport(path).of(e), ExitCodes.USAGE, e, asksForJson(args));
     } catch (UsageException e) {
-      return fail(e.fault(), ExitCodes.USAGE, e, globals.json);
+      return fail(args, e.fault(), ExitCodes.USAGE, e, globals.json);
     } catch (SandboxException e) {
-      return fail(e.fault(), ExitCodes.of(e), e, globals.json);
+      return fail(args, e.fault(), ExitCodes.of(e), e, globals.json);
     } catch (RuntimeException | LinkageError e) {
-      return fail(bug(e), ExitCodes.NOT_RUN, e, globals.json);
+      return fail(args, bug(e), ExitCodes.NOT_RUN, e, globals.json);
     }
   }
 
@@ -246,12 +249,17 @@ public final class Main {
     }
   }
 
-  private int fail(Fault fault, int exitCode, Throwable cause, boolean json) {
-    ErrorReport.write(environment, fault, json);
+  private int fail(String[] args, Fault fault, int exitCode, Throwable cause, boolean json) {
+    boolean controller = args.length > 0 && args[0].equals(MicrovmctlCommand.NAME);
+    if (controller) {
+      ErrorReport.writeJsonLine(environment, fault);
+    } else {
+      ErrorReport.write(environment, fault, json);
+    }
     if ("1".equals(environment.variables().get("ISOLA_DEBUG"))) {
       ErrorReport.writeStackTrace(environment, cause);
     }
-    return exitCode;
+    return controller && exitCode != ExitCodes.TIMEOUT ? ExitCodes.NOT_RUN : exitCode;
   }
 
   /**

@@ -43,7 +43,8 @@ final class TrainCommand implements CliCommand {
               "http://127.0.0.1:1"), // no server listens there; the request still loads the
           // client's classes
           List.of("complete", "--", "ls", "--server", "http://127.0.0.1:1", "--"),
-          List.of("exec", "--server", "http://127.0.0.1:1", "nothing", "true"));
+          List.of("exec", "--server", "http://127.0.0.1:1", "nothing", "true"),
+          List.of("microvmctl", "exec", "--id", "nothing", "--", "true"));
 
   private final CommandContext context;
 
@@ -59,6 +60,7 @@ final class TrainCommand implements CliCommand {
         Map<String, String> env = new HashMap<>(context.environment().variables());
         env.put("ISOLA_DATA", data.toString());
         env.put("ISOLA_API_KEY", "none");
+        env.put("ISOLA_URL", "http://127.0.0.1:1"); // the server of microvmctl, too
         for (List<String> command : TRAINING_COMMANDS) {
           Main.execute(command.toArray(new String[0]), silent(env));
         }

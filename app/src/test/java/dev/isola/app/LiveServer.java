@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A real server in this JVM, on a free port, with one provider. */
+/** A real server in this JVM, on a free port. */
 public final class LiveServer implements AutoCloseable {
   public static final String KEY = "isk_0123456789abcdef0123456789abcdef";
 
@@ -40,6 +40,11 @@ public final class LiveServer implements AutoCloseable {
   }
 
   public static LiveServer start(Path data, ProviderFactory provider, String... more) {
+    return start(data, List.of(provider), more);
+  }
+
+  /** Starts a server whose default provider is the first of {@code providers}. */
+  public static LiveServer start(Path data, List<ProviderFactory> providers, String... more) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     CliEnvironment host =
@@ -49,9 +54,9 @@ public final class LiveServer implements AutoCloseable {
             err,
             CliEnvironment.TtyStatus.NONE,
             Map.of("ISOLA_API_KEY", KEY, "ISOLA_DATA", data.toString()),
-            List.of(provider));
+            List.copyOf(providers));
     List<String> settings = new ArrayList<>(List.of(more));
-    settings.addAll(List.of("server.port=0", "provider=" + provider.name()));
+    settings.addAll(List.of("server.port=0", "provider=" + providers.getFirst().name()));
     Config config =
         switch (new CommandContext(host, new GlobalOptions())
             .configSources(null, settings)

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class DataFolder {
   /** Folder of image builds without a server, in the data folder of the installation. */
   public static final String BUILDS = "builds";
+
+  /** Folder of the private server of {@code microvmctl}, in that of the installation. */
+  public static final String CONTROLLER = "controller";
 
   /** Other users may traverse the folder, to reach workspaces they own, but not list it. */
   private static final Set<PosixFilePermission> TRAVERSABLE =
@@ -72,6 +76,16 @@ public final class DataFolder {
   /** Returns the data folder of image builds without a server, which has an instance id too. */
   public DataFolder builds() {
     return new DataFolder(path.resolve(BUILDS));
+  }
+
+  /** Returns the data folder of the server of {@code microvmctl}, which has an instance id too. */
+  public DataFolder controller() {
+    return new DataFolder(path.resolve(CONTROLLER));
+  }
+
+  /** Returns this folder and those within it that have an instance id of their own. */
+  public List<DataFolder> installations() {
+    return List.of(this, builds(), controller());
   }
 
   /** Returns the folder, creating it if it does not exist. */

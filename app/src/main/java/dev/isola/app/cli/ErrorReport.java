@@ -39,6 +39,11 @@ public final class ErrorReport {
     }
   }
 
+  /** Writes the error as one line of JSON on standard error, for a program that reads it. */
+  public static void writeJsonLine(CliEnvironment environment, Fault fault) {
+    writeToErr(environment, Json.text(json(fault)) + "\n");
+  }
+
   static Map<String, ?> json(Fault fault) {
     Map<String, Object> error = new LinkedHashMap<>();
     error.put("code", fault.code().name());

@@ -46,6 +46,14 @@ public record HostTool(
               .packaged(Distribution.FEDORA, "moby-engine"),
           backend("podman", "containers without a daemon"),
           backend("git", "a worktree for each sandbox"),
+          backend("microvmctl", "sandboxes by the local_microvm contract; comes with Isola")
+              .withVersionArgument("")
+              .unpackaged(),
+          tool("ssh", "provider microvmctl on another machine")
+              .withVersionArgument("-V")
+              .packaged("openssh")
+              .packaged(Distribution.DEBIAN, "openssh-client")
+              .packaged(Distribution.FEDORA, "openssh-clients"),
           tool("unshare", "probes of isola doctor, networks, debootstrap").packaged("util-linux"),
           tool("skopeo", "isola image pull from registries"),
           tool("mmdebstrap", "isola image build"),

@@ -28,6 +28,7 @@ record DataFolderContent(List<Path> own, List<Path> others) {
           "templates",
           "leases",
           DataFolder.BUILDS,
+          DataFolder.CONTROLLER,
           "instances",
           "secrets.key",
           "e2b-tls",

@@ -25,7 +25,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -142,11 +141,12 @@ public final class PurgeCommand implements CliCommand {
   private static void requireUnused(PurgeTarget target) {
     Path data = target.data();
     Optional<String> user =
-        Stream.of(data, new DataFolder(data).builds().path())
-            .map(folder -> folder.resolve(LedgerLocation.FOLDER))
-            .filter(Files::isDirectory)
-            .flatMap(ledger -> LedgerFiles.owner(ledger).stream())
-            .findFirst();
+        new DataFolder(data)
+            .installations().stream()
+                .map(folder -> folder.path().resolve(LedgerLocation.FOLDER))
+                .filter(Files::isDirectory)
+                .flatMap(ledger -> LedgerFiles.owner(ledger).stream())
+                .findFirst();
     Optional<String> owner =
         user.or(
             () ->

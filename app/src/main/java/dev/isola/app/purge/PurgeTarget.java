@@ -23,8 +23,8 @@ import java.util.TreeSet;
  * The installations to purge, and those that are visible and stay.
  *
  * @param data the data folder, which may not exist
- * @param recorded the folders with an id: the data folder and that of image builds in it; empty if
- *     the data folder was removed
+ * @param recorded the folders with an id: the data folder and those of image builds and of
+ *     microvmctl in it; empty if the data folder was removed
  * @param instances the traces of the installations to purge
  * @param others the ids of the other installations that are visible
  */
@@ -40,7 +40,8 @@ record PurgeTarget(
    */
   static PurgeTarget of(Path data, List<String> named, boolean all) {
     Map<Path, InstanceId> recorded = new LinkedHashMap<>();
-    for (Path folder : List.of(data, new DataFolder(data).builds().path())) {
+    for (DataFolder installation : new DataFolder(data).installations()) {
+      Path folder = installation.path();
       recorded(folder).ifPresent(id -> recorded.put(folder, id));
     }
     Map<String, InstanceTraces> visible = InstanceTraces.all(DataFolderTraces.of(real(data)));

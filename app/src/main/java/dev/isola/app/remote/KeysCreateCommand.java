@@ -28,6 +28,13 @@ final class KeysCreateCommand extends RemoteCommand {
               + " server accepts every key in both forms.")
   private boolean e2b;
 
+  @Option(
+      names = "--strict-no-fallback",
+      description =
+          "Create every sandbox of the key with the provider that the request names, or not at"
+              + " all.")
+  private boolean strict;
+
   @Parameters(paramLabel = "NAME", description = "Name of the key: letters, digits, - and _.")
   private String name = "";
 
@@ -37,7 +44,7 @@ final class KeysCreateCommand extends RemoteCommand {
 
   @Override
   int run(Isola isola, Console console) {
-    ApiKeys.CreatedKey created = isola.keys().create(name, scope);
+    ApiKeys.CreatedKey created = isola.keys().create(name, scope, strict);
     String key = e2b ? created.key().replaceFirst("^isk_", "e2b_") : created.key();
     if (console.json()) {
       console.print(Json.object("name", created.name(), "scope", created.scope(), "key", key));

@@ -5,7 +5,7 @@ import dev.isola.client.error.IsolaException;
 import java.time.Duration;
 
 /** Kills a command in a sandbox if this process is terminated first (Ctrl-C, SIGTERM). */
-final class KillOnShutdown implements AutoCloseable {
+public final class KillOnShutdown implements AutoCloseable {
   private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(6);
 
   private final Execution execution;
@@ -15,7 +15,7 @@ final class KillOnShutdown implements AutoCloseable {
     this.execution = execution;
   }
 
-  static KillOnShutdown register(Execution execution) {
+  public static KillOnShutdown register(Execution execution) {
     KillOnShutdown end = new KillOnShutdown(execution);
     Runtime.getRuntime().addShutdownHook(end.hook);
     return end;

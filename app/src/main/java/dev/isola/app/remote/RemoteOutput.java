@@ -12,7 +12,7 @@ import java.io.OutputStream;
 import java.util.Optional;
 
 /** Prints the output of a remote command as it arrives, and reports its exit. */
-final class RemoteOutput {
+public final class RemoteOutput {
   private RemoteOutput() {}
 
   /**
@@ -20,7 +20,8 @@ final class RemoteOutput {
    *
    * @throws IOException if standard output is closed
    */
-  static void copy(CliEnvironment environment, Execution execution, long end) throws IOException {
+  public static void copy(CliEnvironment environment, Execution execution, long end)
+      throws IOException {
     while (execution.offset() < end) {
       Optional<Output> next = execution.read();
       if (next.isEmpty()) {

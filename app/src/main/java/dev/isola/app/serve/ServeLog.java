@@ -28,7 +28,7 @@ public final class ServeLog implements ServerLog {
    *
    * @param console styles text for standard error
    */
-  static ServeLog open(
+  public static ServeLog open(
       CliEnvironment environment, InstantSource clock, LogFormat format, Console console) {
     boolean text =
         switch (format) {

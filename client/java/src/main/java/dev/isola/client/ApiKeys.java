@@ -2,6 +2,7 @@ package dev.isola.client;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,7 +52,22 @@ public final class ApiKeys {
    * @param scope read, use or admin
    */
   public CreatedKey create(String name, String scope) {
-    JsonFields response = transport.post(ENDPOINT, Map.of("name", name, "scope", scope));
+    return create(name, scope, false);
+  }
+
+  /**
+   * Creates a key.
+   *
+   * @param scope read, use or admin
+   * @param strictNoFallback whether sandboxes created with the key never fall back to another
+   *     provider
+   */
+  public CreatedKey create(String name, String scope, boolean strictNoFallback) {
+    Map<String, Object> body = new LinkedHashMap<>(Map.of("name", name, "scope", scope));
+    if (strictNoFallback) {
+      body.put("strictNoFallback", true);
+    }
+    JsonFields response = transport.post(ENDPOINT, body);
     return new CreatedKey(response.text("name"), response.text("scope"), response.text("key"));
   }
 

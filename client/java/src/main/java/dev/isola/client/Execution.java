@@ -4,6 +4,7 @@ import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.Problem;
 import dev.isola.codec.json.MalformedJson;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
@@ -221,6 +222,19 @@ public final class Execution implements AutoCloseable {
    */
   public OutputStream stdin() {
     return new Stdin();
+  }
+
+  /**
+   * Sends {@code content} as standard input of a command that was started with it, in one request,
+   * and closes the input at the end. Blocks while the command does not read.
+   */
+  public void send(InputStream content) {
+    transport.upload(
+        "POST",
+        endpoint.resolve("stdin").query("close", true),
+        "application/octet-stream",
+        BodyPublishers.fromPublisher(new StreamPublisher(content)),
+        System::nanoTime); // no timeout: the command may read slowly
   }
 
   /** Sends a signal such as TERM, SIGTERM or 15. */

@@ -8,8 +8,10 @@ import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.selection.SelectionPolicy;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** A complete, valid configuration. Every value records its origin. */
@@ -20,6 +22,10 @@ public final class Config {
    * @param key the full key, such as {@code providers.e2b.api_key}
    */
   public record Entry(String key, String value, ValueOrigin origin) {}
+
+  /** Prefixes of the keys that concern one server. */
+  private static final List<String> SERVER_KEYS =
+      List.of("server.", "store.", "snapshots.", "metrics.", "traces.", "e2b.");
 
   private final Map<ConfigKey<?>, SourcedValue<?>> values;
   private final Map<String, ProviderSettings> providers;
@@ -60,6 +66,30 @@ public final class Config {
   /** Returns this configuration without warm pools. */
   public Config withoutPool() {
     return new Config(values, providers, List.of(), warnings, machine);
+  }
+
+  /**
+   * Returns the configuration of a server for one user, which shares nothing but the settings of a
+   * provider with the server of the installation: it listens on a free port of the loopback
+   * interface, and has its own data folder and ledger.
+   */
+  public Config forPrivateServer(Path data, String provider) {
+    Map<ConfigKey<?>, SourcedValue<?>> own = new HashMap<>(values);
+    ConfigKeys.ALL.stream()
+        .filter(key -> SERVER_KEYS.stream().anyMatch(key.name()::startsWith))
+        .forEach(key -> own.put(key, fixed(key.defaultValue().apply(machine))));
+    own.put(ConfigKeys.PROVIDER, fixed(provider));
+    own.put(ConfigKeys.SERVER_PORT, fixed(0L));
+    own.put(ConfigKeys.SERVER_AUDIT, fixed(false));
+    own.put(ConfigKeys.SHUTDOWN, fixed(ShutdownAction.LEAVE));
+    own.put(ConfigKeys.DATA, fixed(data));
+    Map<String, ProviderSettings> settings = new HashMap<>(providers);
+    settings.keySet().retainAll(Set.of(provider));
+    return new Config(own, settings, List.of(), warnings, machine);
+  }
+
+  private static <T> SourcedValue<T> fixed(T value) {
+    return new SourcedValue<>(value, new ValueOrigin.Default());
   }
 
   /** Returns the settings of providers, by name. */

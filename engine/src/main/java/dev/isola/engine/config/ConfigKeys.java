@@ -40,6 +40,8 @@ public final class ConfigKeys {
           new ScalarTypes.Flag(),
           true,
           "LOCAL_MICROVM_FALLBACK_TO_REMOTE");
+  public static final ConfigKey<String> MICROVMCTL_BACKEND =
+      ConfigKey.of("microvmctl.backend", new ScalarTypes.Label(), "qemu");
   public static final ConfigKey<Duration> HEALTH_INTERVAL =
       ConfigKey.of("health.interval", new DurationType(SECOND, HOUR), Duration.ofSeconds(30));
   public static final ConfigKey<Duration> HEALTH_TIMEOUT =
@@ -150,6 +152,7 @@ public final class ConfigKeys {
           ALLOW_HOST_NETWORK,
           ALLOW_HOST_FOLDERS,
           MICROVM_FALLBACK,
+          MICROVMCTL_BACKEND,
           HEALTH_INTERVAL,
           HEALTH_TIMEOUT,
           EXPIRY_INTERVAL,

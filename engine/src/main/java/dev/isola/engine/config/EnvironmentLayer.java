@@ -27,6 +27,7 @@ final class EnvironmentLayer {
           "ISOLA_CONFIG",
           "ISOLA_DEBUG",
           "ISOLA_JAVA_OPTS",
+          "ISOLA_MICROVMCTL_CALL",
           "ISOLA_SANDBOX",
           "ISOLA_INSTANCE");
 

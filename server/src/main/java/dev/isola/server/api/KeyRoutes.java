@@ -25,10 +25,13 @@ record KeyRoutes(ApiKeys keys) {
       new MatchingText(
           "^[A-Za-z0-9_-]{1,64}$", 64, "must have 1 to 64 letters, digits, - and _", "ci");
   private static final Shape SCOPE = new Shape.Choice("KeyScope", Scope.words());
+  private static final String STRICT =
+      "whether sandboxes created with the key never fall back to another provider; default false";
   private static final Shape.Obj KEY =
       new Shape.Obj(
               Field.required("name", NAME, "name of the key in the logs"),
               Field.required("scope", SCOPE, "scope of the key"),
+              Field.optional("strictNoFallback", Shapes.FLAG, STRICT),
               Field.required("createdAt", Shapes.TIME, "creation time"),
               Field.optional("lastUsedAt", Shapes.TIME, "time of last use, to the minute"))
           .named("Key");
@@ -57,7 +60,8 @@ record KeyRoutes(ApiKeys keys) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.required("name", NAME, "letters, digits, - and _"),
-                        Field.required("scope", SCOPE, "scope of the key")),
+                        Field.required("scope", SCOPE, "scope of the key"),
+                        Field.optional("strictNoFallback", Shapes.FLAG, STRICT)),
                     true))
             .answers(
                 Response.json(
@@ -80,7 +84,8 @@ record KeyRoutes(ApiKeys keys) {
   private void create(Exchange exchange) throws IOException {
     String name = exchange.text("name");
     Scope scope = Scope.of(exchange.text("scope")).orElseThrow();
-    ApiKeys.CreatedKey made = keys.create(name, scope);
+    boolean strict = Boolean.TRUE.equals(exchange.body().get("strictNoFallback"));
+    ApiKeys.CreatedKey made = keys.create(name, scope, strict);
     Map<String, Object> json = json(made.key());
     json.put("key", Confidential.token(made.secret(), Scope.ADMIN));
     exchange.json(201, json);
@@ -97,6 +102,9 @@ record KeyRoutes(ApiKeys keys) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("name", key.name());
     json.put("scope", key.scope().word());
+    if (key.strictNoFallback()) {
+      json.put("strictNoFallback", true);
+    }
     json.put("createdAt", key.createdAt().toString());
     key.lastUsedAt().ifPresent(at -> json.put("lastUsedAt", at.toString()));
     return json;

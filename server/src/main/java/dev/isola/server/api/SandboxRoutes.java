@@ -9,6 +9,7 @@ import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DocumentShape;
@@ -56,6 +57,10 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
           Field.optional("template", Shapes.WORD, "name of a template; alternative to image"),
           Field.optional(
               "strictNoFallback", Shapes.FLAG, "fail instead of falling back to another provider"),
+          Field.optional(
+              "strict_no_fallback",
+              Shapes.FLAG,
+              "the same in the spelling of the local_microvm contract"),
           Field.optional("region", Shapes.WORD, "only providers in this region"),
           Field.optional(
               "idleTimeoutSeconds", Shapes.SECONDS, "idle time after which the sandbox ends"));
@@ -198,6 +203,13 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     return json;
   }
 
+  /** The request can be strict, or the key for all its requests. */
+  private static boolean isStrict(Exchange exchange, Map<String, Object> placement) {
+    return Boolean.TRUE.equals(placement.get("strictNoFallback"))
+        || Boolean.TRUE.equals(placement.get("strict_no_fallback"))
+        || exchange.key().filter(ApiKey::strictNoFallback).isPresent();
+  }
+
   private void create(Exchange exchange) throws IOException {
     Map<String, Object> document = new LinkedHashMap<>(exchange.body());
     Map<String, Object> placement = new LinkedHashMap<>();
@@ -218,7 +230,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
             ? named
             : context.engine().requiredProvider(parsed.spec()).orElse(defaultProvider);
     CreateRequest request = withDefaultTtl(parsed).withProvider(ProviderNames.canonical(provider));
-    if (Boolean.TRUE.equals(placement.get("strictNoFallback"))) {
+    if (isStrict(exchange, placement)) {
       request = request.strict();
     }
     if (placement.get("region") instanceof String region) {

@@ -7,10 +7,17 @@ import java.util.Optional;
  * The stored properties of an API key. The key itself is not stored.
  *
  * @param hash SHA-256 of the key in hexadecimal; empty for a sandbox token
+ * @param strictNoFallback whether every sandbox that is created with the key is created by the
+ *     provider that the request names, or not at all
  * @param lastUsedAt with a resolution of one minute
  */
 public record ApiKey(
-    String name, Scope scope, String hash, Instant createdAt, Optional<Instant> lastUsedAt) {
+    String name,
+    Scope scope,
+    String hash,
+    boolean strictNoFallback,
+    Instant createdAt,
+    Optional<Instant> lastUsedAt) {
 
   /**
    * Returns whether this stands for a sandbox token, which must not grant anything that outlives
@@ -20,12 +27,16 @@ public record ApiKey(
     return hash.isEmpty();
   }
 
+  ApiKey usedAt(Instant time) {
+    return new ApiKey(name, scope, hash, strictNoFallback, createdAt, Optional.of(time));
+  }
+
   /**
    * Returns the key that stands for a sandbox token.
    *
    * @param actor its name in the logs, which no key can have
    */
   public static ApiKey token(String actor) {
-    return new ApiKey(actor, Scope.USE, "", Instant.EPOCH, Optional.empty());
+    return new ApiKey(actor, Scope.USE, "", false, Instant.EPOCH, Optional.empty());
   }
 }

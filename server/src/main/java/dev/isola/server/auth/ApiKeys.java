@@ -88,7 +88,12 @@ public final class ApiKeys {
           keys.put(
               ENVIRONMENT,
               new ApiKey(
-                  ENVIRONMENT, Scope.ADMIN, hash(secret), clock.instant(), Optional.empty()));
+                  ENVIRONMENT,
+                  Scope.ADMIN,
+                  hash(secret),
+                  false,
+                  clock.instant(),
+                  Optional.empty()));
         });
     return new ApiKeys(settings, clock, keys);
   }
@@ -118,10 +123,21 @@ public final class ApiKeys {
    * @throws dev.isola.spi.error.Conflict when the name is in use
    */
   public CreatedKey create(String name, Scope scope) {
+    return create(name, scope, false);
+  }
+
+  /**
+   * Creates a key.
+   *
+   * @param strictNoFallback see {@link ApiKey#strictNoFallback()}
+   * @throws dev.isola.spi.error.Conflict when the name is in use
+   */
+  public CreatedKey create(String name, Scope scope, boolean strictNoFallback) {
     byte[] bytes = new byte[32];
     RANDOM.nextBytes(bytes);
     String secret = PREFIX + HexFormat.of().formatHex(bytes);
-    ApiKey key = new ApiKey(name, scope, hash(secret), clock.instant(), Optional.empty());
+    ApiKey key =
+        new ApiKey(name, scope, hash(secret), strictNoFallback, clock.instant(), Optional.empty());
     lock.lock();
     try {
       if (keys.containsKey(name) || name.equals(ENVIRONMENT)) {
@@ -204,8 +220,7 @@ public final class ApiKeys {
     }
     try {
       if (keys.containsKey(key.name())) {
-        ApiKey updated =
-            new ApiKey(key.name(), key.scope(), key.hash(), key.createdAt(), Optional.of(now));
+        ApiKey updated = key.usedAt(now);
         put(updated);
         if (!key.name().equals(ENVIRONMENT)) {
           settings.put(SCOPE, key.name(), toJson(updated));
@@ -226,6 +241,9 @@ public final class ApiKeys {
     Map<String, String> text = new LinkedHashMap<>();
     text.put("scope", key.scope().word());
     text.put("hash", key.hash());
+    if (key.strictNoFallback()) {
+      text.put("strictNoFallback", "true");
+    }
     text.put("createdAt", key.createdAt().toString());
     key.lastUsedAt().ifPresent(last -> text.put("lastUsedAt", last.toString()));
     return Json.text(text);
@@ -238,6 +256,7 @@ public final class ApiKeys {
         name,
         Scope.of(fields.getOrDefault("scope", "")).orElse(Scope.READ),
         fields.getOrDefault("hash", ""),
+        Boolean.parseBoolean(fields.get("strictNoFallback")),
         Instant.parse(fields.getOrDefault("createdAt", Instant.EPOCH.toString())),
         Optional.ofNullable(fields.get("lastUsedAt")).map(Instant::parse));
   }

@@ -1,0 +1,21 @@
+package dev.isola.provider.microvmctl;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+
+/** The error for content of the caller that cannot be read. */
+final class ContentFailure {
+  private ContentFailure() {}
+
+  static SandboxException of(IOException e) {
+    return e.getCause() instanceof SandboxException known
+        ? known
+        : Fault.of(
+                ErrorCode.INVALID_REQUEST,
+                "the content could not be read: " + e.getMessage(),
+                "send it again")
+            .exception(e);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.isola.provider.microvmctl;
+
+import dev.isola.link.AgentAbsentException;
+import dev.isola.link.AgentChannel;
+import dev.isola.link.AgentConnector;
+import dev.isola.link.StreamAgentChannel;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.PushbackInputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Connects to the agent by an {@code exec} that joins its standard streams to the agent's socket. A
+ * connection costs a process of the controller; commands over it do not.
+ */
+record ExecConnector(Controller controller, VmRecord record) implements AgentConnector {
+  private static final Duration END = Duration.ofSeconds(5);
+
+  @Override
+  public AgentChannel open(Duration timeout) throws IOException {
+    Duration left = Duration.between(Instant.now(), record.deadline());
+    if (!left.isPositive()) {
+      throw AgentAbsentException.permanent("its ttl has passed", null);
+    }
+    ControllerProcess process = start(left);
+    AtomicBoolean begun = new AtomicBoolean();
+    Thread deadline =
+        Thread.ofVirtual()
+            .name("microvmctl-connect")
+            .start(() -> closeUnlessBegun(process, begun, timeout));
+    try {
+      PushbackInputStream in = new PushbackInputStream(process.out(), 1);
+      int first = in.read(); // the agent sends first
+      if (first < 0) {
+        throw ended(process);
+      }
+      begun.set(true);
+      in.unread(first);
+      return new StreamAgentChannel(in, process.in(), process::close);
+    } finally {
+      deadline.interrupt();
+      if (!begun.get()) {
+        process.close();
+      }
+    }
+  }
+
+  private ControllerProcess start(Duration left) throws IOException {
+    try {
+      return ControllerProcess.start(
+          controller.command(),
+          Controller.execLine(
+              record.vm(),
+              left,
+              List.of(AgentBoot.program(record), "--bridge", AgentBoot.socket(record))));
+    } catch (SandboxException e) {
+      throw new IOException(e.fault().problem(), e);
+    }
+  }
+
+  private static void closeUnlessBegun(
+      ControllerProcess process, AtomicBoolean begun, Duration timeout) {
+    try {
+      Thread.sleep(timeout);
+      if (!begun.get()) {
+        process.close();
+      }
+    } catch (InterruptedException e) {
+      // It has begun, or ended by itself.
+    }
+  }
+
+  /** Tells an agent that is gone from a controller that cannot be reached. */
+  private IOException ended(ControllerProcess process) {
+    if (!process.await(END)) {
+      return new IOException(controller.command().display() + " closed its output");
+    }
+    Optional<Fault> reported = ControllerErrors.reported(process.error());
+    boolean gone =
+        reported
+            .map(Fault::code)
+            .filter(
+                code -> code == ErrorCode.SANDBOX_NOT_FOUND || code == ErrorCode.SANDBOX_DESTROYED)
+            .isPresent();
+    if (gone) {
+      return AgentAbsentException.permanent(reported.get().problem(), null);
+    }
+    SandboxException failure = controller.errors().of("exec", process.exitCode(), process.error());
+    boolean bridged = process.exitCode() == 1 && process.error().isBlank();
+    return bridged
+        ? new AgentAbsentException("no agent listens in the sandbox", failure)
+        : new IOException(failure.fault().problem(), failure);
+  }
+
+  @Override
+  public String toString() {
+    return "exec in " + record.vm();
+  }
+}

@@ -1,0 +1,5 @@
+/** A real sshd for tests. */
+@NullMarked
+package dev.isola.testing.ssh;
+
+import org.jspecify.annotations.NullMarked;
