@@ -85,7 +85,7 @@ final class FirecrackerBooter implements Booter {
   private final BootFiles bootFiles;
   private final RootDisks rootDisks;
   private final ScratchDisks scratchDisks;
-  private final TrialMachines trials;
+  private final TemporaryMachines machines;
   private final FirecrackerTemplates templates;
   private final FirecrackerProbe probe;
 
@@ -105,9 +105,9 @@ final class FirecrackerBooter implements Booter {
     this.bootFiles = new BootFiles(data.resolve("boot"), config, context.sharedFolder(), agent);
     this.rootDisks = new RootDisks(data.resolve("disks"));
     this.scratchDisks = new ScratchDisks(data.resolve("empty"));
-    this.trials = new TrialMachines(context.instance(), data.resolve("run"), scratchDisks);
-    this.templates = new FirecrackerTemplates(data.resolve("templates"), trials);
-    this.probe = new FirecrackerProbe(data.resolve("boot/probe"), bootFiles, trials);
+    this.machines = new TemporaryMachines(context.instance(), data.resolve("run"), scratchDisks);
+    this.templates = new FirecrackerTemplates(data.resolve("templates"), machines);
+    this.probe = new FirecrackerProbe(data.resolve("boot/probe"), bootFiles, machines);
   }
 
   private FirecrackerCheck check() {
@@ -139,7 +139,7 @@ final class FirecrackerBooter implements Booter {
     FirecrackerProgram program = check().program().orElseThrow();
     try {
       launcher.ensureRunning();
-      trials.removeAbandoned();
+      machines.removeAbandoned();
       return probe
           .failure(program)
           .<Health>map(

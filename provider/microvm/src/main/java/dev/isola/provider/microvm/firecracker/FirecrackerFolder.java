@@ -69,10 +69,9 @@ record FirecrackerFolder(Path path, Optional<Integer> user) {
   }
 
   /**
-   * Takes the folder back from the user of a jailed process, to whom the jailer has given it: the
-   * process can create files from now on, but not replace those of the server. Otherwise a
-   * Firecracker that its guest has taken over could rename the image's disk to what the server is
-   * about to give it.
+   * Takes the folder back, which the jailer gives to the user of the jailed process: the process
+   * can create files from now on, but not replace those of the server. Otherwise a Firecracker that
+   * its guest has taken over could rename the image's disk to what the server is about to give it.
    */
   void protect() throws IOException {
     if (user.isPresent()) {

@@ -24,13 +24,13 @@ final class FirecrackerProbe {
 
   private final Path file;
   private final BootFiles bootFiles;
-  private final TrialMachines machines;
+  private final TemporaryMachines machines;
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
    * @param file where the answer is kept
    */
-  FirecrackerProbe(Path file, BootFiles bootFiles, TrialMachines machines) {
+  FirecrackerProbe(Path file, BootFiles bootFiles, TemporaryMachines machines) {
     this.file = file;
     this.bootFiles = bootFiles;
     this.machines = machines;

@@ -22,9 +22,9 @@ final class FirecrackerTemplates {
   private static final Duration SAVE_TIMEOUT = Duration.ofSeconds(60);
 
   private final CachedFiles files;
-  private final TrialMachines machines;
+  private final TemporaryMachines machines;
 
-  FirecrackerTemplates(Path folder, TrialMachines machines) {
+  FirecrackerTemplates(Path folder, TemporaryMachines machines) {
     this.files = new CachedFiles(folder);
     this.machines = machines;
   }

@@ -129,7 +129,7 @@ class FirecrackerProcessTest {
         .as("shared with other machines")
         .isEqualTo(0);
     assertThat(Files.getPosixFilePermissions(root.resolve("disk")))
-        .as("nobody may write to what machines share")
+        .as("no user may write to what machines share")
         .hasSize(3);
     assertThat(Files.getAttribute(root.resolve("scratch"), "unix:uid")).isEqualTo(USER);
   }
@@ -210,7 +210,7 @@ class FirecrackerProcessTest {
     furnish(command.folder());
     Path used = new ProcessFolders(folders).create();
     try (FirecrackerProcess process = FirecrackerProcess.start(command, TIMEOUT)) {
-      new TrialMachines(new InstanceId("fc"), folders, new ScratchDisks(scratch.path()))
+      new TemporaryMachines(new InstanceId("fc"), folders, new ScratchDisks(scratch.path()))
           .removeAbandoned();
       await().until(() -> !process.isAlive());
     }

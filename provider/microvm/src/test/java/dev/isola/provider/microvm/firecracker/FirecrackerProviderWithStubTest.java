@@ -128,7 +128,7 @@ class FirecrackerProviderWithStubTest {
         .as("templates")
         .hasSize(1);
     assertThat(stub.lines().stream().filter(line -> line.startsWith("PUT /actions")))
-        .as("boots: the trial and the template")
+        .as("boots: the probe and the template")
         .hasSize(2);
     assertThat(stub.lines()).noneMatch(line -> line.contains(scratch.path().toString()));
     provider.destroy(new SandboxId("one"), DestroyOptions.NORMAL);

@@ -441,7 +441,7 @@ public final class FirecrackerStub implements AutoCloseable {
     InputStream in = Channels.newInputStream(host);
     if (recordReceived) {
       log.add("guest dialed again");
-      int unused = in.read(); // until the host hangs up
+      int _ = in.read(); // until the host hangs up
       return;
     }
     Channels.newOutputStream(host).write(WAITING.getBytes(ISO_8859_1));

@@ -17,17 +17,17 @@ final class StubProgram {
   private static final String FIRECRACKER =
       """
       #!/bin/sh
-      [ "$1" = --version ] && echo 'Firecracker v%s' && exit
-      exec '%s' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx48m -cp '%s' \
-        '-Dstub.faults=%s' '-Dstub.log=%s' "-Dstub.user=$STUB_USER" \
-        '-Dstub.agent=%s' dev.isola.provider.microvm.firecracker.FirecrackerStub "$@"
+      [ "$1" = --version ] && echo 'Firecracker v@VERSION@' && exit
+      exec '@JAVA@' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx48m -cp '@CLASSES@' \
+        '-Dstub.faults=@FAULTS@' '-Dstub.log=@LOG@' "-Dstub.user=$STUB_USER" \
+        '-Dstub.agent=@AGENT@' dev.isola.provider.microvm.firecracker.FirecrackerStub "$@"
       """;
 
   private static final String JAILER =
       """
       #!/bin/sh
       set -eu
-      [ "$1" = --version ] && echo 'Jailer v%s' && exit
+      [ "$1" = --version ] && echo 'Jailer v@VERSION@' && exit
       id= exec= uid= gid= base=
       while [ $# -gt 0 ]; do
         case $1 in
@@ -75,14 +75,17 @@ final class StubProgram {
     Files.createFile(program.log());
     write(
         program.firecracker(),
-        FIRECRACKER.formatted(
-            FirecrackerStub.VERSION,
-            Path.of(System.getProperty("java.home"), "bin", "java"),
-            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            program.faults(),
-            program.log(),
-            agent));
-    write(program.jailer(), JAILER.formatted(FirecrackerStub.VERSION));
+        FIRECRACKER
+            .replace("@VERSION@", FirecrackerStub.VERSION)
+            .replace("@JAVA@", Path.of(System.getProperty("java.home"), "bin", "java").toString())
+            .replace(
+                "@CLASSES@",
+                System.getProperty(
+                    "surefire.test.class.path", System.getProperty("java.class.path")))
+            .replace("@FAULTS@", program.faults().toString())
+            .replace("@LOG@", program.log().toString())
+            .replace("@AGENT@", agent));
+    write(program.jailer(), JAILER.replace("@VERSION@", FirecrackerStub.VERSION));
     return program;
   }
 

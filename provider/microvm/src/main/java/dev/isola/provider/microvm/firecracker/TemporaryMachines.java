@@ -26,12 +26,12 @@ import java.util.Optional;
  * has a folder named after the server process that uses it, so that the next one ends it if that
  * process was killed. A machine also ends by itself after two minutes.
  */
-final class TrialMachines {
+final class TemporaryMachines {
   private static final Path PROC = Path.of("/proc");
   private static final String LIFETIME_SECONDS = "120";
 
   /** What the user of these machines follows from; no sandbox has the same. */
-  private static final SandboxId ID = new SandboxId("firecrackertrial");
+  private static final SandboxId ID = new SandboxId("firecrackerprobe");
 
   private final InstanceId instance;
   private final ProcessFolders folders;
@@ -40,7 +40,7 @@ final class TrialMachines {
   /**
    * @param folder where they are; need not exist
    */
-  TrialMachines(InstanceId instance, Path folder, ScratchDisks scratchDisks) {
+  TemporaryMachines(InstanceId instance, Path folder, ScratchDisks scratchDisks) {
     this.instance = instance;
     this.folders = new ProcessFolders(folder);
     this.scratchDisks = scratchDisks;
