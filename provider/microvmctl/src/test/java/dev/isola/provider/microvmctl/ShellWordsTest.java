@@ -35,9 +35,8 @@ class ShellWordsTest {
 
   @Test
   void shellReadsQuotedWordsExactly() throws Exception {
-    StringBuilder script = new StringBuilder("printf '%s\\0'");
-    HOSTILE.forEach(word -> script.append(' ').append(ShellWords.quote(word)));
-    Process shell = new ProcessBuilder("sh", "-c", script.toString()).start();
+    String words = String.join(" ", HOSTILE.stream().map(ShellWords::quote).toList());
+    Process shell = new ProcessBuilder("sh", "-c", "printf '%s\\0' " + words).start();
     String out = new String(shell.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(out).isEqualTo(String.join("\0", HOSTILE) + "\0");
   }

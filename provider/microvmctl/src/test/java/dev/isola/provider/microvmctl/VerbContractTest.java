@@ -23,6 +23,7 @@ import dev.isola.spi.file.WriteOptions;
 import dev.isola.spi.provider.Provider;
 import dev.isola.testing.ssh.TestSshServer;
 import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -90,12 +91,12 @@ class VerbContractTest {
       assertThat(sandbox.run(Command.shell("printf %s \"$HOSTILE\"")).stdout().text())
           .isEqualTo(ShellWordsTest.HOSTILE.toString());
       Map<String, String> values = new LinkedHashMap<>();
-      StringBuilder script = new StringBuilder("printf '%s\\0'");
       for (String value : ShellWordsTest.HOSTILE) {
-        script.append(" \"$V").append(values.size()).append('"');
         values.put("V" + values.size(), value);
       }
-      ExecResult result = sandbox.run(Command.shell(script.toString()).withEnv(values));
+      String words =
+          String.join(" ", values.keySet().stream().map(name -> "\"$" + name + '"').toList());
+      ExecResult result = sandbox.run(Command.shell("printf '%s\\0' " + words).withEnv(values));
       assertThat(result.stdout().text())
           .isEqualTo(String.join("\0", ShellWordsTest.HOSTILE) + "\0");
       assertThat(Path.of("/tmp/broken-out")).doesNotExist();
@@ -192,15 +193,14 @@ class VerbContractTest {
     void contentThatFailsReplacesNothing() throws Exception {
       sandbox.files().writeText("kept", "before", UTF_8);
       InputStream failing =
-          new InputStream() {
-            private int left = 100_000;
-
+          new FilterInputStream(new ByteArrayInputStream(new byte[100_000])) {
             @Override
-            public int read() throws IOException {
-              if (left-- <= 0) {
+            public int read(byte[] to, int offset, int length) throws IOException {
+              int count = super.read(to, offset, length);
+              if (count < 0) {
                 throw new IOException("the source failed");
               }
-              return 'x';
+              return count;
             }
           };
       assertThatThrownBy(() -> sandbox.files().write("kept", failing, WriteOptions.DEFAULT))
