@@ -150,7 +150,8 @@ static bool apply_identity(const struct boot *identity, struct fields request)
 {
     struct field seed;
     if (fields_find(request, T_NONCE, &seed)) identity_seed(seed.value, seed.length);
-    return !init_is_active() || (identity_apply(identity->fields) && identity_write_files(identity->fields));
+    if (!init_is_active()) return true;
+    return identity_apply(identity->fields) && identity_apply(request) && identity_write_files(identity->fields);
 }
 
 void hold_identify(struct stream *s, struct fields request)

@@ -3,6 +3,7 @@ package dev.isola.link;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import java.security.SecureRandom;
+import java.time.Instant;
 
 /** The agent of a sandbox that was restored from a saved one, in which commands are frozen. */
 public final class HeldAgent {
@@ -21,11 +22,13 @@ public final class HeldAgent {
       SandboxId id, AgentEndpoint endpoint, Secret saved, BootRecord record) {
     byte[] seed = new byte[Wire.NONCE_SIZE];
     RANDOM.nextBytes(seed);
-    WireFieldsBuilder request =
-        new WireFieldsBuilder(AgentOperation.IDENTIFY)
-            .add(FieldTag.VALUE, record.fields())
-            .add(FieldTag.NONCE, seed);
     try (AgentClient client = new AgentClient(id, endpoint, saved, LinkTimeouts.DEFAULT)) {
+      client.connectionDuringHold(); // takes a while, and the time must be right
+      WireFieldsBuilder request =
+          new WireFieldsBuilder(AgentOperation.IDENTIFY)
+              .add(FieldTag.VALUE, record.fields())
+              .add(FieldTag.NONCE, seed)
+              .add(FieldTag.TIME_NS, Timestamps.nanos(Instant.now()));
       return call(client, AgentOperation.IDENTIFY, request);
     }
   }

@@ -200,7 +200,6 @@ final class QemuBooter implements Booter {
             LimitKind.MEMORY,
             LimitKind.DISK,
             LimitKind.PROCESSES,
-            LimitKind.THREADS,
             LimitKind.FILE_DESCRIPTORS,
             LimitKind.KERNEL_OBJECTS,
             LimitKind.TIMEOUT);
