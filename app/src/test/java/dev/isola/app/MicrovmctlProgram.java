@@ -75,13 +75,17 @@ final class MicrovmctlProgram implements AutoCloseable {
 
   /** Returns the private server; empty if none runs. */
   List<ProcessHandle> servers() {
-    return ProcessHandle.allProcesses()
-        .filter(
-            one -> {
-              List<String> words = List.of(one.info().arguments().orElse(new String[0]));
-              return words.contains("microvmctl") && words.contains(data.toString());
-            })
-        .toList();
+    return ProcessHandle.allProcesses().filter(this::isServer).toList();
+  }
+
+  /** Reads /proc, because ProcessHandle knows no arguments of a long command line. */
+  private boolean isServer(ProcessHandle process) {
+    try {
+      String line = Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"));
+      return line.endsWith("\0microvmctl\0serve\0--data\0" + data + "\0");
+    } catch (IOException e) {
+      return false; // it has ended
+    }
   }
 
   /** Ends the server. */
