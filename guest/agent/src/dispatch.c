@@ -54,7 +54,7 @@ static void request(struct stream *s, unsigned operation, struct fields fields)
         lifetime_kill_all(s);
         return;
     case OP_RELEASE:
-        hold_release(s);
+        hold_release(s, fields);
         return;
     case OP_IDENTIFY:
         hold_identify(s, fields);

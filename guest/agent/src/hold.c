@@ -129,11 +129,13 @@ static bool build_evidence(struct builder *b)
     return true;
 }
 
-void hold_release(struct stream *s)
+void hold_release(struct stream *s, struct fields request)
 {
     struct builder b = {0};
     if (!held) {
         stream_error(s, E_NOT_FOUND, 0, "the sandbox is not held, or its timeout has passed");
+    } else if (init_is_active() && !identity_apply(request)) { /* the clock stood still while the machine did */
+        stream_error(s, E_IO, errno, "cannot set the clock: %s", strerror(errno));
     } else if (!build_evidence(&b)) {
         stream_error(s, E_IO, errno, "no random bytes: %s", strerror(errno));
     } else {

@@ -16,7 +16,7 @@ void hold_setup(struct boot *boot, struct execution_defaults *defaults);
 /* HOLD, on a worker: freezes all commands, answers and hangs up. */
 void operate_hold(const struct request *r);
 /* RELEASE: continues the commands. */
-void hold_release(struct stream *s);
+void hold_release(struct stream *s, struct fields request);
 /* IDENTIFY: takes the boot record of another sandbox. Commands stay frozen. */
 void hold_identify(struct stream *s, struct fields request);
 /* Returns true while the sandbox is held. */

@@ -8,6 +8,7 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
@@ -81,6 +82,25 @@ public final class DataFolder {
   /** Returns the data folder of the server of {@code microvmctl}, which has an instance id too. */
   public DataFolder controller() {
     return new DataFolder(path.resolve(CONTROLLER));
+  }
+
+  /** Lets this installation use the images and the kernel of another one. */
+  public DataFolder sharing(DataFolder other) {
+    for (String name : List.of("images", "kernel")) {
+      Path link = path.resolve(name);
+      if (Files.isDirectory(other.path.resolve(name))
+          && !Files.exists(link, LinkOption.NOFOLLOW_LINKS)) {
+        createIfMissing();
+        try {
+          Files.createSymbolicLink(link, other.path.resolve(name));
+        } catch (FileAlreadyExistsException another) {
+          // Another process was faster.
+        } catch (IOException e) {
+          throw unusable(e);
+        }
+      }
+    }
+    return this;
   }
 
   /** Returns this folder and those within it that have an instance id of their own. */

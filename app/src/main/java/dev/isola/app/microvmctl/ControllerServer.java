@@ -49,6 +49,7 @@ final class ControllerServer {
 
   /** Returns the data folder of the private server, in that of the installation. */
   static DataFolder folder(Config config) {
-    return new DataFolder(config.get(ConfigKeys.DATA)).controller();
+    DataFolder installation = new DataFolder(config.get(ConfigKeys.DATA));
+    return installation.controller().sharing(installation);
   }
 }

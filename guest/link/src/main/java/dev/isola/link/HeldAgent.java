@@ -34,7 +34,12 @@ public final class HeldAgent {
   }
 
   static KernelEvidence release(AgentClient client) {
-    return call(client, AgentOperation.RELEASE, new WireFieldsBuilder(AgentOperation.RELEASE));
+    client.connectionDuringHold(); // takes a while, and the time must be right
+    return call(
+        client,
+        AgentOperation.RELEASE,
+        new WireFieldsBuilder(AgentOperation.RELEASE)
+            .add(FieldTag.TIME_NS, Timestamps.nanos(Instant.now())));
   }
 
   private static KernelEvidence call(

@@ -17,6 +17,10 @@ import java.util.Locale;
 
 /** Checks that processes and threads are limited separately, and that commands can always start. */
 public final class ProcessLimitChecks {
+  /** Counts processes; the threads of a kernel have no command line. */
+  private static final String PROCESSES =
+      "grep -la . /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
+
   private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
 
   /** Starts the given number of threads and prints how many it started. */
@@ -132,7 +136,7 @@ public final class ProcessLimitChecks {
         "nothing of the fork bomb is left",
         () ->
             sandbox
-                .run(Command.shell("ls -d /proc/[0-9]* | wc -l").withTimeout(TIMEOUT))
+                .run(Command.shell(PROCESSES).withTimeout(TIMEOUT))
                 .stdout()
                 .text()
                 .strip()
