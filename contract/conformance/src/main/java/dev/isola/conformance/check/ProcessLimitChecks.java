@@ -18,8 +18,7 @@ import java.util.Locale;
 /** Checks that processes and threads are limited separately, and that commands can always start. */
 public final class ProcessLimitChecks {
   /** Counts processes; the threads of a kernel have no command line. */
-  private static final String PROCESSES =
-      "grep -la . /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
+  private static final String PROCESSES = "grep -la . /proc/[0-9]*/cmdline 2>/dev/null | wc -l";
 
   private static final ResourceLimits DEFAULT = ResourceLimits.DEFAULT;
 
