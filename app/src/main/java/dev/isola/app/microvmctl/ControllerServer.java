@@ -6,6 +6,7 @@ import dev.isola.app.remote.ServerOptions;
 import dev.isola.client.Isola;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.List;
@@ -50,6 +51,7 @@ final class ControllerServer {
   /** Returns the data folder of the private server, in that of the installation. */
   static DataFolder folder(Config config) {
     DataFolder installation = new DataFolder(config.get(ConfigKeys.DATA));
+    InstanceId _ = installation.instance(); // by which purge recognizes the folder
     return installation.controller().sharing(installation);
   }
 }

@@ -29,6 +29,7 @@ record DataFolderContent(List<Path> own, List<Path> others) {
           "leases",
           DataFolder.BUILDS,
           DataFolder.CONTROLLER,
+          "kernel",
           "instances",
           "secrets.key",
           "e2b-tls",
