@@ -169,7 +169,7 @@ class LifecycleTest(unittest.TestCase):
 
     def test_a_sandbox_paused_at_its_timeout_resumes_on_a_request(self):
         # After the resume it sleeps again after as many seconds, which the command must not take.
-        sandbox = self.make(timeout=4, lifecycle={"on_timeout": "pause", "auto_resume": True})
+        sandbox = self.make(timeout=8, lifecycle={"on_timeout": "pause", "auto_resume": True})
         self.assertEqual(
             sandbox.get_info().lifecycle, {"on_timeout": "pause", "auto_resume": True}
         )
