@@ -82,9 +82,8 @@ final class FakeEngine implements AutoCloseable {
   private static boolean isWhole(String request) {
     int end = request.indexOf("\r\n\r\n");
     Matcher length = LENGTH.matcher(request);
-    return end >= 0
-        && length.find()
-        && request.length() >= end + 4 + Integer.parseInt(length.group(1));
+    int body = length.find() ? Integer.parseInt(length.group(1)) : 0;
+    return end >= 0 && request.length() >= end + 4 + body;
   }
 
   /** Returns a response with a content length. */

@@ -60,7 +60,7 @@ class BenchTest {
     assertThat(call("bench").err())
         .isEqualTo(
             "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
-                + " soak, snapshot, fork, fork-memory\n");
+                + " soak, snapshot, fork, fork-memory, machine\n");
     assertThat(call("bench", "exce").err())
         .isEqualTo(
             "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"

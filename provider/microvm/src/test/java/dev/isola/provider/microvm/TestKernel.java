@@ -10,7 +10,7 @@ public final class TestKernel {
 
   /** Returns settings that name the kernel; empty ones if there is none. */
   public static ProviderConfig config() {
-    return Optional.ofNullable(System.getenv("ISOLA_TEST_KERNEL"))
+    return Optional.ofNullable(System.getenv("ISOLA_TEST_VMLINUZ"))
         .filter(path -> !path.isEmpty())
         .map(path -> new ProviderConfig(Map.of(GuestKernel.SETTING, path)))
         .orElse(ProviderConfig.EMPTY);
