@@ -64,7 +64,7 @@ class BenchTest {
     assertThat(call("bench", "exce").err())
         .isEqualTo(
             "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"
-                + " files, flood, density, api, soak, snapshot, fork, fork-memory\n");
+                + " files, flood, density, api, soak, snapshot, fork, fork-memory, machine\n");
     assertThat(call("bench", "exec", "--against", "rwa").err())
         .contains("no comparator is named 'rwa'; did you mean raw?");
     assertThat(call("bench", "exec", "--provider", "fkae").err())
