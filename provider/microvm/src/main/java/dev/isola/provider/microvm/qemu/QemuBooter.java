@@ -14,6 +14,7 @@ import dev.isola.host.launch.OrphanedCgroups;
 import dev.isola.host.launch.SandboxShape;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.network.BridgeNetwork;
+import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.BootRecord;
 import dev.isola.link.ChangeTracking;
@@ -516,6 +517,16 @@ final class QemuBooter implements Booter {
               "destroy it and create a new one")
           .sandbox(id)
           .exception(e);
+    }
+  }
+
+  /** A server that was killed while it saved a machine has left it stopped. */
+  @Override
+  public void recover(SandboxId id, SandboxFolder folder) throws IOException {
+    try {
+      SavedMachines.resume(MachineFolder.of(folder));
+    } catch (AgentAbsentException ended) {
+      // The machine is gone, which the next call reports.
     }
   }
 

@@ -195,6 +195,15 @@ final class Qmp implements AutoCloseable {
     }
   }
 
+  /** Continues a machine that is stopped, and ends a save that is not finished. */
+  void resume(Duration timeout) throws IOException {
+    execute("migrate_cancel", Map.of(), timeout);
+    String status = String.valueOf(execute("query-status", Map.of(), timeout).get("status"));
+    if (!status.equals("running")) {
+      execute("cont", Map.of(), timeout);
+    }
+  }
+
   @Override
   public void close() {
     try {

@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
@@ -50,13 +49,11 @@ final class SavedMachines {
       target.writeMachine(machine.readMachine());
       SandboxShape.read(source.path()).write(target.path());
       HostPaths paths = new HostPaths(data, source.path(), users.hasRange());
-      try (Qmp qmp = Qmp.connect(machine.controlSocket(), TIMEOUT)) {
-        try {
-          saveState(qmp, machine, target, users, paths);
-          ScratchDisks.copy(machine.scratchDisk(), target.scratchDisk());
-        } finally {
-          qmp.execute("cont", Map.of(), TIMEOUT);
-        }
+      try {
+        saveState(machine, target, users, paths);
+        ScratchDisks.copy(machine.scratchDisk(), target.scratchDisk());
+      } finally {
+        resume(machine);
       }
       return new SavedSandbox(target.path(), record.secret());
     } catch (IOException | RuntimeException e) {
@@ -65,11 +62,20 @@ final class SavedMachines {
     }
   }
 
+  /** Continues a machine that was stopped to be saved; does nothing if it runs. */
+  static void resume(MachineFolder machine) throws IOException {
+    // A connection of its own: that of a save that took too long is closed.
+    try (Qmp qmp = Qmp.connect(machine.controlSocket(), TIMEOUT)) {
+      qmp.resume(TIMEOUT);
+    }
+  }
+
   private static void saveState(
-      Qmp qmp, MachineFolder machine, MachineFolder target, SandboxUserIds users, HostPaths paths)
+      MachineFolder machine, MachineFolder target, SandboxUserIds users, HostPaths paths)
       throws IOException {
     Files.deleteIfExists(machine.stateSocket()); // left behind by a killed server
-    try (StateReceiver receiver = StateReceiver.listen(machine.stateSocket(), target.state())) {
+    try (Qmp qmp = Qmp.connect(machine.controlSocket(), TIMEOUT);
+        StateReceiver receiver = StateReceiver.listen(machine.stateSocket(), target.state())) {
       if (users.hasRange()) {
         Files.setAttribute(machine.stateSocket(), "unix:uid", Math.toIntExact(users.firstId()));
       }

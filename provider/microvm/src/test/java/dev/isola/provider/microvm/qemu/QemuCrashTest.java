@@ -133,6 +133,25 @@ final class QemuCrashTest {
     assertThat(leftovers()).isEmpty();
   }
 
+  @Test
+  void machineThatAKilledServerHasStoppedContinues() throws Exception {
+    SandboxId id = new SandboxId("stopped");
+    try (Provider killed = open(data)) {
+      killed.create(spec("stopped"));
+      Path control = data.resolve("sandboxes/stopped/control");
+      try (Qmp qmp = Qmp.connect(control, java.time.Duration.ofSeconds(5))) {
+        qmp.execute("stop", java.util.Map.of(), java.time.Duration.ofSeconds(5));
+      }
+    }
+    try (Provider next = open(data)) {
+      Sandbox sandbox = next.attach(id).orElseThrow();
+      assertThat(sandbox.run(Command.shell("echo works"), OutputLimit.DEFAULT).stdout().text())
+          .isEqualTo("works\n");
+      next.destroy(id, DestroyOptions.NORMAL);
+    }
+    assertThat(leftovers()).isEmpty();
+  }
+
   /** Planted: a machine that no server knows is found. */
   @Test
   void leftoversAreFound() throws Exception {
