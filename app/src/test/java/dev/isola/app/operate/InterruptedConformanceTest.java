@@ -65,16 +65,23 @@ class InterruptedConformanceTest {
   @Test
   void leftoversOfAKilledRunAreDetected() throws Exception {
     ProviderFactory factory = healthy("subprocess");
-    boolean seen = false;
-    // A run that is killed between two of its sandboxes leaves nothing.
-    for (int tries = 0; tries < 10 && !seen; tries++) {
-      Sandboxes made = started(factory);
-      assertThat(tell("KILL")).isEqualTo(137);
-      seen = !made.left().isEmpty();
-      made.destroy();
-      assertThat(made.left()).isEmpty();
+    Sandboxes made = started(factory);
+    // A run that stands still cannot destroy the sandbox that was seen before it is killed.
+    await().atMost(TIMEOUT).until(() -> standsStillWithLeftovers(factory, made));
+    assertThat(tell("KILL")).isEqualTo(137);
+    assertThat(made.left()).isNotEmpty();
+    made.destroy();
+    assertThat(made.left()).isEmpty();
+  }
+
+  private boolean standsStillWithLeftovers(ProviderFactory factory, Sandboxes made)
+      throws Exception {
+    signal("STOP");
+    if (found(factory).isPresent() && made.allHaveRecords() && !made.left().isEmpty()) {
+      return true;
     }
-    assertThat(seen).isTrue();
+    signal("CONT");
+    return false;
   }
 
   private static ProviderFactory healthy(String name) {
@@ -136,10 +143,15 @@ class InterruptedConformanceTest {
   }
 
   private int tell(String signal) throws Exception {
+    signal(signal);
     Process process = started.orElseThrow();
-    new ProcessBuilder("kill", "-" + signal, Long.toString(process.pid())).start().waitFor();
     assertThat(process.waitFor(TIMEOUT.toSeconds(), SECONDS)).isTrue();
     return process.exitValue();
+  }
+
+  private void signal(String name) throws Exception {
+    String pid = Long.toString(started.orElseThrow().pid());
+    new ProcessBuilder("kill", "-" + name, pid).start().waitFor();
   }
 
   /** Sandboxes that a run of the kit created. */
@@ -148,6 +160,13 @@ class InterruptedConformanceTest {
       LeakDetector census = new LeakDetector(instance, data);
       ResourceScan nothing = new ResourceScan(List.of(), ResourceScan.scan().descriptors());
       return census.leakedSince(nothing);
+    }
+
+    /** Returns false while a sandbox is being created: the inventory does not have it yet. */
+    boolean allHaveRecords() throws IOException {
+      try (Stream<Path> folders = Files.list(data.resolve("sandboxes"))) {
+        return folders.allMatch(folder -> Files.exists(folder.resolve("record")));
+      }
     }
 
     void destroy() {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 import java.util.Set;
 
 /** Layout of the folder of one sandbox in the provider's data folder. */
@@ -56,9 +57,10 @@ public record SandboxFolder(Path path) {
 
   /**
    * Removes the folder recursively without following links. Called when no process of the sandbox
-   * is left; does nothing when it does not exist.
+   * is left; does nothing when it does not exist. The record is removed last: while anything is
+   * left, the sandbox is in the inventory, also after the server was killed.
    */
   public void remove() throws IOException {
-    TreeRemoval.remove(path);
+    TreeRemoval.remove(path, Optional.of(record().getFileName()), TreeRemoval.DEADLINE);
   }
 }

@@ -42,7 +42,7 @@ public final class TreeRemoval {
    */
   private static final int DEPTH = 8;
 
-  private static final Duration DEADLINE = Duration.ofMinutes(2);
+  static final Duration DEADLINE = Duration.ofMinutes(2);
   private static final int PASSES_WITHOUT_PROGRESS = 10;
   private static final Set<PosixFilePermission> OWNER =
       PosixFilePermissions.fromString("rwx------");
@@ -51,13 +51,16 @@ public final class TreeRemoval {
   private record Level(SecureDirectoryStream<Path> directory, Iterator<Path> entries, Path name) {}
 
   private final Path tree;
+  private final Optional<Path> last;
   private final long deadline;
   private final Deque<Level> levels = new ArrayDeque<>();
   private Optional<SecureDirectoryStream<Path>> top = Optional.empty();
   private long progress;
+  private boolean keepsLast = true;
 
-  private TreeRemoval(Path tree, Duration limit) {
+  private TreeRemoval(Path tree, Optional<Path> last, Duration limit) {
     this.tree = tree;
+    this.last = last;
     this.deadline = System.nanoTime() + limit.toNanos();
   }
 
@@ -74,13 +77,21 @@ public final class TreeRemoval {
    *     the limit passed
    */
   public static void remove(Path tree, Duration limit) throws IOException {
+    remove(tree, Optional.empty(), limit);
+  }
+
+  /**
+   * Like {@link #remove(Path, Duration)}, but removes the entry {@code last} of the tree after all
+   * others, so that an interrupted removal can be recognized by it.
+   */
+  static void remove(Path tree, Optional<Path> last, Duration limit) throws IOException {
     Path absolute = tree.toAbsolutePath().normalize();
     if (absolute.getFileName() == null) {
       throw new IOException("the root directory cannot be removed");
     }
     if (Files.exists(absolute, LinkOption.NOFOLLOW_LINKS)) {
       NestedMountCheck.requireNone(absolute);
-      new TreeRemoval(absolute, limit).passes();
+      new TreeRemoval(absolute, last, limit).passes();
     }
   }
 
@@ -94,6 +105,7 @@ public final class TreeRemoval {
         closeAll();
       }
       idle = progress == before ? idle + 1 : 0;
+      keepsLast = idle == 0;
       if (idle == PASSES_WITHOUT_PROGRESS) {
         throw new DirectoryNotEmptyException(tree.toString());
       }
@@ -137,6 +149,9 @@ public final class TreeRemoval {
   }
 
   private void removeEntry(Level level, Path name) throws IOException {
+    if (keepsLast && levels.size() == 2 && last.filter(name::equals).isPresent()) {
+      return; // a later pass removes it
+    }
     try {
       PosixFileAttributes found = attributes(level, name);
       if (!found.isDirectory()) {

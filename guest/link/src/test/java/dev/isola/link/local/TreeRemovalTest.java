@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +43,31 @@ class TreeRemovalTest {
       Files.move(above, whole, StandardCopyOption.ATOMIC_MOVE);
     }
     Files.move(whole, tree.resolve("nested"), StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  @Test
+  void lastEntryIsThereUntilEverythingElseIsRemoved() throws IOException {
+    nest(2, 100, "d");
+    Path last = Files.createFile(tree.resolve("record"));
+    for (int i = 0; i < 2000; i++) {
+      Files.createFile(tree.resolve("file" + i));
+    }
+    int interrupted = 0;
+    while (Files.exists(tree)) {
+      try {
+        TreeRemoval.remove(tree, Optional.of(last.getFileName()), Duration.ofMillis(2));
+      } catch (IOException limitPassed) {
+        interrupted++;
+        assertThat(Files.exists(last) || isEmpty(tree)).isTrue();
+      }
+    }
+    assertThat(interrupted).isPositive();
+  }
+
+  private static boolean isEmpty(Path folder) throws IOException {
+    try (Stream<Path> entries = Files.list(folder)) {
+      return entries.findAny().isEmpty();
+    }
   }
 
   @Test
