@@ -104,7 +104,8 @@ static void load_modules(void)
     rmdir(MODULES);
 }
 
-static void find_channel(void)
+/* Finds the channel. Returns true if the root is to be mounted before the boot record arrives. */
+static bool read_command_line(void)
 {
     char line[4096];
     int fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);
@@ -115,6 +116,7 @@ static void find_channel(void)
     if (!init_parse_channel(line, &channel))
         failed("find the channel",
                "the kernel's command line needs isola.channel=port:NAME or isola.channel=vsock:PORT");
+    return init_parse_early_root(line);
 }
 
 /* The port appears some time after its driver is loaded. */
@@ -191,10 +193,11 @@ struct init_result init_run(struct boot *boot)
     require(problem);
     end_on_kernel_failure();
     load_modules();
-    find_channel();
+    bool early = read_command_line();
+    if (early) require(init_root_switch());
     struct init_result result = await_record(boot);
     if (!identity_apply(boot->fields)) failed("apply the identity", strerror(errno));
-    require(init_root_switch());
+    if (!early) require(init_root_switch());
     require(init_root_complete(boot->fields));
     if (!identity_write_files(boot->fields)) failed("write the files in /etc", strerror(errno));
     limit_threads(boot->fields);

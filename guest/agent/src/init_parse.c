@@ -44,6 +44,14 @@ bool init_parse_channel(const char *command_line, struct init_channel *out)
     return false;
 }
 
+bool init_parse_early_root(const char *command_line)
+{
+    static const char word[] = "isola.root=early";
+    for (const char *next = command_line; *(next += strspn(next, " \n")); next += strcspn(next, " \n"))
+        if (strcspn(next, " \n") == sizeof word - 1 && strncmp(next, word, sizeof word - 1) == 0) return true;
+    return false;
+}
+
 bool init_parse_network(const char *text, struct init_network *out)
 {
     char copy[64];

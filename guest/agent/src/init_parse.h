@@ -15,6 +15,8 @@ struct init_channel {
 
 /* Finds `isola.channel=port:NAME` or `isola.channel=vsock:PORT` on the command line. */
 bool init_parse_channel(const char *command_line, struct init_channel *out);
+/* Returns true if the word `isola.root=early` is on the command line. */
+bool init_parse_early_root(const char *command_line);
 
 struct init_network {
     struct in_addr address, mask, gateway;

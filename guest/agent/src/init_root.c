@@ -121,18 +121,6 @@ static bool move(const char *name)
     return mount(name, to, NULL, MS_MOVE, NULL) == 0;
 }
 
-const char *init_root_switch(void)
-{
-    const char *problem = mount_disks();
-    if (problem) return problem;
-    if (!make_points()) return "create the mount points";
-    if (!mount_own_folder()) return "mount /.isola";
-    if (!move("/dev") || !move("/sys") || !move("/proc")) return "move /dev, /sys and /proc";
-    if (chdir(ROOT) != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0 || chdir("/") != 0)
-        return "switch to the root";
-    return NULL;
-}
-
 static bool make_all(const char *path)
 {
     char copy[PATH_MAX];
@@ -171,12 +159,23 @@ static bool make_devices(void)
            && mount_tmpfs("/dev/shm", 64 << 20, "1777");
 }
 
+const char *init_root_switch(void)
+{
+    const char *problem = mount_disks();
+    if (problem) return problem;
+    if (!make_points()) return "create the mount points";
+    if (!mount_own_folder()) return "mount /.isola";
+    if (!move("/dev") || !move("/sys") || !move("/proc")) return "move /dev, /sys and /proc";
+    if (chdir(ROOT) != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0 || chdir("/") != 0)
+        return "switch to the root";
+    if (!make_devices()) return "complete /dev";
+    return mount_tmpfs("/run", 16 << 20, "0755") ? NULL : "mount /run";
+}
+
 const char *init_root_complete(struct fields record)
 {
     size_t position = 0;
     struct field f;
-    if (!make_devices()) return "complete /dev";
-    if (!mount_tmpfs("/run", 16 << 20, "0755")) return "mount /run";
     while (fields_next(record, &position, &f)) {
         uint64_t size;
         if (f.tag != T_TMPFS && f.tag != T_WORKSPACE) continue;

@@ -45,6 +45,14 @@ static void invalid_channel_is_rejected(void)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) CHECK(!init_parse_channel(lines[i], &c));
 }
 
+static void early_root_is_a_whole_word(void)
+{
+    CHECK(init_parse_early_root("isola.root=early"));
+    CHECK(init_parse_early_root("quiet isola.root=early isola.channel=port:a\n"));
+    CHECK(!init_parse_early_root(""));
+    CHECK(!init_parse_early_root("xisola.root=early isola.root=earlyx isola.root= isola.root"));
+}
+
 static void check_network(const char *text, const char *address, const char *mask, const char *gateway)
 {
     struct init_network n;
@@ -257,6 +265,7 @@ int main(void)
 {
     RUN(channel_is_found_among_other_words);
     RUN(invalid_channel_is_rejected);
+    RUN(early_root_is_a_whole_word);
     RUN(network_has_address_mask_and_gateway);
     RUN(tmpfs_has_path_and_size);
     RUN(modules_are_loaded_in_the_order_of_their_names);

@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -28,6 +29,9 @@ public final class CachedFiles {
   private static final String UNFINISHED = ".unfinished";
   private static final FileAttribute<?> OWNER_ONLY =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  /** Longer than any creation of a sandbox. */
+  private static final Duration IN_USE = Duration.ofMinutes(10);
 
   /** File locks belong to the process, so that its threads need another lock. */
   private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
@@ -119,7 +123,10 @@ public final class CachedFiles {
     return folder.resolve(file.getFileName() + ".lock");
   }
 
-  /** Removes all but the most recently used files whose names begin with a prefix. */
+  /**
+   * Removes all but the most recently used files whose names begin with a prefix. One that was used
+   * a short time ago is kept, because its user may not have opened it yet.
+   */
   public void retain(int count, String prefix) throws IOException {
     List<Path> found = new ArrayList<>();
     try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, prefix + "*")) {
@@ -130,10 +137,12 @@ public final class CachedFiles {
         }
       }
     }
+    FileTime recent = FileTime.from(Instant.now().minus(IN_USE));
     found.sort(Comparator.comparing(CachedFiles::lastUse).reversed());
     for (Path file : found.subList(Math.min(count, found.size()), found.size())) {
-      remove(file);
-      Files.deleteIfExists(lockFile(file));
+      if (lastUse(file).compareTo(recent) < 0) {
+        remove(file);
+      }
     }
   }
 

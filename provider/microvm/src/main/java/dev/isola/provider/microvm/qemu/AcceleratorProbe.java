@@ -139,6 +139,7 @@ final class AcceleratorProbe {
               Optional.empty(),
               false,
               false,
+              false,
               OptionalLong.empty());
       try {
         machine.start(arguments.words(), TIMEOUT);

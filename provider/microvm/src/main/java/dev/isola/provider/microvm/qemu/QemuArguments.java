@@ -17,6 +17,7 @@ import java.util.OptionalLong;
  * @param shared whether changes of the memory go to that file
  * @param incoming whether the machine continues from a state that {@link Qmp} names, instead of
  *     booting
+ * @param earlyRoot whether the machine mounts its disks before it waits for its boot record
  * @param user the user and group that QEMU runs as; empty for those of the server
  */
 record QemuArguments(
@@ -30,6 +31,7 @@ record QemuArguments(
     Optional<Path> memory,
     boolean shared,
     boolean incoming,
+    boolean earlyRoot,
     OptionalLong user) {
   /** The name of the port that the agent opens. */
   private static final String PORT = "isola.agent";
@@ -112,12 +114,13 @@ record QemuArguments(
         .orElseGet(() -> "memory-backend-ram,id=memory,size=%dM".formatted(size.memoryMb()));
   }
 
-  private static String kernelCommandLine(boolean arm) {
+  private String kernelCommandLine(boolean arm) {
     return "console="
         + (arm ? "ttyAMA0" : "ttyS0 reboot=t")
         + " quiet panic=-1 mitigations=off cryptomgr.notests random.trust_cpu=on"
         + " isola.channel=port:"
-        + PORT;
+        + PORT
+        + (earlyRoot ? " isola.root=early" : "");
   }
 
   /** Doubles commas, which separate options. */

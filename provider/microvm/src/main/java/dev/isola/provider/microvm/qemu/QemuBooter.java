@@ -35,6 +35,7 @@ import dev.isola.provider.microvm.MachineSize;
 import dev.isola.provider.microvm.RootDisks;
 import dev.isola.provider.microvm.ScratchDisks;
 import dev.isola.provider.microvm.qemu.AcceleratorProbe.Finding;
+import dev.isola.provider.microvm.qemu.QemuTemplates.Disks;
 import dev.isola.provider.microvm.qemu.QemuTemplates.Template;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
@@ -353,11 +354,11 @@ final class QemuBooter implements Booter {
   @Override
   public AgentProcess boot(BootRequest request) throws IOException {
     long deadline = System.nanoTime() + request.timeout().toNanos();
-    SandboxId id = request.spec().id();
+    SandboxFolder folder = request.folder();
     Machine machine = prepare(request);
-    MachineFolder files = MachineFolder.of(request.folder());
-    scratchDisks.create(machine.size(), files.scratchDisk());
-    return start(id, request.folder(), deadline);
+    Template template = template(machine, Disks.MOUNTED, deadline);
+    ScratchDisks.copy(template.scratchDisk(), MachineFolder.of(folder).scratchDisk());
+    return start(request.spec().id(), folder, machine, template, deadline);
   }
 
   /** Records the machine of a sandbox and creates its control groups. */
@@ -409,26 +410,36 @@ final class QemuBooter implements Booter {
   @Override
   public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
+    long deadline = System.nanoTime() + timeout.toNanos();
     groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
-    return start(id, folder, System.nanoTime() + timeout.toNanos());
+    Machine machine = MachineFolder.of(folder).readMachine();
+    return start(id, folder, machine, template(machine, Disks.NOT_MOUNTED, deadline), deadline);
   }
 
-  /** Starts the machine of a sandbox from its template. */
-  private AgentProcess start(SandboxId id, SandboxFolder folder, long deadline) throws IOException {
-    MachineFolder files = MachineFolder.of(folder);
-    Machine machine = files.readMachine();
-    Path root = rootDisks.of(images.require(machine.image()));
-    Template template =
-        templates.of(
-            program(), accelerator(), bootFiles.files(), machine.size(), root, left(deadline));
+  private Template template(Machine machine, Disks disks, long deadline) throws IOException {
+    return templates.of(
+        program(),
+        accelerator(),
+        bootFiles.files(),
+        machine.size(),
+        rootDisks.of(images.require(machine.image())),
+        disks,
+        left(deadline));
+  }
+
+  /** Starts the machine of a sandbox from a template. */
+  private AgentProcess start(
+      SandboxId id, SandboxFolder folder, Machine machine, Template template, long deadline)
+      throws IOException {
     AgentProcess process =
-        run(id, folder, machine, root, Optional.of(template.memory()), template.state(), deadline);
+        run(id, folder, machine, Optional.of(template.memory()), template.state(), deadline);
     byte[] seed = new byte[32];
     RANDOM.nextBytes(seed);
     try {
       connector(id, folder)
           .boot(
-              BootRecord.forMachine(files.readBootRecord(), context.clock().instant(), seed),
+              BootRecord.forMachine(
+                  MachineFolder.of(folder).readBootRecord(), context.clock().instant(), seed),
               left(deadline));
     } catch (IOException e) {
       throw AgentStarter.startFailed(id, "the machine does not answer: " + e.getMessage(), e);
@@ -444,12 +455,12 @@ final class QemuBooter implements Booter {
       SandboxId id,
       SandboxFolder folder,
       Machine machine,
-      Path root,
       Optional<Path> memory,
       Path state,
       long deadline)
       throws IOException {
     MachineFolder files = MachineFolder.of(folder);
+    Path root = rootDisks.of(images.require(machine.image()));
     files.removeSockets();
     SandboxUserIds users = SandboxUserIds.of(context.instance(), id);
     if (users.hasRange()) { // QEMU opens it again for writing when the state is loaded
@@ -481,6 +492,7 @@ final class QemuBooter implements Booter {
             memory.map(paths::of),
             false,
             true,
+            false,
             user(id));
     List<String> words = new ArrayList<>();
     if (users.hasRange()) {
@@ -570,9 +582,8 @@ final class QemuBooter implements Booter {
     }
     MachineFolder files = MachineFolder.of(request.folder());
     ScratchDisks.copy(source.scratchDisk(), files.scratchDisk());
-    Path root = rootDisks.of(images.require(machine.image()));
     AgentProcess process =
-        run(id, request.folder(), machine, root, Optional.empty(), source.state(), deadline);
+        run(id, request.folder(), machine, Optional.empty(), source.state(), deadline);
     SandboxSpec spec = request.spec();
     Image image = images.require(machine.image());
     return new RestoredSandbox(

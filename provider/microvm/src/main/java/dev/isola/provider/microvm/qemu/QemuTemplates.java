@@ -30,8 +30,16 @@ final class QemuTemplates {
    *
    * @param memory the file with its memory
    * @param state the file with the state of its devices
+   * @param scratchDisk its disk for changed files; of no use unless the machine has mounted it
    */
-  record Template(Path memory, Path state) {}
+  record Template(Path memory, Path state, Path scratchDisk) {}
+
+  /** Whether the disks of a template are mounted, so that its copies need copies of its disks. */
+  enum Disks {
+    MOUNTED,
+    /** Copies may have disks with other content. */
+    NOT_MOUNTED
+  }
 
   private final CachedFiles files;
   private final ScratchDisks scratchDisks;
@@ -54,6 +62,7 @@ final class QemuTemplates {
       Boot boot,
       MachineSize size,
       Path rootDisk,
+      Disks disks,
       Duration timeout)
       throws IOException {
     String key =
@@ -62,13 +71,15 @@ final class QemuTemplates {
             accelerator.option(),
             boot.identity(),
             size.identity(),
-            rootDisk.getFileName().toString());
+            rootDisk.getFileName().toString(),
+            disks.name());
     Path folder =
         files.get(
             PREFIX + key,
-            target -> make(target, program, accelerator, boot, size, rootDisk, timeout));
+            target -> make(target, program, accelerator, boot, size, rootDisk, disks, timeout));
     files.retain(KEPT, PREFIX);
-    return new Template(folder.resolve("memory"), folder.resolve("state"));
+    return new Template(
+        folder.resolve("memory"), folder.resolve("state"), folder.resolve("scratch"));
   }
 
   /** Removes templates that killed processes have left unfinished. */
@@ -83,6 +94,7 @@ final class QemuTemplates {
       Boot boot,
       MachineSize size,
       Path rootDisk,
+      Disks disks,
       Duration timeout)
       throws IOException {
     Files.createDirectory(target);
@@ -101,6 +113,7 @@ final class QemuTemplates {
               Optional.of(target.resolve("memory")),
               true,
               false,
+              disks == Disks.MOUNTED,
               OptionalLong.empty());
       folder.start(arguments.words(), timeout);
       new VirtioPortConnector(folder.port()).awaitWaiting(timeout);
@@ -113,6 +126,5 @@ final class QemuTemplates {
       }
       folder.awaitEnd(SAVE_TIMEOUT);
     }
-    Files.delete(scratch);
   }
 }
