@@ -11,6 +11,7 @@
 #include "dial_folder.h"
 #include "freeze.h"
 #include "handshake.h"
+#include "etc_files.h"
 #include "identity.h"
 #include "init.h"
 #include "lifetime.h"
@@ -153,7 +154,7 @@ static bool apply_identity(const struct boot *identity, struct fields request)
     struct field seed;
     if (fields_find(request, T_NONCE, &seed)) identity_seed(seed.value, seed.length);
     if (!init_is_active()) return true;
-    return identity_apply(identity->fields) && identity_apply(request) && identity_write_files(identity->fields);
+    return identity_apply(identity->fields) && identity_apply(request) && etc_files_write(identity->fields);
 }
 
 void hold_identify(struct stream *s, struct fields request)

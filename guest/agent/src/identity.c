@@ -1,19 +1,15 @@
 #include "identity.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <linux/random.h>
 
-enum { SEED_MAX = 256, FILES_SECONDS = 2 };
+enum { SEED_MAX = 256 };
 
 void identity_seed(const uint8_t *bytes, size_t length)
 {
@@ -45,69 +41,4 @@ bool identity_apply(struct fields record)
     bool ok = !name || sethostname(name, strlen(name)) == 0;
     free(name);
     return ok;
-}
-
-static bool replace_file(int folder, const char *name, const char *content)
-{
-    size_t length = strlen(content);
-    if (unlinkat(folder, name, 0) != 0 && errno != ENOENT) return false;
-    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (fd < 0) return false;
-    ssize_t written = write(fd, content, length);
-    bool ok = fchmod(fd, 0644) == 0 && written == (ssize_t)length;
-    if (written >= 0 && written < (ssize_t)length) errno = ENOSPC;
-    int error = errno;
-    close(fd);
-    errno = error;
-    return ok;
-}
-
-static bool write_names(int folder, const char *name)
-{
-    char text[512];
-    snprintf(text, sizeof text, "%s\n", name);
-    if (!replace_file(folder, "hostname", text)) return false;
-    snprintf(text, sizeof text, "127.0.0.1 localhost %s\n::1 localhost\n", name);
-    return replace_file(folder, "hosts", text);
-}
-
-/* Never freed when it takes too long, since the thread still uses it. */
-struct writing {
-    char *name, *resolver;
-    int error;
-};
-
-static void *write_files(void *argument)
-{
-    struct writing *w = argument;
-    mkdir("/etc", 0755);
-    int folder = open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = folder >= 0 && (!w->name || write_names(folder, w->name))
-              && (!w->resolver || replace_file(folder, "resolv.conf", w->resolver));
-    w->error = ok ? 0 : errno;
-    if (folder >= 0) close(folder);
-    return NULL;
-}
-
-bool identity_write_files(struct fields record)
-{
-    pthread_t thread;
-    struct timespec until;
-    struct writing *w = malloc(sizeof *w);
-    if (!w) return false;
-    *w = (struct writing){fields_text(record, T_HOST_NAME), fields_text(record, T_RESOLV_CONF), 0};
-    errno = pthread_create(&thread, NULL, write_files, w);
-    if (errno) return false;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += FILES_SECONDS;
-    errno = pthread_timedjoin_np(thread, NULL, &until);
-    if (errno) {
-        pthread_detach(thread);
-        return false;
-    }
-    errno = w->error;
-    free(w->name);
-    free(w->resolver);
-    free(w);
-    return errno == 0;
 }

@@ -8,10 +8,5 @@
 void identity_seed(const uint8_t *bytes, size_t length);
 /* Applies TIME_NS, NONCE and HOST_NAME of a boot record. Returns false with errno. */
 bool identity_apply(struct fields record);
-/*
- * Replaces /etc/hostname, /etc/hosts and /etc/resolv.conf by files with the names of the record; links there are not
- * followed. Returns false with errno, at the latest after two seconds: a guest process may have mounted anything there.
- */
-bool identity_write_files(struct fields record);
 
 #endif

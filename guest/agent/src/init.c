@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "boot_wait.h"
+#include "etc_files.h"
 #include "identity.h"
 #include "init_network.h"
 #include "init_parse.h"
@@ -26,7 +29,7 @@ enum { AGENT_PRIORITY = -20 };
 
 #define MODULES "/modules"
 
-enum { MODULES_MAX = 256, PORT_MS = 30000, SYNC_SECONDS = 5 };
+enum { MODULES_MAX = 256, PORT_MS = 30000, SYNC_SECONDS = 5, WARM_UP_MS = 5000 };
 
 static bool active;
 static struct init_channel channel;
@@ -177,10 +180,43 @@ static void start_network(struct fields record)
 {
     struct init_network network;
     char *text = fields_text(record, T_NETWORK);
-    if (text && !init_parse_network(text, &network))
-        failed("set up the network", "NETWORK is not ADDRESS/PREFIX GATEWAY");
-    if (!init_network_up(text ? &network : NULL)) failed("set up the network", strerror(errno));
+    if (!text) return;
+    if (!init_parse_network(text, &network)) failed("set up the network", "NETWORK is not ADDRESS/PREFIX GATEWAY");
+    if (!init_network_up(&network)) failed("set up the network", strerror(errno));
     free(text);
+}
+
+/* Commands get the default priority: the agent must be able to end a fork bomb that uses all processors. */
+static void protect_agent(void)
+{
+    if (!write_text("/proc/self/oom_score_adj", "-1000") || setpriority(PRIO_PROCESS, 0, AGENT_PRIORITY) != 0)
+        failed("protect the agent", strerror(errno));
+}
+
+static void switch_root(void)
+{
+    require(init_root_switch());
+    require(etc_files_mount());
+    require(init_root_devices());
+}
+
+/*
+ * Runs a program of the image that does nothing, and ends what it may have started. Copies of the machine then have it
+ * and its libraries in memory, which they share.
+ */
+static void warm_up(void)
+{
+    static const struct timespec pause = {0, 5000000};
+    static char *const words[] = {"sh", "-c", ":", NULL}, *const variables[] = {"PATH=/usr/bin:/bin", NULL};
+    pid_t child = fork();
+    if (child == 0) {
+        execve("/bin/sh", words, variables);
+        _exit(127); /* an image without a shell */
+    }
+    for (int waited = 0; child > 0 && waitpid(child, NULL, WNOHANG) == 0 && waited < WARM_UP_MS; waited += 5)
+        nanosleep(&pause, NULL);
+    kill(-1, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0);
 }
 
 struct init_result init_run(struct boot *boot)
@@ -193,18 +229,20 @@ struct init_result init_run(struct boot *boot)
     require(problem);
     end_on_kernel_failure();
     load_modules();
+    if (!init_network_loopback()) failed("set up lo", strerror(errno));
+    protect_agent();
     bool early = read_command_line();
-    if (early) require(init_root_switch());
+    if (early) {
+        switch_root();
+        warm_up();
+    }
     struct init_result result = await_record(boot);
     if (!identity_apply(boot->fields)) failed("apply the identity", strerror(errno));
-    if (!early) require(init_root_switch());
+    if (!early) switch_root();
     require(init_root_complete(boot->fields));
-    if (!identity_write_files(boot->fields)) failed("write the files in /etc", strerror(errno));
+    if (!etc_files_write(boot->fields)) failed("write the files in /etc", strerror(errno));
     limit_threads(boot->fields);
     start_network(boot->fields);
-    /* Commands get the default priority: the agent must be able to end a fork bomb that uses all processors. */
-    if (!write_text("/proc/self/oom_score_adj", "-1000") || setpriority(PRIO_PROCESS, 0, AGENT_PRIORITY) != 0)
-        failed("protect the agent", strerror(errno));
     tree_expect_kernel_threads();
     return result;
 }

@@ -50,15 +50,23 @@ static bool await_device(int fd)
     return true;
 }
 
+bool init_network_loopback(void)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool ok = fd >= 0 && set_up(fd, "lo");
+    int error = errno;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return ok;
+}
+
 bool init_network_up(const struct init_network *network)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0) return false;
-    bool ok = set_up(fd, "lo");
-    if (ok && network)
-        ok = await_device(fd) && set_address(fd, SIOCSIFADDR, network->address)
-             && set_address(fd, SIOCSIFNETMASK, network->mask) && set_up(fd, "eth0")
-             && add_default_route(fd, network->gateway);
+    bool ok = await_device(fd) && set_address(fd, SIOCSIFADDR, network->address)
+              && set_address(fd, SIOCSIFNETMASK, network->mask) && set_up(fd, "eth0")
+              && add_default_route(fd, network->gateway);
     int error = errno;
     close(fd);
     errno = error;

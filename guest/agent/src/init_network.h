@@ -4,7 +4,9 @@
 
 #include "init_parse.h"
 
-/* Brings up the loopback interface, and eth0 with its default route unless `network` is NULL. False with errno. */
+/* Brings up the loopback interface. Returns false with errno. */
+bool init_network_loopback(void);
+/* Brings up eth0 with its default route. Returns false with errno. */
 bool init_network_up(const struct init_network *network);
 
 #endif

@@ -168,6 +168,11 @@ const char *init_root_switch(void)
     if (!move("/dev") || !move("/sys") || !move("/proc")) return "move /dev, /sys and /proc";
     if (chdir(ROOT) != 0 || mount(".", "/", NULL, MS_MOVE, NULL) != 0 || chroot(".") != 0 || chdir("/") != 0)
         return "switch to the root";
+    return NULL;
+}
+
+const char *init_root_devices(void)
+{
     if (!make_devices()) return "complete /dev";
     return mount_tmpfs("/run", 16 << 20, "0755") ? NULL : "mount /run";
 }

@@ -9,9 +9,10 @@
  */
 /* Mounts the file systems of the kernel in the initramfs. */
 const char *init_root_begin(void);
-/* Mounts the disks, makes their overlay the root, and mounts what commands expect in it. The agent's program is then
- * at INIT_AGENT. */
+/* Mounts the disks and makes their overlay the root. The agent's program is then at INIT_AGENT. */
 const char *init_root_switch(void);
+/* Mounts what commands expect in /dev, and /run. */
+const char *init_root_devices(void);
 /* Mounts TMPFS and creates WORKSPACE of the boot record. */
 const char *init_root_complete(struct fields record);
 
