@@ -100,7 +100,8 @@ static bool write_names(const char *name)
 bool etc_files_write(struct fields record)
 {
     char *name = fields_text(record, T_HOST_NAME), *resolver = fields_text(record, T_RESOLV_CONF);
-    bool ok = empty_files() && write_names(name ? name : "localhost") && write_file("resolv.conf", resolver ? resolver : "");
+    bool ok =
+        empty_files() && write_names(name ? name : "localhost") && write_file("resolv.conf", resolver ? resolver : "");
     int error = errno;
     free(name);
     free(resolver);

@@ -216,7 +216,8 @@ static void warm_up(void)
     for (int waited = 0; child > 0 && waitpid(child, NULL, WNOHANG) == 0 && waited < WARM_UP_MS; waited += 5)
         nanosleep(&pause, NULL);
     kill(-1, SIGKILL);
-    while (waitpid(-1, NULL, 0) > 0);
+    while (waitpid(-1, NULL, 0) > 0)
+        ;
 }
 
 struct init_result init_run(struct boot *boot)

@@ -7,6 +7,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderFactory;
 import dev.isola.spi.spec.SandboxSpec;
 import java.security.SecureRandom;
@@ -32,8 +33,13 @@ final class BenchProvider implements AutoCloseable {
    * @throws IllegalStateException if the provider does not work on this machine
    */
   static BenchProvider of(ProviderFactory factory) {
+    return of(factory, ProviderConfig.EMPTY);
+  }
+
+  /** Opens the provider with settings. */
+  static BenchProvider of(ProviderFactory factory, ProviderConfig config) {
     TemporaryInstallation trial =
-        TemporaryInstallation.of(factory)
+        TemporaryInstallation.of(factory, config)
             .sharing(DataFolder.path(null, System.getenv(), System.getProperty("user.name")));
     try {
       Provider provider = trial.open();

@@ -34,7 +34,7 @@ final class CreateBenchmarks {
         new Benchmark("create", "bwrap", 1, plan.n().orElse(N), WARM_UP, 1, subjects, "destroy"));
   }
 
-  private static Samples sandboxes(BenchProvider benchProvider, int n) throws IOException {
+  static Samples sandboxes(BenchProvider benchProvider, int n) throws IOException {
     Samples samples = Samples.NONE;
     for (int i = 0; i < n; i++) {
       SandboxSpec spec = benchProvider.spec();

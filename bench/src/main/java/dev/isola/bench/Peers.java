@@ -8,7 +8,16 @@ import java.util.Map;
 /** Opens the available peers. An engine that does not run is not started. */
 final class Peers {
   static final List<String> NAMES =
-      List.of("docker", "docker-api", "podman", "bwrap", "crun", "runc", "runsc", BareQemu.NAME);
+      List.of(
+          "docker",
+          "docker-api",
+          "podman",
+          "bwrap",
+          "crun",
+          "runc",
+          "runsc",
+          BareQemu.NAME,
+          ColdQemu.NAME);
 
   private Peers() {}
 
@@ -41,6 +50,7 @@ final class Peers {
       case "bwrap" -> BareBubblewrap.open();
       case "crun", "runc", "runsc" -> BareRuntime.open(name, environment);
       case BareQemu.NAME -> BareQemu.open(environment);
+      case ColdQemu.NAME -> ColdQemu.open();
       default -> throw new IOException("unknown peer");
     };
   }

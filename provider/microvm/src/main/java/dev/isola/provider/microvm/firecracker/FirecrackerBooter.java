@@ -1,32 +1,24 @@
 package dev.isola.provider.microvm.firecracker;
 
-import dev.isola.host.cgroup.ControlGroups;
+import static dev.isola.provider.microvm.MachineHost.left;
+
 import dev.isola.host.image.Image;
-import dev.isola.host.image.ImageStore;
-import dev.isola.host.launch.CgroupFreezer;
 import dev.isola.host.launch.LaunchPlan;
-import dev.isola.host.launch.Launcher;
-import dev.isola.host.launch.LauncherBinary;
-import dev.isola.host.launch.OrphanedCgroups;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.BootRecord;
 import dev.isola.link.InitListener;
-import dev.isola.link.InstalledProgram;
 import dev.isola.link.UnixSocketAcceptor;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxFreezer;
-import dev.isola.link.local.SandboxRecord;
-import dev.isola.provider.microvm.BootFiles;
 import dev.isola.provider.microvm.MachineFolder;
 import dev.isola.provider.microvm.MachineFolder.Machine;
+import dev.isola.provider.microvm.MachineHost;
 import dev.isola.provider.microvm.MachineRecords;
 import dev.isola.provider.microvm.MachineSize;
-import dev.isola.provider.microvm.RootDisks;
-import dev.isola.provider.microvm.ScratchDisks;
 import dev.isola.provider.microvm.firecracker.FirecrackerMachine.Hardware;
 import dev.isola.spi.Health;
 import dev.isola.spi.SandboxId;
@@ -35,16 +27,13 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Exit;
-import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.SpecValidation;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,34 +46,16 @@ import java.util.function.BooleanSupplier;
  * template that was booted once; its init then dials the server and learns which sandbox it is.
  */
 final class FirecrackerBooter implements Booter {
-  /** The image of a sandbox whose client names none; a machine cannot use the host's root. */
-  static final String IMAGE_SETTING = "image";
-
-  private static final String DEFAULT_IMAGE = "base";
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
-
-  /** The host kills the machine before the server. */
-  private static final String OOM_SCORE = "100";
-
   /** What Firecracker needs besides the memory of the guest. */
   private static final int OVERHEAD_MB = 64;
 
   /** Threads of Firecracker besides those of the processors. */
   private static final int THREADS = 8;
 
-  private static final SecureRandom RANDOM = new SecureRandom();
-
   private final ProviderContext context;
   private final ProviderConfig config;
   private final Path kvm;
-  private final ImageStore images;
-  private final ControlGroups groups = ControlGroups.ofHost();
-  private final OrphanedCgroups orphans;
-  private final InstalledProgram agent;
-  private final Launcher launcher;
-  private final BootFiles bootFiles;
-  private final RootDisks rootDisks;
-  private final ScratchDisks scratchDisks;
+  private final MachineHost host;
   private final TemporaryMachines machines;
   private final FirecrackerTemplates templates;
   private final FirecrackerProbe probe;
@@ -97,17 +68,11 @@ final class FirecrackerBooter implements Booter {
     this.context = context;
     this.kvm = kvm;
     Path data = context.dataFolder();
-    Path programs = data.resolve("bin");
-    this.images = new ImageStore(context.sharedFolder());
-    this.orphans = new OrphanedCgroups(context, groups);
-    this.agent = InstalledProgram.agent(programs);
-    this.launcher = new Launcher(LauncherBinary.in(programs), programs);
-    this.bootFiles = new BootFiles(data.resolve("boot"), config, context.sharedFolder(), agent);
-    this.rootDisks = new RootDisks(data.resolve("disks"));
-    this.scratchDisks = new ScratchDisks(data.resolve("empty"));
-    this.machines = new TemporaryMachines(context.instance(), data.resolve("run"), scratchDisks);
+    this.host = new MachineHost(config, context);
+    this.machines =
+        new TemporaryMachines(context.instance(), data.resolve("run"), host.scratchDisks());
     this.templates = new FirecrackerTemplates(data.resolve("templates"), machines);
-    this.probe = new FirecrackerProbe(data.resolve("boot/probe"), bootFiles, machines);
+    this.probe = new FirecrackerProbe(data.resolve("boot/probe"), host.bootFiles(), machines);
   }
 
   private FirecrackerCheck check() {
@@ -117,8 +82,7 @@ final class FirecrackerBooter implements Booter {
 
   @Override
   public ProviderInfo info() {
-    return new FirecrackerDescription(config, context.sharedFolder(), images, groups)
-        .info(check(), defaultImage());
+    return new FirecrackerDescription(host).info(check());
   }
 
   @Override
@@ -128,17 +92,13 @@ final class FirecrackerBooter implements Booter {
 
   @Override
   public Health health() {
-    Optional<Prerequisite> missing =
-        info().prerequisites().stream()
-            .filter(one -> one.necessary() && !one.present())
-            .findFirst();
+    Optional<Health> missing = MachineHost.missing(info().prerequisites());
     if (missing.isPresent()) {
-      return new Health.Unhealthy(
-          missing.get().name() + ": " + missing.get().detail(), missing.get().fix());
+      return missing.get();
     }
     FirecrackerProgram program = check().program().orElseThrow();
     try {
-      launcher.ensureRunning();
+      host.ensureRunning();
       machines.removeAbandoned();
       return probe
           .failure(program)
@@ -160,21 +120,12 @@ final class FirecrackerBooter implements Booter {
 
   @Override
   public void validate(SandboxSpec spec) {
-    SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
-    images.require(imageName(spec));
-  }
-
-  private String defaultImage() {
-    return config.get(IMAGE_SETTING).orElse(DEFAULT_IMAGE);
-  }
-
-  private String imageName(SandboxSpec spec) {
-    return spec.image().orElseGet(this::defaultImage);
+    host.validate(spec);
   }
 
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
-    return images.find(imageName(spec)).map(Image::digest);
+    return host.imageDigest(spec);
   }
 
   /**
@@ -209,17 +160,16 @@ final class FirecrackerBooter implements Booter {
   public AgentProcess boot(BootRequest request) throws IOException {
     long deadline = System.nanoTime() + request.timeout().toNanos();
     SandboxSpec spec = request.spec();
-    orphans.sweepOnce();
-    Image image = images.acquire(imageName(spec), spec.id(), request.folder().path());
+    Image image = host.acquireImage(spec, request.folder());
     Machine machine = new Machine(MachineSize.of(spec.limits(), false), image.name());
     BootRecord record =
         MachineRecords.of(context.instance(), spec, request.record(), image, "", "");
     MachineFolder.of(request.folder()).write(machine, record.encode());
-    groups.group(context.instance(), spec.id()).create(limits(spec.limits(), machine.size()));
+    host.group(spec.id()).create(limits(spec.limits(), machine.size()));
     FirecrackerFolder folder = command(spec.id(), request.folder()).folder();
     folder.create();
     Path scratch = folder.file(FirecrackerFolder.SCRATCH_DISK);
-    scratchDisks.create(machine.size(), scratch);
+    host.scratchDisks().create(machine.size(), scratch);
     folder.giveToUser(scratch);
     return start(spec.id(), request.folder(), deadline);
   }
@@ -233,26 +183,23 @@ final class FirecrackerBooter implements Booter {
   @Override
   public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
-    groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
+    host.awaitEmpty(id);
     return start(id, folder, System.nanoTime() + timeout.toNanos());
   }
 
   /** Starts the machine of a sandbox from its template. */
   private AgentProcess start(SandboxId id, SandboxFolder sandbox, long deadline)
       throws IOException {
-    MachineFolder files = MachineFolder.of(sandbox);
-    Machine machine = files.readMachine();
+    Machine machine = MachineFolder.of(sandbox).readMachine();
     MachineSize size = machine.size();
-    Path root = rootDisks.of(images.require(machine.image()));
+    Path root = host.rootDisk(machine);
     FirecrackerCommand command = command(id, sandbox);
     FirecrackerFolder folder = command.folder();
     folder.clear();
     folder.link(root, FirecrackerFolder.ROOT_DISK);
-    templates.link(folder, program(), bootFiles.files(), size, root, left(deadline));
+    templates.link(folder, program(), host.bootFiles().files(), size, root, left(deadline));
     AgentProcess process = run(id, sandbox, command, deadline);
     FirecrackerApi api = new FirecrackerApi(folder.api());
-    byte[] seed = new byte[32];
-    RANDOM.nextBytes(seed);
     try {
       api.awaitReady(process::isAlive, left(deadline));
       folder.protect();
@@ -264,9 +211,7 @@ final class FirecrackerBooter implements Booter {
       new FirecrackerMachine(api)
           .restore(
               new Hardware(size.processors(), size.memoryMb(), Optional.empty()), left(deadline));
-      listener.boot(
-          BootRecord.forMachine(files.readBootRecord(), context.clock().instant(), seed),
-          left(deadline));
+      listener.boot(host.bootRecord(sandbox), left(deadline));
     } catch (IOException e) {
       throw startFailed(id, e);
     }
@@ -280,17 +225,7 @@ final class FirecrackerBooter implements Booter {
   /** Starts Firecracker in the control groups of the sandbox and in a network without devices. */
   private AgentProcess run(
       SandboxId id, SandboxFolder sandbox, FirecrackerCommand command, long deadline) {
-    LaunchPlan plan = new LaunchPlan();
-    groups
-        .group(context.instance(), id)
-        .joinFiles()
-        .forEach(file -> plan.step("cgroup", file.toString()));
-    plan.step("kept", sandbox.record().toString(), SandboxRecord.STOPPED);
-    plan.step("score", OOM_SCORE);
-    plan.step("machine", command.folder().api().toString());
-    plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
-    plan.step("environment", "ISOLA_SANDBOX=" + id.value());
+    LaunchPlan plan = host.plan(id, sandbox, command.folder().api());
     List<String> words = new ArrayList<>(List.of("unshare", "--net"));
     if (!SandboxUserIds.rangesAvailable()) {
       words.add("--map-current-user");
@@ -298,40 +233,26 @@ final class FirecrackerBooter implements Booter {
     words.addAll(List.of("--wd", command.folder().path().toString(), "--"));
     words.addAll(command.words());
     plan.run(words);
-    try (Launcher.Session session = launcher.open(id)) {
-      return session.boot(id, plan.encode(), left(deadline));
-    }
-  }
-
-  private static Duration left(long deadline) {
-    return Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
+    return host.launch(id, plan, left(deadline));
   }
 
   @Override
   public Optional<Exit> observedExit(SandboxId id) {
-    return groups.group(context.instance(), id).outOfMemoryKills() > 0
-        ? Optional.of(new Exit.OutOfMemory())
-        : Optional.empty();
+    return host.observedExit(id);
   }
 
   @Override
   public Optional<SandboxFreezer> freezer(SandboxId id) {
-    return groups.canFreeze()
-        ? Optional.of(new CgroupFreezer(groups.group(context.instance(), id), TIMEOUT))
-        : Optional.empty();
+    return host.freezer(id);
   }
 
   @Override
   public void release(SandboxId id, SandboxFolder folder) throws IOException {
-    groups.group(context.instance(), id).remove(TIMEOUT);
-    MachineFolder files = MachineFolder.of(folder);
-    if (files.exists()) {
-      images.release(files.readMachine().image(), id);
-    }
+    host.release(id, folder);
   }
 
   @Override
   public void close() {
-    launcher.close();
+    host.close();
   }
 }

@@ -1,16 +1,10 @@
 package dev.isola.provider.microvm.qemu;
 
+import static dev.isola.provider.microvm.MachineHost.left;
+
 import dev.isola.host.cgroup.ControlGroup;
-import dev.isola.host.cgroup.ControlGroups;
 import dev.isola.host.image.Image;
-import dev.isola.host.image.ImageStore;
-import dev.isola.host.launch.CgroupFreezer;
-import dev.isola.host.launch.HostProgram;
-import dev.isola.host.launch.LaunchPlan;
-import dev.isola.host.launch.Launcher;
-import dev.isola.host.launch.LauncherBinary;
 import dev.isola.host.launch.NetworkRecord;
-import dev.isola.host.launch.OrphanedCgroups;
 import dev.isola.host.launch.SandboxShape;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.network.BridgeNetwork;
@@ -18,67 +12,42 @@ import dev.isola.link.AgentAbsentException;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.BootRecord;
 import dev.isola.link.ChangeTracking;
-import dev.isola.link.InstalledProgram;
-import dev.isola.link.VirtioPortConnector;
 import dev.isola.link.local.AgentProcess;
-import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxFreezer;
 import dev.isola.link.local.SandboxRecord;
-import dev.isola.provider.microvm.BootFiles;
-import dev.isola.provider.microvm.GuestKernel;
 import dev.isola.provider.microvm.MachineFolder;
 import dev.isola.provider.microvm.MachineFolder.Machine;
+import dev.isola.provider.microvm.MachineHost;
 import dev.isola.provider.microvm.MachineRecords;
 import dev.isola.provider.microvm.MachineSize;
-import dev.isola.provider.microvm.RootDisks;
 import dev.isola.provider.microvm.ScratchDisks;
 import dev.isola.provider.microvm.qemu.AcceleratorProbe.Finding;
+import dev.isola.provider.microvm.qemu.QemuMachines.Origin;
 import dev.isola.provider.microvm.qemu.QemuTemplates.Disks;
 import dev.isola.provider.microvm.qemu.QemuTemplates.Template;
 import dev.isola.spi.Health;
-import dev.isola.spi.Isolation;
-import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.MemoryForking;
-import dev.isola.spi.capability.Pausing;
-import dev.isola.spi.capability.PortDialing;
-import dev.isola.spi.capability.Renewing;
-import dev.isola.spi.capability.Snapshotting;
-import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
-import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Exit;
-import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
-import dev.isola.spi.provider.SpecFeature;
-import dev.isola.spi.provider.SpecSupport;
-import dev.isola.spi.spec.ApiVersion;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
-import dev.isola.spi.spec.SpecValidation;
-import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 
@@ -87,58 +56,26 @@ import java.util.function.BooleanSupplier;
  * that was booted once, and its agent then learns which sandbox it is.
  */
 final class QemuBooter implements Booter {
-  static final String NAME = "qemu";
-
-  /** The image of a sandbox whose client names none; a machine cannot use the host's root. */
-  static final String IMAGE_SETTING = "image";
-
-  static final String DEFAULT_IMAGE = "base";
+  /** Whether machines continue from templates. */
+  private static final String TEMPLATES_SETTING = "templates";
 
   /** The address in QEMU's user network, which ends in the network namespace of the sandbox. */
   private static final String ADDRESS = "10.0.2.15/24 10.0.2.2";
-
-  private static final Set<Class<? extends Capability>> CAPABILITIES =
-      Set.of(
-          Attaching.class,
-          Terminals.class,
-          Watching.class,
-          PortDialing.class,
-          UsageReporting.class,
-          Renewing.class,
-          Pausing.class,
-          Snapshotting.class,
-          MemoryForking.class);
-
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   /** Where the agent mounts the changed files and the image. */
   private static final String UPPER = "/.isola/layer/upper";
 
   private static final String IMAGE = "/.isola/image";
 
-  /** A descriptor that the launcher assigns. */
-  private static final int STATE_DESCRIPTOR = 3;
-
-  /** The host kills the machine before the server. */
-  private static final String OOM_SCORE = "100";
-
   /** Threads of QEMU: virtual processors, the event loop, a pool for disks. */
   private static final int QEMU_THREADS = 160;
 
-  private static final SecureRandom RANDOM = new SecureRandom();
-
   private final ProviderContext context;
   private final ProviderConfig config;
-  private final ImageStore images;
-  private final ControlGroups groups = ControlGroups.ofHost();
   private final BridgeNetwork bridge;
-  private final OrphanedCgroups orphans;
-  private final InstalledProgram agent;
-  private final Launcher launcher;
-  private final BootFiles bootFiles;
-  private final RootDisks rootDisks;
-  private final ScratchDisks scratchDisks;
-  private final TemporaryMachines machines;
+  private final MachineHost host;
+  private final QemuMachines machines;
+  private final TemporaryMachines temporary;
   private final QemuTemplates templates;
   private final AcceleratorProbe accelerators;
   private final SavedMachines saved;
@@ -147,148 +84,45 @@ final class QemuBooter implements Booter {
     this.config = config;
     this.context = context;
     Path data = context.dataFolder();
-    Path programs = data.resolve("bin");
-    this.images = new ImageStore(context.sharedFolder());
     this.bridge = new BridgeNetwork(context.instance());
-    this.orphans = new OrphanedCgroups(context, groups);
-    this.agent = InstalledProgram.agent(programs);
-    this.launcher = new Launcher(LauncherBinary.in(programs), programs);
-    this.bootFiles = new BootFiles(data.resolve("boot"), config, context.sharedFolder(), agent);
-    this.rootDisks = new RootDisks(data.resolve("disks"));
-    this.scratchDisks = new ScratchDisks(data.resolve("empty"));
-    this.machines = new TemporaryMachines(data.resolve("run"));
-    this.templates = new QemuTemplates(data.resolve("templates"), scratchDisks, machines);
+    this.host = new MachineHost(config, context);
+    this.machines = new QemuMachines(context, host);
+    this.temporary = new TemporaryMachines(data.resolve("run"));
+    this.templates = new QemuTemplates(data.resolve("templates"), host.scratchDisks(), temporary);
     this.accelerators =
-        new AcceleratorProbe(data.resolve("boot"), config, bootFiles, scratchDisks, machines);
+        new AcceleratorProbe(
+            data.resolve("boot"), config, host.bootFiles(), host.scratchDisks(), temporary);
     this.saved = new SavedMachines(data.resolve("saved"));
+  }
+
+  private QemuDescription description() {
+    return new QemuDescription(host, bridge);
   }
 
   @Override
   public ProviderInfo info() {
-    Optional<Finding> finding = QemuProgram.find(config).map(accelerators::find);
-    boolean accelerated =
-        finding.filter(found -> found.accelerator() == Accelerator.KVM).isPresent();
-    ProviderInfo info =
-        new ProviderInfo(
-            NAME,
-            accelerated
-                ? "virtual machines of QEMU"
-                : "virtual machines of QEMU, emulated: many times slower than with KVM",
-            ApiVersion.CURRENT,
-            Isolation.VM,
-            capabilities(),
-            new SpecSupport(
-                EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
-                networks(),
-                Set.of(VolumeMount.Type.TMPFS),
-                enforced()),
-            prerequisites(finding),
-            "one process per machine, in a control group",
-            accelerated ? QemuProviderFactory.ACCELERATED : QemuProviderFactory.EMULATED);
-    return accelerated ? info : info.withEmulation();
-  }
-
-  private Set<NetworkMode> networks() {
-    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE);
-    if (SandboxUserIds.rangesAvailable() && bridge.available()) {
-      modes.add(NetworkMode.BRIDGE);
-    }
-    return modes;
-  }
-
-  private Set<LimitKind> enforced() {
-    Set<LimitKind> kinds =
-        EnumSet.of(
-            LimitKind.MEMORY,
-            LimitKind.DISK,
-            LimitKind.PROCESSES,
-            LimitKind.FILE_DESCRIPTORS,
-            LimitKind.KERNEL_OBJECTS,
-            LimitKind.TIMEOUT);
-    if (groups.enforceable().contains(LimitKind.CPU)) {
-      kinds.add(LimitKind.CPU);
-    }
-    if (SandboxUserIds.rangesAvailable() && bridge.available() && bridge.limitsBandwidth()) {
-      kinds.add(LimitKind.BANDWIDTH);
-    }
-    return kinds;
-  }
-
-  private List<Prerequisite> prerequisites(Optional<Finding> finding) {
-    List<Prerequisite> all = new ArrayList<>();
     Optional<QemuProgram> program = QemuProgram.find(config);
-    all.add(
-        new Prerequisite(
-            QemuProgram.name(),
-            true,
-            program.isPresent(),
-            program.map(found -> "version " + found.version()).orElse("not installed"),
-            program.isPresent() ? "" : QemuProgram.REMEDY));
-    Optional<GuestKernel> kernel = GuestKernel.find(config, context.sharedFolder());
-    all.add(
-        new Prerequisite(
-            "guest kernel",
-            true,
-            kernel.isPresent(),
-            kernel.map(GuestKernel::release).orElse(GuestKernel.missingReason(config)),
-            kernel.isPresent() ? "" : GuestKernel.REMEDY));
-    boolean disks = HostProgram.find(RootDisks.PROGRAM).isPresent();
-    all.add(
-        new Prerequisite(
-            RootDisks.PROGRAM,
-            true,
-            disks,
-            disks ? "installed" : "not installed",
-            disks ? "" : "apt-get install " + RootDisks.PACKAGE));
-    finding.ifPresent(
-        found ->
-            all.add(
-                new Prerequisite(
-                    "KVM",
-                    false,
-                    found.accelerator() == Accelerator.KVM,
-                    found.accelerator() == Accelerator.KVM ? "a machine booted" : found.detail(),
-                    found.accelerator() == Accelerator.KVM
-                        ? ""
-                        : "use a machine with hardware virtualization, or accept emulation")));
-    boolean image = images.find(defaultImage()).isPresent();
-    all.add(
-        new Prerequisite(
-            "default image",
-            false,
-            image,
-            image ? defaultImage() : "there is no image " + defaultImage(),
-            image ? "" : "isola image build " + defaultImage() + ", or name an image"));
-    return all;
+    return description().info(program, program.map(accelerators::find));
   }
 
   @Override
   public Set<Class<? extends Capability>> capabilities() {
-    return CAPABILITIES;
+    return QemuDescription.CAPABILITIES;
   }
 
   @Override
   public Health health() {
     Optional<QemuProgram> program = QemuProgram.find(config);
-    if (program.isEmpty()) {
-      return new Health.Unhealthy(QemuProgram.name() + " is not installed", QemuProgram.REMEDY);
-    }
-    if (GuestKernel.find(config, context.sharedFolder()).isEmpty()) {
-      return new Health.Unhealthy(GuestKernel.missingReason(config), GuestKernel.REMEDY);
-    }
-    for (String name : List.of(RootDisks.PROGRAM, "mkfs.ext4", "unshare")) {
-      if (HostProgram.find(name).isEmpty()) {
-        return new Health.Unhealthy(
-            name + " is not installed", "apt-get install erofs-utils e2fsprogs util-linux");
-      }
+    Optional<Health> missing =
+        MachineHost.missing(description().prerequisites(program, Optional.empty()));
+    if (missing.isPresent()) {
+      return missing.get();
     }
     try {
-      agent.path();
-      launcher.ensureRunning();
-      machines.removeAbandoned();
+      host.agent().path();
+      host.ensureRunning();
+      temporary.removeAbandoned();
       templates.removeAbandoned();
-      rootDisks.removeAbandoned();
-      bootFiles.removeAbandoned();
       saved.removeAbandoned();
     } catch (SandboxException e) {
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
@@ -297,11 +131,11 @@ final class QemuBooter implements Booter {
           "the data folder cannot be used: " + e.getMessage(),
           "check the permissions of the data folder");
     }
-    Finding finding = accelerators.find(program.get());
-    if (images.find(defaultImage()).isEmpty()) {
+    Finding finding = accelerators.find(program.orElseThrow());
+    if (!host.hasDefaultImage()) {
       return new Health.Degraded(
-          "there is no image " + defaultImage() + ", so that every request must name one",
-          "isola image build " + defaultImage());
+          "there is no image " + host.defaultImage() + ", so that every request must name one",
+          "isola image build " + host.defaultImage());
     }
     return new Health.Healthy(
         "QEMU "
@@ -313,62 +147,46 @@ final class QemuBooter implements Booter {
 
   @Override
   public void validate(SandboxSpec spec) {
-    SpecValidation.throwIfInvalid(SpecValidation.hostViolations(spec));
-    images.require(imageName(spec));
-  }
-
-  private String defaultImage() {
-    return config.get(IMAGE_SETTING).orElse(DEFAULT_IMAGE);
-  }
-
-  private String imageName(SandboxSpec spec) {
-    return spec.image().orElseGet(this::defaultImage);
+    host.validate(spec);
   }
 
   @Override
   public Optional<String> imageDigest(SandboxSpec spec) {
-    return images.find(imageName(spec)).map(Image::digest);
+    return host.imageDigest(spec);
   }
 
   @Override
   public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive) {
-    return connector(id, folder);
-  }
-
-  private VirtioPortConnector connector(SandboxId id, SandboxFolder folder) {
-    HostPaths paths = new HostPaths(context.dataFolder(), folder.path(), users(id).hasRange());
-    return new VirtioPortConnector(
-        new QemuPort(MachineFolder.of(folder).controlSocket(), folder.path(), paths::of, user(id)));
-  }
-
-  private SandboxUserIds users(SandboxId id) {
-    return SandboxUserIds.of(context.instance(), id);
-  }
-
-  /** Returns the user that the QEMU of a sandbox runs as; empty for that of the server. */
-  private OptionalLong user(SandboxId id) {
-    SandboxUserIds users = users(id);
-    return users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty();
+    return machines.connector(id, folder);
   }
 
   @Override
   public AgentProcess boot(BootRequest request) throws IOException {
     long deadline = System.nanoTime() + request.timeout().toNanos();
+    SandboxId id = request.spec().id();
     SandboxFolder folder = request.folder();
     Machine machine = prepare(request);
+    Path disk = MachineFolder.of(folder).scratchDisk();
+    if (!usesTemplates()) {
+      host.scratchDisks().create(machine.size(), disk);
+      return start(id, folder, machine, Optional.empty(), deadline);
+    }
     Template template = template(machine, Disks.MOUNTED, deadline);
-    ScratchDisks.copy(template.scratchDisk(), MachineFolder.of(folder).scratchDisk());
-    return start(request.spec().id(), folder, machine, template, deadline);
+    ScratchDisks.copy(template.scratchDisk(), disk);
+    return start(id, folder, machine, Optional.of(template.origin()), deadline);
+  }
+
+  private boolean usesTemplates() {
+    return !config.get(TEMPLATES_SETTING).orElse("true").equals("false");
   }
 
   /** Records the machine of a sandbox and creates its control groups. */
   private Machine prepare(BootRequest request) throws IOException {
-    orphans.sweepOnce();
     SandboxSpec spec = request.spec();
     SandboxFolder folder = request.folder();
     NetworkRecord network = NetworkRecord.of(spec);
     network.write(folder);
-    Image image = images.acquire(imageName(spec), spec.id(), folder.path());
+    Image image = host.acquireImage(spec, folder);
     boolean bridged = network.mode() == NetworkMode.BRIDGE;
     Machine machine = new Machine(MachineSize.of(spec.limits(), bridged), image.name());
     BootRecord record =
@@ -381,8 +199,8 @@ final class QemuBooter implements Booter {
             bridged ? bridge.resolvConf() : "");
     MachineFolder.of(folder).write(machine, record.encode());
     String runtime = "QEMU " + program().version() + " " + accelerator().option();
-    SandboxShape.of(spec, Optional.of(image), runtime, agent.path()).write(folder.path());
-    groups.group(context.instance(), spec.id()).create(limits(spec.limits(), machine.size()));
+    SandboxShape.of(spec, Optional.of(image), runtime, host.agent().path()).write(folder.path());
+    host.group(spec.id()).create(limits(spec.limits(), machine.size()));
     return machine;
   }
 
@@ -411,104 +229,32 @@ final class QemuBooter implements Booter {
   public AgentProcess restart(SandboxId id, SandboxFolder folder, Duration timeout)
       throws IOException {
     long deadline = System.nanoTime() + timeout.toNanos();
-    groups.group(context.instance(), id).awaitEmpty(TIMEOUT);
+    host.awaitEmpty(id);
     Machine machine = MachineFolder.of(folder).readMachine();
-    return start(id, folder, machine, template(machine, Disks.NOT_MOUNTED, deadline), deadline);
+    Optional<Origin> origin =
+        usesTemplates()
+            ? Optional.of(template(machine, Disks.NOT_MOUNTED, deadline).origin())
+            : Optional.empty();
+    return start(id, folder, machine, origin, deadline);
   }
 
   private Template template(Machine machine, Disks disks, long deadline) throws IOException {
     return templates.of(
         program(),
         accelerator(),
-        bootFiles.files(),
+        host.bootFiles().files(),
         machine.size(),
-        rootDisks.of(images.require(machine.image())),
+        host.rootDisk(machine),
         disks,
         left(deadline));
   }
 
-  /** Starts the machine of a sandbox from a template. */
   private AgentProcess start(
-      SandboxId id, SandboxFolder folder, Machine machine, Template template, long deadline)
+      SandboxId id, SandboxFolder folder, Machine machine, Optional<Origin> origin, long deadline)
       throws IOException {
     AgentProcess process =
-        run(id, folder, machine, Optional.of(template.memory()), template.state(), deadline);
-    byte[] seed = new byte[32];
-    RANDOM.nextBytes(seed);
-    try {
-      connector(id, folder)
-          .boot(
-              BootRecord.forMachine(
-                  MachineFolder.of(folder).readBootRecord(), context.clock().instant(), seed),
-              left(deadline));
-    } catch (IOException e) {
-      throw AgentStarter.startFailed(id, "the machine does not answer: " + e.getMessage(), e);
-    }
-    return process;
-  }
-
-  private static Duration left(long deadline) {
-    return Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
-  }
-
-  private AgentProcess run(
-      SandboxId id,
-      SandboxFolder folder,
-      Machine machine,
-      Optional<Path> memory,
-      Path state,
-      long deadline)
-      throws IOException {
-    MachineFolder files = MachineFolder.of(folder);
-    Path root = rootDisks.of(images.require(machine.image()));
-    files.removeSockets();
-    SandboxUserIds users = SandboxUserIds.of(context.instance(), id);
-    if (users.hasRange()) { // QEMU opens it again for writing when the state is loaded
-      Files.setAttribute(files.scratchDisk(), "unix:uid", Math.toIntExact(users.firstId()));
-    }
-    HostPaths paths = new HostPaths(context.dataFolder(), folder.path(), users.hasRange());
-    BootFiles.Boot boot = bootFiles.files();
-    LaunchPlan plan = new LaunchPlan();
-    ControlGroup group = groups.group(context.instance(), id);
-    group.joinFiles().forEach(file -> plan.step("cgroup", file.toString()));
-    plan.step("kept", folder.record().toString(), SandboxRecord.STOPPED);
-    plan.step("score", OOM_SCORE);
-    plan.step("machine", files.controlSocket().toString());
-    plan.step("open", state.toString(), Integer.toString(STATE_DESCRIPTOR));
-    paths.plan(plan);
-    plan.step("environment", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    plan.step("environment", "ISOLA_INSTANCE=" + context.instance().value());
-    plan.step("environment", "ISOLA_SANDBOX=" + id.value());
-    QemuArguments arguments =
-        new QemuArguments(
-            program().path(),
-            accelerator(),
-            new BootFiles.Boot(
-                paths.of(boot.kernel()), paths.of(boot.initramfs()), boot.identity()),
-            machine.size(),
-            paths.of(root),
-            paths.of(files.scratchDisk()),
-            paths.of(files.controlSocket()),
-            memory.map(paths::of),
-            false,
-            true,
-            false,
-            user(id));
-    List<String> words = new ArrayList<>();
-    if (users.hasRange()) {
-      words.addAll(List.of("unshare", "--net", "--"));
-    } else {
-      words.addAll(List.of("unshare", "--map-current-user", "--net", "--"));
-    }
-    words.addAll(arguments.words());
-    plan.run(words);
-    AgentProcess process;
-    try (Launcher.Session session = launcher.open(id)) {
-      process = session.boot(id, plan.encode(), left(deadline));
-    }
-    try (Qmp qmp = Qmp.connect(files.controlSocket(), left(deadline))) {
-      qmp.load(STATE_DESCRIPTOR, memory.isEmpty(), left(deadline));
-    }
+        machines.run(id, folder, machine, program(), accelerator(), origin, deadline);
+    machines.boot(id, folder, deadline);
     return process;
   }
 
@@ -557,7 +303,7 @@ final class QemuBooter implements Booter {
     Optional<String> obstacle = SandboxShape.read(folder.path()).obstacle();
     if (obstacle.isPresent()) {
       throw Capability.unsupported(
-          NAME,
+          QemuDescription.NAME,
           "a fork of the processes of sandbox " + record.id() + ", because " + obstacle.get());
     }
     return saved.save(
@@ -583,9 +329,16 @@ final class QemuBooter implements Booter {
     MachineFolder files = MachineFolder.of(request.folder());
     ScratchDisks.copy(source.scratchDisk(), files.scratchDisk());
     AgentProcess process =
-        run(id, request.folder(), machine, Optional.empty(), source.state(), deadline);
+        machines.run(
+            id,
+            request.folder(),
+            machine,
+            program(),
+            accelerator(),
+            Optional.of(new Origin(Optional.empty(), source.state())),
+            deadline);
     SandboxSpec spec = request.spec();
-    Image image = images.require(machine.image());
+    Image image = host.image(machine);
     return new RestoredSandbox(
         process,
         MachineRecords.of(
@@ -604,22 +357,17 @@ final class QemuBooter implements Booter {
 
   @Override
   public Optional<Exit> observedExit(SandboxId id) {
-    return groups.group(context.instance(), id).outOfMemoryKills() > 0
-        ? Optional.of(new Exit.OutOfMemory())
-        : Optional.empty();
+    return host.observedExit(id);
   }
 
   /** All files are in the overlay, so that its upper layer has every change. */
   @Override
   public Optional<ChangeTracking> changeTracking(SandboxId id, SandboxFolder folder) {
     try {
-      return images
-          .find(MachineFolder.of(folder).readMachine().image())
-          .map(
-              image ->
-                  new ChangeTracking(
-                      Optional.of(new ChangeTracking.OverlayDiff(UPPER, IMAGE, image.digest())),
-                      List.of()));
+      String digest = host.image(MachineFolder.of(folder).readMachine()).digest();
+      return Optional.of(
+          new ChangeTracking(
+              Optional.of(new ChangeTracking.OverlayDiff(UPPER, IMAGE, digest)), List.of()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -628,10 +376,10 @@ final class QemuBooter implements Booter {
   /** The guest does not see that the host lets its processors wait. */
   @Override
   public UsageReporting adjustUsage(SandboxId id, UsageReporting agentUsage) {
-    if (!groups.enforceable().contains(LimitKind.CPU)) {
+    if (!host.measuresProcessorTime()) {
       return agentUsage;
     }
-    ControlGroup group = groups.group(context.instance(), id);
+    ControlGroup group = host.group(id);
     return () -> {
       UsageReporting.Usage inside = agentUsage.usage();
       return new UsageReporting.Usage(
@@ -648,9 +396,7 @@ final class QemuBooter implements Booter {
 
   @Override
   public Optional<SandboxFreezer> freezer(SandboxId id) {
-    return groups.canFreeze()
-        ? Optional.of(new CgroupFreezer(groups.group(context.instance(), id), TIMEOUT))
-        : Optional.empty();
+    return host.freezer(id);
   }
 
   @Override
@@ -658,15 +404,11 @@ final class QemuBooter implements Booter {
     if (NetworkRecord.read(folder).filter(net -> net.mode() == NetworkMode.BRIDGE).isPresent()) {
       bridge.remove(id);
     }
-    groups.group(context.instance(), id).remove(TIMEOUT);
-    MachineFolder files = MachineFolder.of(folder);
-    if (files.exists()) {
-      images.release(files.readMachine().image(), id);
-    }
+    host.release(id, folder);
   }
 
   @Override
   public void close() {
-    launcher.close();
+    host.close();
   }
 }

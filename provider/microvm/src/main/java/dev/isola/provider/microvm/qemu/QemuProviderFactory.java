@@ -15,7 +15,8 @@ import java.util.List;
 /**
  * Creates the {@code qemu} provider. Settings: {@code program} names another QEMU, {@code kernel}
  * the guest's kernel, {@code image} the image of sandboxes that name none, {@code accelerator}
- * chooses {@code kvm} or {@code emulation}.
+ * chooses {@code kvm} or {@code emulation}, {@code templates} set to {@code false} boots each
+ * machine.
  */
 public final class QemuProviderFactory implements ProviderFactory {
   static final Duration ACCELERATED = Duration.ofMillis(200);
@@ -23,7 +24,7 @@ public final class QemuProviderFactory implements ProviderFactory {
 
   @Override
   public String name() {
-    return QemuBooter.NAME;
+    return QemuDescription.NAME;
   }
 
   @Override

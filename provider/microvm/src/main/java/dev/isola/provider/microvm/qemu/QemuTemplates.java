@@ -6,6 +6,7 @@ import dev.isola.provider.microvm.CachedFiles;
 import dev.isola.provider.microvm.ContentKey;
 import dev.isola.provider.microvm.MachineSize;
 import dev.isola.provider.microvm.ScratchDisks;
+import dev.isola.provider.microvm.qemu.QemuMachines.Origin;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,7 +33,11 @@ final class QemuTemplates {
    * @param state the file with the state of its devices
    * @param scratchDisk its disk for changed files; of no use unless the machine has mounted it
    */
-  record Template(Path memory, Path state, Path scratchDisk) {}
+  record Template(Path memory, Path state, Path scratchDisk) {
+    Origin origin() {
+      return new Origin(Optional.of(memory), state);
+    }
+  }
 
   /** Whether the disks of a template are mounted, so that its copies need copies of its disks. */
   enum Disks {

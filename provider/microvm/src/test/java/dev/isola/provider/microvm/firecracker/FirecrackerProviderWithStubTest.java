@@ -10,6 +10,7 @@ import dev.isola.host.launch.HostProgram;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.LocalProvider;
+import dev.isola.provider.microvm.MachineHost;
 import dev.isola.provider.microvm.firecracker.StubFaults.Kind;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
@@ -52,7 +53,7 @@ class FirecrackerProviderWithStubTest {
   private Provider provider;
 
   FirecrackerProviderWithStubTest() throws IOException {
-    for (String program : FirecrackerDescription.DISK_PROGRAMS) {
+    for (String program : MachineHost.DISK_PROGRAMS) {
       assumeThat(HostProgram.find(program)).as("NOT RUN: no " + program).isPresent();
     }
     Files.createDirectories(data);

@@ -1,0 +1,133 @@
+package dev.isola.provider.microvm.qemu;
+
+import static dev.isola.provider.microvm.MachineHost.left;
+
+import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.launch.SandboxUserIds;
+import dev.isola.link.VirtioPortConnector;
+import dev.isola.link.local.AgentProcess;
+import dev.isola.link.local.AgentStarter;
+import dev.isola.link.local.SandboxFolder;
+import dev.isola.provider.microvm.BootFiles;
+import dev.isola.provider.microvm.MachineFolder;
+import dev.isola.provider.microvm.MachineFolder.Machine;
+import dev.isola.provider.microvm.MachineHost;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.provider.ProviderContext;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Starts the QEMU of a sandbox, in its control groups and in a network without devices. */
+final class QemuMachines {
+  /** A descriptor that the launcher assigns. */
+  private static final int STATE_DESCRIPTOR = 3;
+
+  private final ProviderContext context;
+  private final MachineHost host;
+
+  QemuMachines(ProviderContext context, MachineHost host) {
+    this.context = context;
+    this.host = host;
+  }
+
+  /**
+   * A machine that is continued.
+   *
+   * @param memory the file with its memory; empty if the state contains it
+   * @param state the file with its state
+   */
+  record Origin(Optional<Path> memory, Path state) {}
+
+  VirtioPortConnector connector(SandboxId id, SandboxFolder folder) {
+    return new VirtioPortConnector(
+        new QemuPort(
+            MachineFolder.of(folder).controlSocket(),
+            folder.path(),
+            paths(id, folder)::of,
+            user(id)));
+  }
+
+  private HostPaths paths(SandboxId id, SandboxFolder folder) {
+    return new HostPaths(context.dataFolder(), folder.path(), users(id).hasRange());
+  }
+
+  private SandboxUserIds users(SandboxId id) {
+    return SandboxUserIds.of(context.instance(), id);
+  }
+
+  /** Returns the user that the QEMU of a sandbox runs as; empty for that of the server. */
+  private OptionalLong user(SandboxId id) {
+    SandboxUserIds users = users(id);
+    return users.hasRange() ? OptionalLong.of(users.firstId()) : OptionalLong.empty();
+  }
+
+  /** Gives the machine that runs its boot record, and waits until it is set up. */
+  void boot(SandboxId id, SandboxFolder folder, long deadline) throws IOException {
+    try {
+      connector(id, folder).boot(host.bootRecord(folder), left(deadline));
+    } catch (IOException e) {
+      throw AgentStarter.startFailed(id, "the machine does not answer: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Starts QEMU.
+   *
+   * @param origin empty for a machine that boots
+   */
+  AgentProcess run(
+      SandboxId id,
+      SandboxFolder folder,
+      Machine machine,
+      QemuProgram program,
+      Accelerator accelerator,
+      Optional<Origin> origin,
+      long deadline)
+      throws IOException {
+    MachineFolder files = MachineFolder.of(folder);
+    files.removeSockets();
+    if (user(id).isPresent()) { // QEMU opens it again for writing when the state is loaded
+      Files.setAttribute(files.scratchDisk(), "unix:uid", Math.toIntExact(user(id).getAsLong()));
+    }
+    HostPaths paths = paths(id, folder);
+    BootFiles.Boot boot = host.bootFiles().files();
+    LaunchPlan plan = host.plan(id, folder, files.controlSocket());
+    origin.ifPresent(
+        from -> plan.step("open", from.state().toString(), Integer.toString(STATE_DESCRIPTOR)));
+    paths.plan(plan);
+    QemuArguments arguments =
+        new QemuArguments(
+            program.path(),
+            accelerator,
+            new BootFiles.Boot(
+                paths.of(boot.kernel()), paths.of(boot.initramfs()), boot.identity()),
+            machine.size(),
+            paths.of(host.rootDisk(machine)),
+            paths.of(files.scratchDisk()),
+            paths.of(files.controlSocket()),
+            origin.flatMap(Origin::memory).map(paths::of),
+            false,
+            origin.isPresent(),
+            false,
+            user(id));
+    List<String> words = new ArrayList<>(List.of("unshare", "--net"));
+    if (user(id).isEmpty()) {
+      words.add("--map-current-user");
+    }
+    words.add("--");
+    words.addAll(arguments.words());
+    plan.run(words);
+    AgentProcess process = host.launch(id, plan, left(deadline));
+    if (origin.isPresent()) {
+      try (Qmp qmp = Qmp.connect(files.controlSocket(), left(deadline))) {
+        qmp.load(STATE_DESCRIPTOR, origin.get().memory().isEmpty(), left(deadline));
+      }
+    }
+    return process;
+  }
+}
