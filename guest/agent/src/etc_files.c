@@ -11,11 +11,12 @@
 
 #define STAGE "/run" /* where the files are until they are mounted in /etc */
 
-static const char *const names[] = {"hostname", "hosts", "resolv.conf"};
+enum { HOST_NAME, HOSTS, RESOLVER, COUNT };
 
-enum { COUNT = sizeof names / sizeof *names };
+static const char *const names[COUNT] = {"hostname", "hosts", "resolv.conf"};
 
-static int folder = -1; /* a file system that guest processes cannot reach otherwise */
+/* Their folder is not kept open: a path through /dev/fd would lead into it. */
+static int files[COUNT] = {-1, -1, -1};
 
 /* Makes sure that there is a regular file to mount over: an image may have a link there, which must not be followed. */
 static bool make_point(int etc, const char *name)
@@ -30,16 +31,14 @@ static bool make_point(int etc, const char *name)
     return fd >= 0;
 }
 
-static bool mount_file(int etc, const char *name)
+static bool mount_file(int etc, int number)
 {
     char from[32], to[32];
-    snprintf(from, sizeof from, STAGE "/%s", name);
-    snprintf(to, sizeof to, "/etc/%s", name);
-    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0) return false;
-    bool ok = fchmod(fd, 0644) == 0;
-    close(fd);
-    return ok && make_point(etc, name) && mount(from, to, NULL, MS_BIND, NULL) == 0;
+    snprintf(from, sizeof from, STAGE "/%s", names[number]);
+    snprintf(to, sizeof to, "/etc/%s", names[number]);
+    files[number] = open(from, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    return files[number] >= 0 && fchmod(files[number], 0644) == 0 && make_point(etc, names[number])
+           && mount(from, to, NULL, MS_BIND, NULL) == 0;
 }
 
 static bool mount_files(void)
@@ -47,7 +46,7 @@ static bool mount_files(void)
     if (mkdir("/etc", 0755) != 0 && errno != EEXIST) return false;
     int etc = open("/etc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool ok = etc >= 0;
-    for (int i = 0; ok && i < COUNT; i++) ok = mount_file(etc, names[i]);
+    for (int i = 0; ok && i < COUNT; i++) ok = mount_file(etc, i);
     int error = errno;
     if (etc >= 0) close(etc);
     errno = error;
@@ -58,50 +57,39 @@ const char *etc_files_mount(void)
 {
     if (mount("isola", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700,size=64k,nr_inodes=16") != 0)
         return "mount a file system for the files in /etc";
-    folder = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 || !mount_files()) return "mount the files in /etc";
+    if (!mount_files()) return "mount the files in /etc";
     return umount2(STAGE, MNT_DETACH) == 0 ? NULL : "detach the files in /etc";
 }
 
-static bool write_file(const char *name, const char *content)
+static bool write_file(int number, const char *content)
 {
     size_t length = strlen(content);
-    int fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return false;
-    ssize_t written = write(fd, content, length);
+    ssize_t written = pwrite(files[number], content, length, 0);
     if (written >= 0 && written < (ssize_t)length) errno = ENOSPC;
-    int error = errno;
-    close(fd);
-    errno = error;
     return written == (ssize_t)length;
 }
 
 /* What guest processes have written is removed from all files first, since they share the space. */
 static bool empty_files(void)
 {
-    bool ok = true;
-    for (int i = 0; i < COUNT; i++) {
-        int fd = openat(folder, names[i], O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
-        if (fd >= 0) close(fd);
-        ok = ok && fd >= 0;
-    }
-    return ok;
+    for (int i = 0; i < COUNT; i++)
+        if (ftruncate(files[i], 0) != 0) return false;
+    return true;
 }
 
 static bool write_names(const char *name)
 {
     char text[512];
     snprintf(text, sizeof text, "%s\n", name);
-    if (!write_file("hostname", text)) return false;
+    if (!write_file(HOST_NAME, text)) return false;
     snprintf(text, sizeof text, "127.0.0.1 localhost %s\n::1 localhost\n", name);
-    return write_file("hosts", text);
+    return write_file(HOSTS, text);
 }
 
 bool etc_files_write(struct fields record)
 {
     char *name = fields_text(record, T_HOST_NAME), *resolver = fields_text(record, T_RESOLV_CONF);
-    bool ok =
-        empty_files() && write_names(name ? name : "localhost") && write_file("resolv.conf", resolver ? resolver : "");
+    bool ok = empty_files() && write_names(name ? name : "localhost") && write_file(RESOLVER, resolver ? resolver : "");
     int error = errno;
     free(name);
     free(resolver);
