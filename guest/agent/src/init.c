@@ -107,8 +107,8 @@ static void load_modules(void)
     rmdir(MODULES);
 }
 
-/* Finds the channel. Returns true if the root is to be mounted before the boot record arrives. */
-static bool read_command_line(void)
+/* Finds the channel. Returns true if the root is to be mounted before the boot record arrives, and `folder` made. */
+static bool read_command_line(char *folder, size_t capacity)
 {
     char line[4096];
     int fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);
@@ -119,7 +119,7 @@ static bool read_command_line(void)
     if (!init_parse_channel(line, &channel))
         failed("find the channel",
                "the kernel's command line needs isola.channel=port:NAME or isola.channel=vsock:PORT");
-    return init_parse_early_root(line);
+    return init_parse_early_root(line, folder, capacity);
 }
 
 /* The port appears some time after its driver is loaded. */
@@ -220,6 +220,14 @@ static void warm_up(void)
         ;
 }
 
+static bool has_workspace(struct fields record, const char *folder)
+{
+    char *path = fields_text(record, T_WORKSPACE);
+    bool same = path && strcmp(path, folder) == 0;
+    free(path);
+    return same;
+}
+
 struct init_result init_run(struct boot *boot)
 {
     active = true;
@@ -232,14 +240,17 @@ struct init_result init_run(struct boot *boot)
     load_modules();
     if (!init_network_loopback()) failed("set up lo", strerror(errno));
     protect_agent();
-    bool early = read_command_line();
+    char folder[64];
+    bool early = read_command_line(folder, sizeof folder), made = false;
     if (early) {
         switch_root();
         warm_up();
+        made = mkdir(folder, 0755) == 0;
     }
     struct init_result result = await_record(boot);
     if (!identity_apply(boot->fields)) failed("apply the identity", strerror(errno));
     if (!early) switch_root();
+    if (made && !has_workspace(boot->fields, folder)) rmdir(folder);
     require(init_root_complete(boot->fields));
     if (!etc_files_write(boot->fields)) failed("write the files in /etc", strerror(errno));
     limit_threads(boot->fields);

@@ -44,11 +44,18 @@ bool init_parse_channel(const char *command_line, struct init_channel *out)
     return false;
 }
 
-bool init_parse_early_root(const char *command_line)
+bool init_parse_early_root(const char *command_line, char *folder, size_t capacity)
 {
-    static const char word[] = "isola.root=early";
-    for (const char *next = command_line; *(next += strspn(next, " \n")); next += strcspn(next, " \n"))
-        if (strcspn(next, " \n") == sizeof word - 1 && strncmp(next, word, sizeof word - 1) == 0) return true;
+    static const char key[] = "isola.root=early:";
+    for (const char *word = command_line; *(word += strspn(word, " \n"));) {
+        size_t length = strcspn(word, " \n"), prefix = sizeof key - 1;
+        if (length > prefix && strncmp(word, key, prefix) == 0 && word[prefix] == '/' && length - prefix < capacity) {
+            memcpy(folder, word + prefix, length - prefix);
+            folder[length - prefix] = 0;
+            return true;
+        }
+        word += length;
+    }
     return false;
 }
 

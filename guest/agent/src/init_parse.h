@@ -4,6 +4,7 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum channel_kind { CHANNEL_PORT, CHANNEL_VSOCK };
@@ -15,8 +16,8 @@ struct init_channel {
 
 /* Finds `isola.channel=port:NAME` or `isola.channel=vsock:PORT` on the command line. */
 bool init_parse_channel(const char *command_line, struct init_channel *out);
-/* Returns true if the word `isola.root=early` is on the command line. */
-bool init_parse_early_root(const char *command_line);
+/* Finds `isola.root=early:FOLDER` on the command line, with an absolute path. */
+bool init_parse_early_root(const char *command_line, char *folder, size_t capacity);
 
 struct init_network {
     struct in_addr address, mask, gateway;

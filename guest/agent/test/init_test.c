@@ -45,12 +45,19 @@ static void invalid_channel_is_rejected(void)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) CHECK(!init_parse_channel(lines[i], &c));
 }
 
-static void early_root_is_a_whole_word(void)
+static void early_root_has_a_folder(void)
 {
-    CHECK(init_parse_early_root("isola.root=early"));
-    CHECK(init_parse_early_root("quiet isola.root=early isola.channel=port:a\n"));
-    CHECK(!init_parse_early_root(""));
-    CHECK(!init_parse_early_root("xisola.root=early isola.root=earlyx isola.root= isola.root"));
+    char folder[16];
+    CHECK(init_parse_early_root("quiet isola.root=early:/workspace isola.channel=port:a\n", folder, sizeof folder));
+    CHECK_TEXT("/workspace", folder);
+    static const char *const lines[] = {"",
+                                        "isola.root=early",
+                                        "isola.root=early:",
+                                        "isola.root=early:a",
+                                        "xisola.root=early:/a",
+                                        "isola.root=early:/0123456789abcde"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        CHECK(!init_parse_early_root(lines[i], folder, sizeof folder));
 }
 
 static void check_network(const char *text, const char *address, const char *mask, const char *gateway)
@@ -265,7 +272,7 @@ int main(void)
 {
     RUN(channel_is_found_among_other_words);
     RUN(invalid_channel_is_rejected);
-    RUN(early_root_is_a_whole_word);
+    RUN(early_root_has_a_folder);
     RUN(network_has_address_mask_and_gateway);
     RUN(tmpfs_has_path_and_size);
     RUN(modules_are_loaded_in_the_order_of_their_names);

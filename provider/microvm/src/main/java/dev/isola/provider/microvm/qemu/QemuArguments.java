@@ -2,6 +2,7 @@ package dev.isola.provider.microvm.qemu;
 
 import dev.isola.provider.microvm.BootFiles.Boot;
 import dev.isola.provider.microvm.MachineSize;
+import dev.isola.spi.spec.SandboxSpec;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -120,7 +121,7 @@ record QemuArguments(
         + " quiet panic=-1 mitigations=off cryptomgr.notests random.trust_cpu=on"
         + " isola.channel=port:"
         + PORT
-        + (earlyRoot ? " isola.root=early" : "");
+        + (earlyRoot ? " isola.root=early:" + SandboxSpec.DEFAULT_MOUNT : "");
   }
 
   /** Doubles commas, which separate options. */

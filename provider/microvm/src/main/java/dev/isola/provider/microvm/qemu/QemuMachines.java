@@ -9,6 +9,7 @@ import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.AgentStarter;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.provider.microvm.BootFiles;
+import dev.isola.provider.microvm.CachedFiles;
 import dev.isola.provider.microvm.MachineFolder;
 import dev.isola.provider.microvm.MachineFolder.Machine;
 import dev.isola.provider.microvm.MachineHost;
@@ -105,7 +106,9 @@ final class QemuMachines {
             program.path(),
             accelerator,
             new BootFiles.Boot(
-                paths.of(boot.kernel()), paths.of(boot.initramfs()), boot.identity()),
+                paths.of(kernel(boot, accelerator, origin)),
+                paths.of(boot.initramfs()),
+                boot.identity()),
             machine.size(),
             paths.of(host.rootDisk(machine)),
             paths.of(files.scratchDisk()),
@@ -129,5 +132,12 @@ final class QemuMachines {
       }
     }
     return process;
+  }
+
+  private Path kernel(BootFiles.Boot boot, Accelerator accelerator, Optional<Origin> origin)
+      throws IOException {
+    return origin.isEmpty() || accelerator.isArm()
+        ? boot.kernel()
+        : new CachedFiles(boot.kernel().getParent()).get("stub", KernelStub::write);
   }
 }
