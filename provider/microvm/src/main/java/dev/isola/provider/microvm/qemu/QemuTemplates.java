@@ -74,6 +74,7 @@ final class QemuTemplates {
         ContentKey.of(
             program.identity(),
             accelerator.option(),
+            accelerator.processor(),
             boot.identity(),
             size.identity(),
             rootDisk.getFileName().toString(),
