@@ -10,25 +10,41 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.PushbackInputStream;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Connects to the agent by an {@code exec} that joins its standard streams to the agent's socket. A
  * connection costs a process of the controller; commands over it do not.
  */
-record ExecConnector(Controller controller, VmRecord record) implements AgentConnector {
+final class ExecConnector implements AgentConnector {
   private static final Duration END = Duration.ofSeconds(5);
+
+  private final Controller controller;
+  private final VmRecord record;
+  private final AtomicReference<@Nullable ControllerProcess> first;
+
+  /**
+   * Creates a connector.
+   *
+   * @param first a connection that is open already; null if there is none
+   */
+  ExecConnector(Controller controller, VmRecord record, @Nullable ControllerProcess first) {
+    this.controller = controller;
+    this.record = record;
+    this.first = new AtomicReference<>(first);
+  }
 
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
-    Duration left = Duration.between(Instant.now(), record.deadline());
-    if (!left.isPositive()) {
+    if (!record.remaining().isPositive()) {
       throw AgentAbsentException.permanent("its ttl has passed", null);
     }
-    ControllerProcess process = start(left);
+    ControllerProcess booted = first.getAndSet(null);
+    ControllerProcess process = booted == null ? start() : booted;
     AtomicBoolean begun = new AtomicBoolean();
     Thread deadline =
         Thread.ofVirtual()
@@ -36,12 +52,12 @@ record ExecConnector(Controller controller, VmRecord record) implements AgentCon
             .start(() -> closeUnlessBegun(process, begun, timeout));
     try {
       PushbackInputStream in = new PushbackInputStream(process.out(), 1);
-      int first = in.read(); // the agent sends first
-      if (first < 0) {
+      int next = in.read(); // the agent sends first
+      if (next < 0) {
         throw ended(process);
       }
       begun.set(true);
-      in.unread(first);
+      in.unread(next);
       return new StreamAgentChannel(in, process.in(), process::close);
     } finally {
       deadline.interrupt();
@@ -51,13 +67,13 @@ record ExecConnector(Controller controller, VmRecord record) implements AgentCon
     }
   }
 
-  private ControllerProcess start(Duration left) throws IOException {
+  private ControllerProcess start() throws IOException {
     try {
       return ControllerProcess.start(
           controller.command(),
           Controller.execLine(
               record.vm(),
-              left,
+              record.remaining(),
               List.of(AgentBoot.program(record), "--bridge", AgentBoot.socket(record))));
     } catch (SandboxException e) {
       throw new IOException(e.fault().problem(), e);
