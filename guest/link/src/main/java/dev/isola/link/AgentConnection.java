@@ -295,7 +295,11 @@ final class AgentConnection implements AutoCloseable {
     } catch (ProtocolViolation e) {
       protocolViolation(String.valueOf(e.getMessage()));
     } catch (IOException e) {
-      closeWith(new CloseReason(CloseReason.Kind.DROPPED, String.valueOf(e.getMessage())));
+      boolean gone = e instanceof AgentAbsentException absent && absent.isPermanent();
+      closeWith(
+          new CloseReason(
+              gone ? CloseReason.Kind.GONE : CloseReason.Kind.DROPPED,
+              String.valueOf(e.getMessage())));
     } catch (RuntimeException | Error e) {
       closeWith(new CloseReason(CloseReason.Kind.VIOLATION, "reading failed: " + e));
       throw e;

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -186,11 +187,13 @@ final class AgentBoot {
   /**
    * Connects to an agent.
    *
+   * @param exists returns false if the sandbox was destroyed, perhaps by another process
    * @param first a connection that is open already; null if there is none
    */
-  AgentSandbox sandbox(VmRecord record, @Nullable ControllerProcess first) {
+  AgentSandbox sandbox(
+      VmRecord record, BooleanSupplier exists, @Nullable ControllerProcess first) {
     return AgentSandbox.builder(
-            record.id(), new ExecConnector(controller, record, first), record.secret())
+            record.id(), new ExecConnector(controller, record, exists, first), record.secret())
         .capabilities(MicrovmctlDescription.capabilities(true))
         .commandTimeout(record.timeout())
         .timeouts(TIMEOUTS)

@@ -7,13 +7,16 @@ import dev.isola.link.StreamAgentChannel;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PushbackInputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,16 +28,23 @@ final class ExecConnector implements AgentConnector {
 
   private final Controller controller;
   private final VmRecord record;
+  private final BooleanSupplier exists;
   private final AtomicReference<@Nullable ControllerProcess> first;
 
   /**
    * Creates a connector.
    *
+   * @param exists returns false if the sandbox was destroyed, perhaps by another process
    * @param first a connection that is open already; null if there is none
    */
-  ExecConnector(Controller controller, VmRecord record, @Nullable ControllerProcess first) {
+  ExecConnector(
+      Controller controller,
+      VmRecord record,
+      BooleanSupplier exists,
+      @Nullable ControllerProcess first) {
     this.controller = controller;
     this.record = record;
+    this.exists = exists;
     this.first = new AtomicReference<>(first);
   }
 
@@ -58,7 +68,7 @@ final class ExecConnector implements AgentConnector {
       }
       begun.set(true);
       in.unread(next);
-      return new StreamAgentChannel(in, process.in(), process::close);
+      return new StreamAgentChannel(new Connection(in), process.in(), process::close);
     } finally {
       deadline.interrupt();
       if (!begun.get()) {
@@ -112,6 +122,22 @@ final class ExecConnector implements AgentConnector {
     return bridged
         ? new AgentAbsentException("no agent listens in the sandbox", failure)
         : new IOException(failure.fault().problem(), failure);
+  }
+
+  /** Tells the end of a connection from the end of its sandbox. */
+  private final class Connection extends FilterInputStream {
+    Connection(InputStream in) {
+      super(in);
+    }
+
+    @Override
+    public int read(byte[] buffer, int from, int length) throws IOException {
+      int count = super.read(buffer, from, length);
+      if (count < 0 && !exists.getAsBoolean()) {
+        throw AgentAbsentException.permanent("it was destroyed", null);
+      }
+      return count;
+    }
   }
 
   @Override

@@ -36,7 +36,8 @@ final class VmCreator {
 
   private VmSandbox open(VmRecord record, @Nullable ControllerProcess first) {
     return record.agent()
-        ? new VmSandbox.WithAgent(agents.sandbox(record, first))
+        ? new VmSandbox.WithAgent(
+            agents.sandbox(record, () -> records.find(record.id()).isPresent(), first))
         : new VmSandbox.ByVerbs(new VerbSandbox(controller, record));
   }
 
