@@ -156,8 +156,7 @@ class Seed001WithRealProvidersTest {
   @Test
   @DisplayName("Explicit local_microvm is used if its command works")
   void localMicrovmIsUsedIfItsCommandWorks() throws Exception {
-    try (MicrovmctlProgram program =
-            MicrovmctlProgram.install(subfolder());
+    try (MicrovmctlProgram program = MicrovmctlProgram.install(subfolder());
         LiveServer cloud = cloud();
         LiveServer server =
             server(
@@ -220,7 +219,8 @@ class Seed001WithRealProvidersTest {
 
   private static void requireHealthy(Isola isola, String provider) {
     Assumptions.assumeFalse(
-        health(isola, provider).equals("unhealthy"), () -> "NOT RUN: " + provider + " is unhealthy");
+        health(isola, provider).equals("unhealthy"),
+        () -> "NOT RUN: " + provider + " is unhealthy");
   }
 
   private static String health(Isola isola, String provider) {

@@ -31,6 +31,7 @@ final class AgentConnection implements AutoCloseable {
   private static final int AGENT_STREAMS_MAX = 1024;
   private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration LINGER = Duration.ofSeconds(5);
+
   /** The reason in BYE if another server took over. */
   private static final String REPLACED = "replaced";
 

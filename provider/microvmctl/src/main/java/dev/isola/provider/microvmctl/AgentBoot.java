@@ -190,8 +190,7 @@ final class AgentBoot {
    * @param exists returns false if the sandbox was destroyed, perhaps by another process
    * @param first a connection that is open already; null if there is none
    */
-  AgentSandbox sandbox(
-      VmRecord record, BooleanSupplier exists, @Nullable ControllerProcess first) {
+  AgentSandbox sandbox(VmRecord record, BooleanSupplier exists, @Nullable ControllerProcess first) {
     return AgentSandbox.builder(
             record.id(), new ExecConnector(controller, record, exists, first), record.secret())
         .capabilities(MicrovmctlDescription.capabilities(true))
