@@ -8,10 +8,12 @@ import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxInfo;
 import dev.isola.client.SandboxSpec;
 import dev.isola.client.error.IsolaException;
+import dev.isola.codec.json.Json;
 import dev.isola.host.image.ImageStore;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import dev.isola.provider.e2b.E2bProviderFactory;
 import dev.isola.provider.microvmctl.MicrovmctlProviderFactory;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * O4 with real providers: {@code microvmctl}, whose command is missing, and {@code e2b}, whose
  * service is an Isola server with bubblewrap. (The same rules with fake providers are in
- * Seed001SelectionTest.)
+ * Seed001SelectionWithFakeProvidersTest.)
  */
 @Timeout(180)
 class MicrovmFallbackTest {
@@ -61,6 +63,7 @@ class MicrovmFallbackTest {
           assertRefused(isola, named.toBuilder().set(field, true).build());
         }
         assertRefused(strictUser, named);
+        assertKeyIsAppliedByE2bsApi(server, isola);
         assertThat(isola.keys().list())
             .filteredOn(key -> key.name().equals("strict"))
             .singleElement()
@@ -87,6 +90,25 @@ class MicrovmFallbackTest {
         Files.createTempDirectory(folder, "server"),
         List.of(new MicrovmctlProviderFactory(), new E2bProviderFactory()),
         settings.toArray(new String[0]));
+  }
+
+  /** The provider of E2B's requests is the default one, here {@code microvmctl}. */
+  private static void assertKeyIsAppliedByE2bsApi(LiveServer server, Isola isola) throws Exception {
+    String strict = isola.keys().create("strict-e2b", "use", true).key();
+    HttpResponse<String> refused = e2bCreate(server, strict);
+    assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
+    assertThat(refused.body()).contains("/nowhere/microvmctl cannot be started");
+    HttpResponse<String> created = e2bCreate(server, LiveServer.KEY);
+    assertThat(created.statusCode()).as(created.body()).isEqualTo(201);
+    String id = String.valueOf(Json.parseObject(created.body()).get("sandboxID"));
+    try (Sandbox sandbox = isola.sandbox(id)) {
+      assertThat(sandbox.info().provider()).isEqualTo("e2b");
+      sandbox.destroy(true);
+    }
+  }
+
+  private static HttpResponse<String> e2bCreate(LiveServer server, String key) throws Exception {
+    return new HttpCalls(server.url, key).send("POST", "/sandboxes", "{\"templateID\":\"host\"}");
   }
 
   private static void assertRefused(Isola isola, SandboxSpec spec) {

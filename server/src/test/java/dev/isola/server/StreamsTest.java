@@ -133,6 +133,44 @@ class StreamsTest {
         .containsEntry("endOffset", 8);
   }
 
+  /** More than the buffers of an execution hold. */
+  private static final long FLOOD = 8_000_000;
+
+  /** Starts a command that fills the buffers before any client reads its output. */
+  private String flood() throws IOException {
+    String execution = start(sandbox(), "{\"command\":\"head -c " + FLOOD + " /dev/zero\"}");
+    await()
+        .until(
+            () ->
+                client.get(execution).json().get("endOffset") instanceof Number end
+                    && end.longValue() >= 3 << 19);
+    return execution;
+  }
+
+  @Test
+  void outputFromBeforeTheFirstReadIsNotLost() throws IOException {
+    long read = 0;
+    try (TestClient.OpenResponse open = follow(flood() + "/output", Map.of())) {
+      BufferedReader lines = lines(open);
+      Seen seen = next(lines);
+      while (seen.event().equals("output")) {
+        read += text(seen).length();
+        seen = next(lines);
+      }
+      assertThat(seen.event()).isEqualTo("exit");
+    }
+    assertThat(read).isEqualTo(FLOOD);
+  }
+
+  @Test
+  void commandContinuesIfNoClientReadsItsOutput() throws IOException {
+    String execution = flood();
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> Boolean.FALSE.equals(client.get(execution).json().get("running")));
+    assertThat(client.get(execution).json()).containsEntry("endOffset", (int) FLOOD);
+  }
+
   @Test
   void executionsAreListedAndSignalled() throws IOException {
     String sandbox = sandbox();

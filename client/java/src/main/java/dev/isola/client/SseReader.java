@@ -1,6 +1,5 @@
 package dev.isola.client;
 
-import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,9 +14,12 @@ final class SseReader implements AutoCloseable {
   record Event(String type, String id, String data) {}
 
   private final InputStream in;
+  private final byte[] buffer = new byte[64 * 1024];
+  private int at;
+  private int end;
 
   SseReader(InputStream in) {
-    this.in = new BufferedInputStream(in, 64 * 1024);
+    this.in = in;
   }
 
   /** Waits for the next event. Returns empty at the end of the stream. */
@@ -56,20 +58,34 @@ final class SseReader implements AutoCloseable {
     }
   }
 
+  /** Copies whole runs of bytes: most of a stream of output is a few long lines. */
   private Optional<String> line() throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
-    for (int c = in.read(); c != '\n'; c = in.read()) {
-      if (c < 0) {
-        return Optional.empty();
+    while (true) {
+      if (at == end) {
+        at = 0;
+        end = Math.max(0, in.read(buffer));
+        if (end == 0) {
+          return Optional.empty();
+        }
       }
-      if (line.size() >= MAX_LINE) {
+      int stop = at;
+      while (stop < end && buffer[stop] != '\n') {
+        stop++;
+      }
+      if (line.size() + (stop - at) > MAX_LINE) {
         throw new IOException("a line is longer than " + MAX_LINE + " bytes");
       }
-      if (c != '\r') {
-        line.write(c);
+      line.write(buffer, at, stop - at);
+      at = Math.min(stop + 1, end);
+      if (stop < end) {
+        return Optional.of(withoutReturn(line.toString(StandardCharsets.UTF_8)));
       }
     }
-    return Optional.of(line.toString(StandardCharsets.UTF_8));
+  }
+
+  private static String withoutReturn(String line) {
+    return line.endsWith("\r") ? line.substring(0, line.length() - 1) : line;
   }
 
   @Override

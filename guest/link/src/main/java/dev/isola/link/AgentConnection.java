@@ -31,6 +31,10 @@ final class AgentConnection implements AutoCloseable {
   private static final int AGENT_STREAMS_MAX = 1024;
   private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration LINGER = Duration.ofSeconds(5);
+
+  /** The reason in BYE if another server took over. */
+  private static final String REPLACED = "replaced";
+
   private static final Duration BYE_TIMEOUT = Duration.ofSeconds(1);
 
   private final SandboxId id;
@@ -295,7 +299,11 @@ final class AgentConnection implements AutoCloseable {
     } catch (ProtocolViolation e) {
       protocolViolation(String.valueOf(e.getMessage()));
     } catch (IOException e) {
-      closeWith(new CloseReason(CloseReason.Kind.DROPPED, String.valueOf(e.getMessage())));
+      boolean gone = e instanceof AgentAbsentException absent && absent.isPermanent();
+      closeWith(
+          new CloseReason(
+              gone ? CloseReason.Kind.GONE : CloseReason.Kind.DROPPED,
+              String.valueOf(e.getMessage())));
     } catch (RuntimeException | Error e) {
       closeWith(new CloseReason(CloseReason.Kind.VIOLATION, "reading failed: " + e));
       throw e;
@@ -307,10 +315,10 @@ final class AgentConnection implements AutoCloseable {
     return stream != null && stream.operation().isBulk();
   }
 
-  private void take(Frame frame) {
+  private void take(Frame frame) throws IOException {
     try {
       dispatch(frame);
-    } catch (RuntimeException | Error e) {
+    } catch (IOException | RuntimeException | Error e) {
       frame.release(); // A method that throws has not kept the frame.
       throw e;
     }
@@ -336,13 +344,17 @@ final class AgentConnection implements AutoCloseable {
     }
   }
 
-  private void dispatch(Frame frame) {
+  private void dispatch(Frame frame) throws IOException {
     switch (frame.type()) {
       case Wire.PING -> answerPing(frame);
       case Wire.PONG -> completePing(frame);
       case Wire.BYE -> {
         requireConnection(frame);
         bye = WireFields.parse(frame.payload()).optionalText(FieldTag.REASON).orElse("no reason");
+        if (bye.equals(REPLACED)) {
+          // A relay may take long to pass on that the agent has closed the channel.
+          throw new EOFException("the agent ended the connection");
+        }
       }
       case Wire.INCOMING -> incoming(frame);
       case Wire.RESPONSE,
@@ -494,7 +506,7 @@ final class AgentConnection implements AutoCloseable {
     if (reason == null || requested.kind() != CloseReason.Kind.DROPPED) {
       return requested;
     }
-    return reason.equals("replaced")
+    return reason.equals(REPLACED)
         ? new CloseReason(CloseReason.Kind.REPLACED, "another server took over")
         : new CloseReason(
             CloseReason.Kind.GONE, "its agent ended (" + RemoteError.sanitize(reason) + ")");

@@ -309,6 +309,22 @@ class ScriptedAgentTest {
     assertThat(agent.connections()).isEqualTo(1);
   }
 
+  /** A relay may pass on BYE long before the end of the channel. */
+  @Test
+  void replacedConnectionEndsBeforeItsChannelDoes() throws IOException {
+    startAgent(
+        peer -> {
+          peer.request();
+          peer.started(1);
+          peer.bye("replaced");
+          peer.answerPings();
+        });
+    Execution execution = start(Command.argv("x"));
+    assertThatThrownBy(() -> execution.await(Duration.ofSeconds(20)))
+        .isInstanceOf(OutcomeUnknown.class)
+        .hasMessageContaining("another server took over");
+  }
+
   @Test
   void readOnlyRequestIsRetriedAfterADrop() throws IOException {
     startAgent(FakePeer::request);

@@ -37,7 +37,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Manages commands in the background: start, list, signal, stdin, output and terminal. */
-record ExecutionRoutes(ServerContext context) {
+record ExecutionRoutes(ServerContext context, StartedExecutions started) {
+  ExecutionRoutes(ServerContext context) {
+    this(context, new StartedExecutions());
+  }
+
   private static final String TEMPLATE = "/api/v1/sandboxes/{id}/executions";
   private static final Parameter EXECUTION =
       Parameter.path("execution", new Shape.NonEmptyText(64), "execution id");
@@ -233,10 +237,9 @@ record ExecutionRoutes(ServerContext context) {
     SandboxId id = SandboxRoutes.id(exchange);
     Sandbox sandbox = context.engine().sandbox(id);
     attaching(id, sandbox); // without it the client could not refer to the execution again
-    try (Execution execution =
-        startExecution(id, sandbox, command, exchange.body().get("terminal"))) {
-      exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
-    }
+    Execution execution = startExecution(id, sandbox, command, exchange.body().get("terminal"));
+    started.hold(id, execution);
+    exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
   }
 
   private Execution startExecution(
@@ -280,7 +283,7 @@ record ExecutionRoutes(ServerContext context) {
     ExecutionInfo info = info(exchange);
     long offset = exchange.query("offset").map(Long::parseLong).orElse(info.firstOffset());
     checkOffset(offset, info);
-    Execution execution = attaching(exchange).attach(info.id(), offset);
+    Execution execution = attach(exchange, info, offset);
     boolean upgraded = false;
     try {
       exchange.webSocket(
@@ -338,10 +341,20 @@ record ExecutionRoutes(ServerContext context) {
             .map(Long::parseLong)
             .orElse(0L);
     checkOffset(offset, info);
-    Execution execution = attaching(exchange).attach(info.id(), offset);
+    Execution execution = attach(exchange, info, offset);
     try (OutputFeed feed = OutputFeed.of(execution)) {
       new OutputEvents(execution, feed).follow(exchange, offset);
     }
+  }
+
+  /** Attaches to read the output. */
+  private Execution attach(Exchange exchange, ExecutionInfo info, long offset) {
+    Optional<Execution> held = started.take(SandboxRoutes.id(exchange), info.id());
+    if (offset == 0 && held.isPresent()) {
+      return held.get();
+    }
+    held.ifPresent(Execution::close);
+    return attaching(exchange).attach(info.id(), offset);
   }
 
   private static void checkOffset(long offset, ExecutionInfo info) {

@@ -17,6 +17,9 @@ import java.util.Map;
 record OutputEvents(Execution execution, OutputFeed feed) {
   private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
+  /** Text with more than one control character in this number is sent as base64. */
+  private static final int CONTROL_CHARACTERS_SHARE = 16;
+
   /** Sends output until the command ends, the client disconnects or the server shuts down. */
   void follow(Exchange exchange, long from) throws IOException {
     long offset = from;
@@ -57,6 +60,12 @@ record OutputEvents(Execution execution, OutputFeed feed) {
     }
   }
 
+  /** JSON has six characters for most control characters; base64 is shorter if there are many. */
+  private static boolean isLongInJson(String text) {
+    return text.chars().filter(c -> c < ' ' && c != '\n' && c != '\r' && c != '\t').count()
+        > text.length() / CONTROL_CHARACTERS_SHARE;
+  }
+
   private static void send(SseResponse sse, Output output) throws IOException {
     Map<String, Object> data = new LinkedHashMap<>();
     data.put("offset", output.offset());
@@ -65,7 +74,7 @@ record OutputEvents(Execution execution, OutputFeed feed) {
         data.put("channel", JsonViews.wireName(piece.channel()));
         data.put("at", piece.at().toString());
         String text = piece.bytes().utf8();
-        boolean plain = Bytes.utf8(text).equals(piece.bytes());
+        boolean plain = !isLongInJson(text) && Bytes.utf8(text).equals(piece.bytes());
         data.put("encoding", plain ? "utf8" : "base64");
         data.put(
             "data", plain ? text : Base64.getEncoder().encodeToString(piece.bytes().toArray()));

@@ -8,8 +8,7 @@ import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SandboxRequest;
-import dev.isola.server.access.HostAccessGuard;
-import dev.isola.server.auth.ApiKey;
+import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DocumentShape;
@@ -203,11 +202,9 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     return json;
   }
 
-  /** The request can be strict, or the key for all its requests. */
-  private static boolean isStrict(Exchange exchange, Map<String, Object> placement) {
+  private static boolean isStrict(Map<String, Object> placement) {
     return Boolean.TRUE.equals(placement.get("strictNoFallback"))
-        || Boolean.TRUE.equals(placement.get("strict_no_fallback"))
-        || exchange.key().filter(ApiKey::strictNoFallback).isPresent();
+        || Boolean.TRUE.equals(placement.get("strict_no_fallback"));
   }
 
   private void create(Exchange exchange) throws IOException {
@@ -230,7 +227,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
             ? named
             : context.engine().requiredProvider(parsed.spec()).orElse(defaultProvider);
     CreateRequest request = withDefaultTtl(parsed).withProvider(ProviderNames.canonical(provider));
-    if (isStrict(exchange, placement)) {
+    if (isStrict(placement)) {
       request = request.strict();
     }
     if (placement.get("region") instanceof String region) {
@@ -249,16 +246,13 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     if (parsed.lifecycle().ttl().isEmpty()) {
       sandboxRequest = sandboxRequest.withDefaultTtl();
     }
-    if (HostAccessGuard.mayRequestHostAccess(exchange)) {
-      sandboxRequest = sandboxRequest.withHostAccess();
-    }
     if (placement.get("name") instanceof String name) {
       sandboxRequest = sandboxRequest.withName(name);
     }
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
       sandboxRequest = sandboxRequest.withFixedId();
     }
-    CreateResult delivery = context.engine().create(sandboxRequest);
+    CreateResult delivery = context.engine().create(KeyPolicy.apply(exchange, sandboxRequest));
     exchange.setSandbox(delivery.view().id());
     exchange.json(delivery.repeated() ? 200 : 201, view(delivery.view()));
   }

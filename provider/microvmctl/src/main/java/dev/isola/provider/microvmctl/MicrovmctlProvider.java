@@ -45,7 +45,7 @@ final class MicrovmctlProvider implements Provider {
     this.settings = settings;
     this.context = context;
     this.controller = new Controller(settings.command());
-    this.records = new VmRecords(context.dataFolder().resolve("sandboxes"));
+    this.records = new VmRecords(context.dataFolder().resolve("sandboxes"), context.instance());
     this.creator = new VmCreator(controller, records, context);
   }
 

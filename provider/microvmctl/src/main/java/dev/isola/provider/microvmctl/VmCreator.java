@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Creates sandboxes: the record first, so that recovery finds what a crash leaves behind. */
 final class VmCreator {
@@ -30,8 +31,13 @@ final class VmCreator {
 
   /** Connects to a sandbox that exists. */
   VmSandbox open(VmRecord record) {
+    return open(record, null);
+  }
+
+  private VmSandbox open(VmRecord record, @Nullable ControllerProcess first) {
     return record.agent()
-        ? new VmSandbox.WithAgent(agents.sandbox(record))
+        ? new VmSandbox.WithAgent(
+            agents.sandbox(record, () -> records.find(record.id()).isPresent(), first))
         : new VmSandbox.ByVerbs(new VerbSandbox(controller, record));
   }
 
@@ -47,11 +53,9 @@ final class VmCreator {
     try {
       create(record, spec, features, remaining.get());
       created = true;
-      if (agent) {
-        agents.boot(spec, record, remaining);
-      }
+      ControllerProcess first = agent ? agents.boot(spec, record, remaining) : null;
       VmRecord ready = record.asReady(spec, context.clock().instant());
-      VmSandbox sandbox = open(ready);
+      VmSandbox sandbox = open(ready, first);
       try {
         initialize(sandbox, spec, remaining);
       } catch (RuntimeException e) {

@@ -80,6 +80,11 @@ record VmRecord(
         id, vm, createdAt, now.plus(ttl(spec)), true, agent, folder, timeout, secret);
   }
 
+  /** Returns the time until the deadline; negative after it. */
+  Duration remaining() {
+    return Duration.between(Instant.now(), deadline);
+  }
+
   String json() {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("id", id.value());

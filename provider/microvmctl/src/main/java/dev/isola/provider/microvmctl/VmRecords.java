@@ -1,5 +1,6 @@
 package dev.isola.provider.microvmctl;
 
+import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -20,9 +21,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** The records of sandboxes: one file each, readable by this user only. */
-record VmRecords(Path folder) {
-  private static final String SUFFIX = ".json";
+/**
+ * The records of the sandboxes of an instance: one file each, readable by this user only. Records
+ * of another instance in the same folder have other names.
+ */
+record VmRecords(Path folder, InstanceId instance) {
 
   Optional<VmRecord> find(SandboxId id) {
     try {
@@ -36,10 +39,10 @@ record VmRecords(Path folder) {
 
   List<VmRecord> list() {
     List<VmRecord> records = new ArrayList<>();
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + SUFFIX)) {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + suffix())) {
       for (Path file : files) {
         String name = file.getFileName().toString();
-        String id = name.substring(0, name.length() - SUFFIX.length());
+        String id = name.substring(0, name.length() - suffix().length());
         if (SandboxId.isValid(id)) {
           find(new SandboxId(id)).ifPresent(records::add);
         }
@@ -84,7 +87,11 @@ record VmRecords(Path folder) {
   }
 
   private Path file(SandboxId id) {
-    return folder.resolve(id + SUFFIX);
+    return folder.resolve(id + suffix());
+  }
+
+  private String suffix() {
+    return "." + instance + ".json";
   }
 
   private SandboxException unusable(IOException e) {

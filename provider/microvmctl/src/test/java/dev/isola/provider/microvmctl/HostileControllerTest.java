@@ -11,12 +11,14 @@ import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.DeadlineExceeded;
 import dev.isola.spi.error.OutcomeUnknown;
 import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,15 +49,44 @@ class HostileControllerTest {
       assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(2))))
           .isInstanceOf(DeadlineExceeded.class)
           .hasMessageContaining("create did not end within");
-      assertThat(
-              ProcessHandle.allProcesses()
-                  .filter(
-                      one ->
-                          String.join(" ", one.info().arguments().orElse(new String[0]))
-                              .contains(nap)))
-          .isEmpty();
+      assertThat(processes(nap)).isEmpty();
       assertThat(provider.inventory()).as("kill succeeded, nothing is left").isEmpty();
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "sleep NAP & wait|exec did not end within",
+        "yes NAP PIPE tr -d '\\n'|the guest agent did not start in the sandbox",
+        "echo no such program >&2; exit 127|no such program"
+      })
+  void agentThatDoesNotBootFailsTheCreateAndNothingIsLeft(String exec, String expected)
+      throws Exception {
+    String nap = "300." + System.nanoTime();
+    try (Provider provider =
+        provider(
+            """
+            case $1 in
+            probe) echo '{"ok":true,"features":["exec-stdin"]}' ;;
+            exec) %s ;;
+            *) cat >/dev/null ;;
+            esac"""
+                .formatted(exec.replace("NAP", nap).replace("PIPE", "|")))) {
+      assertThatThrownBy(() -> provider.create(spec(Duration.ofSeconds(4))))
+          .isInstanceOf(SandboxException.class)
+          .hasMessageContaining(expected);
+      assertThat(processes(nap)).isEmpty();
+      assertThat(provider.inventory()).isEmpty();
+    }
+  }
+
+  private static Stream<ProcessHandle> processes(String argument) {
+    return ProcessHandle.allProcesses()
+        .filter(
+            one ->
+                String.join(" ", one.info().arguments().orElse(new String[0])).contains(argument));
   }
 
   @Test

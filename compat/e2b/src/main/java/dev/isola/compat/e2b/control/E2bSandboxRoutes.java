@@ -10,7 +10,7 @@ import dev.isola.engine.Engine;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
-import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
@@ -115,10 +115,8 @@ public record E2bSandboxRoutes(
   private void create(Exchange exchange, CreateVersion version) throws IOException {
     E2bRequestBody body = new E2bRequestBody(exchange.body());
     E2bTemplate template = templates.find(body.text("templateID").orElse(ImageService.BASE));
-    SandboxRequest request = mapper.toSandboxRequest(body, template, version);
-    if (HostAccessGuard.mayRequestHostAccess(exchange)) {
-      request = request.withHostAccess();
-    }
+    SandboxRequest request =
+        KeyPolicy.apply(exchange, mapper.toSandboxRequest(body, template, version));
     SandboxView entry =
         context
             .engine()
