@@ -89,8 +89,11 @@ static bool write_names(const char *name)
 bool etc_files_write(struct fields record)
 {
     char *name = fields_text(record, T_HOST_NAME), *resolver = fields_text(record, T_RESOLV_CONF);
-    bool ok = empty_files() && write_names(name ? name : "localhost") && write_file(RESOLVER, resolver ? resolver : "");
+    static bool written;
+    bool ok = (!written || empty_files()) && write_names(name ? name : "localhost")
+              && write_file(RESOLVER, resolver ? resolver : "");
     int error = errno;
+    written = true;
     free(name);
     free(resolver);
     errno = error;

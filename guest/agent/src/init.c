@@ -18,6 +18,7 @@
 
 #include "boot_wait.h"
 #include "etc_files.h"
+#include "freeze.h"
 #include "identity.h"
 #include "init_network.h"
 #include "init_parse.h"
@@ -251,6 +252,7 @@ struct init_result init_run(struct boot *boot)
     load_modules();
     if (!init_network_loopback()) failed("set up lo", strerror(errno));
     protect_agent();
+    freeze_prepare();
     char folder[64];
     bool early = read_command_line(folder, sizeof folder), made = false;
     if (early) {

@@ -12,6 +12,8 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Connects to the init of a virtual machine through one of its virtio ports, whose other end is a
@@ -47,6 +49,9 @@ public final class VirtioPortConnector implements AgentConnector {
 
   private final PortOpener socket;
 
+  /** The connection over which the machine got its boot record, for the first {@link #open}. */
+  private final AtomicReference<@Nullable AgentChannel> booted = new AtomicReference<>();
+
   public VirtioPortConnector(PortOpener socket) {
     this.socket = socket;
   }
@@ -73,21 +78,44 @@ public final class VirtioPortConnector implements AgentConnector {
   }
 
   /**
-   * Gives the init of the machine its boot record, and waits until the machine is set up.
+   * Gives the init of the machine its boot record, and waits until the machine is set up. The next
+   * {@link #open} uses the same connection.
    *
    * @param record an encoded {@link BootRecord}
    * @throws IOException if that takes too long, or the machine ends
    */
   public void boot(byte[] record, Duration timeout) throws IOException {
-    try (SocketChannel channel = socket.connect(timeout)) {
+    SocketChannel channel = socket.connect(timeout);
+    try {
       write(channel, record);
-      awaitText(channel, Wire.MAGIC_TEXT, timeout); // the first field of a CHALLENGE
+      byte[] seen = awaitText(channel, Wire.MAGIC_TEXT, timeout); // the first field of a CHALLENGE
+      keep(new ReplayingChannel(new SocketAgentChannel(channel, false), ByteBuffer.wrap(seen)));
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private void keep(@Nullable AgentChannel channel) {
+    AgentChannel unused = booted.getAndSet(channel);
+    if (unused != null) {
+      unused.close();
     }
   }
 
   /** Connects, repeatedly if the agent is silent, since it may have missed the end of a frame. */
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
+    AgentChannel first = booted.getAndSet(null);
+    return first == null ? connect(timeout) : first;
+  }
+
+  @Override
+  public void close() {
+    keep(null);
+  }
+
+  private AgentChannel connect(Duration timeout) throws IOException {
     long deadline = System.nanoTime() + timeout.toNanos();
     while (true) {
       Duration left = Duration.ofNanos(deadline - System.nanoTime());
@@ -118,12 +146,13 @@ public final class VirtioPortConnector implements AgentConnector {
     }
   }
 
-  /** Reads up to a text that the init sends, whatever comes before it. */
-  private void awaitText(SocketChannel channel, String text, Duration timeout) throws IOException {
+  /** Reads up to a text that the init sends, whatever comes before it; returns what it read. */
+  private byte[] awaitText(SocketChannel channel, String text, Duration timeout)
+      throws IOException {
     long deadline = System.nanoTime() + timeout.toNanos();
     ByteBuffer piece = ByteBuffer.allocate(PIECE);
-    String seen = "";
-    for (int total = 0; total < READ_MAX; total += piece.position()) {
+    StringBuilder seen = new StringBuilder();
+    while (seen.length() < READ_MAX) {
       if (!awaitBytes(channel, Duration.ofNanos(deadline - System.nanoTime()))) {
         throw new SocketTimeoutException(
             "the init of the machine was not ready on "
@@ -135,11 +164,11 @@ public final class VirtioPortConnector implements AgentConnector {
       if (channel.read(piece.clear()) < 0) {
         throw new EOFException("the machine at " + socket + " ended");
       }
-      seen += new String(piece.array(), 0, piece.position(), ISO_8859_1);
-      if (seen.contains(text)) {
-        return;
+      int from = Math.max(0, seen.length() - text.length());
+      seen.append(new String(piece.array(), 0, piece.position(), ISO_8859_1));
+      if (seen.indexOf(text, from) >= 0) {
+        return seen.toString().getBytes(ISO_8859_1);
       }
-      seen = seen.substring(Math.max(0, seen.length() - text.length()));
     }
     throw new IOException("the init of the machine sent something else on " + socket);
   }

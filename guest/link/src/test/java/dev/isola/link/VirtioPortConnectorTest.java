@@ -119,6 +119,59 @@ class VirtioPortConnectorTest {
   }
 
   @Test
+  void firstConnectionIsTheOneThatCarriedTheRecord() throws Exception {
+    byte[] record = BootRecord.builder(FakeAgent.ID, BootRecord.newSecret()).build().encode();
+    AtomicReference<FakeAgent.Script> next = new AtomicReference<>();
+    next.set(
+        peer -> {
+          next.set(
+              second -> {
+                handshake(second);
+                second.answerPings();
+              });
+          assertThat(peer.bytes(record.length)).isEqualTo(record);
+          peer.raw(WAITING);
+          peer.completeHandshake();
+          peer.answerPings();
+        });
+    try (FakeAgent agent = new FakeAgent(peer -> next.get().run(peer))) {
+      VirtioPortConnector port = agent.port();
+      port.boot(record, TIMEOUT);
+      try (AgentSandbox sandbox = AgentSandbox.builder(FakeAgent.ID, port, agent.secret).build()) {
+        sandbox.connect();
+        assertThat(agent.connections()).isEqualTo(1);
+      }
+      try (AgentSandbox sandbox = AgentSandbox.builder(FakeAgent.ID, port, agent.secret).build()) {
+        sandbox.connect();
+        assertThat(agent.connections()).isEqualTo(2);
+      }
+      assertThat(agent.failures).isEmpty();
+    }
+  }
+
+  @Test
+  void connectionThatIsNotUsedIsClosed() throws Exception {
+    CountDownLatch hungUp = new CountDownLatch(1);
+    byte[] record = BootRecord.builder(FakeAgent.ID, BootRecord.newSecret()).build().encode();
+    try (FakeAgent agent =
+        new FakeAgent(
+            peer -> {
+              peer.bytes(record.length);
+              peer.challenge();
+              try {
+                peer.silence();
+              } catch (EOFException end) {
+                hungUp.countDown();
+              }
+            })) {
+      VirtioPortConnector port = agent.port();
+      port.boot(record, TIMEOUT);
+      port.close();
+      assertThat(hungUp.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
   void waitingInitIsRecognizedInPieces() throws Exception {
     try (FakeAgent agent =
         new FakeAgent(

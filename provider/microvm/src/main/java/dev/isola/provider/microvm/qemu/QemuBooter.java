@@ -404,6 +404,7 @@ final class QemuBooter implements Booter {
     if (NetworkRecord.read(folder).filter(net -> net.mode() == NetworkMode.BRIDGE).isPresent()) {
       bridge.remove(id);
     }
+    machines.release(id);
     host.release(id, folder);
   }
 

@@ -20,8 +20,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Starts the QEMU of a sandbox, in its control groups and in a network without devices. */
 final class QemuMachines {
@@ -30,6 +32,7 @@ final class QemuMachines {
 
   private final ProviderContext context;
   private final MachineHost host;
+  private final Map<SandboxId, VirtioPortConnector> connectors = new ConcurrentHashMap<>();
 
   QemuMachines(ProviderContext context, MachineHost host) {
     this.context = context;
@@ -44,13 +47,22 @@ final class QemuMachines {
    */
   record Origin(Optional<Path> memory, Path state) {}
 
+  /** Returns a connector to the agent of a sandbox, over which it also gets its boot record. */
   VirtioPortConnector connector(SandboxId id, SandboxFolder folder) {
-    return new VirtioPortConnector(
-        new QemuPort(
-            MachineFolder.of(folder).controlSocket(),
-            folder.path(),
-            paths(id, folder)::of,
-            user(id)));
+    VirtioPortConnector connector =
+        new VirtioPortConnector(
+            new QemuPort(
+                MachineFolder.of(folder).controlSocket(),
+                folder.path(),
+                paths(id, folder)::of,
+                user(id)));
+    connectors.put(id, connector);
+    return connector;
+  }
+
+  /** Forgets a sandbox. */
+  void release(SandboxId id) {
+    connectors.remove(id);
   }
 
   private HostPaths paths(SandboxId id, SandboxFolder folder) {
@@ -70,7 +82,9 @@ final class QemuMachines {
   /** Gives the machine that runs its boot record, and waits until it is set up. */
   void boot(SandboxId id, SandboxFolder folder, long deadline) throws IOException {
     try {
-      connector(id, folder).boot(host.bootRecord(folder), left(deadline));
+      VirtioPortConnector known = connectors.get(id);
+      VirtioPortConnector connector = known == null ? connector(id, folder) : known;
+      connector.boot(host.bootRecord(folder), left(deadline));
     } catch (IOException e) {
       throw AgentStarter.startFailed(id, "the machine does not answer: " + e.getMessage(), e);
     }
