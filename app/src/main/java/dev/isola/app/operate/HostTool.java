@@ -46,7 +46,9 @@ public record HostTool(
               .packaged(Distribution.FEDORA, "moby-engine"),
           backend("podman", "containers without a daemon"),
           backend("git", "a worktree for each sandbox"),
-          backend("microvmctl", "sandboxes by the local_microvm contract; comes with Isola")
+          backend(
+                  "microvmctl",
+                  "sandboxes by the local_microvm contract; comes with Isola, beside its command")
               .withVersionArgument("")
               .unpackaged(),
           tool("ssh", "provider microvmctl on another machine")

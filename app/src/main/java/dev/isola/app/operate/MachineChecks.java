@@ -135,7 +135,9 @@ public final class MachineChecks {
               + " kvm_intel or kvm_amd; in a container, pass the device");
     }
     if (Files.isReadable(kvm) && Files.isWritable(kvm)) {
-      return DoctorCheck.good("/dev/kvm", "usable");
+      return DoctorCheck.good(
+          "/dev/kvm",
+          "can be opened; the providers qemu and firecracker find out whether it works");
     }
     return DoctorCheck.bad("/dev/kvm", "permission denied", permission(kvm));
   }
