@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/reboot.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,6 +27,7 @@
 #include "init_root.h"
 #include "listen.h"
 #include "process_tree.h"
+#include "supervisor.h"
 
 enum { AGENT_PRIORITY = -20 };
 
@@ -210,26 +213,46 @@ static void read_file(const char *path)
     if (fd >= 0) close(fd);
 }
 
+/* Waits for the end of the command of a supervisor. Returns true if no process of it is left. */
+static bool await_end(int control)
+{
+    struct report report;
+    for (;;) {
+        struct pollfd ready = {.fd = control, .events = POLLIN};
+        if (poll(&ready, 1, WARM_UP_MS) != 1 || recv(control, &report, sizeof report, 0) != (ssize_t)sizeof report)
+            return false;
+        if (report.kind == REPORT_ENDED) return report.is_free;
+        if (report.kind == REPORT_FAILED) return false;
+    }
+}
+
 /*
- * Loads what the first command needs into memory, which copies of the machine share: the users, and a program of the
- * image that does nothing, with its libraries. Ends what the program may have started.
+ * Loads what the first command needs into memory, which copies of the machine share: the users, a supervisor, and a
+ * program of the image that does nothing, with its libraries. Ends everything if the program leaves others behind.
  */
 static void warm_up(void)
 {
+    static char *words[] = {"/bin/sh", "-c", ":", NULL}, *variables[] = {"PATH=/usr/bin:/bin", NULL};
     read_file("/etc/passwd");
     read_file("/etc/group");
-    static const struct timespec pause = {0, 5000000};
-    static char *const words[] = {"sh", "-c", ":", NULL}, *const variables[] = {"PATH=/usr/bin:/bin", NULL};
-    pid_t child = fork();
-    if (child == 0) {
-        execve("/bin/sh", words, variables);
-        _exit(127); /* an image without a shell */
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC), control;
+    struct launch launch = {.arguments = words,
+                            .environment = variables,
+                            .search_path = "/bin",
+                            .cwd = "/",
+                            .input = null,
+                            .output = null,
+                            .error = null};
+    pid_t supervisor = supervisor_start(&launch, &control);
+    if (supervisor > 0 && await_end(control)) {
+        supervisor_free(supervisor, control);
+    } else {
+        if (supervisor > 0) close(control);
+        kill(-1, SIGKILL);
+        while (waitpid(-1, NULL, 0) > 0)
+            ;
     }
-    for (int waited = 0; child > 0 && waitpid(child, NULL, WNOHANG) == 0 && waited < WARM_UP_MS; waited += 5)
-        nanosleep(&pause, NULL);
-    kill(-1, SIGKILL);
-    while (waitpid(-1, NULL, 0) > 0)
-        ;
+    if (null >= 0) close(null);
 }
 
 static bool has_workspace(struct fields record, const char *folder)

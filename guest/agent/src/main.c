@@ -289,12 +289,23 @@ static struct options options_of_init(struct boot *boot)
                             .own_disk = true};
 }
 
+/* What every process of the agent needs. */
+static void begin(void)
+{
+    if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_DUMPABLE, 0);
+    umask(022); /* as for commands */
+    if (!loop_open()) detach_failed("epoll: %s", strerror(errno));
+    catch_signals();
+}
+
 int main(int count, char **words)
 {
     const char *called = count ? strrchr(words[0], '/') : NULL;
     if (count && !strcmp(called ? called + 1 : words[0], "sudo")) return sudo_main(count, words);
     static struct boot boot;
     bool is_init = init_is_requested(count, words);
+    if (is_init) begin(); /* before the machine is saved */
     struct options options = is_init ? options_of_init(&boot) : parse(count, words);
     const char *problem;
     if (!is_init && !boot_read(options.boot_fd, &boot, &problem)) {
@@ -322,12 +333,7 @@ int main(int count, char **words)
     if (options.detach) detach(&boot);
 
     agent_started_ns = now_ns();
-    if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
-    prctl(PR_SET_DUMPABLE, 0);
-    umask(022); /* as for commands */
-    if (!loop_open()) detach_failed("epoll: %s", strerror(errno));
-    catch_signals();
-
+    if (!is_init) begin();
     static struct execution_defaults defaults;
     defaults = (struct execution_defaults){boot.environment, boot.fields, raise_descriptor_limit()};
     executions_setup(&defaults);
