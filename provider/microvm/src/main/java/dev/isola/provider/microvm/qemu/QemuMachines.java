@@ -152,6 +152,6 @@ final class QemuMachines {
       throws IOException {
     return origin.isEmpty() || accelerator.isArm()
         ? boot.kernel()
-        : new CachedFiles(boot.kernel().getParent()).get("stub", KernelStub::write);
+        : new CachedFiles(context.dataFolder().resolve("boot")).get("stub", KernelStub::write);
   }
 }
