@@ -3,6 +3,7 @@ package dev.isola.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
@@ -67,7 +68,8 @@ class EmbeddedTest {
       assertThat(processesNaming(id)).isNotEmpty();
     }
     assertThat(folder).doesNotExist();
-    assertThat(children()).isEmpty();
+    // A process that was killed is a child until Java has noticed its end.
+    await().untilAsserted(() -> assertThat(children()).isEmpty());
     assertThat(processesNaming(id)).isEmpty();
   }
 
