@@ -4,7 +4,9 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -28,16 +30,19 @@ final class StartedExecutions {
   /** Holds an execution that was just started. */
   void hold(SandboxId sandbox, Execution execution) {
     Key key = new Key(sandbox, execution.id());
+    List<Execution> detached = new ArrayList<>();
     lock.lock();
     try {
-      Optional.ofNullable(held.remove(key)).ifPresent(Execution::close);
+      Optional.ofNullable(held.remove(key)).ifPresent(detached::add);
       if (held.size() >= MAX_HELD) {
-        held.pollFirstEntry().getValue().close();
+        detached.add(held.pollFirstEntry().getValue());
       }
       held.put(key, execution);
     } finally {
       lock.unlock();
     }
+    // An agent that does not answer must not delay other clients.
+    detached.forEach(one -> Thread.ofVirtual().name("isola-detach").start(one::close));
     Thread.ofVirtual().name("isola-hold").start(() -> detachLater(key, execution));
   }
 
@@ -47,13 +52,15 @@ final class StartedExecutions {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    boolean mine;
     lock.lock();
     try {
-      if (held.remove(key, execution)) {
-        execution.close();
-      }
+      mine = held.remove(key, execution);
     } finally {
       lock.unlock();
+    }
+    if (mine) {
+      execution.close();
     }
   }
 

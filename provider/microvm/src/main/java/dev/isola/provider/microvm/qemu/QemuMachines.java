@@ -62,7 +62,10 @@ final class QemuMachines {
 
   /** Forgets a sandbox. */
   void release(SandboxId id) {
-    connectors.remove(id);
+    VirtioPortConnector known = connectors.remove(id);
+    if (known != null) {
+      known.close(); // a connection that carried the boot record and was not used further
+    }
   }
 
   private HostPaths paths(SandboxId id, SandboxFolder folder) {
