@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +42,7 @@ final class AgentConnection implements AutoCloseable {
   private final AgentChannel channel;
   private final LinkTimeouts timeouts;
   private final SendQueue outbox = new SendQueue();
-  private final ConcurrentHashMap<Integer, LinkStream> streams = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Integer, ConnectionStream> streams = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<Long, CompletableFuture<Boolean>> pings =
       new ConcurrentHashMap<>();
   private final AtomicInteger lastStream = new AtomicInteger();
@@ -127,11 +128,7 @@ final class AgentConnection implements AutoCloseable {
    * @throws SandboxException when the connection is closed; the request was not sent then
    */
   LinkStream request(AgentOperation operation, WireFieldsBuilder request, int window) {
-    int number = lastStream.incrementAndGet();
-    if (number <= 0) {
-      throw closeWith(new CloseReason(CloseReason.Kind.CLOSED, "all stream numbers are in use"))
-          .exception(id, false);
-    }
+    int number = nextStream();
     byte[] frame = request.frame(Wire.REQUEST, number);
     LinkStream stream = new LinkStream(this, number, operation, window, sendWindow);
     streams.put(number, stream);
@@ -156,6 +153,32 @@ final class AgentConnection implements AutoCloseable {
     }
     if (reason != null) {
       // The connection was closed in between, and may have missed this stream.
+      stream.connectionClosed(reason);
+    }
+    return stream;
+  }
+
+  private int nextStream() {
+    int number = lastStream.incrementAndGet();
+    if (number <= 0) {
+      throw closeWith(new CloseReason(CloseReason.Kind.CLOSED, "all stream numbers are in use"))
+          .exception(id, false);
+    }
+    return number;
+  }
+
+  /**
+   * Adds a stream that forwards frames to a peer. The caller sends the request.
+   *
+   * @param create creates the stream with its number
+   */
+  ForwardedStream forward(IntFunction<ForwardedStream> create) {
+    int number = nextStream();
+    ForwardedStream stream = create.apply(number);
+    streams.put(number, stream);
+    CloseReason reason = closeReason.get();
+    if (reason != null) {
+      streams.remove(number);
       stream.connectionClosed(reason);
     }
     return stream;
@@ -211,7 +234,7 @@ final class AgentConnection implements AutoCloseable {
   /** Expects that the agent hangs up after all that was sent before has been received. */
   void expectHangUp() {
     held = true;
-    streams.values().forEach(stream -> stream.sendWindow().awaitIdle());
+    streams.values().forEach(ConnectionStream::awaitSent);
   }
 
   /** Closes a connection whose agent was expected to hang up. */
@@ -230,8 +253,8 @@ final class AgentConnection implements AutoCloseable {
    */
   Optional<AgentOperation> unfinishedOperation() {
     return streams.values().stream()
-        .filter(LinkStream::needsConnection)
-        .map(LinkStream::operation)
+        .filter(ConnectionStream::needsConnection)
+        .map(ConnectionStream::operation)
         .findFirst();
   }
 
@@ -265,6 +288,11 @@ final class AgentConnection implements AutoCloseable {
   /** Closes the channel as if it had failed, for tests. */
   void simulateDrop() {
     closeWith(new CloseReason(CloseReason.Kind.DROPPED, "dropped"));
+  }
+
+  /** Returns how many streams are open, for tests. */
+  int openStreams() {
+    return streams.size();
   }
 
   /** Returns the threads, for tests that check that they have ended. */
@@ -311,7 +339,7 @@ final class AgentConnection implements AutoCloseable {
   }
 
   private boolean isBulk(int number) {
-    LinkStream stream = streams.get(number);
+    ConnectionStream stream = streams.get(number);
     return stream != null && stream.operation().isBulk();
   }
 
@@ -372,7 +400,7 @@ final class AgentConnection implements AutoCloseable {
   }
 
   private void toStream(Frame frame) {
-    LinkStream stream = streams.get(frame.stream());
+    ConnectionStream stream = streams.get(frame.stream());
     if (stream == null) {
       throw new ProtocolViolation(
           "a frame of type " + frame.type() + " for a stream that is not open");
@@ -411,8 +439,9 @@ final class AgentConnection implements AutoCloseable {
           "INCOMING with a stream number that is not one of the agent's or already used");
     }
     WireFields fields = WireFields.parse(frame.payload());
-    LinkStream relay = streams.get(fields.range(FieldTag.RELAY, 1, Integer.MAX_VALUE));
-    if (relay == null || relay.operation() != AgentOperation.RELAY) {
+    int relayNumber = fields.range(FieldTag.RELAY, 1, Integer.MAX_VALUE);
+    if (!(streams.get(relayNumber) instanceof LinkStream relay)
+        || relay.operation() != AgentOperation.RELAY) {
       throw new ProtocolViolation("INCOMING without a relay");
     }
     if (agentStreams.incrementAndGet() > AGENT_STREAMS_MAX) {
@@ -470,7 +499,7 @@ final class AgentConnection implements AutoCloseable {
     if (keepalivePaused) {
       return;
     }
-    for (LinkStream stream : streams.values()) {
+    for (ConnectionStream stream : streams.values()) {
       stream.cancelLingering(now - LINGER.toNanos());
       if (stream.cancelledBefore(now - CANCEL_TIMEOUT.toNanos())) {
         protocolViolation("a cancelled stream was not ended");

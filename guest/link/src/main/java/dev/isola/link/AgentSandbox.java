@@ -5,6 +5,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.GuestProtocolAccess;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
@@ -90,6 +91,11 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   @Override
   public <C extends Capability> Optional<C> as(Class<C> capability) {
     return Optional.ofNullable(capabilities.get(capability)).map(capability::cast);
+  }
+
+  @Override
+  public Optional<GuestProtocolAccess> guestProtocol() {
+    return Optional.of(peerSecret -> PeerSession.open(client, peerSecret));
   }
 
   /**

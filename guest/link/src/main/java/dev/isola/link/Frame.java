@@ -36,6 +36,20 @@ record Frame(
     return new Frame(Wire.DATA, stream, EMPTY, 0, 0, 0, block);
   }
 
+  /** Returns the whole frame for another stream. */
+  byte[] encode(int number) {
+    int head = type == Wire.OUTPUT ? Wire.HEADER + Wire.OUTPUT_HEADER : Wire.HEADER;
+    ByteBuffer content = content();
+    byte[] frame = new byte[head + content.remaining()];
+    content.get(frame, head, content.remaining());
+    if (type == Wire.OUTPUT) {
+      frame[Wire.HEADER] = (byte) channel;
+      Wire.putLong(frame, Wire.HEADER + 1, offset);
+      Wire.putLong(frame, Wire.HEADER + 9, timeNs);
+    }
+    return Wire.header(frame, type, number);
+  }
+
   /** Returns how much of the receiver's credit the frame uses. */
   int cost() {
     return switch (type) {

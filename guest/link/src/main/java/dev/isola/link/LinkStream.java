@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * consume them, which grants credit. The granted credit bounds the queue. {@link SendWindow} is the
  * other direction.
  */
-final class LinkStream {
+final class LinkStream implements ConnectionStream {
   /** Waits without a timeout. */
   static final Duration FOREVER = Duration.ZERO;
 
@@ -60,7 +60,8 @@ final class LinkStream {
     return number;
   }
 
-  AgentOperation operation() {
+  @Override
+  public AgentOperation operation() {
     return operation;
   }
 
@@ -73,6 +74,11 @@ final class LinkStream {
     return sendWindow;
   }
 
+  @Override
+  public void awaitSent() {
+    sendWindow.awaitIdle();
+  }
+
   // Called by the reading thread.
 
   /**
@@ -80,7 +86,8 @@ final class LinkStream {
    *
    * @throws ProtocolViolation when it is not allowed in the current state
    */
-  void accept(Frame frame) {
+  @Override
+  public void accept(Frame frame) {
     if (!operation.allowsReply(frame.type())) {
       throw new ProtocolViolation("a frame of type " + frame.type() + " in reply to " + operation);
     }
@@ -108,7 +115,8 @@ final class LinkStream {
   }
 
   /** Returns whether the operation would fail or be repeated if the connection ended now. */
-  boolean needsConnection() {
+  @Override
+  public boolean needsConnection() {
     lock.lock();
     try {
       return !discarding && !(operation.isReopened() && responded);
@@ -118,7 +126,8 @@ final class LinkStream {
   }
 
   /** Wakes all waiting callers, because the connection is closed. */
-  void connectionClosed(CloseReason reason) {
+  @Override
+  public void connectionClosed(CloseReason reason) {
     lock.lock();
     try {
       if (terminal == null && closeReason == null) {
@@ -147,7 +156,8 @@ final class LinkStream {
   }
 
   /** Cancels a stream that has lingered since {@code nanoTime} or longer. */
-  void cancelLingering(long nanoTime) {
+  @Override
+  public void cancelLingering(long nanoTime) {
     lock.lock();
     try {
       if (lingering && !over() && discardedAtNanos - nanoTime <= 0) {
@@ -163,7 +173,8 @@ final class LinkStream {
   /**
    * Returns true when the stream was cancelled at {@code nanoTime} or earlier and has not ended.
    */
-  boolean cancelledBefore(long nanoTime) {
+  @Override
+  public boolean cancelledBefore(long nanoTime) {
     lock.lock();
     try {
       return discarding && !lingering && !over() && discardedAtNanos - nanoTime <= 0;

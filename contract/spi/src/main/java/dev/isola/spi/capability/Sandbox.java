@@ -44,4 +44,9 @@ public interface Sandbox {
 
   /** Returns the capability if the provider declares it, otherwise empty. */
   <C extends Capability> Optional<C> as(Class<C> capability);
+
+  /** Returns access to the guest protocol; empty if the sandbox has no guest agent. */
+  default Optional<GuestProtocolAccess> guestProtocol() {
+    return Optional.empty();
+  }
 }
