@@ -285,6 +285,31 @@ record JettyExchange(
   }
 
   @Override
+  public void upgrade(String protocol, PortDialing.Connection other) throws IOException {
+    boolean established = false;
+    try {
+      boolean requested =
+          protocol.equalsIgnoreCase(header("Upgrade").orElse(""))
+              && request.getConnectionMetaData().getHttpVersion() == HttpVersion.HTTP_1_1;
+      if (!requested) {
+        throw Fault.of(
+                ErrorCode.INVALID_REQUEST,
+                "the request is not an upgrade to " + protocol,
+                "send Connection: Upgrade and Upgrade: " + protocol + " over HTTP/1.1")
+            .exception();
+      }
+      List<Header> headers =
+          List.of(new Header("Connection", "Upgrade"), new Header("Upgrade", protocol));
+      tunnel(headers, other, new byte[0]);
+      established = true;
+    } finally {
+      if (!established) {
+        other.close();
+      }
+    }
+  }
+
+  @Override
   public void setSandbox(SandboxId sandbox) {
     logEntry.sandbox = Optional.of(sandbox.value());
   }

@@ -4,6 +4,7 @@ import dev.isola.app.cli.CliEnvironment;
 import dev.isola.app.cli.DataFolder;
 import dev.isola.app.cli.ErrorReport;
 import dev.isola.app.cli.VersionCommand;
+import dev.isola.compat.backend.BackendApi;
 import dev.isola.compat.e2b.E2bApi;
 import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.engine.Engine;
@@ -111,7 +112,8 @@ public final class RunningServer implements AutoCloseable {
                             Optional.of(new LedgerSettingsStore(ledger)),
                             e2bDomain,
                             config.get(ConfigKeys.E2B_ALLOW_INSECURE)),
-                        images))),
+                        images),
+                    new BackendApi(serving, config.get(ConfigKeys.PROVIDER)))),
             new HostOriginFilter(domains, names),
             keys,
             log,

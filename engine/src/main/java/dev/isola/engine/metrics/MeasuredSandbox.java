@@ -5,6 +5,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.GuestProtocolAccess;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.Terminals;
@@ -82,6 +83,14 @@ public record MeasuredSandbox(
   public <C extends Capability> Optional<C> as(Class<C> capability) {
     Optional<C> found = inner.as(capability);
     return found.map(one -> capability.cast(measured(one)));
+  }
+
+  /** An open channel counts as activity. */
+  @Override
+  public Optional<GuestProtocolAccess> guestProtocol() {
+    return inner
+        .guestProtocol()
+        .map(access -> secret -> new TrackedConnection(access.open(secret), activity.begin(id())));
   }
 
   private Capability measured(Capability one) {

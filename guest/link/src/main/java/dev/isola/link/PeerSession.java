@@ -250,6 +250,7 @@ final class PeerSession implements PortDialing.Connection {
     streams
         .keySet()
         .forEach(
-            number -> Optional.ofNullable(streams.remove(number)).ifPresent(ForwardedStream::cancel));
+            number ->
+                Optional.ofNullable(streams.remove(number)).ifPresent(ForwardedStream::cancel));
   }
 }

@@ -154,12 +154,11 @@ class PeerSessionTest {
 
   @Test
   void commandContinuesWithoutItsPeerAndLosesNoOutput() {
-    Execution execution = peer.start(Command.shell("for i in 1 2 3 4 5 6; do echo $i; sleep 0.2; done"));
+    Execution execution =
+        peer.start(Command.shell("for i in 1 2 3 4 5 6; do echo $i; sleep 0.2; done"));
     close(sessions.getFirst());
     StringBuilder text = new StringBuilder();
-    execution
-        .read()
-        .ifPresent(first -> text.append(text(first)));
+    execution.read().ifPresent(first -> text.append(text(first)));
     for (var next = execution.read(); next.isPresent(); next = execution.read()) {
       text.append(text(next.get()));
     }
@@ -188,12 +187,10 @@ class PeerSessionTest {
   @Test
   void ownerOperationsAreRefused() {
     assertThatThrownBy(peer::shutdown).isInstanceOf(Unsupported.class);
-    assertThatThrownBy(
-            () -> peer.as(Renewing.class).orElseThrow().renew(Duration.ofMillis(1)))
+    assertThatThrownBy(() -> peer.as(Renewing.class).orElseThrow().renew(Duration.ofMillis(1)))
         .isInstanceOf(Unsupported.class);
     assertThatThrownBy(() -> peer.hold(Duration.ofSeconds(1))).isInstanceOf(SandboxException.class);
-    assertThat(agent.sandbox.run(Command.shell("echo alive")).stdout().text())
-        .isEqualTo("alive\n");
+    assertThat(agent.sandbox.run(Command.shell("echo alive")).stdout().text()).isEqualTo("alive\n");
   }
 
   @Test
@@ -202,8 +199,7 @@ class PeerSessionTest {
       assertThatThrownBy(() -> stranger.run(Command.shell("true")))
           .isInstanceOf(SandboxException.class);
     }
-    assertThat(agent.sandbox.run(Command.shell("echo alive")).stdout().text())
-        .isEqualTo("alive\n");
+    assertThat(agent.sandbox.run(Command.shell("echo alive")).stdout().text()).isEqualTo("alive\n");
   }
 
   @Test
@@ -222,8 +218,7 @@ class PeerSessionTest {
           .isInstanceOf(IOException.class);
       assertThat(session.isOpen()).isFalse();
     }
-    assertThat(agent.sandbox.run(Command.shell("echo alive")).stdout().text())
-        .isEqualTo("alive\n");
+    assertThat(agent.sandbox.run(Command.shell("echo alive")).stdout().text()).isEqualTo("alive\n");
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.isola.server.route;
 
 import dev.isola.server.auth.ApiKey;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.PortDialing;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -100,6 +101,16 @@ public interface Exchange {
    *     this subprotocol
    */
   void webSocket(String protocol, WebSocket.Session session);
+
+  /**
+   * Upgrades the connection to another protocol and copies bytes between the client and {@code
+   * other} from now on. No other response may be sent.
+   *
+   * @param protocol the value of the header {@code Upgrade}
+   * @param other closed when the client disconnects, and if this method throws
+   * @throws dev.isola.spi.error.InvalidRequest when the client does not request this protocol
+   */
+  void upgrade(String protocol, PortDialing.Connection other) throws IOException;
 
   /** Sets the sandbox of this request for the logs, if it is not in the path. */
   void setSandbox(SandboxId sandbox);

@@ -1,0 +1,104 @@
+package dev.isola.compat.backend;
+
+import dev.isola.engine.api.SandboxListFilter;
+import dev.isola.engine.api.SandboxPage;
+import dev.isola.engine.api.SandboxView;
+import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Exchange;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The sandboxes of peers. The id that a peer chose is the name of the sandbox here, because names
+ * are unique and free again once a sandbox is destroyed. Sandboxes of other clients are never
+ * found.
+ */
+record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
+  static final String INSTANCE = "isola.peer.instance";
+  static final String SANDBOX = "isola.peer.sandbox";
+
+  private static final int PAGE = 200;
+
+  /** Returns the sandbox with the id of a request, which the key may use. */
+  SandboxView require(Exchange exchange) {
+    String key = exchange.path("key");
+    SandboxView found =
+        find(key)
+            .orElseThrow(
+                () ->
+                    Fault.of(
+                            ErrorCode.SANDBOX_NOT_FOUND,
+                            "no sandbox of a peer has the id " + key,
+                            "create it")
+                        .exception());
+    exchange.setSandbox(found.id());
+    hostAccess.check(exchange.key(), found.id().value());
+    return found;
+  }
+
+  Optional<SandboxView> find(String key) {
+    return context
+        .engine()
+        .list(SandboxListFilter.ALL.notDestroyed().name(key), "", 1)
+        .entries()
+        .stream()
+        .filter(entry -> entry.labels().containsKey(INSTANCE))
+        .findFirst();
+  }
+
+  SandboxPage list(String instance, String after) {
+    return context
+        .engine()
+        .list(SandboxListFilter.ALL.notDestroyed().label(INSTANCE, instance), after, PAGE);
+  }
+
+  Map<String, Object> json(SandboxView entry) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("id", entry.name().orElse(""));
+    json.put("instance", entry.labels().getOrDefault(INSTANCE, ""));
+    json.put("sandbox", entry.labels().getOrDefault(SANDBOX, ""));
+    json.put("state", word(entry.state()));
+    json.put("createdAt", entry.createdAt().toString());
+    json.put("isolation", word(entry.isolation()));
+    entry.cause().ifPresent(cause -> json.put("reason", cause));
+    json.put("details", Map.of("provider", entry.provider(), "id", entry.id().value()));
+    return json;
+  }
+
+  /** Adds what only a running sandbox can tell. */
+  Map<String, Object> describe(SandboxView entry) {
+    Map<String, Object> json = json(entry);
+    if (entry.state() == SandboxState.RUNNING) {
+      List<String> kinds =
+          context
+              .engine()
+              .sandbox(entry.id())
+              .as(Pausing.class)
+              .map(pausing -> pausing.kinds().stream().map(PeerSandboxes::word).sorted().toList())
+              .orElse(List.of());
+      json.put("pauseKinds", kinds);
+    }
+    return json;
+  }
+
+  static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  static SandboxException unsupported(SandboxView entry, String what) {
+    return Fault.of(
+            ErrorCode.NOT_IMPLEMENTED,
+            "provider " + entry.provider() + " does not support " + what,
+            "choose another provider of this server")
+        .exception();
+  }
+}
