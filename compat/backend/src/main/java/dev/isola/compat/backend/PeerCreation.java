@@ -66,8 +66,10 @@ record PeerCreation(
   private SandboxRequest request(PeerRequest body, String key, String instance, String sandbox) {
     Map<String, Object> document = body.object("spec");
     NOT_PASSED_ON.forEach(document::remove);
-    Optional<Duration> linger = linger(document.remove(LINGER));
-    CreateRequest request = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    CreateRequest checked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
+    Optional<Duration> linger = checked.spec().linger().map(PeerCreation::idleTimeout);
+    document.remove(LINGER);
+    CreateRequest request = SpecDocument.fromMap(document, () -> checked.spec().id());
     Optional<ForkPoints.Held> fork = body.optionalText("forkPoint", MAX_WORD).map(points::require);
     Optional<String> provider =
         fork.map(ForkPoints.Held::provider).or(() -> body.optionalText("provider", MAX_WORD));
@@ -90,10 +92,8 @@ record PeerCreation(
   /**
    * A sandbox that must not outlive its peer ends when the peer has had no channel for that time.
    */
-  private static Optional<Duration> linger(Object seconds) {
-    return seconds instanceof Number number
-        ? Optional.of(Duration.ofSeconds(Math.max(number.longValue(), SHORTEST_LINGER.toSeconds())))
-        : Optional.empty();
+  private static Duration idleTimeout(Duration linger) {
+    return linger.compareTo(SHORTEST_LINGER) < 0 ? SHORTEST_LINGER : linger;
   }
 
   /** Waits if an earlier request is still creating the sandbox. */
