@@ -54,6 +54,7 @@ final class PeerSession implements PortDialing.Connection {
   private final ReentrantLock forwarding = new ReentrantLock();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile boolean authenticated;
+  private volatile boolean gone;
 
   private PeerSession(AgentClient client, Secret secret) {
     this.client = client;
@@ -79,10 +80,14 @@ final class PeerSession implements PortDialing.Connection {
 
   @Override
   public int write(ByteBuffer source) throws IOException {
+    int count = source.remaining();
+    if (gone) {
+      source.position(source.limit()); // the peer has yet to read that the sandbox is gone
+      return count;
+    }
     if (closed.get()) {
       throw new ClosedChannelException();
     }
-    int count = source.remaining();
     try {
       frames.add(source);
       return count;
@@ -91,7 +96,7 @@ final class PeerSession implements PortDialing.Connection {
       throw new IOException("the peer violated the protocol: " + e.getMessage(), e);
     } catch (Gone e) {
       bye(e.fault().problem());
-      throw new IOException(e.fault().problem(), e);
+      return count;
     } catch (SandboxException e) {
       close();
       throw new IOException(e.fault().problem(), e);
@@ -221,6 +226,7 @@ final class PeerSession implements PortDialing.Connection {
 
   /** Tells the peer that the sandbox is gone. */
   private void bye(String reason) {
+    gone = true;
     if (closed.compareAndSet(false, true)) {
       output.finish(new WireFieldsBuilder().add(FieldTag.REASON, reason).frame(Wire.BYE, 0));
       cancelAll();
