@@ -25,7 +25,9 @@ import java.util.stream.Stream;
  *   <li>{@code fork}: ten forks of a tree of small files, until each has run a command;
  *   <li>{@code fork-memory}: ten forks of a sandbox with a running interpreter;
  *   <li>{@code machine}: a command in a virtual machine, compared with the same inside of its
- *       guest.
+ *       guest;
+ *   <li>{@code peer}: a command over HTTP in a sandbox of a server, compared with one whose server
+ *       has its sandboxes from another server.
  * </ul>
  */
 public final class Bench {
@@ -42,7 +44,8 @@ public final class Bench {
           "snapshot",
           "fork",
           "fork-memory",
-          "machine");
+          "machine",
+          "peer");
   public static final List<String> COMPARATORS =
       Stream.concat(
               Stream.of("raw", "processbuilder", "cp", "tar", "restic", "engine"),
@@ -178,6 +181,7 @@ public final class Bench {
       case "snapshot" -> SnapshotBenchmarks.of(environment, plan);
       case "fork" -> SnapshotBenchmarks.forks(environment, plan);
       case "machine" -> MachineBenchmarks.of(environment, plan);
+      case "peer" -> PeerBenchmarks.of(environment, plan);
       default -> throw new IllegalArgumentException("unknown benchmark " + benchmark);
     };
   }

@@ -24,6 +24,7 @@ final class BenchEnvironment implements AutoCloseable {
   private final Map<String, BenchEngine> benchEngine = new LinkedHashMap<>();
   private final Map<String, BenchServer> benchServer = new LinkedHashMap<>();
   private final List<SkippedSubject> skippedSubjects = new ArrayList<>();
+  private final List<ServerProcess> servers = new ArrayList<>();
   private final List<SnapshotBenchmarks.SnapshotTool> tools = new ArrayList<>();
 
   private BenchEnvironment(BenchPlan plan) throws IOException {
@@ -167,6 +168,12 @@ final class BenchEnvironment implements AutoCloseable {
     tools.add(snapshotTool);
   }
 
+  /** Registers a server to close with everything else, the newest first. */
+  synchronized ServerProcess closeLast(ServerProcess server) {
+    servers.addFirst(server);
+    return server;
+  }
+
   List<SkippedSubject> skipped() {
     return skippedSubjects;
   }
@@ -205,6 +212,8 @@ final class BenchEnvironment implements AutoCloseable {
         skippedSubjects.add(new SkippedSubject(peer.getKey(), String.valueOf(e.getMessage())));
       }
     }
+    servers.forEach(ServerProcess::close);
+    servers.clear();
     scratch.close();
   }
 }
