@@ -10,6 +10,7 @@ import dev.isola.server.route.Route;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Implements the backend protocol (docs/backend-protocol.yaml) under {@code /backend}. */
 public final class BackendApi implements ApiExtension {
@@ -20,15 +21,16 @@ public final class BackendApi implements ApiExtension {
    */
   public BackendApi(ServerContext context, String defaultProvider) {
     PeerSandboxes sandboxes = new PeerSandboxes(context, new HostAccessGuard(context));
+    PeerVolumes volumes = new PeerVolumes(context);
     ForkPoints points = new ForkPoints();
+    PeerCreation creation = new PeerCreation(context, sandboxes, volumes, points, defaultProvider);
     routes =
-        List.copyOf(
-            new BackendRoutes(
-                    context,
-                    sandboxes,
-                    new PeerCreation(context, sandboxes, points, defaultProvider),
-                    points)
-                .routes());
+        Stream.of(
+                new BackendRoutes(context, sandboxes, creation).routes(),
+                new StateRoutes(context, sandboxes, points, new Captures()).routes(),
+                new VolumeRoutes(volumes).routes())
+            .flatMap(List::stream)
+            .toList();
   }
 
   @Override

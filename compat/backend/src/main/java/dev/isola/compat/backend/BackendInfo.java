@@ -10,12 +10,14 @@ import dev.isola.spi.Isolation;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.SpecFeature;
@@ -41,12 +43,15 @@ record BackendInfo(ServerContext context) {
           Pausing.class,
           Renewing.class,
           Snapshotting.class,
-          Forking.class);
+          Forking.class,
+          MemoryForking.class,
+          Volumes.class);
 
   private static final Set<SpecFeature> FEATURES =
       EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.DOMAINS, SpecFeature.GPUS);
 
-  private static final Set<VolumeMount.Type> VOLUME_TYPES = EnumSet.of(VolumeMount.Type.TMPFS);
+  private static final Set<VolumeMount.Type> VOLUME_TYPES =
+      EnumSet.of(VolumeMount.Type.TMPFS, VolumeMount.Type.VOLUME);
 
   Map<String, Object> describe(Exchange exchange) {
     ServerContext.Components parts = context.components();

@@ -12,14 +12,11 @@ import dev.isola.server.route.Shape;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.Secret;
-import dev.isola.spi.capability.Capability;
-import dev.isola.spi.capability.Forking;
 import dev.isola.spi.capability.GuestProtocolAccess;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
-import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -27,15 +24,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The operations of the backend protocol. */
-record BackendRoutes(
-    ServerContext context, PeerSandboxes sandboxes, PeerCreation creation, ForkPoints points) {
+/** Operations on one sandbox, and on all of a peer. */
+record BackendRoutes(ServerContext context, PeerSandboxes sandboxes, PeerCreation creation) {
   private static final String PREFIX = "/backend/v1";
   private static final String CHANNEL_PROTOCOL = "isola-channel";
   private static final String SECRET_HEADER = "Isola-Channel-Secret";
   private static final int SECRET_SIZE = 32;
   private static final Shape KEY = new Shape.NonEmptyText(32);
-  private static final Shape WORD = new Shape.NonEmptyText(256);
+  static final Shape WORD = new Shape.NonEmptyText(256);
 
   List<Route> routes() {
     return List.of(
@@ -66,19 +62,10 @@ record BackendRoutes(
             .handledBy(this::renew),
         one("GET", "/usage", "backendUsage", "Measures a sandbox of a peer.")
             .needs(Scope.READ)
-            .handledBy(this::usage),
-        one("POST", "/fork-points", "backendForkPoint", "Creates a fork point.")
-            .handledBy(this::createForkPoint),
-        route("DELETE", "/fork-points/{point}", "backendRemoveForkPoint", "Removes a fork point.")
-            .takes(Parameter.path("point", WORD, "the fork point"))
-            .handledBy(
-                exchange -> {
-                  points.remove(exchange.path("point"));
-                  exchange.noContent();
-                }));
+            .handledBy(this::usage));
   }
 
-  private static Route route(String method, String rest, String name, String summary) {
+  static Route route(String method, String rest, String name, String summary) {
     Route route =
         Route.of(method, PREFIX + rest, name, summary).needs(Scope.USE).of(new BackendDialect());
     return method.equals("PUT") || method.equals("POST")
@@ -86,7 +73,7 @@ record BackendRoutes(
         : route;
   }
 
-  private static Route one(String method, String rest, String name, String summary) {
+  static Route one(String method, String rest, String name, String summary) {
     return route(method, "/sandboxes/{key}" + rest, name, summary)
         .takes(Parameter.path("key", KEY, "the id that the peer chose"));
   }
@@ -186,7 +173,7 @@ record BackendRoutes(
 
   private void usage(Exchange exchange) throws IOException {
     SandboxView entry = sandboxes.require(exchange);
-    UsageReporting.Usage usage = capability(entry, UsageReporting.class).usage();
+    UsageReporting.Usage usage = sandboxes.capability(entry, UsageReporting.class).usage();
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("cpuMs", usage.cpuTime().toMillis());
     json.put("memoryBytes", usage.memoryBytes());
@@ -197,33 +184,5 @@ record BackendRoutes(
     json.put("processes", usage.processes());
     json.put("uptimeMs", usage.uptime().toMillis());
     exchange.json(200, json);
-  }
-
-  private void createForkPoint(Exchange exchange) throws IOException {
-    SandboxView entry = sandboxes.require(exchange);
-    PauseKind kind = new PeerRequest(exchange.body()).choice("kind", PauseKind.values());
-    if (kind == PauseKind.MEMORY) {
-      throw PeerSandboxes.unsupported(entry, "forks of memory for peers");
-    }
-    points.reserve();
-    Forking.ForkPoint point;
-    try {
-      point = capability(entry, Forking.class).createForkPoint();
-    } catch (SandboxException e) {
-      points.release();
-      throw e;
-    }
-    exchange.json(
-        201,
-        Map.of(
-            "id", points.add(point, entry.provider()), "frozenMs", point.frozenFor().toMillis()));
-  }
-
-  private <C extends Capability> C capability(SandboxView entry, Class<C> type) {
-    return context
-        .engine()
-        .sandbox(entry.id())
-        .as(type)
-        .orElseThrow(() -> PeerSandboxes.unsupported(entry, Capability.idOf(type)));
   }
 }

@@ -52,11 +52,15 @@ final class ForkPoints {
 
   /** Returns the id of a fork point. */
   String add(ForkPoint point, String provider) {
-    byte[] random = new byte[16];
-    RANDOM.nextBytes(random);
-    String id = HexFormat.of().formatHex(random);
+    String id = randomId();
     held.put(id, new Held(point, provider, System.nanoTime()));
     return id;
+  }
+
+  static String randomId() {
+    byte[] random = new byte[16];
+    RANDOM.nextBytes(random);
+    return HexFormat.of().formatHex(random);
   }
 
   Held require(String id) {

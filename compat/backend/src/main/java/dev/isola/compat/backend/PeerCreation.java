@@ -26,7 +26,11 @@ import java.util.Optional;
 
 /** Creates sandboxes of peers. */
 record PeerCreation(
-    ServerContext context, PeerSandboxes sandboxes, ForkPoints points, String defaultProvider) {
+    ServerContext context,
+    PeerSandboxes sandboxes,
+    PeerVolumes volumes,
+    ForkPoints points,
+    String defaultProvider) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int MAX_WORD = 128;
 
@@ -66,6 +70,7 @@ record PeerCreation(
   private SandboxRequest request(PeerRequest body, String key, String instance, String sandbox) {
     Map<String, Object> document = body.object("spec");
     NOT_PASSED_ON.forEach(document::remove);
+    volumes.rename(instance, document);
     CreateRequest checked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
     Optional<Duration> linger = checked.spec().linger().map(PeerCreation::idleTimeout);
     document.remove(LINGER);

@@ -5,6 +5,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +44,28 @@ record PeerRequest(Map<String, Object> body) {
       throw invalid(field, "must be from 1 to " + LONGEST.toMillis());
     }
     return Optional.of(Duration.ofMillis(((Number) value).longValue()));
+  }
+
+  boolean flag(String field) {
+    return Boolean.TRUE.equals(body.get(field));
+  }
+
+  /** Returns a number that is not negative; 0 if it is absent. */
+  long count(String field) {
+    Object value = body.getOrDefault(field, 0L);
+    if (!(value instanceof Long || value instanceof Integer) || ((Number) value).longValue() < 0) {
+      throw invalid(field, "must be a whole number that is not negative");
+    }
+    return ((Number) value).longValue();
+  }
+
+  /** Returns a list of strings; empty if it is absent. */
+  List<String> texts(String field) {
+    if (!(body.getOrDefault(field, List.of()) instanceof List<?> values)
+        || !values.stream().allMatch(String.class::isInstance)) {
+      throw invalid(field, "must be a list of strings");
+    }
+    return values.stream().map(String.class::cast).toList();
   }
 
   /** Returns a copy of an object. */

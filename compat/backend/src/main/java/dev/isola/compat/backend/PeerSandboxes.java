@@ -7,7 +7,10 @@ import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -78,10 +81,13 @@ record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
   Map<String, Object> describe(SandboxView entry) {
     Map<String, Object> json = json(entry);
     if (entry.state() == SandboxState.RUNNING) {
+      Sandbox sandbox = context.engine().sandbox(entry.id());
+      sandbox
+          .as(Snapshotting.class)
+          .flatMap(Snapshotting::coverage)
+          .ifPresent(coverage -> json.put("coverage", json(coverage)));
       List<String> kinds =
-          context
-              .engine()
-              .sandbox(entry.id())
+          sandbox
               .as(Pausing.class)
               .map(pausing -> pausing.kinds().stream().map(PeerSandboxes::word).sorted().toList())
               .orElse(List.of());
@@ -90,8 +96,23 @@ record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
     return json;
   }
 
+  private static Map<String, Object> json(Snapshotting.Coverage coverage) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    coverage.image().ifPresent(image -> json.put("image", image));
+    json.put("folders", coverage.folders());
+    return json;
+  }
+
   static String word(Enum<?> constant) {
     return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  <C extends Capability> C capability(SandboxView entry, Class<C> type) {
+    return context
+        .engine()
+        .sandbox(entry.id())
+        .as(type)
+        .orElseThrow(() -> unsupported(entry, Capability.idOf(type)));
   }
 
   static SandboxException unsupported(SandboxView entry, String what) {

@@ -191,6 +191,21 @@ class BackendApiTest {
     try (TestClient.OpenResponse open = channel(server.read, ID, encoded)) {
       assertThat(open.status()).isEqualTo(403);
     }
+    assertThat(reader.post(path + "/captures", "{}").status()).isEqualTo(403);
+    assertThat(reader.put("/backend/v1/volumes/v?instance=peer1", new byte[0]).status())
+        .isEqualTo(403);
+    assertThat(reader.delete("/backend/v1/volumes/v?instance=peer1").status()).isEqualTo(403);
+    assertThat(
+            server
+                .client(server.use)
+                .send(
+                    "POST",
+                    "/backend/v1/fork-points?provider=subprocess",
+                    Map.of("Content-Type", "application/x-tar"),
+                    new byte[10])
+                .status())
+        .as("a runtime may trust the archives that it restores")
+        .isEqualTo(403);
     assertThat(server.client().get("/backend/v1/sandboxes?instance=peer1").list("sandboxes"))
         .hasSize(1);
   }
@@ -305,6 +320,13 @@ class BackendApiTest {
         .isEqualTo(400);
     assertThat(server.client().post(path + "/fork-points", "{\"kind\": \"memory\"}").status())
         .isEqualTo(501);
+    assertThat(server.client().get("/backend/v1/fork-points/none/archive").status())
+        .isEqualTo(404);
+    assertThat(server.client().get("/backend/v1/captures/none").status()).isEqualTo(404);
+    assertThat(server.client().get("/backend/v1/volumes").status()).isEqualTo(400);
+    assertThat(
+            server.client().put("/backend/v1/volumes/%2e%2e?instance=peer1", new byte[0]).status())
+        .isEqualTo(400);
     assertThat(server.client(server.read).get(path + "/usage").json())
         .containsKeys("cpuMs", "memoryBytes", "uptimeMs");
     assertThat(server.client().delete("/backend/v1/fork-points/none").status()).isEqualTo(204);
