@@ -33,6 +33,7 @@ record PeerCreation(
     String defaultProvider) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int MAX_WORD = 128;
+  private static final int MAX_NOTE = 8192;
 
   /** Fields of the spec that the peer decides itself, or that belong to another request. */
   private static final List<String> NOT_PASSED_ON =
@@ -87,6 +88,7 @@ record PeerCreation(
     Map<String, String> labels = new LinkedHashMap<>();
     labels.put(PeerSandboxes.INSTANCE, instance);
     labels.put(PeerSandboxes.SANDBOX, sandbox);
+    body.optionalText("note", MAX_NOTE).ifPresent(note -> labels.put(PeerSandboxes.NOTE, note));
     SandboxRequest complete =
         SandboxRequest.of(request).withLabels(labels).withName(key).withFixedId();
     return fork.map(one -> new ForkSource(one.point(), created -> {}))

@@ -28,6 +28,7 @@ import java.util.Optional;
 record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
   static final String INSTANCE = "isola.peer.instance";
   static final String SANDBOX = "isola.peer.sandbox";
+  static final String NOTE = "isola.peer.note";
 
   private static final int PAGE = 200;
 
@@ -69,6 +70,7 @@ record PeerSandboxes(ServerContext context, HostAccessGuard hostAccess) {
     json.put("id", entry.name().orElse(""));
     json.put("instance", entry.labels().getOrDefault(INSTANCE, ""));
     json.put("sandbox", entry.labels().getOrDefault(SANDBOX, ""));
+    Optional.ofNullable(entry.labels().get(NOTE)).ifPresent(note -> json.put("note", note));
     json.put("state", word(entry.state()));
     json.put("createdAt", entry.createdAt().toString());
     json.put("isolation", word(entry.isolation()));

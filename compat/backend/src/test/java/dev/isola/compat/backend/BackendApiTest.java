@@ -320,8 +320,7 @@ class BackendApiTest {
         .isEqualTo(400);
     assertThat(server.client().post(path + "/fork-points", "{\"kind\": \"memory\"}").status())
         .isEqualTo(501);
-    assertThat(server.client().get("/backend/v1/fork-points/none/archive").status())
-        .isEqualTo(404);
+    assertThat(server.client().get("/backend/v1/fork-points/none/archive").status()).isEqualTo(404);
     assertThat(server.client().get("/backend/v1/captures/none").status()).isEqualTo(404);
     assertThat(server.client().get("/backend/v1/volumes").status()).isEqualTo(400);
     assertThat(
