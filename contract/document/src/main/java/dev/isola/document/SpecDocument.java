@@ -172,6 +172,15 @@ public final class SpecDocument {
     return SpecDocumentWriter.write(request);
   }
 
+  /**
+   * Returns the parts of a spec that another machine needs to create the sandbox, with the values
+   * of its secret variables. Not to be stored or logged. Seed files and the init command are not
+   * included, because the provider runs them itself.
+   */
+  public static Map<String, Object> forBackend(SandboxSpec spec) {
+    return SpecDocumentWriter.writeForBackend(spec);
+  }
+
   /** Returns the template reference of a request with this document. */
   public static TemplateReference template(String name, Map<String, ?> document) {
     Map<?, ?> current =

@@ -1,5 +1,7 @@
 package dev.isola.document;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.Lifecycle;
 import dev.isola.document.request.Placement;
@@ -59,6 +61,25 @@ final class SpecDocumentWriter {
     if (!placement.requirements().equals(Requirements.NONE)) {
       document.put("require", require(placement.requirements()));
     }
+    return document;
+  }
+
+  static Map<String, Object> writeForBackend(SandboxSpec spec) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("apiVersion", ApiVersion.CURRENT.wireName());
+    spec.image().ifPresent(image -> document.put("image", image));
+    document.put("env", spec.env());
+    Map<String, Object> secrets = new LinkedHashMap<>();
+    spec.secretEnv()
+        .forEach((name, value) -> secrets.put(name, new String(value.reveal(), UTF_8)));
+    document.put("secretEnv", secrets);
+    document.put("cwd", spec.workingFolder());
+    spec.user().ifPresent(user -> document.put("user", user));
+    document.put("workspaceMount", spec.workspaceMount());
+    spec.linger().ifPresent(linger -> document.put("lingerSeconds", count(linger, SECOND)));
+    document.put("resources", limits(spec.limits()));
+    document.put("network", network(spec.network()));
+    document.put("gpus", spec.gpus());
     return document;
   }
 

@@ -17,4 +17,14 @@ public final class AgentBinary {
   public static Path install(Path folder) {
     return PROGRAM.install(folder);
   }
+
+  /**
+   * Returns the agent for a machine of another architecture, to be uploaded.
+   *
+   * @param architecture as reported by {@code uname -m}
+   * @throws dev.isola.spi.error.ProviderUnavailable when there is none for it
+   */
+  public static byte[] content(String architecture) {
+    return PROGRAM.content(architecture);
+  }
 }

@@ -45,6 +45,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final UsageReporting usage;
   private final Supplier<Optional<ChangeTracking>> changeTracking;
   private final UnaryOperator<Snapshotting> snapshotting;
+  private final UnaryOperator<Renewing> renewing;
   private final Map<Class<? extends Capability>, Capability> capabilities;
 
   private AgentSandbox(Builder builder) {
@@ -56,6 +57,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     usage = builder.usage.apply(this::usage);
     changeTracking = builder.changeTracking;
     snapshotting = builder.snapshotting;
+    renewing = builder.renewing;
     capabilities = capabilities(builder.declared, builder.providerCapabilities);
   }
 
@@ -260,7 +262,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     } else if (type == UsageReporting.class) {
       return usage;
     } else if (type == Renewing.class) {
-      return (Renewing) this::renew;
+      return renewing.apply(this::renew);
     } else if (type == Snapshotting.class) {
       return snapshotting.apply(new AgentSnapshotting(client, files, changeTracking));
     }
@@ -313,6 +315,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private UnaryOperator<UsageReporting> usage = UnaryOperator.identity();
     private Supplier<Optional<ChangeTracking>> changeTracking = Optional::empty;
     private UnaryOperator<Snapshotting> snapshotting = UnaryOperator.identity();
+    private UnaryOperator<Renewing> renewing = UnaryOperator.identity();
     private Optional<Duration> timeout = Optional.empty();
     private LinkTimeouts timeouts = LinkTimeouts.DEFAULT;
     private Supplier<Optional<Exit>> observedExit = Optional::empty;
@@ -352,6 +355,12 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     /** Sets a decorator by which the provider completes the agent's captures. */
     public Builder snapshottingDecorator(UnaryOperator<Snapshotting> completion) {
       snapshotting = completion;
+      return this;
+    }
+
+    /** Sets a decorator by which the provider renews a deadline of its own, too. */
+    public Builder renewingDecorator(UnaryOperator<Renewing> completion) {
+      renewing = completion;
       return this;
     }
 

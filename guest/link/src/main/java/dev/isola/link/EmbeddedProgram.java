@@ -58,7 +58,13 @@ public record EmbeddedProgram(String title, String source, String resources, Str
     return name.equals("amd64") ? "x86_64" : name;
   }
 
-  private byte[] content(String architecture) {
+  /**
+   * Returns the executable for a machine.
+   *
+   * @param architecture as reported by {@code uname -m}
+   * @throws dev.isola.spi.error.ProviderUnavailable when there is none for it
+   */
+  byte[] content(String architecture) {
     String resource = resources + "/linux-" + architecture + "/" + name;
     try (InputStream in = EmbeddedProgram.class.getClassLoader().getResourceAsStream(resource)) {
       if (in == null) {

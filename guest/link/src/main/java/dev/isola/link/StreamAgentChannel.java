@@ -17,6 +17,7 @@ public final class StreamAgentChannel implements AgentChannel {
   private final InputStream in;
   private final OutputStream out;
   private final Runnable onClose;
+  private final boolean socket;
   private final byte[] readPiece = new byte[PIECE];
   private final byte[] writePiece = new byte[PIECE];
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -30,9 +31,25 @@ public final class StreamAgentChannel implements AgentChannel {
    *     writes where closing the streams does not (for a pipe: end the process at its other end)
    */
   public StreamAgentChannel(InputStream in, OutputStream out, Runnable onClose) {
+    this(in, out, onClose, false);
+  }
+
+  private StreamAgentChannel(
+      InputStream in, OutputStream out, Runnable onClose, boolean socket) {
     this.in = in;
     this.out = out;
     this.onClose = onClose;
+    this.socket = socket;
+  }
+
+  /**
+   * Returns a channel over the streams of a connected socket, with or without TLS, for which a
+   * blocked virtual thread releases its carrier.
+   *
+   * @param onClose closes the socket
+   */
+  public static AgentChannel overSocket(InputStream in, OutputStream out, Runnable onClose) {
+    return new StreamAgentChannel(in, out, onClose, true);
   }
 
   /**
@@ -76,12 +93,12 @@ public final class StreamAgentChannel implements AgentChannel {
 
   @Override
   public boolean isConnectionOriented() {
-    return false;
+    return socket;
   }
 
   @Override
   public boolean supportsVirtualThreads() {
-    return false;
+    return socket;
   }
 
   @Override

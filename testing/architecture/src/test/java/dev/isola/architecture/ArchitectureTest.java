@@ -62,10 +62,11 @@ class ArchitectureTest {
             .resideInAnyPackage("dev.isola.spi..", "java..", "org.jspecify.annotations"),
         folder("codec"),
         folder("link", "spi"),
+        folder("scripts", "spi"),
         folder("archive", "spi"),
         folder("document", "spi"),
         folder("host", "spi", "document", "archive", "link"),
-        folder("provider", "spi", "document", "archive", "link", "host"),
+        folder("provider", "spi", "document", "archive", "link", "scripts", "host"),
         folder("conformance", "spi"),
         folder("testing", "spi", "conformance", "link", "provider"),
         noClasses()

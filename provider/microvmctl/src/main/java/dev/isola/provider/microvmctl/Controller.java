@@ -1,5 +1,6 @@
 package dev.isola.provider.microvmctl;
 
+import dev.isola.scripts.ContentFailure;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.error.SandboxException;
 import java.io.ByteArrayInputStream;

@@ -1,5 +1,6 @@
 package dev.isola.provider.microvmctl;
 
+import dev.isola.scripts.ShellWords;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -3,6 +3,7 @@ package dev.isola.provider.microvmctl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.scripts.ShellWords;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.scripts.ShellWords;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;

@@ -1,4 +1,4 @@
-package dev.isola.provider.microvmctl;
+package dev.isola.scripts;
 
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileType;
@@ -8,12 +8,12 @@ import java.util.Optional;
 /**
  * Parses what {@link FileScripts#STAT} prints: the path, a NUL, fields, and the target of a link.
  */
-final class StatOutput {
+public final class StatOutput {
   private static final int FIELDS = 8;
 
   private StatOutput() {}
 
-  static Optional<FileInfo> parse(String output) {
+  public static Optional<FileInfo> parse(String output) {
     int nul = output.indexOf('\0');
     int line = output.indexOf('\n', Math.max(0, nul));
     if (nul < 0 || line < 0) {

@@ -1,4 +1,4 @@
-package dev.isola.provider.microvmctl;
+package dev.isola.scripts;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -6,10 +6,10 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 
 /** The error for content of the caller that cannot be read. */
-final class ContentFailure {
+public final class ContentFailure {
   private ContentFailure() {}
 
-  static SandboxException of(IOException e) {
+  public static SandboxException of(IOException e) {
     return e.getCause() instanceof SandboxException known
         ? known
         : Fault.of(

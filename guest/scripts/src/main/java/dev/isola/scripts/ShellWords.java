@@ -1,14 +1,14 @@
-package dev.isola.provider.microvmctl;
+package dev.isola.scripts;
 
 import java.util.ArrayList;
 import java.util.List;
 
 /** Words of a POSIX shell: quotes them for a remote shell, and splits a configured command. */
-final class ShellWords {
+public final class ShellWords {
   private ShellWords() {}
 
   /** Returns the word such that a shell reads exactly it, whatever it contains but NUL. */
-  static String quote(String word) {
+  public static String quote(String word) {
     return "'" + word.replace("'", "'\\''") + "'";
   }
 
@@ -18,7 +18,7 @@ final class ShellWords {
    *
    * @throws IllegalArgumentException if a quote is not closed, or there is no word
    */
-  static List<String> split(String line) {
+  public static List<String> split(String line) {
     List<String> words = new ArrayList<>();
     StringBuilder word = new StringBuilder();
     boolean begun = false;

@@ -1,11 +1,11 @@
-package dev.isola.provider.microvmctl;
+package dev.isola.scripts;
 
 import dev.isola.spi.error.ErrorCode;
 import java.util.Locale;
 import java.util.Optional;
 
 /** Scripts for file operations that have no verb. Their exit codes tell what failed. */
-final class FileScripts {
+public final class FileScripts {
   private static final int MISSING = 40;
   private static final int EXISTS = 41;
   private static final int IS_FOLDER = 42;
@@ -15,7 +15,7 @@ final class FileScripts {
 
   private static final String REQUIRE = "[ -e \"$1\" ] || [ -L \"$1\" ] || exit 40\n";
 
-  static final String STAT =
+  public static final String STAT =
       REQUIRE
           + """
           [ -z "$2" ] || [ -e "$1" ] || exit 40
@@ -24,7 +24,7 @@ final class FileScripts {
           [ ! -L "$1" ] || [ -n "$2" ] || readlink -- "$1"
           """;
 
-  static final String PUT =
+  public static final String PUT =
       """
       parent=${2%/*}
       [ ! -d "$2" ] || exit 42
@@ -44,16 +44,16 @@ final class FileScripts {
       [ -z "$4" ] || chmod "$4" -- "$2" || exit 45
       """;
 
-  static final String DISCARD = "rm -f -- \"$1\"";
+  public static final String DISCARD = "rm -f -- \"$1\"";
 
-  static final String MAKE_FOLDER =
+  public static final String MAKE_FOLDER =
       """
       [ -d "$1" ] && exit 0
       [ ! -e "$1" ] || exit 41
       mkdir -p -- "$1" && chmod "$2" -- "$1" || exit 45
       """;
 
-  static final String MOVE =
+  public static final String MOVE =
       REQUIRE
           + """
           if [ -e "$2" ] || [ -L "$2" ]; then
@@ -63,7 +63,7 @@ final class FileScripts {
           mv -f -- "$1" "$2" || exit 45
           """;
 
-  static final String REMOVE =
+  public static final String REMOVE =
       REQUIRE
           + """
           if [ -n "$2" ]; then
@@ -76,9 +76,9 @@ final class FileScripts {
           fi
           """;
 
-  static final String CHANGE = REQUIRE + "\"$2\" \"$3\" \"$1\" || exit 45";
+  public static final String CHANGE = REQUIRE + "\"$2\" \"$3\" \"$1\" || exit 45";
 
-  static final String LINK =
+  public static final String LINK =
       """
       { [ ! -e "$1" ] && [ ! -L "$1" ]; } || exit 41
       ln -s -- "$2" "$1" || exit 45
@@ -87,7 +87,7 @@ final class FileScripts {
   private FileScripts() {}
 
   /** Returns the error of an exit code; empty if it is not of a script. */
-  static Optional<ErrorCode> code(int exitCode, String error) {
+  public static Optional<ErrorCode> code(int exitCode, String error) {
     return Optional.ofNullable(
         switch (exitCode) {
           case MISSING -> ErrorCode.FILE_NOT_FOUND;

@@ -1,0 +1,92 @@
+package dev.isola.provider.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.Secret;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * The key from which the secrets of all sandboxes are derived, so that none has to be stored. Every
+ * process of the installation reads the same file.
+ */
+final class InstallationKey {
+  private static final int SIZE = 32;
+  private static final String ALGORITHM = "HmacSHA256";
+
+  private final Secret key;
+
+  private InstallationKey(Secret key) {
+    this.key = key;
+  }
+
+  /** Reads the key in a data folder; the first call creates it. */
+  static InstallationKey in(Path folder) {
+    Path file = folder.resolve("key");
+    try {
+      byte[] key = readOrCreate(file);
+      if (key.length != SIZE) {
+        throw new IOException("it has " + key.length + " bytes instead of " + SIZE);
+      }
+      return new InstallationKey(Secret.of(key));
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the key file " + file + " cannot be used: " + e.getMessage(),
+              "check its permissions; without it no sandbox of this installation can be attached")
+          .exception(e);
+    }
+  }
+
+  private static byte[] readOrCreate(Path file) throws IOException {
+    try {
+      return Files.readAllBytes(file);
+    } catch (NoSuchFileException none) {
+      create(file);
+      return Files.readAllBytes(file);
+    }
+  }
+
+  /** Links a complete file to its name, so that no process reads a part, and one process wins. */
+  private static void create(Path file) throws IOException {
+    byte[] key = new byte[SIZE];
+    new SecureRandom().nextBytes(key);
+    Path folder = file.toAbsolutePath().getParent();
+    Path draft =
+        Files.createTempFile(
+            folder,
+            "key",
+            ".new",
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    try {
+      Files.write(draft, key);
+      Files.createLink(file, draft);
+    } catch (FileAlreadyExistsException e) {
+      // Another process created it.
+    } finally {
+      Files.deleteIfExists(draft);
+    }
+  }
+
+  /** Returns the secret of the channel of a sandbox. */
+  Secret secretOf(SandboxId id) {
+    try {
+      Mac mac = Mac.getInstance(ALGORITHM);
+      mac.init(new SecretKeySpec(key.reveal(), ALGORITHM));
+      return Secret.of(mac.doFinal(id.value().getBytes(UTF_8)));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every JDK has " + ALGORITHM, e);
+    }
+  }
+}
