@@ -2,7 +2,6 @@ package dev.isola.compat.backend;
 
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.ProviderStatus;
-import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.Health;
@@ -50,6 +49,10 @@ record BackendInfo(ServerContext context) {
   private static final Set<SpecFeature> FEATURES =
       EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.DOMAINS, SpecFeature.GPUS);
 
+  /** The network of this host is for clients of this server. */
+  private static final Set<NetworkMode> NETWORK_MODES =
+      EnumSet.of(NetworkMode.NONE, NetworkMode.BRIDGE);
+
   private static final Set<VolumeMount.Type> VOLUME_TYPES =
       EnumSet.of(VolumeMount.Type.TMPFS, VolumeMount.Type.VOLUME);
 
@@ -75,7 +78,7 @@ record BackendInfo(ServerContext context) {
     status
         .flatMap(ProviderStatus::info)
         .ifPresentOrElse(
-            info -> describe(info, HostAccessGuard.mayRequestHostAccess(exchange), json),
+            info -> describe(info, json),
             () -> json.put("isolation", PeerSandboxes.word(Isolation.PROCESS)));
     json.put(
         "health",
@@ -90,7 +93,7 @@ record BackendInfo(ServerContext context) {
     return json;
   }
 
-  private static void describe(ProviderInfo info, boolean hostAccess, Map<String, Object> json) {
+  private static void describe(ProviderInfo info, Map<String, Object> json) {
     json.put("summary", info.summary());
     json.put("isolation", PeerSandboxes.word(info.isolation()));
     json.put("accelerated", info.accelerated());
@@ -102,11 +105,7 @@ record BackendInfo(ServerContext context) {
             .sorted()
             .toList());
     json.put("features", words(info.support().features(), FEATURES));
-    Set<NetworkMode> modes =
-        hostAccess
-            ? EnumSet.allOf(NetworkMode.class)
-            : EnumSet.complementOf(EnumSet.of(NetworkMode.HOST));
-    json.put("networkModes", words(info.support().networkModes(), modes));
+    json.put("networkModes", words(info.support().networkModes(), NETWORK_MODES));
     json.put("volumeTypes", words(info.support().volumeTypes(), VOLUME_TYPES));
     json.put("limits", words(info.support().enforcedLimits(), info.support().enforcedLimits()));
     json.put("startupMs", info.startup().toMillis());

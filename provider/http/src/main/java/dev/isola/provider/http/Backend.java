@@ -132,13 +132,13 @@ record Backend(BackendClient client, BackendIds ids) {
   }
 
   boolean hasAgent(String sha256) {
-    return client.send(BackendCall.head("the guest agent", "/v1/agents/" + sha256), TIMEOUT)
-        == 200;
+    return client.send(BackendCall.head("the guest agent", "/v1/agents/" + sha256), TIMEOUT) == 200;
   }
 
   void putAgent(String sha256, byte[] program, Duration timeout) {
     client.send(
-        BackendCall.of("upload of the guest agent", "PUT", "/v1/agents/" + sha256, Effect.IDEMPOTENT)
+        BackendCall.of(
+                "upload of the guest agent", "PUT", "/v1/agents/" + sha256, Effect.IDEMPOTENT)
             .sendingBytes(BodyPublishers.ofByteArray(program)),
         timeout);
   }

@@ -8,12 +8,14 @@ import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderInfo;
@@ -45,7 +47,13 @@ final class BackendDescription {
 
   /** What a backend does by requests. */
   private static final Set<Class<? extends Capability>> BY_REQUEST =
-      Set.of(Pausing.class, Renewing.class, UsageReporting.class, Forking.class);
+      Set.of(
+          Pausing.class,
+          Renewing.class,
+          UsageReporting.class,
+          Forking.class,
+          MemoryForking.class,
+          Volumes.class);
 
   private BackendDescription() {}
 
@@ -74,7 +82,7 @@ final class BackendDescription {
         ApiVersion.CURRENT,
         info.isolation(),
         capabilities(info),
-        new SpecSupport(info.features(), info.networkModes(), Set.of(), limits),
+        new SpecSupport(info.features(), info.networkModes(), info.volumeTypes(), limits),
         List.of(new Prerequisite("backend", true, true, "configured: " + address, "")),
         "the backend ends the whole sandbox",
         info.startup(),

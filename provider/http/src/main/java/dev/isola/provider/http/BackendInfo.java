@@ -8,6 +8,7 @@ import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.VolumeMount;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -36,13 +37,13 @@ record BackendInfo(
     Set<PauseKind> pauseKinds,
     Set<SpecFeature> features,
     Set<NetworkMode> networkModes,
+    Set<VolumeMount.Type> volumeTypes,
     Set<LimitKind> limits,
     Duration startup,
     Health health) {
   private static final int PROTOCOL = 1;
   private static final Set<SpecFeature> POSSIBLE =
-      EnumSet.of(
-          SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.DOMAINS, SpecFeature.GPUS);
+      EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.DOMAINS, SpecFeature.GPUS);
   private static final long DEFAULT_STARTUP = 5_000;
 
   /** How Isola reaches the commands and files of a sandbox. */
@@ -63,8 +64,10 @@ record BackendInfo(
     Level level = level(json);
     Isolation isolation =
         word(Isolation.class, json.text("isolation"))
-            .orElseThrow(() -> json.malformed("its isolation '" + word(json, "isolation") + "'"
-                + " is not known"));
+            .orElseThrow(
+                () ->
+                    json.malformed(
+                        "its isolation '" + word(json, "isolation") + "'" + " is not known"));
     return new BackendInfo(
         BackendText.line(json.text("name")),
         BackendText.line(json.optionalText("summary").orElse("")),
@@ -77,6 +80,7 @@ record BackendInfo(
         words(PauseKind.class, json.texts("pauseKinds")),
         features(json),
         words(NetworkMode.class, json.texts("networkModes")),
+        volumeTypes(json),
         words(LimitKind.class, json.texts("limits")),
         Duration.ofMillis(
             Math.clamp(json.optionalCount("startupMs").orElse(DEFAULT_STARTUP), 1, 3_600_000)),
@@ -121,16 +125,23 @@ record BackendInfo(
     return features;
   }
 
+  /** A folder of this machine is not on that of the backend. */
+  private static Set<VolumeMount.Type> volumeTypes(BackendDocument json) {
+    Set<VolumeMount.Type> types = words(VolumeMount.Type.class, json.texts("volumeTypes"));
+    types.remove(VolumeMount.Type.BIND);
+    return types;
+  }
+
   private static Health health(BackendDocument json) {
     String reason = BackendText.line(json.optionalText("reason").orElse("no reason given"));
-    String fix = BackendText.line(json.optionalText("fix").orElse("ask the operator of the backend"));
+    String fix =
+        BackendText.line(json.optionalText("fix").orElse("ask the operator of the backend"));
     String status = json.text("status");
     return switch (status) {
       case "healthy" -> new Health.Healthy("the backend is healthy");
       case "degraded" -> new Health.Degraded("the backend is degraded: " + reason, fix);
       case "unhealthy" -> new Health.Unhealthy("the backend is unhealthy: " + reason, fix);
-      default ->
-          throw json.malformed("its health '" + BackendText.line(status) + "' is not known");
+      default -> throw json.malformed("its health '" + BackendText.line(status) + "' is not known");
     };
   }
 
@@ -142,7 +153,7 @@ record BackendInfo(
         .findFirst();
   }
 
-  private static <E extends Enum<E>> Set<E> words(Class<E> type, List<String> words) {
+  static <E extends Enum<E>> Set<E> words(Class<E> type, List<String> words) {
     Set<E> found = new HashSet<>();
     words.forEach(word -> word(type, word).ifPresent(found::add));
     return found;

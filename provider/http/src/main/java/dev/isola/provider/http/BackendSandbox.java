@@ -5,10 +5,13 @@ import dev.isola.provider.http.client.BackendText;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.capability.Snapshotting.Coverage;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A sandbox as the backend describes it.
@@ -17,6 +20,8 @@ import java.util.Optional;
  * @param sandbox its id at Isola
  * @param isolation its own; that of the backend if empty
  * @param note what Isola sent with the create
+ * @param pauseKinds its own; those of the backend if empty
+ * @param coverage what the backend can capture of it
  */
 record BackendSandbox(
     String id,
@@ -26,6 +31,8 @@ record BackendSandbox(
     Instant createdAt,
     Optional<Isolation> isolation,
     String note,
+    Set<PauseKind> pauseKinds,
+    Optional<Coverage> coverage,
     Map<String, String> details) {
   private static final int MOST_DETAILS = 20;
 
@@ -44,9 +51,7 @@ record BackendSandbox(
         BackendInfo.word(SandboxState.class, state)
             .filter(known -> known != SandboxState.DESTROYED)
             .orElseThrow(
-                () ->
-                    json.malformed(
-                        "the state '" + BackendText.line(state) + "' is not known")),
+                () -> json.malformed("the state '" + BackendText.line(state) + "' is not known")),
         json.instant("createdAt"),
         json.optionalText("isolation")
             .map(
@@ -55,9 +60,17 @@ record BackendSandbox(
                         .orElseThrow(
                             () ->
                                 json.malformed(
-                                    "the isolation '" + BackendText.line(word) + "' is not known"))),
+                                    "the isolation '"
+                                        + BackendText.line(word)
+                                        + "' is not known"))),
         json.optionalText("note").orElse(""),
+        BackendInfo.words(PauseKind.class, json.texts("pauseKinds")),
+        json.has("coverage") ? Optional.of(coverage(json.document("coverage"))) : Optional.empty(),
         details);
+  }
+
+  private static Coverage coverage(BackendDocument json) {
+    return new Coverage(json.optionalText("image"), json.texts("folders"));
   }
 
   /** Returns whether this is that sandbox. The backend could answer for another one. */

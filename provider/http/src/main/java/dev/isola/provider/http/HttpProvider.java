@@ -9,7 +9,11 @@ import dev.isola.spi.Health;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
@@ -18,6 +22,7 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -56,8 +61,7 @@ final class HttpProvider implements Provider {
     }
     InstallationKey key = InstallationKey.in(context.dataFolder());
     BackendClient client =
-        new BackendClient(
-            settings.address().get(), settings.key(), PemFiles.context(settings));
+        new BackendClient(settings.address().get(), settings.key(), PemFiles.context(settings));
     backend = new Backend(client, new BackendIds(context.instance()));
     opener = new SandboxOpener(backend, key);
     creator = new SandboxCreator(backend, context.instance(), key, opener);
@@ -183,6 +187,23 @@ final class HttpProvider implements Provider {
       sandbox.close();
       throw e;
     }
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    if (backend == null || !info().capabilities().contains(Volumes.class)) {
+      return Optional.empty();
+    }
+    return Optional.of(new BackendVolumes(backend, declared().provider()));
+  }
+
+  @Override
+  public Forking.ForkPoint openForkPoint(InputStream archive) {
+    BackendInfo declared = declared();
+    if (!info().capabilities().contains(MemoryForking.class)) {
+      throw Capability.unsupported(info().name(), Capability.idOf(MemoryForking.class));
+    }
+    return capabilities(declared).openForkPoint(archive);
   }
 
   @Override

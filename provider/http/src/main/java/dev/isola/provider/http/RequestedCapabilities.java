@@ -1,5 +1,6 @@
 package dev.isola.provider.http;
 
+import dev.isola.provider.http.client.BackendAddress;
 import dev.isola.provider.http.client.BackendCall;
 import dev.isola.provider.http.client.BackendCall.Effect;
 import dev.isola.provider.http.client.BackendDocument;
@@ -7,11 +8,14 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
+import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.spec.SandboxSpec;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
@@ -29,7 +33,7 @@ record RequestedCapabilities(
     Backend backend, BackendInfo info, BiFunction<SandboxSpec, String, Sandbox> fork) {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int DOCUMENT = 1 << 20;
-  private static final String FILESYSTEM = "filesystem";
+  private static final Duration FORK_TIMEOUT = Duration.ofMinutes(5);
 
   /**
    * Returns those that the backend declares.
@@ -41,7 +45,10 @@ record RequestedCapabilities(
     all.put(Pausing.class, new BackendPausing(id, state));
     all.put(Renewing.class, (Renewing) fromNow -> renew(id, fromNow));
     all.put(UsageReporting.class, (UsageReporting) () -> usage(id));
-    all.put(Forking.class, (Forking) () -> createForkPoint(id));
+    all.put(Forking.class, (Forking) () -> createForkPoint(id, PauseKind.FILESYSTEM));
+    all.put(
+        MemoryForking.class,
+        (MemoryForking) () -> new BackendMemoryForkPoint(createForkPoint(id, PauseKind.MEMORY)));
     all.keySet().removeIf(type -> !info.capabilities().contains(Capability.idOf(type)));
     return all;
   }
@@ -49,6 +56,7 @@ record RequestedCapabilities(
   private final class BackendPausing implements Pausing {
     private final SandboxId id;
     private final Consumer<SandboxState> state;
+    private volatile Set<PauseKind> kinds = Set.of();
 
     BackendPausing(SandboxId id, Consumer<SandboxState> state) {
       this.id = id;
@@ -57,7 +65,13 @@ record RequestedCapabilities(
 
     @Override
     public Set<PauseKind> kinds() {
-      return info.pauseKinds();
+      Set<PauseKind> known = kinds;
+      if (known.isEmpty()) {
+        Set<PauseKind> own = backend.find(id).map(BackendSandbox::pauseKinds).orElse(Set.of());
+        known = own.isEmpty() ? info.pauseKinds() : own;
+        kinds = known;
+      }
+      return known;
     }
 
     @Override
@@ -66,7 +80,7 @@ record RequestedCapabilities(
       state.accept(kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED);
       boolean paused = false;
       try {
-        backend.post(id, "pause", Map.of("kind", kind.name().toLowerCase(Locale.ROOT)), TIMEOUT);
+        backend.post(id, "pause", Map.of("kind", word(kind)), TIMEOUT);
         paused = true;
       } finally {
         if (!paused) {
@@ -100,17 +114,39 @@ record RequestedCapabilities(
         Duration.ofMillis(json.count("uptimeMs")));
   }
 
-  private Forking.ForkPoint createForkPoint(SandboxId id) {
+  private BackendForkPoint createForkPoint(SandboxId id, PauseKind kind) {
     BackendDocument json =
         backend
             .client()
             .document(
-                BackendCall.of(
-                        "fork point", "POST", backend.path(id) + "/fork-points", Effect.ONCE)
-                    .sending(Map.of("kind", FILESYSTEM))
+                BackendCall.of("fork point", "POST", backend.path(id) + "/fork-points", Effect.ONCE)
+                    .sending(Map.of("kind", word(kind)))
                     .expecting(DOCUMENT, 201),
-                TIMEOUT);
+                FORK_TIMEOUT);
     return new BackendForkPoint(
         backend, json.text("id"), Duration.ofMillis(json.count("frozenMs")), fork);
+  }
+
+  /** Restores a fork point of memory from its archive. */
+  BackendMemoryForkPoint openForkPoint(InputStream archive) {
+    String query =
+        info.provider().map(name -> "?provider=" + BackendAddress.encode(name)).orElse("");
+    try (SpooledContent content = SpooledContent.of(archive)) {
+      BackendDocument json =
+          backend
+              .client()
+              .document(
+                  BackendCall.of("fork point", "POST", "/v1/fork-points" + query, Effect.ONCE)
+                      .sendingTar(content.publisher())
+                      .expecting(DOCUMENT, 201),
+                  FORK_TIMEOUT);
+      return new BackendMemoryForkPoint(
+          new BackendForkPoint(
+              backend, json.text("id"), Duration.ofMillis(json.count("frozenMs")), fork));
+    }
+  }
+
+  private static String word(PauseKind kind) {
+    return kind.name().toLowerCase(Locale.ROOT);
   }
 }

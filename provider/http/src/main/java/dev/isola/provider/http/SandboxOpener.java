@@ -70,6 +70,9 @@ record SandboxOpener(Backend backend, InstallationKey key) {
                 agents.renew(fromNow);
               });
     }
+    if (info.level() == Level.SERVE) {
+      builder.snapshottingDecorator(agents -> new BackendSnapshotting(agents, backend, id));
+    }
     return builder.providerCapabilities(provided).build();
   }
 

@@ -97,8 +97,7 @@ final class SimpleFiles extends ScriptedFiles {
                 sandbox
                     .backend()
                     .client()
-                    .document(
-                        BackendCall.get("list", route("list", absolute), LISTING), TIMEOUT));
+                    .document(BackendCall.get("list", route("list", absolute), LISTING), TIMEOUT));
     return json.documents("entries", MOST_ENTRIES).stream()
         .map(entry -> file(entry, absolute))
         .toList();

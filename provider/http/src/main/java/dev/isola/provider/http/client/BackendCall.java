@@ -48,6 +48,7 @@ public record BackendCall(
     static final Answer NONE = new Answer("", 64 << 10);
     static final String JSON = "application/json";
     static final String BYTES = "application/octet-stream";
+    static final String TAR = "application/x-tar";
   }
 
   private static final int DOCUMENT = 1 << 20;
@@ -77,14 +78,29 @@ public record BackendCall(
 
   /** Returns a request that has no response body. */
   public static BackendCall of(String what, String method, String path, Effect effect) {
+    return new BackendCall(what, method, path, effect, Optional.empty(), Set.of(204), Answer.NONE);
+  }
+
+  /** Returns a request for an archive, whose size is not limited. */
+  public static BackendCall tar(String what, String method, String path) {
     return new BackendCall(
-        what, method, path, effect, Optional.empty(), Set.of(204), Answer.NONE);
+        what,
+        method,
+        path,
+        Effect.NONE,
+        Optional.empty(),
+        Set.of(200),
+        new Answer(Answer.TAR, DOCUMENT));
+  }
+
+  /** Returns this request with an archive as its body. */
+  public BackendCall sendingTar(BodyPublisher bytes) {
+    return sending(new Content(Answer.TAR, bytes));
   }
 
   /** Returns this request with a document as its body. */
   public BackendCall sending(Object document) {
-    return sending(
-        new Content(Answer.JSON, BodyPublishers.ofByteArray(Json.bytes(document))));
+    return sending(new Content(Answer.JSON, BodyPublishers.ofByteArray(Json.bytes(document))));
   }
 
   /** Returns this request with content as its body. */
@@ -99,13 +115,7 @@ public record BackendCall(
   /** Returns this request, whose success is a document with one of these statuses. */
   public BackendCall expecting(int limit, Integer... statuses) {
     return new BackendCall(
-        what,
-        method,
-        path,
-        effect,
-        content,
-        Set.of(statuses),
-        new Answer(Answer.JSON, limit));
+        what, method, path, effect, content, Set.of(statuses), new Answer(Answer.JSON, limit));
   }
 
   /** Returns a request that asks whether something exists: status 200 or 404. */

@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Secret;
+import dev.isola.spi.error.SandboxException;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
@@ -68,13 +71,46 @@ public final class BackendClient implements AutoCloseable {
   /** Sends a request and returns the document of the response. */
   public BackendDocument document(BackendCall call, Duration timeout) {
     BackendResponse response = exchange(call, timeout);
-    return BackendDocument.parse(
-        response.body().toArray(), why -> errors.malformed(call, why));
+    return BackendDocument.parse(response.body().toArray(), why -> errors.malformed(call, why));
   }
 
   /** Sends a request and returns the content of the response. */
   public byte[] bytes(BackendCall call, Duration timeout) {
     return exchange(call, timeout).body().toArray();
+  }
+
+  /**
+   * Sends a request and returns the content of the response as it arrives.
+   *
+   * @param header a header of the response that the caller needs; none if empty
+   * @param timeout until the response begins
+   */
+  public BackendStream stream(BackendCall call, String header, Duration timeout) {
+    HttpResponse<InputStream> received =
+        await(
+            call, client.sendAsync(request(call, timeout), BodyHandlers.ofInputStream()), timeout);
+    try {
+      String type = received.headers().firstValue("content-type").orElse("");
+      boolean success = call.expected().contains(received.statusCode());
+      byte[] body = success ? new byte[0] : received.body().readNBytes(call.answer().limit());
+      check(call, new BackendResponse(received.statusCode(), type, Bytes.of(body)));
+      return new BackendStream(
+          received.body(),
+          header.isEmpty() ? Optional.empty() : received.headers().firstValue(header));
+    } catch (IOException e) {
+      throw errors.broken(call, false, e);
+    } catch (SandboxException e) {
+      closeQuietly(received.body());
+      throw e;
+    }
+  }
+
+  private static void closeQuietly(InputStream body) {
+    try {
+      body.close();
+    } catch (IOException e) {
+      // The error of the response is what the caller learns.
+    }
   }
 
   /** Returns a connector of the channel of a sandbox. */
@@ -83,19 +119,25 @@ public final class BackendClient implements AutoCloseable {
   }
 
   private BackendResponse exchange(BackendCall call, Duration timeout) {
-    CompletableFuture<HttpResponse<byte[]>> future =
-        client.sendAsync(
-            request(call, timeout),
-            BodyHandlers.limiting(BodyHandlers.ofByteArray(), call.answer().limit()));
-    BackendResponse response;
+    HttpResponse<byte[]> received =
+        await(
+            call,
+            client.sendAsync(
+                request(call, timeout),
+                BodyHandlers.limiting(BodyHandlers.ofByteArray(), call.answer().limit())),
+            timeout);
+    BackendResponse response =
+        new BackendResponse(
+            received.statusCode(),
+            received.headers().firstValue("content-type").orElse(""),
+            Bytes.of(received.body()));
+    check(call, response);
+    return response;
+  }
+
+  private <T> T await(BackendCall call, CompletableFuture<T> future, Duration timeout) {
     try {
-      HttpResponse<byte[]> received =
-          future.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
-      response =
-          new BackendResponse(
-              received.statusCode(),
-              received.headers().firstValue("content-type").orElse(""),
-              Bytes.of(received.body()));
+      return future.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       future.cancel(true);
       throw errors.timedOut(call, timeout);
@@ -106,6 +148,9 @@ public final class BackendClient implements AutoCloseable {
     } catch (ExecutionException e) {
       throw errors.broken(call, neverSent(e.getCause()), e.getCause());
     }
+  }
+
+  private void check(BackendCall call, BackendResponse response) {
     if (!call.expected().contains(response.status())) {
       boolean success = response.status() >= 200 && response.status() < 300;
       throw success
@@ -120,7 +165,6 @@ public final class BackendClient implements AutoCloseable {
               + "' instead of "
               + call.answer().type());
     }
-    return response;
   }
 
   private HttpRequest request(BackendCall call, Duration timeout) {
