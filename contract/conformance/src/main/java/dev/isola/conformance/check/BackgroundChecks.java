@@ -2,6 +2,7 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
@@ -170,7 +171,7 @@ public final class BackgroundChecks {
     }
   }
 
-  @Check("X8")
+  @Check(value = "X8", basics = BasicFeature.SIGNALS)
   public void signalsReachTheCommand(CheckContext check) {
     for (Signal signal : List.of(Signal.TERM, Signal.KILL, Signal.HUP, Signal.USR1)) {
       try (Execution execution = check.sandbox().start(Command.shell("echo up; sleep 1000"))) {
@@ -181,7 +182,7 @@ public final class BackgroundChecks {
     }
   }
 
-  @Check(value = "X8", tools = "sh")
+  @Check(value = "X8", tools = "sh", basics = BasicFeature.SIGNALS)
   public void signalReachesTheWholeGroup(CheckContext check) {
     try (Execution execution =
         check.sandbox().start(Command.shell("sh -c 'echo $$; sleep 1000' & sleep 1000"))) {

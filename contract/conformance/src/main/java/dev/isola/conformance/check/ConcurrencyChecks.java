@@ -2,6 +2,7 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
@@ -260,7 +261,7 @@ public final class ConcurrencyChecks {
     }
   }
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void unreadOutputDoesNotBlockOtherCommands(CheckContext check) {
     Sandbox sandbox = check.sandbox();
     try (Execution flood = sandbox.start(Command.shell("while true; do echo flood; done"))) {

@@ -3,6 +3,7 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
@@ -38,7 +39,7 @@ public final class IdempotencyChecks {
         1L, countInInventory(check.provider(), spec.id()), "how often the inventory shows it");
   }
 
-  @Check("P2")
+  @Check(value = "P2", basics = BasicFeature.LIVE_STREAMS)
   public void createAgainLeavesRunningCommandsAlone(CheckContext check) {
     SandboxSpec spec = check.spec().build();
     Sandbox sandbox = check.provider().create(spec);

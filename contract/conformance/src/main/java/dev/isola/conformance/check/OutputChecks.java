@@ -2,6 +2,7 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
@@ -103,7 +104,7 @@ public final class OutputChecks {
         "the text");
   }
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void floodIsCountedExactly(CheckContext check) {
     ExecResult result =
         run(check, "head -c " + FLOOD + " /dev/zero; echo end", OutputLimit.DEFAULT);

@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A sandbox as the backend describes it.
@@ -28,6 +29,8 @@ record BackendSandbox(
     String note,
     Map<String, String> details) {
   private static final int MOST_DETAILS = 20;
+  private static final Set<SandboxState> USABLE =
+      Set.of(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
 
   static BackendSandbox parse(BackendDocument json) {
     String state = json.text("state");
@@ -58,6 +61,11 @@ record BackendSandbox(
                                     "the isolation '" + BackendText.line(word) + "' is not known"))),
         json.optionalText("note").orElse(""),
         details);
+  }
+
+  /** Returns whether it can be used, perhaps after a resume. */
+  boolean isUsable() {
+    return USABLE.contains(state);
   }
 
   /** Returns whether this is that sandbox. The backend could answer for another one. */

@@ -27,7 +27,6 @@ import java.util.function.Consumer;
  */
 record RequestedCapabilities(
     Backend backend, BackendInfo info, BiFunction<SandboxSpec, String, Sandbox> fork) {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int DOCUMENT = 1 << 20;
   private static final String FILESYSTEM = "filesystem";
 
@@ -66,7 +65,7 @@ record RequestedCapabilities(
       state.accept(kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED);
       boolean paused = false;
       try {
-        backend.post(id, "pause", Map.of("kind", kind.name().toLowerCase(Locale.ROOT)), TIMEOUT);
+        backend.post(id, "pause", Map.of("kind", kind.name().toLowerCase(Locale.ROOT)));
         paused = true;
       } finally {
         if (!paused) {
@@ -77,18 +76,18 @@ record RequestedCapabilities(
 
     @Override
     public void resume() {
-      backend.post(id, "resume", null, TIMEOUT);
+      backend.post(id, "resume", null);
       state.accept(SandboxState.RUNNING);
     }
   }
 
   private void renew(SandboxId id, Duration fromNow) {
-    backend.post(id, "renew", Map.of("ttlMs", Math.max(1, fromNow.toMillis())), TIMEOUT);
+    backend.post(id, "renew", Map.of("ttlMs", Math.max(1, fromNow.toMillis())));
   }
 
   private UsageReporting.Usage usage(SandboxId id) {
     BackendDocument json =
-        backend.client().document(BackendCall.get("usage", backend.path(id) + "/usage"), TIMEOUT);
+        backend.client().document(BackendCall.get("usage", backend.path(id) + "/usage"), backend.timeout());
     return new UsageReporting.Usage(
         Duration.ofMillis(json.count("cpuMs")),
         json.count("memoryBytes"),
@@ -109,7 +108,7 @@ record RequestedCapabilities(
                         "fork point", "POST", backend.path(id) + "/fork-points", Effect.ONCE)
                     .sending(Map.of("kind", FILESYSTEM))
                     .expecting(DOCUMENT, 201),
-                TIMEOUT);
+                backend.longTimeout());
     return new BackendForkPoint(
         backend, json.text("id"), Duration.ofMillis(json.count("frozenMs")), fork);
   }
