@@ -51,10 +51,11 @@ def started_at(pid):
 class Sandbox:
     def __init__(self, folder, record):
         self.folder, self.record = folder, record
+        self.terminating = False
 
     def describe(self):
-        state = "running" if self.alive() else "error"
-        reason = {} if state == "running" else {"reason": "its processes have ended"}
+        state = "terminating" if self.terminating else "running" if self.alive() else "error"
+        reason = {"reason": "its processes have ended"} if state == "error" else {}
         return {**{name: self.record[name]
                    for name in ("id", "instance", "sandbox", "note", "createdAt")},
                 "state": state, **reason}
@@ -87,9 +88,10 @@ class Sandbox:
         return self.record["pidStarted"] == started_at(self.record["pid"])
 
     def enter(self, argv):
-        """The command line that runs a command in the sandbox."""
+        """The command line that runs a command in the sandbox, without privileges of root."""
+        drop = ["setpriv", "--bounding-set=-all", "--no-new-privs", "--"] if not os.getuid() else []
         return ["nsenter", "--target", str(self.record["pid"]), "--user", "--mount", "--pid",
-                "--ipc", "--preserve-credentials", "--", *argv]
+                "--ipc", "--preserve-credentials", "--", *drop, *argv]
 
     def run(self, argv, stdin, timeout):
         """Runs a command that may leave processes behind, which must not keep a pipe open."""
@@ -110,8 +112,11 @@ class Sandbox:
     def kill(self):
         """Kills the first process, and waits until the kernel has ended all others."""
         while self.alive():
-            os.kill(self.record["pid"], signal.SIGKILL)
-            time.sleep(0.01)
+            try:
+                os.kill(self.record["pid"], signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it has just ended
+            time.sleep(0.005)
 
 
 class Sandboxes:
@@ -174,6 +179,7 @@ class Sandboxes:
         with self.only(name):
             sandbox = self.all.get(name)
             if sandbox:
+                sandbox.terminating = True
                 sandbox.kill()
                 trash = os.path.join(self.data, "removed-" + uuid.uuid4().hex)
                 os.rename(sandbox.folder, trash)
@@ -203,6 +209,7 @@ def remove(folder):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def handle_request(self):
         path = urlsplit(self.path)
@@ -227,6 +234,10 @@ class Handler(BaseHTTPRequestHandler):
                         "application/problem+json")
         except (KeyError, ValueError, TypeError) as e:
             self.answer(400, {"code": "INVALID_REQUEST", "detail": f"invalid request: {e!r}"},
+                        "application/problem+json")
+        except (OSError, subprocess.SubprocessError) as e:
+            self.close_connection = True
+            self.answer(500, {"code": "PROVIDER_UNAVAILABLE", "detail": str(e)},
                         "application/problem+json")
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_request

@@ -22,7 +22,7 @@ READ = """
 tail -c +"$2" -- "$1" | head -c "$3"
 """
 WRITE = """
-[ ! -d "$1" ] || exit 42
+[ ! -d "$1" ] || exit 42; [ ! -e "$1" ] || [ -f "$1" ] || exit 46
 file=$(readlink -m -- "$1") && mkdir -p -- "${file%/*}/" || exit 45
 if [ "$2" = append ]; then cat >>"$file" || exit 45
 elif [ "$2" = new ] && { [ -e "$1" ] || [ -L "$1" ]; }; then exit 41
@@ -39,7 +39,7 @@ LIST = """
 find "$1/" -mindepth 1 -maxdepth 1 -printf '%y %s %f\\0'
 """
 SCRIPT_ERRORS = {40: "FILE_NOT_FOUND", 41: "FILE_EXISTS", 42: "IS_A_FOLDER",
-                 43: "PERMISSION_DENIED", 44: "NOT_A_FOLDER"}
+                 43: "PERMISSION_DENIED", 44: "NOT_A_FOLDER", 46: "NOT_A_FILE"}
 STATUS = {"SANDBOX_NOT_FOUND": 404, "FILE_NOT_FOUND": 404, "FILE_EXISTS": 409,
           "UNAUTHENTICATED": 401, "NOT_IMPLEMENTED": 501, "PROVIDER_UNAVAILABLE": 503}
 
@@ -127,7 +127,8 @@ class Sandbox:
             code = SCRIPT_ERRORS.get(result.code)
             for word, known in (("Permission denied", "PERMISSION_DENIED"),
                                 ("Read-only", "PERMISSION_DENIED"), ("No space", "DISK_FULL"),
-                                ("Not a directory", "NOT_A_FOLDER")):
+                                ("Not a directory", "NOT_A_FOLDER"),
+                                ("File exists", "NOT_A_FOLDER")):
                 code = code or (known if word in said else None)
             raise Problem(code or "INVALID_REQUEST", f"{args[0]}: {said or code}")
         return bytes(result.outputs[0][0])
@@ -189,7 +190,7 @@ def not_started(said):
         return Problem("PROVIDER_UNAVAILABLE", "bwrap: " + said[:300])
     program, missing = match[1] == "execvp", "No such file" in match[2]
     code = (("COMMAND_NOT_FOUND" if missing else "COMMAND_NOT_EXECUTABLE") if program
-            else "FILE_NOT_FOUND" if missing else "NOT_A_FOLDER")
+            else "NOT_A_FOLDER")
     return Problem(code, match[0][7:300])
 
 
@@ -262,6 +263,7 @@ def remove(folder):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def handle_request(self):
         path = urlsplit(self.path)
@@ -286,6 +288,10 @@ class Handler(BaseHTTPRequestHandler):
                         "application/problem+json")
         except (KeyError, ValueError, TypeError) as e:
             self.answer(400, {"code": "INVALID_REQUEST", "detail": f"invalid request: {e!r}"},
+                        "application/problem+json")
+        except (OSError, subprocess.SubprocessError) as e:
+            self.close_connection = True
+            self.answer(500, {"code": "PROVIDER_UNAVAILABLE", "detail": str(e)},
                         "application/problem+json")
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_request

@@ -44,6 +44,8 @@ import picocli.CommandLine.Parameters;
     })
 public final class ConformanceCommand implements CliCommand {
   private static final int CHECKS_FAILED = 1;
+  private static final String BACKEND = "http";
+  private static final String KEY_VARIABLE = "ISOLA_BACKEND_KEY";
 
   private final CommandContext context;
 
@@ -66,6 +68,18 @@ public final class ConformanceCommand implements CliCommand {
       description = "Set a setting of the provider; requires exactly one PROVIDER. Repeatable.")
   private Map<String, String> settings = new LinkedHashMap<>();
 
+  @Option(
+      names = "--url",
+      paramLabel = "URL",
+      description = "Check the backend at this address, by the provider http.")
+  private @Nullable String url;
+
+  @Option(
+      names = "--key",
+      paramLabel = "KEY",
+      description = "The key of that backend. Default: the variable ISOLA_BACKEND_KEY.")
+  private @Nullable String key;
+
   @Option(names = "--list", description = "List the checks instead of running them.")
   private boolean list;
 
@@ -85,6 +99,7 @@ public final class ConformanceCommand implements CliCommand {
     List<CheckCase> checks = checks();
     ProviderFactorySelection choice =
         new ProviderFactorySelection(context.environment().factories());
+    addBackend();
     List<ProviderFactory> named = choice.named(names);
     if (list) {
       list(console, checks);
@@ -118,6 +133,26 @@ public final class ConformanceCommand implements CliCommand {
       write(Path.of(matrix), ConformanceMatrix.markdown(results));
     }
     return ConformanceRun.passed(results) ? ExitCodes.OK : CHECKS_FAILED;
+  }
+
+  /** Makes a backend the provider to check, with nothing configured. */
+  private void addBackend() {
+    if (url == null) {
+      if (key != null) {
+        throw new UsageException("--key requires --url", "add --url URL");
+      }
+      return;
+    }
+    if (!names.isEmpty() && !names.equals(List.of(BACKEND))) {
+      throw new UsageException(
+          "--url checks the provider " + BACKEND + " only", "do not name a provider");
+    }
+    names = List.of(BACKEND);
+    settings.put("url", url);
+    String secret = key == null ? context.environment().variables().get(KEY_VARIABLE) : key;
+    if (secret != null) {
+      settings.put("key", secret);
+    }
   }
 
   /** Returns the checks of the selected classes, ignoring case. */

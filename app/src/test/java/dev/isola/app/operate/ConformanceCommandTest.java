@@ -56,7 +56,7 @@ class ConformanceCommandTest {
   }
 
   private static CheckCase check(String name, String requirement, CheckCase.Body body) {
-    return new CheckCase("Three", name, requirement, List.of(), List.of(), body);
+    return new CheckCase("Three", name, requirement, List.of(), List.of(), List.of(), body);
   }
 
   private CommandLineFixture isola() {

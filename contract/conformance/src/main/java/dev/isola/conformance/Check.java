@@ -1,6 +1,7 @@
 package dev.isola.conformance;
 
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.provider.BasicFeature;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -18,6 +19,9 @@ public @interface Check {
 
   /** Capabilities that the check needs; it is not run without them. */
   Class<? extends Capability>[] needs() default {};
+
+  /** Parts of the contract that the check needs; it is not run if the provider lacks them. */
+  BasicFeature[] basics() default {};
 
   /** Programs that must be in the PATH of the sandbox; the check is not run without them. */
   String[] tools() default {};

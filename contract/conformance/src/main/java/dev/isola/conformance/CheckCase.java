@@ -1,6 +1,7 @@
 package dev.isola.conformance;
 
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.provider.BasicFeature;
 import java.util.List;
 
 /**
@@ -9,6 +10,7 @@ import java.util.List;
  * @param group the name of the class without its suffix: {@code Exec} for {@code ExecChecks}
  * @param requirement the requirement that the check covers
  * @param needs capabilities that the check needs; it is not run without them
+ * @param basics parts of the contract that the check needs; it is not run if they are lacking
  * @param tools programs that must be in the PATH of the sandbox; the check is not run without them
  */
 public record CheckCase(
@@ -16,6 +18,7 @@ public record CheckCase(
     String name,
     String requirement,
     List<Class<? extends Capability>> needs,
+    List<BasicFeature> basics,
     List<String> tools,
     Body body) {
 
@@ -27,6 +30,7 @@ public record CheckCase(
 
   public CheckCase {
     needs = List.copyOf(needs);
+    basics = List.copyOf(basics);
     tools = List.copyOf(tools);
   }
 

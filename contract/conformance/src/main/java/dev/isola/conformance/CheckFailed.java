@@ -7,4 +7,9 @@ public final class CheckFailed extends RuntimeException {
   public CheckFailed(String message) {
     super(message);
   }
+
+  /** Fails because of an exception of the provider. */
+  public CheckFailed(String message, Throwable cause) {
+    super(message, cause);
+  }
 }

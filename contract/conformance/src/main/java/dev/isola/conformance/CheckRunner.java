@@ -3,7 +3,9 @@ package dev.isola.conformance;
 import dev.isola.conformance.CheckResult.Outcome;
 import dev.isola.spi.Health;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.provider.Provider;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -115,15 +117,45 @@ public final class CheckRunner implements AutoCloseable {
     } catch (CheckNotRun e) {
       return result(check, Outcome.NOT_RUN, String.valueOf(e.getMessage()));
     } catch (CheckFailed e) {
-      return result(check, Outcome.FAILED, String.valueOf(e.getMessage()));
+      return lacking(e)
+          .map(reason -> result(check, Outcome.NOT_RUN, reason))
+          .orElseGet(() -> result(check, Outcome.FAILED, String.valueOf(e.getMessage())));
     } catch (Throwable e) {
+      Optional<String> lacking = lacking(e);
+      if (lacking.isPresent()) {
+        return result(check, Outcome.NOT_RUN, lacking.get());
+      }
       // Any exception of a provider is a failure of the check, including errors of the JVM.
       return result(check, Outcome.FAILED, "threw " + e);
     }
     return result(check, Outcome.PASSED, note);
   }
 
+  /** Returns the reason if a call failed because the provider lacks a feature, as it declares. */
+  private Optional<String> lacking(Throwable failure) {
+    for (Throwable one = failure; one != null; one = one.getCause()) {
+      if (one instanceof Unsupported refused) {
+        String named = refused.context().getOrDefault("capability", "");
+        return provider.info().lacks().stream()
+            .map(BasicFeature::displayName)
+            .filter(named::equals)
+            .findFirst()
+            .map(CheckRunner::lacks);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static String lacks(String feature) {
+    return "the provider declares that it lacks " + feature;
+  }
+
   private Optional<String> missing(CheckCase check) {
+    for (BasicFeature feature : check.basics()) {
+      if (provider.info().lacks().contains(feature)) {
+        return Optional.of(lacks(feature.displayName()));
+      }
+    }
     for (Class<? extends Capability> capability : check.needs()) {
       if (!provider.info().capabilities().contains(capability)) {
         return Optional.of("the provider does not declare " + Capability.idOf(capability));

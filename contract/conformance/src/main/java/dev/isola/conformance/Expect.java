@@ -65,7 +65,7 @@ public final class Expect {
       if (types.stream().anyMatch(type -> type.isInstance(e))) {
         return e;
       }
-      throw new CheckFailed(what + " threw " + e + ", expected " + names(types));
+      throw new CheckFailed(what + " threw " + e + ", expected " + names(types), e);
     } catch (RuntimeException e) {
       throw new CheckFailed(what + " threw " + e + ", which is not a SandboxException");
     }
@@ -85,7 +85,7 @@ public final class Expect {
   public static SandboxException thrown(String what, Runnable action, ErrorCode code) {
     SandboxException e = thrown(what, action, SandboxException.class);
     if (e.code() != code) {
-      throw new CheckFailed(what + " threw " + e.code() + " (" + e + "), expected " + code);
+      throw new CheckFailed(what + " threw " + e.code() + " (" + e + "), expected " + code, e);
     }
     return e;
   }

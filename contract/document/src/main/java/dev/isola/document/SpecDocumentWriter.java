@@ -76,6 +76,7 @@ final class SpecDocumentWriter {
     spec.user().ifPresent(user -> document.put("user", user));
     document.put("workspaceMount", spec.workspaceMount());
     spec.linger().ifPresent(linger -> document.put("lingerSeconds", count(linger, SECOND)));
+    document.put("volumes", spec.volumes().stream().map(SpecDocumentWriter::volume).toList());
     document.put("resources", limits(spec.limits()));
     document.put("network", network(spec.network()));
     document.put("gpus", spec.gpus());

@@ -19,7 +19,8 @@ public final class FileScripts {
       REQUIRE
           + """
           [ -z "$2" ] || [ -e "$1" ] || exit 40
-          printf '%s\\0' "$1"
+          if [ -n "$2" ]; then readlink -fn -- "$1"; else printf %s "$1"; fi
+          printf '\\0'
           stat $2 -c '%F/%a/%s/%u/%g/%U/%G/%Y' -- "$1" || exit 45
           [ ! -L "$1" ] || [ -n "$2" ] || readlink -- "$1"
           """;
@@ -58,9 +59,9 @@ public final class FileScripts {
           + """
           if [ -e "$2" ] || [ -L "$2" ]; then
             [ -n "$3" ] || exit 41
-            [ ! -d "$2" ] || rmdir -- "$2" || exit 44
+            [ ! -d "$2" ] || [ -L "$2" ] || rmdir -- "$2" || exit 44
           fi
-          mv -f -- "$1" "$2" || exit 45
+          mv -fT -- "$1" "$2" || exit 45
           """;
 
   public static final String REMOVE =

@@ -14,11 +14,15 @@ import dev.isola.spi.file.FileType;
 import dev.isola.spi.file.FileUser;
 import dev.isola.spi.file.TreeLimits;
 import dev.isola.spi.file.TreeSummary;
+import dev.isola.spi.provider.BasicFeature;
 import java.io.InputStream;
 import java.nio.file.LinkOption;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -27,6 +31,15 @@ import java.util.stream.Stream;
  * and other users are not supported.
  */
 public abstract class ScriptedFiles implements FileSystem {
+  /** The parts of the contract that files by scripts lack. */
+  public static final Set<BasicFeature> LACKS =
+      Collections.unmodifiableSet(
+          EnumSet.of(
+              BasicFeature.DEEP_LISTS,
+              BasicFeature.PATTERNS,
+              BasicFeature.ARCHIVES,
+              BasicFeature.ATTRIBUTES));
+
   private static final int LONGEST_PATH = 4096;
   private static final int LONGEST_MESSAGE = 400;
 
@@ -50,7 +63,12 @@ public abstract class ScriptedFiles implements FileSystem {
 
   @Override
   public final FileSystem as(FileUser user) {
-    throw unsupported("acting as another user");
+    throw Fault.of(
+            ErrorCode.PERMISSION_DENIED,
+            "provider " + provider + " cannot act as another user without the guest agent",
+            "run a command as that user, or use another provider")
+        .sandbox(id)
+        .exception();
   }
 
   @Override
@@ -81,7 +99,7 @@ public abstract class ScriptedFiles implements FileSystem {
   @Override
   public final Stream<FileInfo> list(String path, int depth) {
     if (depth != 1) {
-      throw unsupported("listing more than one level");
+      throw unsupported(BasicFeature.DEEP_LISTS);
     }
     if (stat(path).type() != FileType.FOLDER) {
       throw error(ErrorCode.NOT_A_FOLDER, path, "is not a folder");
@@ -94,7 +112,7 @@ public abstract class ScriptedFiles implements FileSystem {
 
   @Override
   public final Stream<FileInfo> glob(String base, String pattern) {
-    throw unsupported("searching by a pattern");
+    throw unsupported(BasicFeature.PATTERNS);
   }
 
   @Override
@@ -104,7 +122,12 @@ public abstract class ScriptedFiles implements FileSystem {
 
   @Override
   public final void move(String from, String to, boolean replace) {
-    run(from, FileScripts.MOVE, absolute(from), absolute(to), replace ? "replace" : "");
+    run(
+        from + " to " + to,
+        FileScripts.MOVE,
+        absolute(from),
+        absolute(to),
+        replace ? "replace" : "");
   }
 
   @Override
@@ -129,31 +152,31 @@ public abstract class ScriptedFiles implements FileSystem {
 
   @Override
   public final Map<String, Bytes> attributes(String path) {
-    throw unsupported("extended attributes");
+    throw unsupported(BasicFeature.ATTRIBUTES);
   }
 
   @Override
   public final void setAttribute(String path, String name, Bytes value) {
-    throw unsupported("extended attributes");
+    throw unsupported(BasicFeature.ATTRIBUTES);
   }
 
   @Override
   public final void removeAttribute(String path, String name) {
-    throw unsupported("extended attributes");
+    throw unsupported(BasicFeature.ATTRIBUTES);
   }
 
   @Override
   public final InputStream exportTree(String path, List<String> excludes) {
-    throw unsupported("archives");
+    throw unsupported(BasicFeature.ARCHIVES);
   }
 
   @Override
   public final TreeSummary importTree(String path, InputStream archive, TreeLimits limits) {
-    throw unsupported("archives");
+    throw unsupported(BasicFeature.ARCHIVES);
   }
 
-  private SandboxException unsupported(String what) {
-    return Capability.unsupported(provider, what + " without the guest agent");
+  private SandboxException unsupported(BasicFeature feature) {
+    return Capability.unsupported(provider, feature.displayName());
   }
 
   /** Makes a path absolute; one that begins with a dash is not an option then. */

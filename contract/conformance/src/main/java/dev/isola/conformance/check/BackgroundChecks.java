@@ -16,6 +16,7 @@ import dev.isola.spi.exec.ExecutionInfo;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
+import dev.isola.spi.provider.BasicFeature;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -170,7 +171,7 @@ public final class BackgroundChecks {
     }
   }
 
-  @Check("X8")
+  @Check(value = "X8", basics = BasicFeature.SIGNALS)
   public void signalsReachTheCommand(CheckContext check) {
     for (Signal signal : List.of(Signal.TERM, Signal.KILL, Signal.HUP, Signal.USR1)) {
       try (Execution execution = check.sandbox().start(Command.shell("echo up; sleep 1000"))) {
@@ -181,7 +182,7 @@ public final class BackgroundChecks {
     }
   }
 
-  @Check(value = "X8", tools = "sh")
+  @Check(value = "X8", tools = "sh", basics = BasicFeature.SIGNALS)
   public void signalReachesTheWholeGroup(CheckContext check) {
     try (Execution execution =
         check.sandbox().start(Command.shell("sh -c 'echo $$; sleep 1000' & sleep 1000"))) {

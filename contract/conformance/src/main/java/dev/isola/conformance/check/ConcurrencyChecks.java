@@ -18,6 +18,7 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.OutputLimit;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;
@@ -260,7 +261,7 @@ public final class ConcurrencyChecks {
     }
   }
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void unreadOutputDoesNotBlockOtherCommands(CheckContext check) {
     Sandbox sandbox = check.sandbox();
     try (Execution flood = sandbox.start(Command.shell("while true; do echo flood; done"))) {

@@ -27,6 +27,7 @@ public final class EscapeChecks implements CheckSource {
                     probe.topic() == EscapeProbe.Topic.NETWORK ? NETWORK : DECLARED,
                     List.of(),
                     List.of(),
+                    List.of(),
                     subject -> new EscapeAttempt(probe, subject).run()))
         .toList();
   }

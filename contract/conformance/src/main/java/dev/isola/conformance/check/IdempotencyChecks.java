@@ -17,6 +17,7 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Signal;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileType;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
@@ -38,7 +39,7 @@ public final class IdempotencyChecks {
         1L, countInInventory(check.provider(), spec.id()), "how often the inventory shows it");
   }
 
-  @Check("P2")
+  @Check(value = "P2", basics = BasicFeature.LIVE_STREAMS)
   public void createAgainLeavesRunningCommandsAlone(CheckContext check) {
     SandboxSpec spec = check.spec().build();
     Sandbox sandbox = check.provider().create(spec);

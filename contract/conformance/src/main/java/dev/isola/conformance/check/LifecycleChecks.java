@@ -22,6 +22,7 @@ import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.ByteArrayInputStream;
@@ -124,7 +125,7 @@ public final class LifecycleChecks {
     Expect.equal(List.of(), others.executions(), "the executions of the other sandbox");
   }
 
-  @Check("P4")
+  @Check(value = "P4", basics = BasicFeature.LIVE_STREAMS)
   public void destroyOfOneLeavesTheOthers(CheckContext check) {
     Sandbox other = check.create(spec -> spec);
     check.sandbox().files().writeText("kept", "yes", UTF_8);
@@ -183,7 +184,7 @@ public final class LifecycleChecks {
     Expect.gone("executions", attaching::executions);
   }
 
-  @Check("P4")
+  @Check(value = "P4", basics = BasicFeature.LIVE_STREAMS)
   public void destroyEndsRunningCommands(CheckContext check) throws InterruptedException {
     Sandbox sandbox = check.sandbox();
     Execution running = sandbox.start(Command.shell("echo up; sleep 1000 & sleep 1000"));

@@ -9,6 +9,7 @@ import dev.isola.spi.exec.CapturedOutput;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.OutputLimit;
+import dev.isola.spi.provider.BasicFeature;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -103,7 +104,7 @@ public final class OutputChecks {
         "the text");
   }
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void floodIsCountedExactly(CheckContext check) {
     ExecResult result =
         run(check, "head -c " + FLOOD + " /dev/zero; echo end", OutputLimit.DEFAULT);

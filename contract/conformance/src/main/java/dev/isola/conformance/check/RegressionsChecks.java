@@ -19,6 +19,7 @@ import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.provider.BasicFeature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -99,7 +100,7 @@ public final class RegressionsChecks {
   }
 
   /** The remaining output was dropped if the command ended before a slow reader caught up. */
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void aSlowReaderGetsTheWholeFlood(CheckContext check) {
     long expected = 20_000_004;
     for (String script :
@@ -139,7 +140,7 @@ public final class RegressionsChecks {
   }
 
   /** A background process was killed by its first write after the command had ended. */
-  @Check(value = "X8", tools = "while")
+  @Check(value = "X8", tools = "while", basics = BasicFeature.BACKGROUND_PROCESSES)
   public void backgroundProcessCanKeepWriting(CheckContext check) {
     String writer =
         "(i=0; while test $i -lt 400; do i=$((i+1)); echo tick; echo tock >&2;"

@@ -14,6 +14,7 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
+import dev.isola.spi.provider.BasicFeature;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
@@ -25,7 +26,7 @@ public final class StreamsChecks {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int FLOOD = 20 * 1024 * 1024;
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void outputArrivesWhileTheCommandRuns(CheckContext check) throws IOException {
     Command command = Command.shell("echo first; read x; echo got $x").withStdin();
     try (Execution execution = check.sandbox().start(command)) {
@@ -50,7 +51,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void everyPieceSaysWhenItWasWritten(CheckContext check) {
     Instant least = Instant.now().minusSeconds(120);
     Instant most = Instant.now().plusSeconds(180);
@@ -92,7 +93,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X4")
+  @Check(value = "X4", basics = BasicFeature.LIVE_STREAMS)
   public void stdinIsDeliveredBeforeItIsClosed(CheckContext check) throws IOException {
     try (Execution execution = check.sandbox().start(Command.argv("cat").withStdin())) {
       ExecutionReader reading = ExecutionReader.of(execution);
@@ -143,7 +144,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X4")
+  @Check(value = "X4", basics = BasicFeature.LIVE_STREAMS)
   public void writingAfterTheEndFails(CheckContext check) throws InterruptedException {
     try (Execution execution = check.sandbox().start(Command.argv("true").withStdin())) {
       execution.await();
@@ -152,7 +153,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void commandBlocksWhileOutputIsUnread(CheckContext check) {
     Command command = Command.shell("head -c " + 2 * FLOOD + " /dev/zero; touch done");
     try (Execution execution = check.sandbox().start(command)) {
@@ -164,7 +165,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void slowReaderLosesNothing(CheckContext check) {
     Command command = Command.shell("head -c " + FLOOD + " /dev/zero; echo end");
     try (Execution execution = check.sandbox().start(command)) {
@@ -206,7 +207,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X5")
+  @Check(value = "X5", basics = BasicFeature.LIVE_STREAMS)
   public void awaitReturnsAfterItsTimeout(CheckContext check) throws InterruptedException {
     try (Execution execution = check.sandbox().start(Command.shell("cat; exit 4").withStdin())) {
       Optional<Exit> early =
@@ -220,7 +221,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X7")
+  @Check(value = "X7", basics = BasicFeature.LIVE_STREAMS)
   public void killEndsARead(CheckContext check) throws InterruptedException {
     try (Execution execution = check.sandbox().start(Command.shell("echo up; sleep 1000"))) {
       ExecutionReader reading = ExecutionReader.of(execution).until("up\n");
@@ -231,7 +232,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X7")
+  @Check(value = "X7", basics = BasicFeature.LIVE_STREAMS)
   public void interruptedReadIsCancelledAndTheCommandGoesOn(CheckContext check)
       throws InterruptedException, IOException {
     Command command = Command.shell("echo up; cat").withStdin();

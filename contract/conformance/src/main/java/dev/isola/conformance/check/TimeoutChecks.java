@@ -15,6 +15,7 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.List;
@@ -53,7 +54,7 @@ public final class TimeoutChecks {
     Expect.equal("fine\n", result.stdout().text(), "stdout");
   }
 
-  @Check(value = "X4", tools = "sh")
+  @Check(value = "X4", tools = "sh", basics = BasicFeature.BACKGROUND_PROCESSES)
   public void wholeTreeIsDeadAfterwards(CheckContext check) throws InterruptedException {
     ExecResult result =
         inTime(
@@ -97,7 +98,7 @@ public final class TimeoutChecks {
     Processes.expectDead(check.sandbox(), result.stdout().text().strip(), "the orphan");
   }
 
-  @Check(value = "X4", tools = "trap")
+  @Check(value = "X4", tools = "trap", basics = BasicFeature.BACKGROUND_PROCESSES)
   public void commandThatIgnoresTermIsDeadAfterwards(CheckContext check)
       throws InterruptedException {
     ExecResult result =
@@ -137,7 +138,7 @@ public final class TimeoutChecks {
     Expect.equal("yes", check.output("cat kept"), "the file after three timeouts");
   }
 
-  @Check("X4")
+  @Check(value = "X4", basics = BasicFeature.BACKGROUND_PROCESSES)
   public void otherCommandsGoOnWhenOneTimesOut(CheckContext check) throws InterruptedException {
     try (Execution other =
         check.sandbox().start(Command.shell("echo $$; cat; echo end").withStdin())) {
@@ -169,7 +170,7 @@ public final class TimeoutChecks {
     Expect.equal("late\n", own.stdout().text(), "the output of a command with a longer one");
   }
 
-  @Check("X7")
+  @Check(value = "X7", basics = BasicFeature.BACKGROUND_PROCESSES)
   public void interruptingRunKillsTheCommand(CheckContext check) throws InterruptedException {
     Sandbox sandbox = check.sandbox();
     ConcurrentCalls.Call<ExecResult> call =
@@ -189,6 +190,7 @@ public final class TimeoutChecks {
 
   @Check(
       value = "X7",
+      basics = BasicFeature.LIVE_STREAMS,
       tools = {"sh", "setsid"})
   public void killEndsTheWholeTree(CheckContext check) throws InterruptedException {
     Command command = Command.shell("setsid sh -c 'echo $$; sleep 1000' & sleep 1000");

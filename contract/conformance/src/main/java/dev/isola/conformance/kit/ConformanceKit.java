@@ -50,6 +50,7 @@ public final class ConformanceKit {
         method.getName(),
         declared.value(),
         List.of(declared.needs()),
+        List.of(declared.basics()),
         List.of(declared.tools()),
         subject -> invoke(owner, method, subject));
   }

@@ -22,6 +22,7 @@ import java.util.Set;
  * @param hosting where its sandboxes run
  * @param accelerated whether sandboxes run on the processors of the machine; false if software
  *     emulates the processors, which makes everything in the sandbox many times slower
+ * @param lacks the parts of the contract that its sandboxes do not have
  */
 public record ProviderInfo(
     String name,
@@ -34,10 +35,12 @@ public record ProviderInfo(
     String cleanup,
     Duration startup,
     Hosting hosting,
-    boolean accelerated) {
+    boolean accelerated,
+    Set<BasicFeature> lacks) {
   public ProviderInfo {
     capabilities = Set.copyOf(capabilities);
     prerequisites = List.copyOf(prerequisites);
+    lacks = Set.copyOf(lacks);
   }
 
   /** Describes a provider whose sandboxes run on the processors of the machine. */
@@ -63,7 +66,8 @@ public record ProviderInfo(
         cleanup,
         startup,
         hosting,
-        true);
+        true,
+        Set.of());
   }
 
   /** Describes a provider that starts sandboxes itself, on this machine. */
@@ -105,7 +109,8 @@ public record ProviderInfo(
             cleanup,
             startup,
             hosting,
-            accelerated);
+            accelerated,
+            lacks);
   }
 
   /** Returns this description for a provider whose processors are emulated by software. */
@@ -121,7 +126,25 @@ public record ProviderInfo(
         cleanup,
         startup,
         hosting,
-        false);
+        false,
+        lacks);
+  }
+
+  /** Returns this description for a provider whose sandboxes do not have these features. */
+  public ProviderInfo lacking(Set<BasicFeature> features) {
+    return new ProviderInfo(
+        name,
+        summary,
+        apiVersion,
+        isolation,
+        capabilities,
+        support,
+        prerequisites,
+        cleanup,
+        startup,
+        hosting,
+        accelerated,
+        features);
   }
 
   /** Returns {@code declared} with the values that hold on this machine. */

@@ -19,11 +19,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The routes of the protocol that both levels have, for the sandboxes of one installation. */
-record Backend(BackendClient client, BackendIds ids) {
-  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+/**
+ * The routes of the protocol that both levels have, for the sandboxes of one installation.
+ *
+ * @param timeout of a request that has no work to do
+ */
+record Backend(BackendClient client, BackendIds ids, Duration timeout) {
+  private static final Duration LEAST = Duration.ofSeconds(1);
   private static final int DOCUMENT = 1 << 20;
   private static final int PAGE = 4 << 20;
   private static final int MOST_ITEMS = 1_000;
@@ -31,40 +36,46 @@ record Backend(BackendClient client, BackendIds ids) {
 
   BackendInfo info(Optional<String> provider) {
     String query = provider.map(name -> "?provider=" + encode(name)).orElse("");
-    return BackendInfo.parse(client.document(BackendCall.get("info", "/v1/info" + query), TIMEOUT));
+    return BackendInfo.parse(client.document(BackendCall.get("info", "/v1/info" + query), timeout));
+  }
+
+  /** Returns the timeout of a request that has work to do. */
+  Duration longTimeout() {
+    return timeout.multipliedBy(3);
   }
 
   String path(SandboxId id) {
     return "/v1/sandboxes/" + ids.of(id);
   }
 
-  /**
-   * Creates a sandbox. A request whose connection fails is repeated once, because it has no further
-   * effect.
-   */
-  BackendSandbox create(SandboxId id, Map<String, Object> document, Duration timeout) {
-    long end = System.nanoTime() + timeout.toNanos();
+  /** Creates a sandbox. */
+  BackendSandbox create(SandboxId id, Map<String, Object> document, Duration most) {
     BackendCall call =
         BackendCall.of("create", "PUT", path(id), Effect.IDEMPOTENT)
             .sending(document)
             .expecting(DOCUMENT, 200, 201);
-    BackendDocument answer;
-    try {
-      answer = client.document(call, timeout);
-    } catch (ProviderUnavailable e) {
-      boolean broken = e.getCause() != null && end - System.nanoTime() > 0;
-      if (!broken) {
-        throw e;
-      }
-      answer = client.document(call, Duration.ofNanos(end - System.nanoTime()));
-    }
+    BackendDocument answer = repeatable(most, left -> client.document(call, left));
     return own(id, BackendSandbox.parse(answer), answer);
+  }
+
+  /** Sends a request, and sends it again if the connection fails. */
+  private static <T> T repeatable(Duration most, Function<Duration, T> request) {
+    long end = System.nanoTime() + most.toNanos();
+    try {
+      return request.apply(most);
+    } catch (ProviderUnavailable e) {
+      Duration left = Duration.ofNanos(end - System.nanoTime());
+      if (e.getCause() == null || !left.isPositive()) {
+        throw e; // the backend answered, or there is no time
+      }
+      return request.apply(left);
+    }
   }
 
   /** Returns the sandbox if it exists. */
   Optional<BackendSandbox> find(SandboxId id) {
     try {
-      BackendDocument answer = client.document(BackendCall.get("get", path(id)), TIMEOUT);
+      BackendDocument answer = client.document(BackendCall.get("get", path(id)), timeout);
       return Optional.of(own(id, BackendSandbox.parse(answer), answer));
     } catch (SandboxException e) {
       if (isGone(e)) {
@@ -86,11 +97,12 @@ record Backend(BackendClient client, BackendIds ids) {
     return e.code() == ErrorCode.SANDBOX_NOT_FOUND || e.code() == ErrorCode.SANDBOX_DESTROYED;
   }
 
-  void destroy(SandboxId id, boolean force, Duration timeout) {
+  /** A request takes a moment even if there is nothing to destroy. */
+  void destroy(SandboxId id, boolean force, Duration most) {
     try {
       String query = force ? "?force=true" : "";
-      client.send(
-          BackendCall.of("destroy", "DELETE", path(id) + query, Effect.IDEMPOTENT), timeout);
+      BackendCall call = BackendCall.of("destroy", "DELETE", path(id) + query, Effect.IDEMPOTENT);
+      repeatable(most.compareTo(LEAST) < 0 ? LEAST : most, left -> client.send(call, left));
     } catch (SandboxException e) {
       if (!isGone(e)) {
         throw e;
@@ -106,7 +118,7 @@ record Backend(BackendClient client, BackendIds ids) {
     for (int page = 0; page < MOST_PAGES; page++) {
       String query = after.map(text -> "&after=" + encode(text)).orElse("");
       BackendDocument answer =
-          client.document(BackendCall.get("inventory", instance + query, PAGE), TIMEOUT);
+          client.document(BackendCall.get("inventory", instance + query, PAGE), timeout);
       for (BackendDocument one : answer.documents("sandboxes", MOST_ITEMS)) {
         BackendSandbox found = BackendSandbox.parse(one);
         boolean valid =
@@ -132,15 +144,15 @@ record Backend(BackendClient client, BackendIds ids) {
   }
 
   boolean hasAgent(String sha256) {
-    return client.send(BackendCall.head("the guest agent", "/v1/agents/" + sha256), TIMEOUT) == 200;
+    return client.send(BackendCall.head("the guest agent", "/v1/agents/" + sha256), timeout) == 200;
   }
 
-  void putAgent(String sha256, byte[] program, Duration timeout) {
+  void putAgent(String sha256, byte[] program, Duration most) {
     client.send(
         BackendCall.of(
                 "upload of the guest agent", "PUT", "/v1/agents/" + sha256, Effect.IDEMPOTENT)
             .sendingBytes(BodyPublishers.ofByteArray(program)),
-        timeout);
+        most);
   }
 
   ChannelOpener channel(SandboxId id, Optional<Secret> secret) {
@@ -148,8 +160,8 @@ record Backend(BackendClient client, BackendIds ids) {
   }
 
   /** Calls a route of a sandbox that can be repeated and has no result. */
-  void post(SandboxId id, String route, @Nullable Map<String, ?> body, Duration timeout) {
+  void post(SandboxId id, String route, @Nullable Map<String, ?> body) {
     BackendCall call = BackendCall.of(route, "POST", path(id) + "/" + route, Effect.IDEMPOTENT);
-    client.send(body == null ? call : call.sending(body), timeout);
+    client.send(body == null ? call : call.sending(body), longTimeout());
   }
 }

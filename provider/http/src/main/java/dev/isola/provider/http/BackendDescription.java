@@ -87,7 +87,8 @@ final class BackendDescription {
         "the backend ends the whole sandbox",
         info.startup(),
         Hosting.REMOTE,
-        info.accelerated());
+        info.accelerated(),
+        info.level() == Level.SIMPLE ? SimpleSandbox.LACKS : Set.of());
   }
 
   /** Describes the provider while nothing is known of its backend: it supports nothing. */

@@ -16,8 +16,6 @@ record BackendForkPoint(
     Duration frozenFor,
     BiFunction<SandboxSpec, String, Sandbox> creator)
     implements Forking.ForkPoint {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
-
   @Override
   public Sandbox create(SandboxSpec spec) {
     return creator.apply(spec, id);
@@ -33,6 +31,6 @@ record BackendForkPoint(
                 "DELETE",
                 "/v1/fork-points/" + BackendAddress.encode(id),
                 Effect.IDEMPOTENT),
-            TIMEOUT);
+            backend.longTimeout());
   }
 }

@@ -35,6 +35,8 @@ record BackendSandbox(
     Optional<Coverage> coverage,
     Map<String, String> details) {
   private static final int MOST_DETAILS = 20;
+  private static final Set<SandboxState> USABLE =
+      Set.of(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
 
   static BackendSandbox parse(BackendDocument json) {
     String state = json.text("state");
@@ -71,6 +73,11 @@ record BackendSandbox(
 
   private static Coverage coverage(BackendDocument json) {
     return new Coverage(json.optionalText("image"), json.texts("folders"));
+  }
+
+  /** Returns whether it can be used, perhaps after a resume. */
+  boolean isUsable() {
+    return USABLE.contains(state);
   }
 
   /** Returns whether this is that sandbox. The backend could answer for another one. */

@@ -18,9 +18,6 @@ record ExecRequest(Backend backend, SandboxId id, Command command, String cwd, D
   /** The bytes of each output that are returned; the rest is dropped and counted. */
   static final int OUTPUT_LIMIT = 16 << 20;
 
-  /** How much longer than the command the request may take. */
-  private static final Duration GRACE = Duration.ofSeconds(30);
-
   private static final int DOCUMENT = 1 << 20;
 
   ExecResponse send(byte[] input) {
@@ -37,6 +34,6 @@ record ExecRequest(Backend backend, SandboxId id, Command command, String cwd, D
             .sending(document)
             .expecting(DOCUMENT + 3 * OUTPUT_LIMIT, 200);
     return ExecResponse.parse(
-        backend.client().document(call, timeout.plus(GRACE)), timeout, OUTPUT_LIMIT);
+        backend.client().document(call, timeout.plus(backend.timeout())), timeout, OUTPUT_LIMIT);
   }
 }

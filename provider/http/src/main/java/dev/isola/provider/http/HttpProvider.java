@@ -24,7 +24,6 @@ import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.InputStream;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class HttpProvider implements Provider {
   static final String NO_URL_FIX = "set providers.http.url to the address of the backend";
-  private static final Set<SandboxState> USABLE =
-      EnumSet.of(SandboxState.RUNNING, SandboxState.PAUSED, SandboxState.STOPPED);
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private final HttpSettings settings;
   private final @Nullable Backend backend;
@@ -52,6 +51,13 @@ final class HttpProvider implements Provider {
   private volatile @Nullable BackendInfo lastInfo;
 
   HttpProvider(HttpSettings settings, ProviderContext context) {
+    this(settings, context, TIMEOUT);
+  }
+
+  /**
+   * @param timeout of a request that has no work to do
+   */
+  HttpProvider(HttpSettings settings, ProviderContext context, Duration timeout) {
     this.settings = settings;
     if (settings.address().isEmpty()) {
       backend = null;
@@ -62,7 +68,7 @@ final class HttpProvider implements Provider {
     InstallationKey key = InstallationKey.in(context.dataFolder());
     BackendClient client =
         new BackendClient(settings.address().get(), settings.key(), PemFiles.context(settings));
-    backend = new Backend(client, new BackendIds(context.instance()));
+    backend = new Backend(client, new BackendIds(context.instance()), timeout);
     opener = new SandboxOpener(backend, key);
     creator = new SandboxCreator(backend, context.instance(), key, opener);
   }
@@ -156,8 +162,7 @@ final class HttpProvider implements Provider {
 
   /** Returns the sandbox if the backend has it in a state in which it can be used. */
   private Optional<OpenSandbox> attached(SandboxId id) {
-    Optional<BackendSandbox> found =
-        configured(backend).find(id).filter(one -> USABLE.contains(one.state()));
+    Optional<BackendSandbox> found = configured(backend).find(id).filter(BackendSandbox::isUsable);
     OpenSandbox before = open.get(id);
     if (found.isEmpty()) {
       if (before != null) {

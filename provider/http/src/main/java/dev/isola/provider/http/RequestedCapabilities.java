@@ -31,7 +31,6 @@ import java.util.function.Consumer;
  */
 record RequestedCapabilities(
     Backend backend, BackendInfo info, BiFunction<SandboxSpec, String, Sandbox> fork) {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int DOCUMENT = 1 << 20;
   private static final Duration FORK_TIMEOUT = Duration.ofMinutes(5);
 
@@ -80,7 +79,7 @@ record RequestedCapabilities(
       state.accept(kind == PauseKind.MEMORY ? SandboxState.PAUSED : SandboxState.STOPPED);
       boolean paused = false;
       try {
-        backend.post(id, "pause", Map.of("kind", word(kind)), TIMEOUT);
+        backend.post(id, "pause", Map.of("kind", word(kind)));
         paused = true;
       } finally {
         if (!paused) {
@@ -91,18 +90,20 @@ record RequestedCapabilities(
 
     @Override
     public void resume() {
-      backend.post(id, "resume", null, TIMEOUT);
+      backend.post(id, "resume", null);
       state.accept(SandboxState.RUNNING);
     }
   }
 
   private void renew(SandboxId id, Duration fromNow) {
-    backend.post(id, "renew", Map.of("ttlMs", Math.max(1, fromNow.toMillis())), TIMEOUT);
+    backend.post(id, "renew", Map.of("ttlMs", Math.max(1, fromNow.toMillis())));
   }
 
   private UsageReporting.Usage usage(SandboxId id) {
     BackendDocument json =
-        backend.client().document(BackendCall.get("usage", backend.path(id) + "/usage"), TIMEOUT);
+        backend
+            .client()
+            .document(BackendCall.get("usage", backend.path(id) + "/usage"), backend.timeout());
     return new UsageReporting.Usage(
         Duration.ofMillis(json.count("cpuMs")),
         json.count("memoryBytes"),

@@ -21,8 +21,6 @@ import java.util.function.Supplier;
 /** Creates sandboxes at the backend, and removes what a failed create left there. */
 record SandboxCreator(
     Backend backend, InstanceId instance, InstallationKey key, SandboxOpener opener) {
-  private static final Duration UNDO_TIMEOUT = Duration.ofSeconds(60);
-
   OpenSandbox create(
       SandboxSpec spec,
       Optional<String> forkPoint,
@@ -100,7 +98,7 @@ record SandboxCreator(
   private SandboxException undo(SandboxSpec spec, SandboxException why) {
     boolean interrupted = Thread.interrupted();
     try {
-      backend.destroy(spec.id(), true, UNDO_TIMEOUT);
+      backend.destroy(spec.id(), true, backend.longTimeout());
       return why.sandbox().isPresent() ? why : why.fault().sandbox(spec.id()).exception(why);
     } catch (SandboxException e) {
       if (why.code() == ErrorCode.PROVIDER_UNAVAILABLE && neverConnected(why, e)) {

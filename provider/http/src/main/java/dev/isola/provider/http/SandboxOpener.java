@@ -19,12 +19,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Opens sandboxes that exist at the backend. */
 record SandboxOpener(Backend backend, InstallationKey key) {
+  private static final Duration KEEPALIVE = Duration.ofSeconds(10);
+
   /** A channel costs a connection to another machine, and perhaps a process there. */
-  private static final LinkTimeouts TIMEOUTS =
-      LinkTimeouts.DEFAULT
-          .withConnectTimeout(Duration.ofSeconds(30))
-          .withHandshakeTimeout(Duration.ofSeconds(20))
-          .withKeepalive(Duration.ofSeconds(10), Duration.ofSeconds(30));
+  private LinkTimeouts timeouts() {
+    return LinkTimeouts.DEFAULT
+        .withConnectTimeout(backend.timeout())
+        .withHandshakeTimeout(backend.timeout())
+        .withKeepalive(KEEPALIVE, KEEPALIVE.multipliedBy(3));
+  }
 
   OpenSandbox open(
       SandboxId id, SandboxNote note, BackendInfo info, RequestedCapabilities capabilities) {
@@ -61,7 +64,7 @@ record SandboxOpener(Backend backend, InstallationKey key) {
         AgentSandbox.builder(id, connector, secret)
             .capabilities(BackendDescription.capabilities(info))
             .commandTimeout(note.timeout())
-            .timeouts(TIMEOUTS);
+            .timeouts(timeouts());
     if (relayed && provided.remove(Renewing.class) instanceof Renewing backends) {
       builder.renewingDecorator(
           agents ->
@@ -79,7 +82,7 @@ record SandboxOpener(Backend backend, InstallationKey key) {
   /** A backend that does not answer has not destroyed the sandbox. */
   private boolean exists(SandboxId id) {
     try {
-      return backend.find(id).isPresent();
+      return backend.find(id).filter(BackendSandbox::isUsable).isPresent();
     } catch (SandboxException e) {
       return true;
     }

@@ -11,6 +11,7 @@ import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
+import dev.isola.spi.provider.BasicFeature;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -42,6 +43,7 @@ final class SimpleExecution implements Execution {
   private final CompletableFuture<ExecResponse> result = new CompletableFuture<>();
   private @Nullable Thread thread;
   private volatile boolean killed;
+  private volatile @Nullable Duration failedAfter;
   private int next;
 
   private SimpleExecution(SimpleSandbox sandbox, Command command) {
@@ -78,8 +80,13 @@ final class SimpleExecution implements Execution {
     try {
       result.complete(request.send(input.toByteArray()));
     } catch (RuntimeException e) {
-      result.completeExceptionally(e);
+      fail(e);
     }
+  }
+
+  private void fail(RuntimeException why) {
+    failedAfter = Duration.ofNanos(System.nanoTime() - started);
+    result.completeExceptionally(why);
   }
 
   private void throwEarlyFailure() {
@@ -162,15 +169,17 @@ final class SimpleExecution implements Execution {
 
   @Override
   public Duration duration() {
-    return result.isDone() && !result.isCompletedExceptionally()
-        ? response().duration()
-        : Duration.ofNanos(System.nanoTime() - started);
+    if (result.isDone() && !result.isCompletedExceptionally()) {
+      return response().duration();
+    }
+    Duration failed = failedAfter;
+    return failed == null ? Duration.ofNanos(System.nanoTime() - started) : failed;
   }
 
   @Override
   public void signal(Signal signal) {
     if (!signal.equals(Signal.KILL)) {
-      throw Capability.unsupported(HttpSettings.NAME, "signals without the guest agent");
+      throw Capability.unsupported(HttpSettings.NAME, BasicFeature.SIGNALS.displayName());
     }
     kill();
   }
@@ -183,7 +192,7 @@ final class SimpleExecution implements Execution {
     }
     killed = true;
     if (thread == null) {
-      result.completeExceptionally(new IllegalStateException("killed before it began"));
+      fail(new IllegalStateException("killed before it began"));
     } else {
       thread.interrupt();
     }
@@ -196,34 +205,34 @@ final class SimpleExecution implements Execution {
   }
 
   /** Collects the input in memory. */
-  private final class Input extends ByteArrayOutputStream {
+  private final class Input extends OutputStream {
     private static final int LIMIT = 16 << 20;
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private boolean closed;
 
-    @Override
-    public synchronized void write(byte[] bytes, int from, int count) {
-      if (size() + count > LIMIT || closed) {
-        throw Fault.of(
-                ErrorCode.RESOURCE_LIMIT,
-                closed
-                    ? "the standard input is closed"
-                    : "the standard input is longer than " + LIMIT + " bytes",
-                "write it to a file of the sandbox")
-            .exception();
-      }
-      super.write(bytes, from, count);
+    synchronized byte[] toByteArray() {
+      closed = true;
+      return bytes.toByteArray();
     }
 
     @Override
-    public synchronized void write(int one) {
+    public synchronized void write(byte[] from, int offset, int count) throws IOException {
+      if (closed) {
+        throw new IOException("the command has begun, and its input is complete");
+      }
+      if (bytes.size() + count > LIMIT) {
+        throw new IOException("the input is longer than " + LIMIT + " bytes; write it to a file");
+      }
+      bytes.write(from, offset, count);
+    }
+
+    @Override
+    public void write(int one) throws IOException {
       write(new byte[] {(byte) one}, 0, 1);
     }
 
     @Override
-    public void close() throws IOException {
-      synchronized (this) {
-        closed = true;
-      }
+    public void close() {
       begin();
     }
   }

@@ -22,7 +22,6 @@ import java.util.Optional;
 
 /** Files by the routes {@code files} and {@code list}, and by scripts. */
 final class SimpleFiles extends ScriptedFiles {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final Duration LONGEST_TRANSFER = Duration.ofHours(1);
   private static final OutputLimit SCRIPT_OUTPUT = new OutputLimit(64 << 10, 0);
   private static final int LISTING = 32 << 20;
@@ -40,7 +39,7 @@ final class SimpleFiles extends ScriptedFiles {
         sandbox.run(
             Command.argv(argv.getFirst(), argv.subList(1, argv.size()))
                 .withCwd("/")
-                .withTimeout(TIMEOUT),
+                .withTimeout(sandbox.backend().longTimeout()),
             SCRIPT_OUTPUT);
     return new ScriptRunner.Result(
         result.exitCode(), result.stdout().text(), result.stderr().text());
@@ -66,7 +65,7 @@ final class SimpleFiles extends ScriptedFiles {
                         .bytes(
                             BackendCall.getBytes(
                                 "read", route + "&offset=" + offset + "&length=" + length, length),
-                            TIMEOUT)));
+                            sandbox.backend().longTimeout())));
   }
 
   /** Reads all of the content first, so that content that fails replaces nothing. */
@@ -97,7 +96,9 @@ final class SimpleFiles extends ScriptedFiles {
                 sandbox
                     .backend()
                     .client()
-                    .document(BackendCall.get("list", route("list", absolute), LISTING), TIMEOUT));
+                    .document(
+                        BackendCall.get("list", route("list", absolute), LISTING),
+                        sandbox.backend().longTimeout()));
     return json.documents("entries", MOST_ENTRIES).stream()
         .map(entry -> file(entry, absolute))
         .toList();

@@ -1,5 +1,6 @@
 package dev.isola.provider.http;
 
+import dev.isola.scripts.ScriptedFiles;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Capability;
@@ -10,9 +11,12 @@ import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.provider.BasicFeature;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -20,6 +24,9 @@ import java.util.function.Supplier;
  * has ended; it cannot be attached to, and signals other than {@code KILL} are not supported.
  */
 final class SimpleSandbox implements Sandbox {
+  /** What one request for each command cannot do. */
+  static final Set<BasicFeature> LACKS = lacks();
+
   private final Backend backend;
   private final SandboxId id;
   private final SandboxNote note;
@@ -37,6 +44,15 @@ final class SimpleSandbox implements Sandbox {
     this.note = note;
     this.capabilities = Map.copyOf(capabilities);
     this.files = new SimpleFiles(this, note.folder());
+  }
+
+  private static Set<BasicFeature> lacks() {
+    Set<BasicFeature> lacks = EnumSet.copyOf(ScriptedFiles.LACKS);
+    lacks.add(BasicFeature.LIVE_STREAMS);
+    lacks.add(BasicFeature.SIGNALS);
+    lacks.add(BasicFeature.BACKGROUND_PROCESSES);
+    lacks.add(BasicFeature.PROCESS_IDS);
+    return lacks;
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.isola.provider.microvmctl;
 
+import dev.isola.scripts.ScriptedFiles;
 import dev.isola.spi.Hosting;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
@@ -8,6 +9,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.ProviderProfile;
@@ -33,23 +35,33 @@ final class MicrovmctlDescription {
    */
   static ProviderInfo info(ControllerCommand command, boolean agent, Isolation isolation) {
     return new ProviderInfo(
-        NAME,
-        "sandboxes of " + command.display(),
-        ApiVersion.CURRENT,
-        isolation,
-        capabilities(agent),
-        new SpecSupport(
-            Set.of(),
-            Set.of(),
-            Set.of(),
-            agent
-                ? EnumSet.of(LimitKind.TIMEOUT, LimitKind.FILE_DESCRIPTORS)
-                : EnumSet.of(LimitKind.TIMEOUT)),
-        List.of(
-            new Prerequisite(command.program(), true, true, "probe tells whether it works", "")),
-        "the command ends the whole sandbox, at the latest when its ttl has passed",
-        PROFILE.startup(),
-        PROFILE.hosting());
+            NAME,
+            "sandboxes of " + command.display(),
+            ApiVersion.CURRENT,
+            isolation,
+            capabilities(agent),
+            new SpecSupport(
+                Set.of(),
+                Set.of(),
+                Set.of(),
+                agent
+                    ? EnumSet.of(LimitKind.TIMEOUT, LimitKind.FILE_DESCRIPTORS)
+                    : EnumSet.of(LimitKind.TIMEOUT)),
+            List.of(
+                new Prerequisite(
+                    command.program(), true, true, "probe tells whether it works", "")),
+            "the command ends the whole sandbox, at the latest when its ttl has passed",
+            PROFILE.startup(),
+            PROFILE.hosting())
+        .lacking(agent ? Set.of() : lacks());
+  }
+
+  /** What the verbs of the contract cannot do. */
+  private static Set<BasicFeature> lacks() {
+    Set<BasicFeature> lacks = EnumSet.copyOf(ScriptedFiles.LACKS);
+    lacks.add(BasicFeature.SIGNALS);
+    lacks.add(BasicFeature.PROCESS_IDS);
+    return lacks;
   }
 
   static Set<Class<? extends Capability>> capabilities(boolean agent) {

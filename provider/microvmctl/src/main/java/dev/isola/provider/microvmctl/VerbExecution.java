@@ -12,6 +12,7 @@ import dev.isola.spi.exec.ExecutionId;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
+import dev.isola.spi.provider.BasicFeature;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -214,7 +215,7 @@ final class VerbExecution implements Execution {
   @Override
   public void signal(Signal signal) {
     if (!signal.equals(Signal.KILL)) {
-      throw Capability.unsupported(MicrovmctlDescription.NAME, "the signal " + signal);
+      throw Capability.unsupported(MicrovmctlDescription.NAME, BasicFeature.SIGNALS.displayName());
     }
     kill();
   }

@@ -35,6 +35,16 @@ public final class BackendClient implements AutoCloseable {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration END = Duration.ofSeconds(5);
 
+  private static final String POOL = "jdk.httpclient.connectionPoolSize";
+
+  static {
+    // The JDK keeps every connection it has ever opened at once; only this system property limits
+    // the pool.
+    if (System.getProperty(POOL) == null) {
+      System.setProperty(POOL, "1");
+    }
+  }
+
   private final BackendAddress address;
   private final Optional<Secret> key;
   private final Optional<SSLContext> tls;

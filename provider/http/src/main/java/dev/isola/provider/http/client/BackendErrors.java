@@ -101,7 +101,9 @@ record BackendErrors(BackendAddress address) {
           Fault.of(
               CODES.get(name),
               at(call) + ": " + BackendText.line(detail),
-              json.get("remedy") instanceof String remedy ? BackendText.line(remedy) : ""));
+              json.get("remedy") instanceof String remedy && !remedy.isBlank()
+                  ? BackendText.line(remedy)
+                  : "correct the request, or check the backend"));
     } catch (MalformedJson e) {
       return Optional.empty();
     }
