@@ -71,14 +71,14 @@ record PeerCreation(
   private SandboxRequest request(PeerRequest body, String key, String instance, String sandbox) {
     Map<String, Object> document = body.object("spec");
     NOT_PASSED_ON.forEach(document::remove);
-    volumes.rename(instance, document);
     CreateRequest checked = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
     Optional<Duration> linger = checked.spec().linger().map(PeerCreation::idleTimeout);
     document.remove(LINGER);
-    CreateRequest request = SpecDocument.fromMap(document, () -> checked.spec().id());
     Optional<ForkPoints.Held> fork = body.optionalText("forkPoint", MAX_WORD).map(points::require);
     Optional<String> provider =
         fork.map(ForkPoints.Held::provider).or(() -> body.optionalText("provider", MAX_WORD));
+    volumes.prepare(instance, provider.orElse(""), document);
+    CreateRequest request = SpecDocument.fromMap(document, () -> checked.spec().id());
     request = request.withProvider(ProviderNames.canonical(provider.orElse(defaultProvider)));
     if (provider.isPresent()) {
       request = request.strict(); // the peer relies on what this provider declares

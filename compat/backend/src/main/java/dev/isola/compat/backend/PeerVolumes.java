@@ -51,8 +51,10 @@ record PeerVolumes(ServerContext context) {
     }
   }
 
-  /** Replaces the names of volumes in the document of a spec. */
-  void rename(String instance, Map<String, Object> document) {
+  /**
+   * Replaces the names of volumes in the document of a spec, and creates those that do not exist.
+   */
+  void prepare(String instance, String provider, Map<String, Object> document) {
     if (!(document.get("volumes") instanceof List<?> mounts)) {
       return;
     }
@@ -61,6 +63,7 @@ record PeerVolumes(ServerContext context) {
       if (mount instanceof Map<?, ?> fields
           && "volume".equals(fields.get("type"))
           && fields.get("source") instanceof String name) {
+        create(instance, name, provider);
         Map<Object, Object> copy = new LinkedHashMap<>(fields);
         copy.put("source", ownName(instance, name));
         renamed.add(copy);
