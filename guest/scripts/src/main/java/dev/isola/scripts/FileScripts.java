@@ -54,9 +54,11 @@ public final class FileScripts {
       mkdir -p -- "$1" && chmod "$2" -- "$1" || exit 45
       """;
 
+  /** The root is refused: between mounts, mv would copy it and then remove the original. */
   public static final String MOVE =
       REQUIRE
           + """
+          [ ! "$1" -ef / ] || exit 45
           if [ -e "$2" ] || [ -L "$2" ]; then
             [ -n "$3" ] || exit 41
             [ ! -d "$2" ] || [ -L "$2" ] || rmdir -- "$2" || exit 44

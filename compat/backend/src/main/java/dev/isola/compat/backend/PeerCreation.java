@@ -39,6 +39,7 @@ record PeerCreation(
   private static final List<String> NOT_PASSED_ON =
       List.of("id", "runtimeId", "ttlSeconds", "whenIdle", "whenExpired", "autoResume", "tags");
 
+  private static final String ID_VARIABLE = "ISOLA_SANDBOX";
   private static final String LINGER = "lingerSeconds";
 
   /** A peer that was restarted needs some time to come back. */
@@ -78,7 +79,8 @@ record PeerCreation(
     Optional<String> provider =
         fork.map(ForkPoints.Held::provider).or(() -> body.optionalText("provider", MAX_WORD));
     volumes.prepare(instance, provider.orElse(""), document);
-    CreateRequest request = SpecDocument.fromMap(document, () -> checked.spec().id());
+    CreateRequest request =
+        withId(SpecDocument.fromMap(document, () -> checked.spec().id()), sandbox);
     request = request.withProvider(ProviderNames.canonical(provider.orElse(defaultProvider)));
     if (provider.isPresent()) {
       request = request.strict(); // the peer relies on what this provider declares
@@ -94,6 +96,13 @@ record PeerCreation(
     return fork.map(one -> new ForkSource(one.point(), created -> {}))
         .map(complete::withForkSource)
         .orElse(complete);
+  }
+
+  /** Commands see the id that the clients of the peer know. */
+  private static CreateRequest withId(CreateRequest request, String sandbox) {
+    return request.spec().env().containsKey(ID_VARIABLE)
+        ? request
+        : request.with(request.spec().toBuilder().env(ID_VARIABLE, sandbox).build());
   }
 
   /**
