@@ -190,7 +190,7 @@ def not_started(said):
         return Problem("PROVIDER_UNAVAILABLE", "bwrap: " + said[:300])
     program, missing = match[1] == "execvp", "No such file" in match[2]
     code = (("COMMAND_NOT_FOUND" if missing else "COMMAND_NOT_EXECUTABLE") if program
-            else "NOT_A_FOLDER")
+            else "INVALID_REQUEST")
     return Problem(code, match[0][7:300])
 
 

@@ -119,7 +119,7 @@ public final class StreamsChecks {
     }
   }
 
-  @Check("X4")
+  @Check(value = "X4", basics = BasicFeature.LIVE_STREAMS)
   public void fiveMegabytesAreEchoed(CheckContext check) throws InterruptedException {
     int size = 5 * 1024 * 1024;
     try (Execution execution = check.sandbox().start(Command.argv("cat").withStdin())) {
