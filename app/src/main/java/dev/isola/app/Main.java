@@ -42,9 +42,11 @@ import dev.isola.app.remote.RenewCommand;
 import dev.isola.app.remote.ResumeCommand;
 import dev.isola.app.remote.ShellCommand;
 import dev.isola.app.remote.SnapshotCommand;
+import dev.isola.app.remote.StatusCommand;
 import dev.isola.app.remote.TemplateCommand;
 import dev.isola.app.remote.TopCommand;
 import dev.isola.app.remote.VolumeCommand;
+import dev.isola.app.remote.WaitCommand;
 import dev.isola.app.serve.ServeCommand;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -87,6 +89,8 @@ public final class Main {
           "rm",
           "keys",
           "inspect",
+          "status",
+          "wait",
           "renew",
           "kill",
           MicrovmctlCommand.NAME,
@@ -133,6 +137,8 @@ public final class Main {
     commands.put("create", context -> new CommandLine(new CreateCommand(context)));
     commands.put("ls", context -> new CommandLine(new ListCommand(context)));
     commands.put("inspect", context -> new CommandLine(new InspectCommand(context)));
+    commands.put("status", context -> new CommandLine(new StatusCommand(context)));
+    commands.put("wait", context -> new CommandLine(new WaitCommand(context)));
     commands.put("renew", context -> new CommandLine(new RenewCommand(context)));
     commands.put("exec", context -> stopAtPositional(new ExecCommand(context)));
     commands.put("shell", context -> stopAtPositional(new ShellCommand(context)));

@@ -3,13 +3,22 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.client.ApiKeys;
 import dev.isola.client.Command;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
+import dev.isola.client.SandboxInfo;
+import dev.isola.client.SandboxStatus;
+import dev.isola.client.error.Conflict;
+import dev.isola.client.error.DeadlineExceeded;
+import dev.isola.client.error.InvalidRequest;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -68,5 +77,58 @@ class JavaSdkOperationsTest {
                     Optional.empty(),
                     Optional.empty()))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void statusHasUsageHealthAndErrors() {
+    SandboxStatus idle = sandbox.status();
+    assertThat(idle.isHealthy()).isTrue();
+    assertThat(idle.state()).isEqualTo("running");
+    assertThat(idle.reason()).isEmpty();
+    assertThat(idle.errors()).isEmpty();
+    assertThat(idle.usage()).isPresent();
+    assertThat(idle.cpu())
+        .hasValueSatisfying(load -> assertThat(load.interval()).isPositive());
+    assertThat(idle.document()).containsEntry("runtimeId", sandbox.id());
+
+    sandbox.exec(Command.shell("sleep 9").withTimeout(Duration.ofMillis(50)));
+    assertThat(sandbox.status().errors())
+        .singleElement()
+        .satisfies(error -> assertThat(error.code()).isEqualTo("EXEC_TIMEOUT"))
+        .satisfies(error -> assertThat(error.message()).contains("50 ms"));
+    sandbox.destroy();
+    assertThat(sandbox.status().usage()).isEmpty();
+    assertThat(sandbox.status().health()).isEqualTo("unknown");
+  }
+
+  @Test
+  void readKeySeesNoErrorMessages() {
+    sandbox.exec(Command.shell("sleep 9").withTimeout(Duration.ofMillis(50)));
+    ApiKeys.CreatedKey key = isola.keys().create("reader", "read");
+    try (Isola reader = Isola.connect(server.url, key.key())) {
+      assertThat(reader.sandbox(sandbox.id()).status().errors())
+          .singleElement()
+          .satisfies(error -> assertThat(error.message()).isEqualTo("***"));
+    } finally {
+      isola.keys().revoke("reader");
+    }
+  }
+
+  @Test
+  void awaitsAState() throws Exception {
+    assertThat(sandbox.awaitState("running", Duration.ofSeconds(10)).id()).isEqualTo(sandbox.id());
+    CompletableFuture<SandboxInfo> destroyed =
+        CompletableFuture.supplyAsync(
+            () -> sandbox.awaitState(List.of("destroyed", "error"), Duration.ofMinutes(1)));
+    assertThatThrownBy(() -> sandbox.awaitState("destroyed", Duration.ofMillis(50)))
+        .isInstanceOf(DeadlineExceeded.class)
+        .hasMessageContaining("is running and did not become destroyed");
+    sandbox.destroy();
+    assertThat(destroyed.get(30, TimeUnit.SECONDS).state()).isEqualTo("destroyed");
+    assertThatThrownBy(() -> sandbox.awaitState("running", Duration.ofMinutes(1)))
+        .isInstanceOf(Conflict.class)
+        .hasMessageContaining("can no longer become running");
+    assertThatThrownBy(() -> sandbox.awaitState("asleep", Duration.ofMinutes(1)))
+        .isInstanceOf(InvalidRequest.class);
   }
 }

@@ -8,6 +8,7 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxCount;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
+import dev.isola.engine.api.SandboxStatus;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
@@ -18,6 +19,7 @@ import dev.isola.engine.ledger.LedgerViews;
 import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.LiveSandboxes;
+import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
@@ -56,6 +58,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Runs all providers as one service. The engine chooses the provider of each sandbox, records every
@@ -216,6 +219,31 @@ public final class Engine implements AutoCloseable {
    */
   public SandboxView view(SandboxId id) {
     return toView(parts.recorder.require(id));
+  }
+
+  /**
+   * Returns the condition of a sandbox: whether it works, what it uses, and its latest failures.
+   * Neither counts as activity nor resumes it.
+   */
+  public SandboxStatus status(SandboxId id) {
+    SandboxEntry entry = parts.recorder.require(id);
+    return parts.status.read(entry, toView(entry));
+  }
+
+  /** Returns the latest failures of sandboxes, to which callers of the engine add theirs. */
+  public RecentErrors recentErrors() {
+    return parts.errors;
+  }
+
+  /**
+   * Waits until a sandbox is in one of the given states; empty if it is not within {@code timeout}.
+   *
+   * @throws dev.isola.spi.error.NotFound if there is no such sandbox
+   * @throws dev.isola.spi.error.Conflict if it can no longer reach any of them
+   */
+  public Optional<SandboxView> awaitState(
+      SandboxId id, Set<SandboxState> states, Duration timeout) throws InterruptedException {
+    return parts.events.awaitState(id, states, timeout).map(this::toView);
   }
 
   private SandboxView toView(SandboxEntry entry) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.LiveServer;
+import dev.isola.app.cli.ExitCodes;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -68,5 +69,31 @@ class OperationCommandsTest {
     assertThat(shell.out()).isEqualTo("a b|$HOME|'; echo injected; '|");
     assertThat(isola("exec", "--shell", id, "--", "exit", "7").code()).isEqualTo(7);
     assertThat(isola("exec", id, "--", "echo", "$HOME").out()).isEqualTo("$HOME\n");
+  }
+
+  @Test
+  void statusPrintsHealthUsageAndErrors() {
+    assertThat(isola("exec", "--timeout", "50ms", id, "--", "sleep", "9").code())
+        .isEqualTo(ExitCodes.TIMEOUT);
+    CommandResult status = isola("status", id);
+    assertThat(status.err()).isEmpty();
+    assertThat(status.out())
+        .contains("health     healthy", "% over", "memory", "uptime", "EXEC_TIMEOUT execution: ");
+    assertThat(isola("status", id, "--json").out())
+        .contains("\"health\":\"healthy\"", "\"cpuPercent\":", "\"errors\":[{");
+    assertThat(isola("status", "absent").code()).isEqualTo(ExitCodes.NOT_RUN);
+  }
+
+  @Test
+  void waitEndsWithTheState() {
+    assertThat(isola("wait", id).out()).isEqualTo("running\n");
+    CommandResult late = isola("wait", "--state", "paused", "--timeout", "100ms", id);
+    assertThat(late.code()).isEqualTo(ExitCodes.TIMEOUT);
+    assertThat(late.err()).contains("is running and did not become paused").hasLineCount(1);
+    CommandResult never = isola("wait", "--state", "creating", id);
+    assertThat(never.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(never.err()).contains("can no longer become creating");
+    assertThat(isola("wait", "--state", "asleep", id).err()).contains("state must be one of");
+    assertThat(isola("wait", "--timeout", "later", id).code()).isEqualTo(ExitCodes.USAGE);
   }
 }

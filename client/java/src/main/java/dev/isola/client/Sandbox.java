@@ -1,5 +1,6 @@
 package dev.isola.client;
 
+import dev.isola.client.error.DeadlineExceeded;
 import dev.isola.client.error.Gone;
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.NotFound;
@@ -32,6 +33,9 @@ public final class Sandbox implements AutoCloseable {
   /** Maximum wait for a command without a timeout. */
   private static final Duration MAX_EXEC = Duration.ofHours(1);
 
+  /** The longest time for which one request waits for a state. */
+  private static final Duration MAX_POLL = Duration.ofSeconds(30);
+
   private static final Duration GRACE = Duration.ofSeconds(30);
 
   private final Transport transport;
@@ -62,6 +66,43 @@ public final class Sandbox implements AutoCloseable {
 
   public SandboxInfo info() {
     return SandboxInfo.read(transport.get(endpoint));
+  }
+
+  /**
+   * Returns the state, health, usage and latest errors. Neither resumes the sandbox nor counts as
+   * use of it.
+   */
+  public SandboxStatus status() {
+    return SandboxStatus.read(transport.get(endpoint.resolve("status")));
+  }
+
+  /**
+   * Waits until the sandbox is in a state: creating, running, paused, stopped, error, terminating
+   * or destroyed.
+   *
+   * @throws dev.isola.client.error.DeadlineExceeded if it is not within {@code timeout}
+   * @throws dev.isola.client.error.Conflict at once if it can no longer reach the state
+   */
+  public SandboxInfo awaitState(String state, Duration timeout) {
+    return awaitState(List.of(state), timeout);
+  }
+
+  /** Waits until the sandbox is in one of the states; see {@link #awaitState(String, Duration)}. */
+  public SandboxInfo awaitState(List<String> states, Duration timeout) {
+    long deadline = System.nanoTime() + timeout.toNanos();
+    ApiPath wait = endpoint.resolve("wait").query("state", states);
+    while (true) {
+      long left = Math.max(0, deadline - System.nanoTime());
+      Duration poll = Duration.ofNanos(Math.min(left, MAX_POLL.toNanos()));
+      try {
+        return SandboxInfo.read(
+            transport.get(wait.query("timeoutMs", poll.toMillis()), poll.plus(GRACE)));
+      } catch (DeadlineExceeded e) {
+        if (left <= MAX_POLL.toNanos()) {
+          throw e;
+        }
+      }
+    }
   }
 
   /** Runs a command with {@code /bin/sh -c} and waits until it exits. */

@@ -74,8 +74,12 @@ final class Transport implements AutoCloseable {
 
   /** Sends a GET request, with retries. */
   JsonFields get(ApiPath endpoint) {
-    return readResponse(
-        sendWithRetries(request(endpoint).timeout(options.timeout()).GET().build()), true);
+    return get(endpoint, options.timeout());
+  }
+
+  /** Sends a GET request that the server may hold back for a while, with retries. */
+  JsonFields get(ApiPath endpoint, Duration timeout) {
+    return readResponse(sendWithRetries(request(endpoint).timeout(timeout).GET().build()), true);
   }
 
   /** Opens a stream, with retries. The caller closes it. */

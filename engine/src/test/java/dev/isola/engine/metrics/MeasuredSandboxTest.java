@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.lifecycle.ActivityTracker;
+import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -35,6 +36,7 @@ import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -44,7 +46,8 @@ import org.junit.jupiter.api.io.TempDir;
 class MeasuredSandboxTest {
   @TempDir Path folder;
   private final FakeMetricsRecorder recorder = new FakeMetricsRecorder();
-  private final OpenExecutions executions = new OpenExecutions(recorder);
+  private final OpenExecutions executions = 
+      new OpenExecutions(recorder, new RecentErrors(InstantSource.system()));
   private Provider provider;
   private Sandbox inner;
   private Sandbox sandbox;

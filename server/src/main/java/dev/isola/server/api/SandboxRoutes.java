@@ -25,9 +25,7 @@ import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing.PauseKind;
-import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -156,31 +154,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, SpecShapes.SANDBOX))
-            .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))),
-        one("GET", "/usage", "getUsage", "Returns the resource usage of a sandbox.")
-            .acceptsSandboxTokens()
-            .answers(
-                Response.json(
-                    200,
-                    new Shape.Obj(
-                            Field.required("cpuMs", Shapes.COUNT, "CPU time since the start")
-                                .example(120),
-                            Field.required("memoryBytes", Shapes.COUNT, "current memory usage")
-                                .example(1_048_576),
-                            Field.required("memoryPeakBytes", Shapes.COUNT, "peak memory usage")
-                                .example(2_097_152),
-                            Field.optional(
-                                "diskBytes", Shapes.COUNT, "size of written files, if measured"),
-                            Field.optional(
-                                "receivedBytes", Shapes.COUNT, "bytes received over its network"),
-                            Field.optional(
-                                "sentBytes", Shapes.COUNT, "bytes sent over its network"),
-                            Field.required(
-                                "processes", Shapes.COUNT, "number of running processes"),
-                            Field.required("uptimeMs", Shapes.COUNT, "time since the start")
-                                .example(5000))
-                        .named("SandboxUsage")))
-            .handledBy(this::usage));
+            .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))));
   }
 
   private static Route one(String method, String rest, String name, String summary) {
@@ -317,29 +291,5 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
     context.engine().destroy(id, force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
     exchange.noContent();
-  }
-
-  private void usage(Exchange exchange) throws IOException {
-    SandboxId id = id(exchange);
-    UsageReporting reporting =
-        context
-            .engine()
-            .sandbox(id)
-            .as(UsageReporting.class)
-            .orElseThrow(
-                () ->
-                    Capability.unsupported(
-                        context.engine().view(id).provider(), "usage-reporting"));
-    UsageReporting.Usage usage = reporting.usage();
-    Map<String, Object> json = new LinkedHashMap<>();
-    json.put("cpuMs", usage.cpuTime().toMillis());
-    json.put("memoryBytes", usage.memoryBytes());
-    json.put("memoryPeakBytes", usage.memoryPeakBytes());
-    usage.diskBytes().ifPresent(bytes -> json.put("diskBytes", bytes));
-    usage.receivedBytes().ifPresent(bytes -> json.put("receivedBytes", bytes));
-    usage.sentBytes().ifPresent(bytes -> json.put("sentBytes", bytes));
-    json.put("processes", usage.processes());
-    json.put("uptimeMs", usage.uptime().toMillis());
-    exchange.json(200, json);
   }
 }
