@@ -96,4 +96,23 @@ class OperationCommandsTest {
     assertThat(isola("wait", "--state", "asleep", id).err()).contains("state must be one of");
     assertThat(isola("wait", "--timeout", "later", id).code()).isEqualTo(ExitCodes.USAGE);
   }
+
+  @Test
+  void eventsAreFilteredByTypeAndSandbox() {
+    String other = isola("create", "--ttl", "10m").out().strip();
+    assertThat(isola("rm", "--force", other).code()).isZero();
+    CommandResult ready =
+        isola(
+            "events", "--after", "0", "--type", "ready", "--sandbox", id, "--count", "1", "--json");
+    assertThat(ready.err()).isEmpty();
+    assertThat(ready.out())
+        .contains("\"type\":\"ready\"", "\"sandbox\":\"" + id + "\"")
+        .doesNotContain(other);
+    assertThat(
+            isola("events", "--after", "0", "--type", "terminate", "--type", "spawn", "--count", "2")
+                .out())
+        .contains("spawn")
+        .doesNotContain("ready");
+    assertThat(isola("events", "--type", "nap").err()).contains("type must be one of spawn, ready");
+  }
 }

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Handle to a sandbox on a server.
@@ -103,6 +104,15 @@ public final class Sandbox implements AutoCloseable {
         }
       }
     }
+  }
+
+  /**
+   * Passes new events of a type of this sandbox to a handler, until the result or the client is
+   * closed; see {@link Isola#on(String, Consumer)}.
+   */
+  public EventSubscription on(String type, Consumer<EventStream.Event> handler) {
+    return EventSubscription.start(
+        transport, EventFilter.ALL.type(type).sandbox(id), handler);
   }
 
   /** Runs a command with {@code /bin/sh -c} and waits until it exits. */

@@ -22,7 +22,9 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -45,6 +47,9 @@ final class Transport implements AutoCloseable {
   private final IsolaOptions options;
   private final HttpClient http;
 
+  /** Subscriptions that end with this client. */
+  private final Set<EventSubscription> subscriptions = ConcurrentHashMap.newKeySet();
+
   Transport(IsolaOptions options) {
     this.options = options;
     HttpClient.Builder builder =
@@ -66,6 +71,16 @@ final class Transport implements AutoCloseable {
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("TLS is not available", e);
     }
+  }
+
+  /** Makes a subscription end with this client. */
+  void register(EventSubscription subscription) {
+    subscriptions.add(subscription);
+  }
+
+  /** Forgets a subscription that has ended. */
+  void unregister(EventSubscription subscription) {
+    subscriptions.remove(subscription);
   }
 
   IsolaOptions options() {
@@ -363,6 +378,7 @@ final class Transport implements AutoCloseable {
   /** Cancels requests in progress. A client that is not closed keeps its threads for a while. */
   @Override
   public void close() {
+    subscriptions.forEach(EventSubscription::close);
     http.shutdownNow();
     http.close();
   }

@@ -29,6 +29,20 @@ import java.util.stream.Collectors;
  * and misses none, even across a restart.
  */
 public final class EventLog {
+  /** The types of events. */
+  public static final List<String> TYPES =
+      List.of(
+          "spawn",
+          "ready",
+          "stateChange",
+          "resourceWarning",
+          "error",
+          "terminate",
+          "snapshotProgress",
+          "snapshot",
+          "snapshotFailed",
+          "quarantine");
+
   /** The delay after which events of other processes are noticed; own events are signalled. */
   private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
