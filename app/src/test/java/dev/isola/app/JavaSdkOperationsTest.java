@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.client.ApiKeys;
 import dev.isola.client.Command;
+import dev.isola.client.DestroyOptions;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxInfo;
@@ -129,6 +130,22 @@ class JavaSdkOperationsTest {
         .isInstanceOf(Conflict.class)
         .hasMessageContaining("can no longer become running");
     assertThatThrownBy(() -> sandbox.awaitState("asleep", Duration.ofMinutes(1)))
+        .isInstanceOf(InvalidRequest.class);
+  }
+
+  @Test
+  void destroysWithTimeoutAndForce() {
+    sandbox.destroy(DestroyOptions.DEFAULT.forced().withTimeout(Duration.ofSeconds(30)));
+    assertThat(sandbox.info().state()).isEqualTo("destroyed");
+    try (Sandbox other = isola.create()) {
+      // A millisecond is too short for the end of a process.
+      assertThatThrownBy(() -> other.destroy(DestroyOptions.DEFAULT.withTimeout(Duration.ofMillis(1))))
+          .isInstanceOf(DeadlineExceeded.class)
+          .hasMessageContaining("its destruction continues");
+      assertThat(other.awaitState("destroyed", Duration.ofSeconds(30)).state())
+          .isEqualTo("destroyed");
+    }
+    assertThatThrownBy(() -> sandbox.destroy(DestroyOptions.DEFAULT.withTimeout(Duration.ofDays(1))))
         .isInstanceOf(InvalidRequest.class);
   }
 }

@@ -24,6 +24,7 @@ import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionState;
+import dev.isola.engine.lifecycle.TimedDestroyer;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.metrics.MetricsRecorder;
@@ -72,6 +73,7 @@ public final class Engine implements AutoCloseable {
   private final ShutdownAction shutdown;
   private final HostAccess hostAccess;
   private final Readiness readiness;
+  private final TimedDestroyer timedDestroyer = new TimedDestroyer(this::destroy);
   private final Optional<Duration> defaultTtl;
   private volatile boolean closing;
 
@@ -327,6 +329,16 @@ public final class Engine implements AutoCloseable {
         EngineOperation.DESTROY,
         providerOf(id),
         () -> parts.destroyer.destroy(id, options, "destroyed by a client"));
+  }
+
+  /**
+   * Destroys a sandbox like {@link #destroy}, and waits no longer than the timeout of {@code
+   * options}; the destruction then continues.
+   *
+   * @throws dev.isola.spi.error.DeadlineExceeded if the sandbox still exists after that time
+   */
+  public void destroyWithin(SandboxId id, DestroyOptions options) {
+    timedDestroyer.destroy(id, options);
   }
 
   /** Returns the number of sandboxes that are not destroyed, by provider and state. */

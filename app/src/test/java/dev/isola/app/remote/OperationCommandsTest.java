@@ -115,4 +115,17 @@ class OperationCommandsTest {
         .doesNotContain("ready");
     assertThat(isola("events", "--type", "nap").err()).contains("type must be one of spawn, ready");
   }
+
+  @Test
+  void removesWithATimeout() {
+    String other = isola("create", "--ttl", "10m").out().strip();
+    // A millisecond is too short for the end of a process.
+    CommandResult late = isola("rm", "--force", "--timeout", "1ms", other);
+    assertThat(late.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(late.err()).contains("still exists after 1 ms; its destruction continues");
+    assertThat(isola("wait", "--state", "destroyed", other).out()).isEqualTo("destroyed\n");
+    assertThat(isola("rm", "--timeout", "1m", id).code()).isZero();
+    assertThat(isola("rm", "--timeout", "2d", id).err()).contains("timeoutMs must be from");
+    assertThat(isola("rm", "--timeout", "soon", id).code()).isEqualTo(ExitCodes.USAGE);
+  }
 }

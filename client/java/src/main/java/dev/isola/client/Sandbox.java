@@ -318,7 +318,21 @@ public final class Sandbox implements AutoCloseable {
    * @param force destroy it even if it contains unsaved work
    */
   public void destroy(boolean force) {
-    transport.delete(force ? endpoint.query("force", true) : endpoint, SLOW_TIMEOUT);
+    destroy(force ? DestroyOptions.DEFAULT.forced() : DestroyOptions.DEFAULT);
+  }
+
+  /**
+   * Destroys the sandbox and returns when nothing is left of it. Idempotent.
+   *
+   * @throws DeadlineExceeded if it still exists after the timeout of {@code options}; the server
+   *     continues to destroy it, and {@link #awaitState} waits for {@code destroyed}
+   */
+  public void destroy(DestroyOptions options) {
+    ApiPath path = options.force() ? endpoint.query("force", true) : endpoint;
+    Duration timeout = options.timeout().map(time -> time.plus(GRACE)).orElse(SLOW_TIMEOUT);
+    transport.delete(
+        options.timeout().map(time -> path.query("timeoutMs", time.toMillis())).orElse(path),
+        timeout);
   }
 
   /** Makes {@link #close()} leave the sandbox running. Returns this handle. */

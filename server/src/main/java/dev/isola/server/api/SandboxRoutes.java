@@ -36,12 +36,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Routes that create, describe, renew, pause and destroy sandboxes. */
 record SandboxRoutes(ServerContext context, String defaultProvider) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int DEFAULT_PAGE = 100;
+  private static final long MAX_DESTROY_MS = 600_000;
 
   /** Fields of a create request that are not part of the spec. */
   private static final Shape.Obj PLACEMENT =
@@ -113,7 +115,13 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
         one("DELETE", "", "destroySandbox", "Destroys a sandbox. Returns when cleanup is complete.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .takes(Parameter.query("force", Shapes.FLAG, "destroy it even if it has unsaved work"))
+            .takes(
+                Parameter.query("force", Shapes.FLAG, "destroy it even if it has unsaved work"),
+                Parameter.query(
+                    "timeoutMs",
+                    new Shape.WholeNumber(1, MAX_DESTROY_MS),
+                    "the longest time to wait; after that the answer is DEADLINE_EXCEEDED, and the"
+                        + " destruction continues"))
             .answers(Response.none())
             .handledBy(this::destroy),
         one("POST", "/renew", "renewSandbox", "Sets the time until a sandbox expires.")
@@ -289,7 +297,13 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     SandboxId id = id(exchange);
     context.engine().view(id);
     boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
-    context.engine().destroy(id, force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
+    Optional<Duration> timeout =
+        exchange.query("timeoutMs").map(Long::parseLong).map(Duration::ofMillis);
+    if (timeout.isPresent()) {
+      context.engine().destroyWithin(id, new DestroyOptions(force, timeout.get()));
+    } else {
+      context.engine().destroy(id, force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
+    }
     exchange.noContent();
   }
 }
