@@ -148,4 +148,13 @@ class JavaSdkOperationsTest {
     assertThatThrownBy(() -> sandbox.destroy(DestroyOptions.DEFAULT.withTimeout(Duration.ofDays(1))))
         .isInstanceOf(InvalidRequest.class);
   }
+
+  @Test
+  void providersHaveTheirOwnResourcesAndTheApiItsVersions() {
+    assertThat(isola.apiVersions()).containsExactly("v1", "v2");
+    assertThat(isola.providers())
+        .singleElement()
+        .satisfies(one -> assertThat(one).containsEntry("apiVersion", "v2"))
+        .satisfies(one -> assertThat(one).containsKeys("available", "resources"));
+  }
 }

@@ -128,4 +128,17 @@ class OperationCommandsTest {
     assertThat(isola("rm", "--timeout", "2d", id).err()).contains("timeoutMs must be from");
     assertThat(isola("rm", "--timeout", "soon", id).code()).isEqualTo(ExitCodes.USAGE);
   }
+
+  @Test
+  void providersOfAServerAreListed() {
+    CommandResult table = isola("providers", "--server", server.url);
+    assertThat(table.err()).isEmpty();
+    assertThat(table.out()).contains("NAME", "MEMORY", "subprocess", "healthy", "process");
+    assertThat(isola("providers", "--server", server.url, "--json").out())
+        .startsWith("{\"apiVersions\":[\"v1\",\"v2\"],\"providers\":[{\"name\":\"subprocess\"")
+        .contains("\"available\":{\"memoryMb\":");
+    CommandResult refused = isola("providers", "--server", "http://127.0.0.1:1");
+    assertThat(refused.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(refused.err()).hasLineCount(1);
+  }
 }

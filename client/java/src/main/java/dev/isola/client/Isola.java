@@ -215,6 +215,11 @@ public final class Isola implements AutoCloseable {
     return new ApiKeys(transport);
   }
 
+  /** Returns the versions of specs that the server takes, oldest first. */
+  public List<String> apiVersions() {
+    return transport.get(ApiPath.of("providers")).strings("apiVersions");
+  }
+
   /** Lists the providers of the server, as JSON objects. */
   public List<Map<String, Object>> providers() {
     return transport.get(ApiPath.of("providers")).list("providers").stream()
