@@ -2,6 +2,7 @@ package dev.isola.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.isola.client.ApiKeys;
 import dev.isola.client.Command;
@@ -9,12 +10,15 @@ import dev.isola.client.DestroyOptions;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxInfo;
+import dev.isola.client.SandboxSpec;
 import dev.isola.client.SandboxStatus;
 import dev.isola.client.error.Conflict;
 import dev.isola.client.error.DeadlineExceeded;
 import dev.isola.client.error.InvalidRequest;
+import dev.isola.client.error.Problem;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -156,5 +160,38 @@ class JavaSdkOperationsTest {
         .singleElement()
         .satisfies(one -> assertThat(one).containsEntry("apiVersion", "v2"))
         .satisfies(one -> assertThat(one).containsKeys("available", "resources"));
+  }
+
+  @Test
+  void problemHasTimeCommandExitCodeStderrAndSpec() {
+    Instant before = Instant.now().minusSeconds(5);
+    SandboxSpec spec =
+        SandboxSpec.builder()
+            .set("init", "echo boom >&2; exit 3")
+            .set("secretEnv", Map.of("TOKEN", "s3cr3t"))
+            .env("A", "s3cr3t")
+            .build();
+    Problem problem =
+        catchThrowableOfType(InvalidRequest.class, () -> isola.create(spec)).problem();
+    assertThat(problem.code()).isEqualTo("INIT_FAILED");
+    assertThat(problem.timestamp()).hasValueSatisfying(at -> assertThat(at).isAfter(before));
+    assertThat(problem.command()).contains("echo boom >&2; exit 3");
+    assertThat(problem.exitCode()).hasValue(3);
+    assertThat(problem.stderr()).contains("boom\n");
+    assertThat(problem.spec())
+        .containsEntry("init", "***")
+        .containsEntry("env", Map.of("A", "***"))
+        .containsEntry("secretEnv", List.of("TOKEN"));
+    assertThat(problem.document().toString()).doesNotContain("s3cr3t");
+
+    Problem missing =
+        catchThrowableOfType(
+                InvalidRequest.class, () -> sandbox.exec(Command.argv("no-such-program", "x")))
+            .problem();
+    assertThat(missing.command()).contains("no-such-program x");
+    assertThat(missing.spec()).isEmpty();
+    Problem local = Problem.clientSide("CANCELLED", "it", "");
+    assertThat(local.timestamp()).isEmpty();
+    assertThat(local.exitCode()).isEmpty();
   }
 }

@@ -6,6 +6,8 @@ import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.LiveServer;
 import dev.isola.app.cli.ExitCodes;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -140,5 +142,30 @@ class OperationCommandsTest {
     CommandResult refused = isola("providers", "--server", "http://127.0.0.1:1");
     assertThat(refused.code()).isEqualTo(ExitCodes.NOT_RUN);
     assertThat(refused.err()).hasLineCount(1);
+  }
+
+  @Test
+  void errorsHaveTimeCommandExitCodeStderrAndSpec() throws IOException {
+    Path spec =
+        Files.writeString(
+            folder.resolve("spec.json"),
+            """
+            {"init": "echo boom >&2; exit 3", "env": {"A": "s3cr3t"}, "secretEnv": {"B": "s3cr3t"}}
+            """);
+    CommandResult failed = isola("create", "--spec", spec.toString(), "--json");
+    assertThat(failed.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(failed.out())
+        .contains(
+            "\"code\":\"INIT_FAILED\"",
+            "\"timestamp\":\"20",
+            "\"command\":\"echo boom >&2; exit 3\"",
+            "\"exitCode\":3",
+            "\"stderr\":\"boom\\n\"",
+            "\"spec\":{",
+            "\"secretEnv\":[\"B\"]")
+        .doesNotContain("s3cr3t");
+    assertThat(isola("create", "--spec", spec.toString()).err()).contains("init: boom");
+    assertThat(isola("exec", id, "--json", "--", "no-such-program").out())
+        .doesNotContain("\"spec\"");
   }
 }

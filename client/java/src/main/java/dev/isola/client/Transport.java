@@ -330,22 +330,28 @@ final class Transport implements AutoCloseable {
   private Problem problem(int status, byte[] body, String requestId) {
     try {
       JsonFields fields = JsonFields.parse(body);
-      Optional<String> code = fields.optionalText("code");
-      if (code.isPresent()) {
-        return new Problem(
-            code.get(),
-            fields.optionalText("category").orElse(Problem.category(code.get(), status)),
-            status,
-            fields.optionalText("detail").orElse(code.get()),
-            fields.optionalText("remedy").orElse(""),
-            fields.optionalText("sandbox"),
-            fields.optionalText("requestId").orElse(requestId),
-            fields.stringMap("context"));
+      if (fields.optionalText("code").isPresent()) {
+        return problem(fields, status, requestId);
       }
     } catch (MalformedJson e) {
       // reported below
     }
     return byStatus(status, requestId);
+  }
+
+  /** Reads a problem document, of a response or of a part of one. */
+  static Problem problem(JsonFields fields, int status, String requestId) {
+    String code = fields.text("code");
+    return new Problem(
+        code,
+        fields.optionalText("category").orElse(Problem.category(code, status)),
+        status,
+        fields.optionalText("detail").orElse(code),
+        fields.optionalText("remedy").orElse(""),
+        fields.optionalText("sandbox"),
+        fields.optionalText("requestId").orElse(requestId),
+        fields.stringMap("context"),
+        fields.all());
   }
 
   Problem byStatus(int status, String requestId) {

@@ -1,5 +1,6 @@
 package dev.isola.server.api;
 
+import dev.isola.server.error.Problem;
 import dev.isola.server.route.MatchingText;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Shape;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** Parses a command in the body of a request. */
 final class CommandBody {
   private static final int MAX_LENGTH = 1 << 20;
+  private static final int MAX_SHOWN = 500;
 
   /** One week. Longer commands should run in the background without a timeout. */
   private static final long MAX_TIMEOUT_MS = 604_800_000;
@@ -123,6 +125,19 @@ final class CommandBody {
 
   private static SandboxException invalid(String field, String problem) {
     return Query.invalid(List.of(new Violation(field, problem)));
+  }
+
+  /** Returns the error of a command that could not be run, with the command. */
+  static SandboxException failed(Command command, SandboxException e) {
+    return e.fault().context().containsKey(Problem.COMMAND)
+        ? e
+        : e.fault().with(Problem.COMMAND, shown(command)).exception(e);
+  }
+
+  /** Returns a command for an error, truncated if it is long. */
+  static String shown(Command command) {
+    String text = command.display();
+    return text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "...";
   }
 
   /** Decodes a string or {@code {"base64": ...}}. */

@@ -26,6 +26,7 @@ import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -234,7 +235,12 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
       sandboxRequest = sandboxRequest.withFixedId();
     }
-    CreateResult delivery = context.engine().create(KeyPolicy.apply(exchange, sandboxRequest));
+    CreateResult delivery;
+    try {
+      delivery = context.engine().create(KeyPolicy.apply(exchange, sandboxRequest));
+    } catch (SandboxException e) {
+      throw CreateFailure.of(sandboxRequest.request(), e);
+    }
     exchange.setSandbox(delivery.view().id());
     exchange.json(delivery.repeated() ? 200 : 201, view(delivery.view()));
   }
