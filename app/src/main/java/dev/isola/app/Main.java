@@ -21,6 +21,7 @@ import dev.isola.app.operate.ConformanceCommand;
 import dev.isola.app.operate.DoctorCommand;
 import dev.isola.app.operate.ProvidersCommand;
 import dev.isola.app.purge.PurgeCommand;
+import dev.isola.app.remote.BatchCommand;
 import dev.isola.app.remote.CommitCommand;
 import dev.isola.app.remote.ContextsCommand;
 import dev.isola.app.remote.CopyCommand;
@@ -80,6 +81,7 @@ public final class Main {
           "exec",
           "shell",
           "cp",
+          "batch",
           "logs",
           "events",
           "ports",
@@ -143,6 +145,7 @@ public final class Main {
     commands.put("exec", context -> stopAtPositional(new ExecCommand(context)));
     commands.put("shell", context -> stopAtPositional(new ShellCommand(context)));
     commands.put("cp", context -> new CommandLine(new CopyCommand(context)));
+    commands.put("batch", context -> new CommandLine(new BatchCommand(context)));
     commands.put("logs", context -> new CommandLine(new LogsCommand(context)));
     commands.put("kill", context -> new CommandLine(new KillCommand(context)));
     commands.put("events", context -> new CommandLine(new EventsCommand(context)));

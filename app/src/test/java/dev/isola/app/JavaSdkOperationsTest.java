@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.isola.client.ApiKeys;
 import dev.isola.client.Command;
 import dev.isola.client.DestroyOptions;
+import dev.isola.client.FileBatch;
+import dev.isola.client.FileBatchResult;
+import dev.isola.client.FileInfo;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxInfo;
@@ -15,6 +18,7 @@ import dev.isola.client.SandboxStatus;
 import dev.isola.client.error.Conflict;
 import dev.isola.client.error.DeadlineExceeded;
 import dev.isola.client.error.InvalidRequest;
+import dev.isola.client.error.NotFound;
 import dev.isola.client.error.Problem;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -193,5 +197,50 @@ class JavaSdkOperationsTest {
     Problem local = Problem.clientSide("CANCELLED", "it", "");
     assertThat(local.timestamp()).isEmpty();
     assertThat(local.exitCode()).isEmpty();
+  }
+
+  @Test
+  void executesABatchOfFileOperations() {
+    byte[] binary = {0, -1, 7};
+    FileBatchResult done =
+        sandbox
+            .files()
+            .batch(
+                FileBatch.EMPTY
+                    .makeFolder("b")
+                    .write("b/text", "häl")
+                    .write("b/bytes", binary, 0640)
+                    .read("b/text")
+                    .read("b/bytes")
+                    .stat("b/bytes")
+                    .changeMode("b/text", 0600)
+                    .move("b/text", "b/moved", false)
+                    .remove("b/bytes", false))
+            .orThrow();
+    assertThat(done.succeeded()).isTrue();
+    assertThat(done.results()).hasSize(9);
+    assertThat(done.results().get(3).text()).contains("häl");
+    assertThat(done.results().get(4).bytes()).hasValueSatisfying(b -> assertThat(b).isEqualTo(binary));
+    assertThat(done.results().get(5).file())
+        .hasValueSatisfying(file -> assertThat(file.mode()).isEqualTo(0640));
+    assertThat(sandbox.files().list("b")).extracting(FileInfo::name).containsExactly("moved");
+  }
+
+  @Test
+  void batchStopsAtAFailureUnlessItKeepsGoing() {
+    FileBatch batch = FileBatch.EMPTY.write("a", "1").read("absent").write("b", "2");
+    FileBatchResult stopped = sandbox.files().batch(batch);
+    assertThat(stopped.succeeded()).isFalse();
+    assertThat(stopped.left()).isEqualTo(1);
+    assertThat(stopped.results().get(1).problem())
+        .hasValueSatisfying(problem -> assertThat(problem.code()).isEqualTo("FILE_NOT_FOUND"))
+        .hasValueSatisfying(problem -> assertThat(problem.timestamp()).isPresent());
+    assertThatThrownBy(stopped::orThrow).isInstanceOf(NotFound.class);
+    assertThat(sandbox.files().find("b")).isEmpty();
+
+    assertThat(sandbox.files().batch(batch.keepGoing()).left()).isZero();
+    assertThat(sandbox.files().find("b")).isPresent();
+    assertThatThrownBy(() -> sandbox.files().batch(FileBatch.EMPTY.write("../x\0", "2")))
+        .isInstanceOf(InvalidRequest.class);
   }
 }

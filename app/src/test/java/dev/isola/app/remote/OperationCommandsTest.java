@@ -9,6 +9,8 @@ import dev.isola.app.cli.ExitCodes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -167,5 +169,48 @@ class OperationCommandsTest {
     assertThat(isola("create", "--spec", spec.toString()).err()).contains("init: boom");
     assertThat(isola("exec", id, "--json", "--", "no-such-program").out())
         .doesNotContain("\"spec\"");
+  }
+
+  private CommandResult batch(String operations, String... args) throws IOException {
+    Path file = Files.writeString(folder.resolve("operations.json"), operations);
+    return isola(
+        Stream.concat(Stream.of("batch", id, file.toString()), Stream.of(args))
+            .toArray(String[]::new));
+  }
+
+  @Test
+  void batchExecutesFileOperations() throws IOException {
+    CommandResult done =
+        batch(
+            """
+            [{"op": "write", "path": "d/a", "content": "1"}, {"op": "read", "path": "d/a"}]
+            """);
+    assertThat(done.err()).isEmpty();
+    assertThat(done.out()).isEqualTo("write d/a: ok\nread d/a: ok\n");
+    assertThat(isola("exec", id, "--", "cat", "d/a").out()).isEqualTo("1");
+    assertThat(batch("[{\"op\": \"read\", \"path\": \"d/a\"}]", "--json").out())
+        .contains("\"content\":\"1\"", "\"failed\":0");
+
+    String failing =
+        """
+        [{"op": "read", "path": "absent\\u001b[2J"}, {"op": "mkdir", "path": "later"}]
+        """;
+    CommandResult stopped = batch(failing);
+    assertThat(stopped.code()).isEqualTo(ExitCodes.FAILED);
+    assertThat(stopped.out()).startsWith("read absent?[2J: failed: ").doesNotContain("\u001b");
+    assertThat(stopped.err()).contains("1 further operations were not attempted");
+    assertThat(batch(failing, "--keep-going").out()).contains("mkdir later: ok");
+  }
+
+  @Test
+  void batchRejectsWhatIsNoListOfOperations() throws IOException {
+    for (String wrong : List.of("", "{}", "[1]", "[{\"op\": null}]", "[", " ".repeat(2 << 20))) {
+      CommandResult refused = batch(wrong);
+      assertThat(refused.code()).as(wrong.strip()).isEqualTo(ExitCodes.USAGE);
+      assertThat(refused.err()).hasLineCount(1);
+    }
+    assertThat(batch("[{\"op\": \"burn\", \"path\": \"x\"}]").err()).contains("op must be one of");
+    assertThat(isola("batch", id, folder.resolve("nowhere").toString()).code())
+        .isEqualTo(ExitCodes.USAGE);
   }
 }
