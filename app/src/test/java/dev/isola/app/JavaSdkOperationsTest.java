@@ -243,4 +243,18 @@ class JavaSdkOperationsTest {
     assertThatThrownBy(() -> sandbox.files().batch(FileBatch.EMPTY.write("../x\0", "2")))
         .isInstanceOf(InvalidRequest.class);
   }
+
+  @Test
+  void namesOfOtherApisAreAnsweredOrExplained() {
+    try (Sandbox named = isola.create(SandboxSpec.builder().set("runtimeId", "chosen1").build())) {
+      assertThat(named.id()).isEqualTo("chosen1");
+      assertThat(named.info().document())
+          .containsEntry("runtimeId", "chosen1")
+          .containsEntry("runtime", "subprocess");
+      assertThat(named.status().containerId()).isEmpty();
+    }
+    assertThatThrownBy(() -> isola.create(SandboxSpec.builder().set("runtime", "docker").build()))
+        .isInstanceOf(InvalidRequest.class)
+        .hasMessageContaining("runtime is unknown; use provider");
+  }
 }

@@ -174,7 +174,7 @@ final class EngineComponents implements AutoCloseable {
             config.get(ConfigKeys.USAGE_WARN_AT),
             clock,
             log);
-    status = new StatusReader(liveSandboxes, samples, errors);
+    status = new StatusReader(liveSandboxes, registry, samples, errors);
     retention = new Retention(ledger, secrets, config.get(ConfigKeys.RETENTION), clock);
     metrics.registerGauges(
         () ->

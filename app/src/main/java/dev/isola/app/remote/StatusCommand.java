@@ -43,6 +43,7 @@ public final class StatusCommand extends RemoteCommand {
     Table table = new Table();
     table.row("id", status.id());
     table.row("provider", CellFormat.text(status.provider()));
+    status.containerId().ifPresent(text -> table.row("container", CellFormat.text(text)));
     table.row("state", CellFormat.text(status.state()));
     table.row(
         "health",

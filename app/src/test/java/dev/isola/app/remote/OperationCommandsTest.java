@@ -213,4 +213,15 @@ class OperationCommandsTest {
     assertThat(isola("batch", id, folder.resolve("nowhere").toString()).code())
         .isEqualTo(ExitCodes.USAGE);
   }
+
+  @Test
+  void namesOfOtherApisAreExplained() throws IOException {
+    assertThat(isola("create", "--runtime", "docker").err()).contains("use --provider");
+    assertThat(isola("create", "--runtime-id=abc").err()).contains("use --id");
+    Path spec = Files.writeString(folder.resolve("spec.json"), "{\"runtime\": \"docker\"}");
+    CommandResult refused = isola("create", "--spec", spec.toString());
+    assertThat(refused.code()).isEqualTo(ExitCodes.NOT_RUN);
+    assertThat(refused.err()).contains("runtime is unknown; use provider");
+    assertThat(isola("inspect", id, "--json").out()).contains("\"runtimeId\":\"" + id + "\"");
+  }
 }

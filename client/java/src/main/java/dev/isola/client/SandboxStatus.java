@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param reason why it is not healthy
  * @param usage empty if it is not running or its provider does not measure
  * @param cpu empty if there is no usage
+ * @param containerId id of its container at a container engine; empty if it has none
  * @param errors latest failures since the server started, oldest first
  * @param document complete JSON object of the server
  */
@@ -28,6 +29,7 @@ public record SandboxStatus(
     Instant lastActivity,
     Optional<Usage> usage,
     Optional<CpuLoad> cpu,
+    Optional<String> containerId,
     List<RecentError> errors,
     Map<String, Object> document) {
 
@@ -71,6 +73,7 @@ public record SandboxStatus(
             .map(
                 percent ->
                     new CpuLoad(percent, Duration.ofMillis(usage.integer("cpuIntervalMs")))),
+        fields.optionalText("containerId"),
         fields.list("errors").stream()
             .map(
                 error ->

@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param usage what its provider measured; empty if it is not running or the provider does not
  *     measure
  * @param cpu empty if there is no usage
+ * @param containerId the id of its container at a container engine; empty if it has none
  * @param errors the latest failures since the server started, oldest first
  */
 public record SandboxStatus(
@@ -19,6 +20,7 @@ public record SandboxStatus(
     Optional<String> reason,
     Optional<UsageReporting.Usage> usage,
     Optional<CpuLoad> cpu,
+    Optional<String> containerId,
     List<RecentError> errors) {
   public SandboxStatus {
     errors = List.copyOf(errors);

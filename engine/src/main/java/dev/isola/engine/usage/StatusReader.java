@@ -6,6 +6,7 @@ import dev.isola.engine.api.SandboxStatus;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.RecentErrors;
+import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.UsageReporting;
@@ -33,14 +34,25 @@ public final class StatusReader {
   private final LiveSandboxes liveSandboxes;
   private final UsageSamples samples;
   private final RecentErrors errors;
+  private final ContainerIds containers;
   private final Map<SandboxId, FutureTask<Reading>> probes = new ConcurrentHashMap<>();
 
-  /** The answer of a sandbox; empty if its provider does not report usage. */
-  private record Reading(Optional<Usage> usage, Optional<CpuLoad> cpu) {
-    static final Reading NONE = new Reading(Optional.empty(), Optional.empty());
+  /** The answer of a sandbox; without usage if its provider does not report it. */
+  private record Reading(
+      Optional<Usage> usage, Optional<CpuLoad> cpu, Optional<String> containerId) {
+    static final Reading NONE = new Reading(Optional.empty(), Optional.empty(), Optional.empty());
+
+    Reading in(Optional<String> container) {
+      return new Reading(usage, cpu, container);
+    }
   }
 
-  public StatusReader(LiveSandboxes liveSandboxes, UsageSamples samples, RecentErrors errors) {
+  public StatusReader(
+      LiveSandboxes liveSandboxes,
+      ProviderRegistry registry,
+      UsageSamples samples,
+      RecentErrors errors) {
+    containers = new ContainerIds(registry, liveSandboxes);
     this.liveSandboxes = liveSandboxes;
     this.samples = samples;
     this.errors = errors;
@@ -95,7 +107,13 @@ public final class StatusReader {
   private SandboxStatus status(
       SandboxView view, SandboxHealth health, Optional<String> reason, Reading reading) {
     return new SandboxStatus(
-        view, health, reason, reading.usage(), reading.cpu(), errors.of(view.id()));
+        view,
+        health,
+        reason,
+        reading.usage(),
+        reading.cpu(),
+        reading.containerId(),
+        errors.of(view.id()));
   }
 
   /** Returns the probe that is running, or starts one. */
@@ -103,7 +121,7 @@ public final class StatusReader {
     return probes.computeIfAbsent(
         entry.id(),
         id -> {
-          FutureTask<Reading> task = new FutureTask<>(() -> measure(entry));
+          FutureTask<Reading> task = new FutureTask<>(() -> measure(entry).in(containers.of(entry)));
           Thread.ofVirtual()
               .name("isola-status-" + id)
               .start(
@@ -134,7 +152,9 @@ public final class StatusReader {
   private Reading measure(SandboxId id, UsageReporting reporting) {
     Usage usage = reporting.usage();
     return new Reading(
-        Optional.of(usage), samples.add(id, usage.cpuTime(), System.nanoTime()));
+        Optional.of(usage),
+        samples.add(id, usage.cpuTime(), System.nanoTime()),
+        Optional.empty());
   }
 
   private static String word(SandboxState state) {

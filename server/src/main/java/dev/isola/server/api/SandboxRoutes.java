@@ -13,6 +13,7 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DocumentShape;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.OtherNames;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -65,6 +66,11 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
           Field.optional(
               "idleTimeoutSeconds", Shapes.SECONDS, "idle time after which the sandbox ends"));
 
+  private static final Shape.Obj REQUEST =
+      SpecShapes.request(PLACEMENT.fields()).named("CreateSandboxRequest");
+
+  private static final List<String> FIELDS = REQUEST.fields().stream().map(Field::name).toList();
+
   List<Route> routes() {
     return List.of(
         Route.of("POST", "/api/v1/sandboxes", "createSandbox", "Creates a sandbox.")
@@ -75,10 +81,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                     new Shape.NonEmptyText(255),
                     "a repeated request with the same key does not create a second sandbox"))
             .takes(
-                new Body.Json(
-                    new DocumentShape(
-                        SpecShapes.request(PLACEMENT.fields()).named("CreateSandboxRequest")),
-                    false))
+                new Body.Json(new DocumentShape(REQUEST), false))
             .answers(
                 Response.json(201, SpecShapes.SANDBOX)
                     .or(200, "an earlier request with this Idempotency-Key created it"))
@@ -178,9 +181,14 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     exchange.json(200, view(entry));
   }
 
-  /** Describes a sandbox together with the limits that its provider does not enforce. */
+  /**
+   * Describes a sandbox together with its names in other APIs and the limits that its provider does
+   * not enforce.
+   */
   private Map<String, Object> view(SandboxView entry) {
     Map<String, Object> json = JsonViews.sandbox(entry);
+    json.put("runtimeId", entry.id().value());
+    json.put("runtime", entry.provider());
     json.put("unenforcedLimits", unenforced(entry.provider()));
     return json;
   }
@@ -201,6 +209,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     }
     List<Violation> problems = new ArrayList<>();
     PLACEMENT.check("", placement, problems);
+    problems.addAll(OtherNames.violations(document.keySet(), FIELDS));
     if (!problems.isEmpty()) {
       throw Query.invalid(problems);
     }

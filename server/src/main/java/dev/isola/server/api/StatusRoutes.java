@@ -73,6 +73,8 @@ record StatusRoutes(ServerContext context) {
               Field.required("provider", Shapes.WORD, "provider that created it")
                   .example("bubblewrap"),
               Field.required("runtime", Shapes.WORD, "the same as provider").example("bubblewrap"),
+              Field.optional(
+                  "containerId", Shapes.WORD, "id of its container at a container engine"),
               Field.required("state", Shapes.STATE, "lifecycle state").example("running"),
               Field.required(
                       "health",
@@ -152,6 +154,7 @@ record StatusRoutes(ServerContext context) {
     json.put("runtimeId", view.id().value());
     json.put("provider", view.provider());
     json.put("runtime", view.provider());
+    status.containerId().ifPresent(container -> json.put("containerId", container));
     json.put("state", JsonViews.wireName(view.state()));
     json.put("health", JsonViews.wireName(status.health()));
     status
