@@ -190,8 +190,7 @@ class EventSubscriptionTest {
 
   /** Forwards connections to a port of this machine until they are broken. */
   private static final class BreakableProxy implements AutoCloseable {
-    private final ServerSocket listener =
-        new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final List<Socket> open = Collections.synchronizedList(new ArrayList<>());
     private volatile long bytesToClient;
 

@@ -96,8 +96,7 @@ class JavaSdkOperationsTest {
     assertThat(idle.reason()).isEmpty();
     assertThat(idle.errors()).isEmpty();
     assertThat(idle.usage()).isPresent();
-    assertThat(idle.cpu())
-        .hasValueSatisfying(load -> assertThat(load.interval()).isPositive());
+    assertThat(idle.cpu()).hasValueSatisfying(load -> assertThat(load.interval()).isPositive());
     assertThat(idle.document()).containsEntry("runtimeId", sandbox.id());
 
     sandbox.exec(Command.shell("sleep 9").withTimeout(Duration.ofMillis(50)));
@@ -147,13 +146,15 @@ class JavaSdkOperationsTest {
     assertThat(sandbox.info().state()).isEqualTo("destroyed");
     try (Sandbox other = isola.create()) {
       // A millisecond is too short for the end of a process.
-      assertThatThrownBy(() -> other.destroy(DestroyOptions.DEFAULT.withTimeout(Duration.ofMillis(1))))
+      assertThatThrownBy(
+              () -> other.destroy(DestroyOptions.DEFAULT.withTimeout(Duration.ofMillis(1))))
           .isInstanceOf(DeadlineExceeded.class)
           .hasMessageContaining("its destruction continues");
       assertThat(other.awaitState("destroyed", Duration.ofSeconds(30)).state())
           .isEqualTo("destroyed");
     }
-    assertThatThrownBy(() -> sandbox.destroy(DestroyOptions.DEFAULT.withTimeout(Duration.ofDays(1))))
+    assertThatThrownBy(
+            () -> sandbox.destroy(DestroyOptions.DEFAULT.withTimeout(Duration.ofDays(1))))
         .isInstanceOf(InvalidRequest.class);
   }
 
@@ -220,7 +221,8 @@ class JavaSdkOperationsTest {
     assertThat(done.succeeded()).isTrue();
     assertThat(done.results()).hasSize(9);
     assertThat(done.results().get(3).text()).contains("häl");
-    assertThat(done.results().get(4).bytes()).hasValueSatisfying(b -> assertThat(b).isEqualTo(binary));
+    assertThat(done.results().get(4).bytes())
+        .hasValueSatisfying(b -> assertThat(b).isEqualTo(binary));
     assertThat(done.results().get(5).file())
         .hasValueSatisfying(file -> assertThat(file.mode()).isEqualTo(0640));
     assertThat(sandbox.files().list("b")).extracting(FileInfo::name).containsExactly("moved");

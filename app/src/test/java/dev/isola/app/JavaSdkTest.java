@@ -294,8 +294,8 @@ class JavaSdkTest {
       assertThat(first.sandbox()).contains(other.id());
       assertThat(events.next().type()).isEqualTo("ready");
       other.destroy();
-      try (EventStream again = isola.events(
-              EventFilter.ALL.sandbox(other.id()).after(first.number()))) {
+      try (EventStream again =
+          isola.events(EventFilter.ALL.sandbox(other.id()).after(first.number()))) {
         assertThat(again.next().type()).isEqualTo("ready");
       }
     }

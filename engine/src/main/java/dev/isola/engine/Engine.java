@@ -243,8 +243,8 @@ public final class Engine implements AutoCloseable {
    * @throws dev.isola.spi.error.NotFound if there is no such sandbox
    * @throws dev.isola.spi.error.Conflict if it can no longer reach any of them
    */
-  public Optional<SandboxView> awaitState(
-      SandboxId id, Set<SandboxState> states, Duration timeout) throws InterruptedException {
+  public Optional<SandboxView> awaitState(SandboxId id, Set<SandboxState> states, Duration timeout)
+      throws InterruptedException {
     return parts.events.awaitState(id, states, timeout).map(this::toView);
   }
 

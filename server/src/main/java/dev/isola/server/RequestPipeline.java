@@ -196,7 +196,9 @@ final class RequestPipeline extends Handler.Abstract {
 
   /** All sandbox tokens have the same name; each sandbox has streams of its own. */
   private static String streamOwner(ApiKey key, RequestLogEntry logEntry) {
-    return key.isToken() ? logEntry.key + logEntry.sandbox.map(" of "::concat).orElse("") : logEntry.key;
+    return key.isToken()
+        ? logEntry.key + logEntry.sandbox.map(" of "::concat).orElse("")
+        : logEntry.key;
   }
 
   /** Returns the first result that an extension provides. */

@@ -84,8 +84,7 @@ class SandboxStatusTest {
             });
     Map<?, ?> busy = usage(client.get(sandbox + "/status"));
     assertThat(number(busy, "memoryBytes")).isPositive();
-    assertThat(number(busy, "memoryPeakBytes"))
-        .isGreaterThanOrEqualTo(number(busy, "memoryBytes"));
+    assertThat(number(busy, "memoryPeakBytes")).isGreaterThanOrEqualTo(number(busy, "memoryBytes"));
     assertThat(number(busy, "processes")).isPositive();
     client.delete(sandbox + "?force=true");
   }
@@ -105,8 +104,7 @@ class SandboxStatusTest {
   void statusDoesNotResumeAPausedSandbox(@TempDir Path other) throws IOException {
     try (TestServer pausing = new TestServer(other)) {
       TestClient admin = pausing.client();
-      String sandbox =
-          SANDBOXES + "/" + admin.post(SANDBOXES, "{\"autoResume\":true}").field("id");
+      String sandbox = SANDBOXES + "/" + admin.post(SANDBOXES, "{\"autoResume\":true}").field("id");
       TestClient.Response paused = admin.post(sandbox + "/pause", "{}");
       assertThat(paused.status()).as(paused.text()).isEqualTo(200);
       assertThat(admin.get(sandbox + "/status").json())
@@ -156,7 +154,8 @@ class SandboxStatusTest {
   void tokenOfAnotherSandboxSeesNothing() throws IOException {
     String sandbox = create("{}");
     String other = create("{}");
-    String token = client.post(sandbox + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":600}").field("token");
+    String token =
+        client.post(sandbox + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":600}").field("token");
     assertThat(testServer.client(token).get(sandbox + "/status").status()).isEqualTo(200);
     assertThat(testServer.client(token).get(other + "/status").status()).isEqualTo(403);
     assertThat(testServer.client(token).get(other + "/wait?state=running").status()).isEqualTo(403);
@@ -183,7 +182,9 @@ class SandboxStatusTest {
       }
       long start = System.nanoTime();
       for (Future<TestClient.Response> one : clients.invokeAll(calls)) {
-        assertThat(one.get().json()).containsEntry("health", "unhealthy").doesNotContainKey("usage");
+        assertThat(one.get().json())
+            .containsEntry("health", "unhealthy")
+            .doesNotContainKey("usage");
         assertThat(one.get().field("reason")).contains("did not answer");
       }
       assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(15));

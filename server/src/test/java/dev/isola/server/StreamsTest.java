@@ -233,11 +233,11 @@ class StreamsTest {
               "ready " + first, "ready " + second, "terminate " + first, "terminate " + second);
     }
     try (TestClient.OpenResponse open =
-        follow(
-            "/api/v1/events?type=terminate&sandbox=" + second + "&after=" + before, Map.of())) {
+        follow("/api/v1/events?type=terminate&sandbox=" + second + "&after=" + before, Map.of())) {
       assertThat(next(lines(open)).data()).containsEntry("sandbox", second);
     }
-    for (String query : List.of("type=nap", "type=", "type=ready%0aid:1", "sandbox=A_b", "kind=x")) {
+    for (String query :
+        List.of("type=nap", "type=", "type=ready%0aid:1", "sandbox=A_b", "kind=x")) {
       assertThat(client.get("/api/v1/events?" + query).status()).as(query).isEqualTo(400);
     }
   }
@@ -365,7 +365,8 @@ class StreamsTest {
       BufferedReader lines = lines(open);
       assertThat(lines.readLine()).startsWith(":");
       other.server.close(Duration.ofSeconds(10));
-      assertThat(lines.lines().toList()).allMatch(line -> line.isBlank() || line.startsWith("id: "));
+      assertThat(lines.lines().toList())
+          .allMatch(line -> line.isBlank() || line.startsWith("id: "));
     } finally {
       other.close();
     }

@@ -100,8 +100,7 @@ class WaitForStateTest {
     TestClient.Response late = client.get(sandbox + "/wait?state=paused&timeoutMs=0");
     assertThat(late.status()).isEqualTo(504);
     assertThat(late.field("detail")).contains("is running and did not become paused within 0 ms");
-    assertThat((Map<?, ?>) late.json().get("context"))
-        .isEqualTo(Map.of("state", "running"));
+    assertThat((Map<?, ?>) late.json().get("context")).isEqualTo(Map.of("state", "running"));
   }
 
   @Test
@@ -110,7 +109,8 @@ class WaitForStateTest {
         .isLessThan(Duration.ofSeconds(5));
     client.delete(sandbox + "?force=true");
     assertThat(
-            measure(sandbox + "/wait?state=running&state=paused&timeoutMs=60000", 409, "ILLEGAL_STATE"))
+            measure(
+                sandbox + "/wait?state=running&state=paused&timeoutMs=60000", 409, "ILLEGAL_STATE"))
         .isLessThan(Duration.ofSeconds(5));
     assertThat(client.get(sandbox + "/wait?state=running").field("detail"))
         .endsWith("is destroyed and can no longer become running");
@@ -166,9 +166,15 @@ class WaitForStateTest {
   void longPollsOfOneTokenDoNotStarveOtherSandboxes() throws Exception {
     String other = SANDBOXES + "/" + client.post(SANDBOXES, "{}").field("id");
     TestClient greedy =
-        testServer.client(client.post(sandbox + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":600}").field("token"));
+        testServer.client(
+            client
+                .post(sandbox + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":600}")
+                .field("token"));
     TestClient neighbour =
-        testServer.client(client.post(other + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":600}").field("token"));
+        testServer.client(
+            client
+                .post(other + "/tokens", "{\"scope\":\"use\",\"ttlSeconds\":600}")
+                .field("token"));
     List<CompletableFuture<TestClient.Response>> waiting = new ArrayList<>();
     for (int i = 0; i < STREAMS; i++) {
       waiting.add(inBackground(greedy, sandbox + "/wait?state=destroyed&timeoutMs=60000"));
@@ -212,7 +218,7 @@ class WaitForStateTest {
       waiting.add(inBackground(client, sandbox + "/wait?state=paused&timeoutMs=60000"));
     }
     await().until(() -> client.get(sandbox + "/wait?state=running").status() == 429);
-    Thread closing = 
+    Thread closing =
         Thread.ofVirtual().start(() -> testServer.server.close(Duration.ofSeconds(30)));
     for (CompletableFuture<TestClient.Response> one : waiting) {
       TestClient.Response ended = one.get(9, TimeUnit.SECONDS);

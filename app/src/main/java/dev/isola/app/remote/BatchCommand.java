@@ -62,8 +62,7 @@ public final class BatchCommand extends RemoteCommand {
   @Override
   int run(Isola isola, Console console) {
     List<Map<String, Object>> operations = operations();
-    FileBatchResult result =
-        sandbox(isola, id).files().batch(new FileBatch(operations, keepGoing));
+    FileBatchResult result = sandbox(isola, id).files().batch(new FileBatch(operations, keepGoing));
     if (console.json()) {
       console.print(result.document());
     } else {
@@ -78,8 +77,7 @@ public final class BatchCommand extends RemoteCommand {
   }
 
   private static String line(Map<String, Object> operation, FileBatchResult.Result result) {
-    String outcome =
-        result.problem().map(problem -> "failed: " + problem.detail()).orElse("ok");
+    String outcome = result.problem().map(problem -> "failed: " + problem.detail()).orElse("ok");
     return CellFormat.text(operation.get("op") + " " + operation.get("path") + ": " + outcome)
         + "\n";
   }

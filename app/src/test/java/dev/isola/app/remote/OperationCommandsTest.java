@@ -113,7 +113,16 @@ class OperationCommandsTest {
         .contains("\"type\":\"ready\"", "\"sandbox\":\"" + id + "\"")
         .doesNotContain(other);
     assertThat(
-            isola("events", "--after", "0", "--type", "terminate", "--type", "spawn", "--count", "2")
+            isola(
+                    "events",
+                    "--after",
+                    "0",
+                    "--type",
+                    "terminate",
+                    "--type",
+                    "spawn",
+                    "--count",
+                    "2")
                 .out())
         .contains("spawn")
         .doesNotContain("ready");

@@ -111,8 +111,7 @@ public final class Sandbox implements AutoCloseable {
    * closed; see {@link Isola#on(String, Consumer)}.
    */
   public EventSubscription on(String type, Consumer<EventStream.Event> handler) {
-    return EventSubscription.start(
-        transport, EventFilter.ALL.type(type).sandbox(id), handler);
+    return EventSubscription.start(transport, EventFilter.ALL.type(type).sandbox(id), handler);
   }
 
   /** Runs a command with {@code /bin/sh -c} and waits until it exits. */

@@ -71,8 +71,7 @@ public record SandboxStatus(
         usage
             .optionalDecimal("cpuPercent")
             .map(
-                percent ->
-                    new CpuLoad(percent, Duration.ofMillis(usage.integer("cpuIntervalMs")))),
+                percent -> new CpuLoad(percent, Duration.ofMillis(usage.integer("cpuIntervalMs")))),
         fields.optionalText("containerId"),
         fields.list("errors").stream()
             .map(

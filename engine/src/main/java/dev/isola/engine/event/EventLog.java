@@ -113,8 +113,8 @@ public final class EventLog {
    * @throws dev.isola.spi.error.NotFound if there is no such sandbox
    * @throws dev.isola.spi.error.Conflict if it can no longer reach any of them
    */
-  public Optional<SandboxEntry> awaitState(
-      SandboxId id, Set<SandboxState> states, Duration timeout) throws InterruptedException {
+  public Optional<SandboxEntry> awaitState(SandboxId id, Set<SandboxState> states, Duration timeout)
+      throws InterruptedException {
     long deadline = System.nanoTime() + timeout.toNanos();
     while (true) {
       long seen = lastNumber();
@@ -147,8 +147,7 @@ public final class EventLog {
   }
 
   private static SandboxException notFound(SandboxId id) {
-    return Fault.of(
-            ErrorCode.SANDBOX_NOT_FOUND, "there is no sandbox " + id, "list the sandboxes")
+    return Fault.of(ErrorCode.SANDBOX_NOT_FOUND, "there is no sandbox " + id, "list the sandboxes")
         .sandbox(id)
         .exception();
   }

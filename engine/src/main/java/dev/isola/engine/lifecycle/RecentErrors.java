@@ -64,8 +64,7 @@ public final class RecentErrors {
         .codePoints()
         .limit(MAX_MESSAGE)
         .map(
-            c ->
-                Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE ? '?' : c)
+            c -> Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE ? '?' : c)
         .forEach(text::appendCodePoint);
     return text.toString();
   }

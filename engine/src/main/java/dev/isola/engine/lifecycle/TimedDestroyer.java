@@ -16,8 +16,8 @@ import java.util.function.BiConsumer;
 
 /**
  * Destroys sandboxes for callers that wait for a limited time. After that time the destruction
- * continues, because a sandbox cannot be used again. However many callers wait for a sandbox, one thread
- * destroys it.
+ * continues, because a sandbox cannot be used again. However many callers wait for a sandbox, one
+ * thread destroys it.
  */
 public final class TimedDestroyer {
   private final BiConsumer<SandboxId, DestroyOptions> destroyer;
@@ -63,7 +63,10 @@ public final class TimedDestroyer {
       throw new IllegalStateException("destroying sandbox " + id + " failed", e.getCause());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "waiting for the end of sandbox " + id + " was cancelled", "wait again")
+      throw Fault.of(
+              ErrorCode.CANCELLED,
+              "waiting for the end of sandbox " + id + " was cancelled",
+              "wait again")
           .sandbox(id)
           .exception(e);
     }

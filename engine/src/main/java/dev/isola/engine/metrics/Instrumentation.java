@@ -10,8 +10,7 @@ import java.util.function.Supplier;
 /** Executes operations and records their metrics and the activity of sandboxes. */
 public record Instrumentation(
     MetricsRecorder recorder, ActivityTracker activity, OpenExecutions executions) {
-  public Instrumentation(
-      MetricsRecorder recorder, ActivityTracker activity, RecentErrors errors) {
+  public Instrumentation(MetricsRecorder recorder, ActivityTracker activity, RecentErrors errors) {
     this(recorder, activity, new OpenExecutions(recorder, errors));
   }
 

@@ -121,7 +121,8 @@ public final class StatusReader {
     return probes.computeIfAbsent(
         entry.id(),
         id -> {
-          FutureTask<Reading> task = new FutureTask<>(() -> measure(entry).in(containers.of(entry)));
+          FutureTask<Reading> task =
+              new FutureTask<>(() -> measure(entry).in(containers.of(entry)));
           Thread.ofVirtual()
               .name("isola-status-" + id)
               .start(
@@ -152,9 +153,7 @@ public final class StatusReader {
   private Reading measure(SandboxId id, UsageReporting reporting) {
     Usage usage = reporting.usage();
     return new Reading(
-        Optional.of(usage),
-        samples.add(id, usage.cpuTime(), System.nanoTime()),
-        Optional.empty());
+        Optional.of(usage), samples.add(id, usage.cpuTime(), System.nanoTime()), Optional.empty());
   }
 
   private static String word(SandboxState state) {

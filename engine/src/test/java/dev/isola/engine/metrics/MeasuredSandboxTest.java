@@ -36,7 +36,6 @@ import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 class MeasuredSandboxTest {
   @TempDir Path folder;
   private final FakeMetricsRecorder recorder = new FakeMetricsRecorder();
-  private final OpenExecutions executions = 
+  private final OpenExecutions executions =
       new OpenExecutions(recorder, new RecentErrors(InstantSource.system()));
   private Provider provider;
   private Sandbox inner;

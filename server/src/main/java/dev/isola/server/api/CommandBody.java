@@ -25,8 +25,7 @@ final class CommandBody {
   /** One week. Longer commands should run in the background without a timeout. */
   private static final long MAX_TIMEOUT_MS = 604_800_000;
 
-  private static final Shape ARGUMENTS =
-      new Shape.ListOf(new Shape.Text(MAX_LENGTH, ""), 10_000);
+  private static final Shape ARGUMENTS = new Shape.ListOf(new Shape.Text(MAX_LENGTH, ""), 10_000);
 
   static final Shape.Obj SHAPE =
       new Shape.Obj(
@@ -38,7 +37,8 @@ final class CommandBody {
           Field.optional(
               "mode",
               new Shape.Choice(
-                  "CommandMode", Stream.of(Command.Mode.values()).map(JsonViews::wireName).toList()),
+                  "CommandMode",
+                  Stream.of(Command.Mode.values()).map(JsonViews::wireName).toList()),
               "how command runs: shell, the default, or argv, without a shell"),
           Field.optional(
               "args",

@@ -190,21 +190,20 @@ record ProviderRoutes(ServerContext context) {
     Map<String, Object> json = new LinkedHashMap<>();
     if (all) {
       json.put("apiVersion", ApiVersion.CURRENT.wireName());
-      json.put(
-          "apiVersions", Stream.of(ApiVersion.values()).map(ApiVersion::wireName).toList());
+      json.put("apiVersions", Stream.of(ApiVersion.values()).map(ApiVersion::wireName).toList());
     }
     json.put(
-            "providers",
-            parts.health().awaitFirstProbes().stream()
-                .map(
-                    one ->
-                        json(
-                            one,
-                            Optional.ofNullable(parts.registry().instances().get(one.name())),
-                            counts,
-                            parts.engine(),
-                            all))
-                .toList());
+        "providers",
+        parts.health().awaitFirstProbes().stream()
+            .map(
+                one ->
+                    json(
+                        one,
+                        Optional.ofNullable(parts.registry().instances().get(one.name())),
+                        counts,
+                        parts.engine(),
+                        all))
+            .toList());
     exchange.json(200, json);
   }
 
@@ -241,7 +240,9 @@ record ProviderRoutes(ServerContext context) {
     json.put(
         "available",
         available(
-            engine.capacityFor(standing.name()), standing.resources(), isLocal(instance, standing)));
+            engine.capacityFor(standing.name()),
+            standing.resources(),
+            isLocal(instance, standing)));
     json.put("promised", json(engine.reserved(standing.name())));
     standing.resources().ifPresent(resources -> json.put("resources", json(resources)));
     if (all) {

@@ -80,8 +80,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                     "Idempotency-Key",
                     new Shape.NonEmptyText(255),
                     "a repeated request with the same key does not create a second sandbox"))
-            .takes(
-                new Body.Json(new DocumentShape(REQUEST), false))
+            .takes(new Body.Json(new DocumentShape(REQUEST), false))
             .answers(
                 Response.json(201, SpecShapes.SANDBOX)
                     .or(200, "an earlier request with this Idempotency-Key created it"))

@@ -61,8 +61,7 @@ record StatusRoutes(ServerContext context) {
               Field.required("at", Shapes.TIME, "time of the failure"),
               Field.required("code", Shapes.WORD, "error code").example("EXEC_TIMEOUT"),
               Field.required("operation", Shapes.WORD, "what failed").example("execution"),
-              Field.required(
-                      "message", Shapes.TEXT, "one sentence; *** for keys with scope read")
+              Field.required("message", Shapes.TEXT, "one sentence; *** for keys with scope read")
                   .example("a command was killed at its timeout of 200 ms"))
           .named("SandboxError");
 
@@ -142,9 +141,7 @@ record StatusRoutes(ServerContext context) {
   }
 
   private static Route one(String rest, String name, String summary) {
-    return Route.of("GET", TEMPLATE + rest, name, summary)
-        .acceptsSandboxTokens()
-        .takes(Shapes.ID);
+    return Route.of("GET", TEMPLATE + rest, name, summary).acceptsSandboxTokens().takes(Shapes.ID);
   }
 
   private static Map<String, Object> json(SandboxStatus status) {
@@ -215,8 +212,7 @@ record StatusRoutes(ServerContext context) {
             .map(word -> SandboxState.valueOf(word.toUpperCase(Locale.ROOT)))
             .collect(Collectors.toCollection(() -> EnumSet.noneOf(SandboxState.class)));
     Duration timeout =
-        Duration.ofMillis(
-            exchange.query("timeoutMs").map(Long::parseLong).orElse(DEFAULT_WAIT_MS));
+        Duration.ofMillis(exchange.query("timeoutMs").map(Long::parseLong).orElse(DEFAULT_WAIT_MS));
     Optional<SandboxView> reached;
     try (var _ = exchange.interruptOnDisconnect()) {
       reached = await(exchange, id, states, timeout);
@@ -236,8 +232,7 @@ record StatusRoutes(ServerContext context) {
       Optional<SandboxView> reached =
           context
               .engine()
-              .awaitState(
-                  id, states, Duration.ofNanos(Math.min(left, CHECK_INTERVAL.toNanos())));
+              .awaitState(id, states, Duration.ofNanos(Math.min(left, CHECK_INTERVAL.toNanos())));
       if (reached.isPresent() || left == 0) {
         return reached;
       }

@@ -73,8 +73,7 @@ public record Problem(int status, Map<String, Object> body) {
         .filter(text -> text.matches("[0-9]{1,3}"))
         .ifPresent(text -> details.put("exitCode", Integer.parseInt(text)));
     Optional.ofNullable(context.get("signal")).ifPresent(text -> details.put("signal", text));
-    Optional.ofNullable(context.get("stderr"))
-        .ifPresent(text -> details.put("stderr", tail(text)));
+    Optional.ofNullable(context.get("stderr")).ifPresent(text -> details.put("stderr", tail(text)));
     Optional.ofNullable(context.get(SPEC))
         .ifPresent(text -> details.put(SPEC, Json.parseObject(text)));
     return details;

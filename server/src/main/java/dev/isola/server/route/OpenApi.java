@@ -36,7 +36,8 @@ public final class OpenApi {
               Shape.Field.required("remedy", TEXT, "what to do next").example("list the sandboxes"),
               Shape.Field.required("requestId", TEXT, "id of the request in the server log")
                   .example("r1f2e3d4c5b6"),
-              Shape.Field.required("timestamp", new Shape.Text(64, "date-time"), "time of the error"),
+              Shape.Field.required(
+                  "timestamp", new Shape.Text(64, "date-time"), "time of the error"),
               Shape.Field.optional("sandbox", TEXT, "id of the affected sandbox"),
               Shape.Field.optional("command", TEXT, "the command that the error concerns"),
               Shape.Field.optional(

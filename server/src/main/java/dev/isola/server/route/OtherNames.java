@@ -38,6 +38,8 @@ public final class OtherNames {
                     .findFirst()
                     .map(here -> "; use " + here)
                     .orElse(
-                        names.equals(SANDBOX) ? "; the id of the sandbox is part of the path" : ""));
+                        names.equals(SANDBOX)
+                            ? "; the id of the sandbox is part of the path"
+                            : ""));
   }
 }

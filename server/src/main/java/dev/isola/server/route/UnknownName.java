@@ -14,8 +14,7 @@ final class UnknownName {
     String shown = shortened(name);
     return new Violation(
         prefix + shown,
-        "is unknown"
-            + OtherNames.hint(name, known).orElseGet(() -> Suggestion.hint(shown, known)));
+        "is unknown" + OtherNames.hint(name, known).orElseGet(() -> Suggestion.hint(shown, known)));
   }
 
   /** Returns a name for a message, truncated if it is long. */
