@@ -21,6 +21,7 @@ import dev.isola.app.operate.ConformanceCommand;
 import dev.isola.app.operate.DoctorCommand;
 import dev.isola.app.operate.ProvidersCommand;
 import dev.isola.app.purge.PurgeCommand;
+import dev.isola.app.remote.BatchCommand;
 import dev.isola.app.remote.CommitCommand;
 import dev.isola.app.remote.ContextsCommand;
 import dev.isola.app.remote.CopyCommand;
@@ -42,9 +43,11 @@ import dev.isola.app.remote.RenewCommand;
 import dev.isola.app.remote.ResumeCommand;
 import dev.isola.app.remote.ShellCommand;
 import dev.isola.app.remote.SnapshotCommand;
+import dev.isola.app.remote.StatusCommand;
 import dev.isola.app.remote.TemplateCommand;
 import dev.isola.app.remote.TopCommand;
 import dev.isola.app.remote.VolumeCommand;
+import dev.isola.app.remote.WaitCommand;
 import dev.isola.app.serve.ServeCommand;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -78,6 +81,7 @@ public final class Main {
           "exec",
           "shell",
           "cp",
+          "batch",
           "logs",
           "events",
           "ports",
@@ -87,6 +91,8 @@ public final class Main {
           "rm",
           "keys",
           "inspect",
+          "status",
+          "wait",
           "renew",
           "kill",
           MicrovmctlCommand.NAME,
@@ -133,10 +139,13 @@ public final class Main {
     commands.put("create", context -> new CommandLine(new CreateCommand(context)));
     commands.put("ls", context -> new CommandLine(new ListCommand(context)));
     commands.put("inspect", context -> new CommandLine(new InspectCommand(context)));
+    commands.put("status", context -> new CommandLine(new StatusCommand(context)));
+    commands.put("wait", context -> new CommandLine(new WaitCommand(context)));
     commands.put("renew", context -> new CommandLine(new RenewCommand(context)));
     commands.put("exec", context -> stopAtPositional(new ExecCommand(context)));
     commands.put("shell", context -> stopAtPositional(new ShellCommand(context)));
     commands.put("cp", context -> new CommandLine(new CopyCommand(context)));
+    commands.put("batch", context -> new CommandLine(new BatchCommand(context)));
     commands.put("logs", context -> new CommandLine(new LogsCommand(context)));
     commands.put("kill", context -> new CommandLine(new KillCommand(context)));
     commands.put("events", context -> new CommandLine(new EventsCommand(context)));

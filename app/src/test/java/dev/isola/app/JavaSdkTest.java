@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.isola.client.ApiKeys;
 import dev.isola.client.Command;
+import dev.isola.client.EventFilter;
 import dev.isola.client.EventStream;
 import dev.isola.client.ExecResult;
 import dev.isola.client.Execution;
@@ -286,14 +287,15 @@ class JavaSdkTest {
 
   @Test
   void streamsEvents() {
-    try (EventStream events = isola.events(Optional.empty(), Optional.empty())) {
+    try (EventStream events = isola.events(EventFilter.ALL)) {
       Sandbox other = isola.create(SandboxSpec.DEFAULT);
       EventStream.Event first = events.next();
       assertThat(first.type()).isEqualTo("spawn");
       assertThat(first.sandbox()).contains(other.id());
       assertThat(events.next().type()).isEqualTo("ready");
       other.destroy();
-      try (EventStream again = isola.events(Optional.of(other.id()), Optional.of(first.number()))) {
+      try (EventStream again =
+          isola.events(EventFilter.ALL.sandbox(other.id()).after(first.number()))) {
         assertThat(again.next().type()).isEqualTo("ready");
       }
     }

@@ -8,6 +8,7 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SandboxCount;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
+import dev.isola.engine.api.SandboxStatus;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
@@ -18,10 +19,12 @@ import dev.isola.engine.ledger.LedgerViews;
 import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.InternalSandboxes;
 import dev.isola.engine.lifecycle.LiveSandboxes;
+import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.engine.lifecycle.ReservedTags;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionState;
+import dev.isola.engine.lifecycle.TimedDestroyer;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.metrics.MetricsRecorder;
@@ -56,6 +59,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Runs all providers as one service. The engine chooses the provider of each sandbox, records every
@@ -69,6 +73,7 @@ public final class Engine implements AutoCloseable {
   private final ShutdownAction shutdown;
   private final HostAccess hostAccess;
   private final Readiness readiness;
+  private final TimedDestroyer timedDestroyer = new TimedDestroyer(this::destroy);
   private final Optional<Duration> defaultTtl;
   private volatile boolean closing;
 
@@ -218,6 +223,31 @@ public final class Engine implements AutoCloseable {
     return toView(parts.recorder.require(id));
   }
 
+  /**
+   * Returns the condition of a sandbox: whether it works, what it uses, and its latest failures.
+   * Neither counts as activity nor resumes it.
+   */
+  public SandboxStatus status(SandboxId id) {
+    SandboxEntry entry = parts.recorder.require(id);
+    return parts.status.read(entry, toView(entry));
+  }
+
+  /** Returns the latest failures of sandboxes, to which callers of the engine add theirs. */
+  public RecentErrors recentErrors() {
+    return parts.errors;
+  }
+
+  /**
+   * Waits until a sandbox is in one of the given states; empty if it is not within {@code timeout}.
+   *
+   * @throws dev.isola.spi.error.NotFound if there is no such sandbox
+   * @throws dev.isola.spi.error.Conflict if it can no longer reach any of them
+   */
+  public Optional<SandboxView> awaitState(SandboxId id, Set<SandboxState> states, Duration timeout)
+      throws InterruptedException {
+    return parts.events.awaitState(id, states, timeout).map(this::toView);
+  }
+
   private SandboxView toView(SandboxEntry entry) {
     return LedgerViews.of(parts.quarantine.asError(entry));
   }
@@ -299,6 +329,16 @@ public final class Engine implements AutoCloseable {
         EngineOperation.DESTROY,
         providerOf(id),
         () -> parts.destroyer.destroy(id, options, "destroyed by a client"));
+  }
+
+  /**
+   * Destroys a sandbox like {@link #destroy}, and waits no longer than the timeout of {@code
+   * options}; the destruction then continues.
+   *
+   * @throws dev.isola.spi.error.DeadlineExceeded if the sandbox still exists after that time
+   */
+  public void destroyWithin(SandboxId id, DestroyOptions options) {
+    timedDestroyer.destroy(id, options);
   }
 
   /** Returns the number of sandboxes that are not destroyed, by provider and state. */

@@ -15,6 +15,7 @@ import dev.isola.engine.lifecycle.ActivityTracker;
 import dev.isola.engine.lifecycle.ExpirySweeper;
 import dev.isola.engine.lifecycle.LiveSandboxes;
 import dev.isola.engine.lifecycle.Quarantine;
+import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.engine.lifecycle.Retention;
 import dev.isola.engine.lifecycle.SandboxCreator;
 import dev.isola.engine.lifecycle.SandboxDestroyer;
@@ -40,7 +41,9 @@ import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.snapshot.SnapshotSuspensionStorage;
 import dev.isola.engine.trace.Tracer;
+import dev.isola.engine.usage.StatusReader;
 import dev.isola.engine.usage.UsageMonitor;
+import dev.isola.engine.usage.UsageSamples;
 import dev.isola.spi.Hosting;
 import dev.isola.store.Ledger;
 import java.time.Duration;
@@ -80,6 +83,8 @@ final class EngineComponents implements AutoCloseable {
   final Reconciler reconciler;
   final WarmPool pool;
   final UsageMonitor usage;
+  final RecentErrors errors;
+  final StatusReader status;
   final Retention retention;
 
   EngineComponents(
@@ -100,8 +105,9 @@ final class EngineComponents implements AutoCloseable {
     liveSandboxes = new LiveSandboxes(registry, admission);
     metrics = Metrics.open(config);
     traces = Tracer.open(config, metrics);
+    errors = new RecentErrors(clock);
     ActivityTracker activity = new ActivityTracker();
-    instrumentation = new Instrumentation(traces.instrument(metrics.recorder()), activity);
+    instrumentation = new Instrumentation(traces.instrument(metrics.recorder()), activity, errors);
     store =
         new LazySnapshotStore(
             config.get(ConfigKeys.DATA).resolve("snapshots"),
@@ -158,9 +164,17 @@ final class EngineComponents implements AutoCloseable {
             quarantine,
             log);
     pool = new WarmPool(config.pool(), creator, ledger, recorder, destroyer, clock, log);
+    UsageSamples samples = new UsageSamples();
     usage =
         new UsageMonitor(
-            liveSandboxes, recorder, events, config.get(ConfigKeys.USAGE_WARN_AT), clock, log);
+            liveSandboxes,
+            recorder,
+            events,
+            samples,
+            config.get(ConfigKeys.USAGE_WARN_AT),
+            clock,
+            log);
+    status = new StatusReader(liveSandboxes, registry, samples, errors);
     retention = new Retention(ledger, secrets, config.get(ConfigKeys.RETENTION), clock);
     metrics.registerGauges(
         () ->

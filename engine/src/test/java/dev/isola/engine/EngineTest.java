@@ -511,7 +511,7 @@ class EngineTest {
                       .engine
                       .events()
                       .waitForState(id, Set.of(SandboxState.RUNNING), Duration.ofMillis(20)))
-          .hasMessageContaining("did not reach one of the states");
+          .hasMessageContaining("is destroyed and can no longer become running");
     }
   }
 }

@@ -188,10 +188,17 @@ final class RequestPipeline extends Handler.Abstract {
       rateLimiter.countRequest(logEntry.key);
       lifetime.hold(rateLimiter.acquireRequest());
       if (route.isStreaming()) {
-        lifetime.hold(rateLimiter.acquireStream(logEntry.key));
+        lifetime.hold(rateLimiter.acquireStream(streamOwner(key.get(), logEntry)));
       }
     }
     dispatch(request, response, logEntry, match, key, lifetime);
+  }
+
+  /** All sandbox tokens have the same name; each sandbox has streams of its own. */
+  private static String streamOwner(ApiKey key, RequestLogEntry logEntry) {
+    return key.isToken()
+        ? logEntry.key + logEntry.sandbox.map(" of "::concat).orElse("")
+        : logEntry.key;
   }
 
   /** Returns the first result that an extension provides. */

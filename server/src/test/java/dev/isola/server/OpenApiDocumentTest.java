@@ -388,6 +388,8 @@ class OpenApiDocumentTest {
     matching("getSandbox", client.get(sandbox));
     matching("renewSandbox", client.post(sandbox + "/renew", "{\"ttlSeconds\":60}"));
     matching("getUsage", client.get(sandbox + "/usage"));
+    matching("getStatus", client.get(sandbox + "/status"));
+    matching("waitForState", client.get(sandbox + "/wait?state=running"));
     matching("exec", client.post(sandbox + "/exec", "{\"command\":\"echo hello; exit 3\"}"));
     matching(
         "exec",

@@ -214,6 +214,45 @@ class StreamsTest {
   }
 
   @Test
+  void eventsAreFilteredByTypeAndSandbox() throws IOException {
+    long before = testServer.engine.events().lastNumber();
+    String first = sandbox();
+    String second = sandbox();
+    client.delete("/api/v1/sandboxes/" + first);
+    client.delete("/api/v1/sandboxes/" + second);
+    try (TestClient.OpenResponse open =
+        follow("/api/v1/events?type=ready&type=terminate&after=" + before, Map.of())) {
+      BufferedReader lines = lines(open);
+      List<String> seen = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        Seen event = next(lines);
+        seen.add(event.event() + " " + event.data().get("sandbox"));
+      }
+      assertThat(seen)
+          .containsExactly(
+              "ready " + first, "ready " + second, "terminate " + first, "terminate " + second);
+    }
+    try (TestClient.OpenResponse open =
+        follow("/api/v1/events?type=terminate&sandbox=" + second + "&after=" + before, Map.of())) {
+      assertThat(next(lines(open)).data()).containsEntry("sandbox", second);
+    }
+    for (String query :
+        List.of("type=nap", "type=", "type=ready%0aid:1", "sandbox=A_b", "kind=x")) {
+      assertThat(client.get("/api/v1/events?" + query).status()).as(query).isEqualTo(400);
+    }
+  }
+
+  /** A client that got no event yet must miss none when it reconnects. */
+  @Test
+  void eventStreamBeginsWithItsPosition() throws IOException {
+    try (TestClient.OpenResponse open = follow("/api/v1/events?type=quarantine", Map.of())) {
+      BufferedReader lines = lines(open);
+      assertThat(List.of(lines.readLine(), lines.readLine(), lines.readLine()))
+          .containsExactly(": ", "", "id: " + testServer.engine.events().lastNumber());
+    }
+  }
+
+  @Test
   void streamMayBeIdleLongerThanTheConnectionTimeout() throws IOException {
     String execution = start(sandbox(), "{\"command\":\"sleep 3; echo up\"}");
     try (TestClient.OpenResponse open = follow(execution + "/output", Map.of())) {
@@ -326,7 +365,8 @@ class StreamsTest {
       BufferedReader lines = lines(open);
       assertThat(lines.readLine()).startsWith(":");
       other.server.close(Duration.ofSeconds(10));
-      assertThat(lines.lines().toList()).allMatch(line -> line.isBlank() || line.startsWith(":"));
+      assertThat(lines.lines().toList())
+          .allMatch(line -> line.isBlank() || line.startsWith("id: "));
     } finally {
       other.close();
     }

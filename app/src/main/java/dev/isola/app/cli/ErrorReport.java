@@ -1,6 +1,7 @@
 package dev.isola.app.cli;
 
 import dev.isola.codec.json.Json;
+import dev.isola.server.error.Problem;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -50,7 +51,11 @@ public final class ErrorReport {
     error.put("category", fault.code().category().name());
     error.put("message", fault.problem());
     error.put("remedy", fault.remedy());
-    error.put("context", fault.context());
+    fault.sandbox().ifPresent(id -> error.put("sandbox", id.value()));
+    error.putAll(Problem.details(fault));
+    Map<String, String> context = new LinkedHashMap<>(fault.context());
+    context.remove(Problem.SPEC);
+    error.put("context", context);
     return Map.of("error", error);
   }
 

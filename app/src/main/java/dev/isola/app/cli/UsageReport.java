@@ -58,6 +58,10 @@ public record UsageReport(String path) {
   /** Options of docker run that Isola does not need. */
   private static final Set<String> NOT_NEEDED = Set.of("-i", "-it", "-ti", "--interactive", "--rm");
 
+  /** Names that options have in other tools and APIs. */
+  private static final Map<String, String> OTHER_OPTIONS =
+      Map.of("--runtime", "--provider", "--runtime-id", "--id", "--container-id", "--id");
+
   /** Options before the command that have a value. */
   private static final Set<String> WITH_VALUE = Set.of("--color", "--data");
 
@@ -158,6 +162,10 @@ public record UsageReport(String path) {
     List<String> names = new ArrayList<>();
     line.getCommandSpec().options().forEach(option -> names.addAll(List.of(option.names())));
     names.removeIf(name -> !name.startsWith("--"));
+    String here = OTHER_OPTIONS.get(word.split("=", 2)[0]);
+    if (here != null && names.contains(here)) {
+      return "use " + here;
+    }
     String stripped = word.replaceFirst("^-+", "").replaceFirst("=.*", "");
     List<String> close = Suggestion.candidates(stripped, names, MAX_SUGGESTIONS);
     return close.isEmpty() ? seeHelp(line) : didYouMean(close, line);

@@ -8,18 +8,24 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.ProviderReport;
 import dev.isola.app.cli.Providers;
 import dev.isola.app.cli.Table;
+import dev.isola.app.remote.ServerOptions;
 import dev.isola.spi.Health;
 import dev.isola.spi.provider.ProviderInfo;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /** Implements {@code isola providers}. */
 @Command(
     name = "providers",
-    description = "List providers with status, isolation, enforced limits and capabilities.")
+    description = {
+      "List providers with status, isolation, enforced limits and capabilities.",
+      "Those of this machine, or with --server or --context those of a server."
+    })
 public final class ProvidersCommand implements CliCommand {
   private final CommandContext context;
+  @Mixin private final ServerOptions server = new ServerOptions();
 
   public ProvidersCommand(CommandContext context) {
     this.context = context;
@@ -28,6 +34,9 @@ public final class ProvidersCommand implements CliCommand {
   @Override
   public int run() {
     Console console = context.console();
+    if (server.isGiven()) {
+      return new ServerProviders(server.resolve(context.environment().variables())).print(console);
+    }
     try (Providers providers = context.providers()) {
       List<ProviderReport> reports = ProviderReport.all(providers);
       if (console.json()) {

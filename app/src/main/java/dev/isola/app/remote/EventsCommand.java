@@ -4,9 +4,12 @@ import dev.isola.app.cli.CellFormat;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
+import dev.isola.client.EventFilter;
 import dev.isola.client.EventStream;
 import dev.isola.client.Isola;
 import dev.isola.codec.json.Json;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -17,8 +20,19 @@ import picocli.CommandLine.Option;
 public final class EventsCommand extends RemoteCommand {
   private static final int WIDEST_DATA = 200;
 
-  @Option(names = "--sandbox", paramLabel = "ID", description = "Only events of this sandbox.")
-  private @Nullable String sandbox;
+  @Option(
+      names = "--sandbox",
+      paramLabel = "ID",
+      description = "Only events of this sandbox. Repeatable.")
+  private List<String> sandboxes = new ArrayList<>();
+
+  @Option(
+      names = "--type",
+      paramLabel = "TYPE",
+      description =
+          "Only events of this type: spawn, ready, stateChange, resourceWarning, error, terminate"
+              + " and others. Repeatable.")
+  private List<String> types = new ArrayList<>();
 
   @Option(
       names = "--after",
@@ -35,9 +49,13 @@ public final class EventsCommand extends RemoteCommand {
 
   @Override
   int run(Isola isola, Console console) {
-    // With an invalid id the stream would stay silent forever.
-    Optional<String> id = Optional.ofNullable(sandbox).map(text -> sandbox(isola, text).id());
-    try (EventStream events = isola.events(id, Optional.ofNullable(after))) {
+    EventFilter filter =
+        new EventFilter(
+            types,
+            // With an invalid id the stream would stay silent forever.
+            sandboxes.stream().map(text -> sandbox(isola, text).id()).toList(),
+            Optional.ofNullable(after));
+    try (EventStream events = isola.events(filter)) {
       for (long seen = 0; seen < count; seen++) {
         EventStream.Event event = events.next();
         if (!console.tryPrint(console.json() ? Json.text(event.document()) : line(event))) {

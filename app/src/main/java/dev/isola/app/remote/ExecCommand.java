@@ -65,6 +65,11 @@ public final class ExecCommand extends RemoteCommand {
   private boolean tty;
 
   @Option(
+      names = "--shell",
+      description = "Run CMD with /bin/sh -c; further arguments are quoted and appended to it.")
+  private boolean shell;
+
+  @Option(
       names = {"-d", "--detach"},
       description =
           "Start in the background and print the execution id; isola logs prints the output.")
@@ -80,7 +85,7 @@ public final class ExecCommand extends RemoteCommand {
       index = "1..*",
       paramLabel = "CMD",
       arity = "0..*",
-      description = "Command and arguments, passed literally without a shell.")
+      description = "Command and arguments, passed literally unless --shell is given.")
   private List<String> arguments = new ArrayList<>();
 
   public ExecCommand(CommandContext context) {
@@ -120,7 +125,12 @@ public final class ExecCommand extends RemoteCommand {
           "isola exec needs a sandbox and a command, and only '" + id + "' was given",
           "use isola exec ID -- ls; isola ls lists the sandboxes, and isola run -- ls needs none");
     }
-    Command command = Command.argv(literal).withEnv(Arguments.variables("--env", env));
+    Command words =
+        shell
+            ? Command.shell(
+                literal.getFirst(), literal.subList(1, literal.size()).toArray(String[]::new))
+            : Command.argv(literal);
+    Command command = words.withEnv(Arguments.variables("--env", env));
     if (workdir != null) {
       command = command.withCwd(workdir);
     }

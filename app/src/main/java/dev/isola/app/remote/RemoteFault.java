@@ -10,12 +10,16 @@ import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.LimitExceeded;
 import dev.isola.client.error.NotFound;
 import dev.isola.client.error.OutcomeUnknown;
+import dev.isola.client.error.Problem;
 import dev.isola.client.error.ProviderUnavailable;
 import dev.isola.client.error.Unauthenticated;
 import dev.isola.client.error.Unsupported;
+import dev.isola.codec.json.Json;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import java.time.Instant;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -32,12 +36,23 @@ public final class RemoteFault {
   }
 
   static SandboxException of(IsolaException e, String remedy) {
-    Fault fault = Fault.of(code(e), e.problem().detail(), remedy);
+    Problem problem = e.problem();
+    Fault fault =
+        new Fault(
+            code(e),
+            problem.detail(),
+            remedy,
+            problem.sandbox().filter(SandboxId::isValid).map(SandboxId::new),
+            Map.of(),
+            problem.timestamp().orElseGet(Instant::now));
     for (var entry : e.context().entrySet()) {
       fault = fault.with(entry.getKey(), entry.getValue());
     }
     if (!e.requestId().isEmpty()) {
       fault = fault.with("requestId", e.requestId());
+    }
+    if (!problem.spec().isEmpty()) {
+      fault = fault.with(dev.isola.server.error.Problem.SPEC, Json.text(problem.spec()));
     }
     return fault.exception(e);
   }

@@ -40,6 +40,11 @@ public final class ServerOptions {
               + " one.")
   @Nullable String context;
 
+  /** Returns whether the command line names a server. */
+  public boolean isGiven() {
+    return url != null || context != null;
+  }
+
   /**
    * Returns the server that an option, {@code ISOLA_URL}, {@code ISOLA_CONTEXT} or a login selects;
    * empty if none does.
@@ -54,7 +59,7 @@ public final class ServerOptions {
     return configured ? Optional.of(resolve(env)) : Optional.empty();
   }
 
-  Server resolve(Map<String, String> env) {
+  public Server resolve(Map<String, String> env) {
     Contexts contexts = Contexts.of(env);
     Optional<String> key = value(env, "ISOLA_API_KEY");
     Optional<Context> named =

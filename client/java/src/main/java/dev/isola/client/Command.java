@@ -15,6 +15,8 @@ import java.util.Optional;
  * }</pre>
  *
  * @param shell script for {@code /bin/sh -c}; empty if {@code argv} is set
+ * @param args arguments of the script: the server quotes and appends them, so that the shell
+ *     interprets none of them; empty if {@code argv} is set
  * @param argv program and arguments, passed literally
  * @param env added to the environment of the sandbox
  * @param timeout after which the whole process tree is killed
@@ -22,6 +24,7 @@ import java.util.Optional;
  */
 public record Command(
     Optional<String> shell,
+    List<String> args,
     List<String> argv,
     Map<String, String> env,
     Optional<String> cwd,
@@ -30,15 +33,24 @@ public record Command(
     Optional<String> tag) {
 
   public Command {
+    args = List.copyOf(args);
     argv = List.copyOf(argv);
     env = Map.copyOf(env);
     if (shell.isPresent() != argv.isEmpty()) {
       throw new IllegalArgumentException("a command has either a shell script or argv");
     }
+    if (shell.isEmpty() && !args.isEmpty()) {
+      throw new IllegalArgumentException("argv contains all arguments; args belong to a script");
+    }
   }
 
-  public static Command shell(String text) {
-    return of(Optional.of(text), List.of());
+  /**
+   * Returns a command for {@code /bin/sh -c}.
+   *
+   * @param args appended to the script, quoted: the shell interprets nothing in them
+   */
+  public static Command shell(String text, String... args) {
+    return of(Optional.of(text), List.of(args), List.of());
   }
 
   public static Command argv(String... words) {
@@ -46,12 +58,13 @@ public record Command(
   }
 
   public static Command argv(List<String> words) {
-    return of(Optional.empty(), words);
+    return of(Optional.empty(), List.of(), words);
   }
 
-  private static Command of(Optional<String> shell, List<String> argv) {
+  private static Command of(Optional<String> shell, List<String> args, List<String> argv) {
     return new Command(
         shell,
+        args,
         argv,
         Map.of(),
         Optional.empty(),
@@ -67,23 +80,23 @@ public record Command(
   }
 
   public Command withEnv(Map<String, String> all) {
-    return new Command(shell, argv, all, cwd, user, timeout, tag);
+    return new Command(shell, args, argv, all, cwd, user, timeout, tag);
   }
 
   public Command withCwd(String folder) {
-    return new Command(shell, argv, env, Optional.of(folder), user, timeout, tag);
+    return new Command(shell, args, argv, env, Optional.of(folder), user, timeout, tag);
   }
 
   public Command withUser(String name) {
-    return new Command(shell, argv, env, cwd, Optional.of(name), timeout, tag);
+    return new Command(shell, args, argv, env, cwd, Optional.of(name), timeout, tag);
   }
 
   public Command withTimeout(Duration time) {
-    return new Command(shell, argv, env, cwd, user, Optional.of(time), tag);
+    return new Command(shell, args, argv, env, cwd, user, Optional.of(time), tag);
   }
 
   public Command withTag(String name) {
-    return new Command(shell, argv, env, cwd, user, timeout, Optional.of(name));
+    return new Command(shell, args, argv, env, cwd, user, timeout, Optional.of(name));
   }
 
   Map<String, Object> document() {
@@ -91,6 +104,9 @@ public record Command(
     shell.ifPresent(text -> json.put("command", text));
     if (shell.isEmpty()) {
       json.put("argv", argv);
+    }
+    if (!args.isEmpty()) {
+      json.put("args", args);
     }
     if (!env.isEmpty()) {
       json.put("env", env);

@@ -25,14 +25,12 @@ public final class EventStream implements AutoCloseable {
       Map<String, Object> data,
       Map<String, Object> document) {}
 
-  private final Optional<String> sandbox;
   private final ReconnectingStream stream;
-  private Optional<Long> after;
+  private EventFilter filter;
 
-  EventStream(Transport transport, Optional<String> sandbox, Optional<Long> after) {
-    this.sandbox = sandbox;
-    this.after = after;
-    this.stream = new ReconnectingStream(transport, this::endpoint, "the event stream was");
+  EventStream(Transport transport, EventFilter filter) {
+    this.filter = filter;
+    stream = new ReconnectingStream(transport, this::endpoint, "the event stream was");
   }
 
   /** Connects immediately, so that no event is missed before the first {@link #next()}. */
@@ -57,19 +55,24 @@ public final class EventStream implements AutoCloseable {
               fields.optionalText("sandbox"),
               fields.object("data").all(),
               fields.all());
-      after = Optional.of(read.number());
+      filter = filter.after(read.number());
       return read;
     } catch (MalformedJson e) {
       throw new IOException("an event is malformed", e);
     }
   }
 
+  /**
+   * The server also sends its position without an event, so that a stream that got none yet misses
+   * none when it reconnects.
+   */
   private ApiPath endpoint() {
-    ApiPath endpoint = ApiPath.of("events");
-    if (sandbox.isPresent()) {
-      endpoint = endpoint.query("sandbox", sandbox.get());
+    String position = stream.lastId();
+    if (position.matches("[0-9]{1,18}")) {
+      long number = Long.parseLong(position);
+      filter = filter.after(Math.max(number, filter.after().orElse(0L)));
     }
-    return after.isPresent() ? endpoint.query("after", after.get()) : endpoint;
+    return filter.applyTo(ApiPath.of("events"));
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.isola.client;
 
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Locale;
 import java.util.Set;
 
 /** Converts between numeric permission bits and {@link PosixFilePermission}. */
@@ -27,5 +28,10 @@ public final class FileModes {
       text.append((mode & (FIRST >> i)) == 0 ? '-' : ALL.charAt(i));
     }
     return PosixFilePermissions.fromString(text.toString());
+  }
+
+  /** Returns the mode as the API writes it, such as {@code 0644}. */
+  static String octal(int mode) {
+    return String.format(Locale.ROOT, "%04o", mode & 07777);
   }
 }

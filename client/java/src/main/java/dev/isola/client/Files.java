@@ -11,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -70,7 +69,7 @@ public final class Files {
       String path, InputStream content, long length, OptionalInt mode, LongConsumer progress) {
     ApiPath to = endpoint.resolve("content").query("path", path);
     if (mode.isPresent()) {
-      to = to.query("mode", octal(mode.getAsInt()));
+      to = to.query("mode", FileModes.octal(mode.getAsInt()));
     }
     return FileInfo.read(send(to, BYTES, content, length, progress));
   }
@@ -84,10 +83,6 @@ public final class Files {
             ? BodyPublishers.fromPublisher(stream, length)
             : length == 0 ? BodyPublishers.noBody() : stream;
     return transport.upload("PUT", to, type, body, counted::count);
-  }
-
-  private static String octal(int mode) {
-    return String.format(Locale.ROOT, "%04o", mode & 07777);
   }
 
   /** Describes a file. Does not follow links. */
@@ -145,12 +140,21 @@ public final class Files {
   }
 
   public void changeMode(String path, int mode) {
-    transport.post(endpoint.resolve("mode"), Map.of("path", path, "mode", octal(mode)));
+    transport.post(endpoint.resolve("mode"), Map.of("path", path, "mode", FileModes.octal(mode)));
   }
 
   /** Creates a folder and its parents. Does nothing if it exists. */
   public void makeFolder(String path) {
     transport.post(endpoint.resolve("folder"), Map.of("path", path));
+  }
+
+  /**
+   * Executes many small operations in order, in one request. Stops at the first failure unless the
+   * batch keeps going; the result says what was done. Files of volumes have no batches.
+   */
+  public FileBatchResult batch(FileBatch batch) {
+    return FileBatchResult.read(
+        transport.post(endpoint.resolve("batch"), batch.document(), SLOW_TIMEOUT));
   }
 
   /** Opens a folder as a tar archive. The caller closes the stream. */

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /**
  * Client of an Isola server. Calls block, are thread-safe, and throw an {@link
@@ -175,14 +176,23 @@ public final class Isola implements AutoCloseable {
     return all;
   }
 
+  /** Streams lifecycle events, to be read one by one. */
+  public EventStream events(EventFilter filter) {
+    return new EventStream(transport, filter).connect();
+  }
+
   /**
-   * Streams lifecycle events.
+   * Passes new events of a type to a handler, until the result or this client is closed.
    *
-   * @param sandbox limits the stream to one sandbox
-   * @param after number of the last known event; if empty, the stream starts with new events
+   * @param type such as spawn, ready, stateChange, resourceWarning, error or terminate
    */
-  public EventStream events(Optional<String> sandbox, Optional<Long> after) {
-    return new EventStream(transport, sandbox, after).connect();
+  public EventSubscription on(String type, Consumer<EventStream.Event> handler) {
+    return on(EventFilter.ALL.type(type), handler);
+  }
+
+  /** Passes events to a handler, until the result or this client is closed. */
+  public EventSubscription on(EventFilter filter, Consumer<EventStream.Event> handler) {
+    return EventSubscription.start(transport, filter, handler);
   }
 
   public Snapshots snapshots() {
@@ -203,6 +213,11 @@ public final class Isola implements AutoCloseable {
 
   public ApiKeys keys() {
     return new ApiKeys(transport);
+  }
+
+  /** Returns the versions of specs that the server takes, oldest first. */
+  public List<String> apiVersions() {
+    return transport.get(ApiPath.of("providers")).strings("apiVersions");
   }
 
   /** Lists the providers of the server, as JSON objects. */

@@ -70,6 +70,12 @@ record JsonFields(Map<String, Object> all) {
         : Optional.empty();
   }
 
+  Optional<Double> optionalDecimal(String name) {
+    return all.get(name) instanceof Number number
+        ? Optional.of(number.doubleValue())
+        : Optional.empty();
+  }
+
   boolean flag(String name) {
     return Boolean.TRUE.equals(all.get(name));
   }

@@ -23,6 +23,7 @@ final class ReconnectingStream implements AutoCloseable {
   private final String what;
   private final ReconnectBackoff backoff;
   private volatile @Nullable SseReader stream;
+  private volatile String lastId = "";
   private volatile boolean closed;
 
   /**
@@ -73,10 +74,16 @@ final class ReconnectingStream implements AutoCloseable {
     backoff.awaitRetry(failure);
   }
 
+  /** Returns the last id of the connections that have ended; empty if none. */
+  String lastId() {
+    return lastId;
+  }
+
   void disconnect() {
     SseReader old = stream;
     stream = null;
     if (old != null) {
+      lastId = old.lastId().isEmpty() ? lastId : old.lastId();
       old.close();
     }
   }

@@ -1,5 +1,6 @@
 package dev.isola.client;
 
+import dev.isola.client.error.DeadlineExceeded;
 import dev.isola.client.error.Gone;
 import dev.isola.client.error.IsolaException;
 import dev.isola.client.error.NotFound;
@@ -10,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Handle to a sandbox on a server.
@@ -31,6 +33,9 @@ public final class Sandbox implements AutoCloseable {
 
   /** Maximum wait for a command without a timeout. */
   private static final Duration MAX_EXEC = Duration.ofHours(1);
+
+  /** The longest time for which one request waits for a state. */
+  private static final Duration MAX_POLL = Duration.ofSeconds(30);
 
   private static final Duration GRACE = Duration.ofSeconds(30);
 
@@ -62,6 +67,51 @@ public final class Sandbox implements AutoCloseable {
 
   public SandboxInfo info() {
     return SandboxInfo.read(transport.get(endpoint));
+  }
+
+  /**
+   * Returns the state, health, usage and latest errors. Neither resumes the sandbox nor counts as
+   * use of it.
+   */
+  public SandboxStatus status() {
+    return SandboxStatus.read(transport.get(endpoint.resolve("status")));
+  }
+
+  /**
+   * Waits until the sandbox is in a state: creating, running, paused, stopped, error, terminating
+   * or destroyed.
+   *
+   * @throws dev.isola.client.error.DeadlineExceeded if it is not within {@code timeout}
+   * @throws dev.isola.client.error.Conflict at once if it can no longer reach the state
+   */
+  public SandboxInfo awaitState(String state, Duration timeout) {
+    return awaitState(List.of(state), timeout);
+  }
+
+  /** Waits until the sandbox is in one of the states; see {@link #awaitState(String, Duration)}. */
+  public SandboxInfo awaitState(List<String> states, Duration timeout) {
+    long deadline = System.nanoTime() + timeout.toNanos();
+    ApiPath wait = endpoint.resolve("wait").query("state", states);
+    while (true) {
+      long left = Math.max(0, deadline - System.nanoTime());
+      Duration poll = Duration.ofNanos(Math.min(left, MAX_POLL.toNanos()));
+      try {
+        return SandboxInfo.read(
+            transport.get(wait.query("timeoutMs", poll.toMillis()), poll.plus(GRACE)));
+      } catch (DeadlineExceeded e) {
+        if (left <= MAX_POLL.toNanos()) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  /**
+   * Passes new events of a type of this sandbox to a handler, until the result or the client is
+   * closed; see {@link Isola#on(String, Consumer)}.
+   */
+  public EventSubscription on(String type, Consumer<EventStream.Event> handler) {
+    return EventSubscription.start(transport, EventFilter.ALL.type(type).sandbox(id), handler);
   }
 
   /** Runs a command with {@code /bin/sh -c} and waits until it exits. */
@@ -267,7 +317,21 @@ public final class Sandbox implements AutoCloseable {
    * @param force destroy it even if it contains unsaved work
    */
   public void destroy(boolean force) {
-    transport.delete(force ? endpoint.query("force", true) : endpoint, SLOW_TIMEOUT);
+    destroy(force ? DestroyOptions.DEFAULT.forced() : DestroyOptions.DEFAULT);
+  }
+
+  /**
+   * Destroys the sandbox and returns when nothing is left of it. Idempotent.
+   *
+   * @throws DeadlineExceeded if it still exists after the timeout of {@code options}; the server
+   *     continues to destroy it, and {@link #awaitState} waits for {@code destroyed}
+   */
+  public void destroy(DestroyOptions options) {
+    ApiPath path = options.force() ? endpoint.query("force", true) : endpoint;
+    Duration timeout = options.timeout().map(time -> time.plus(GRACE)).orElse(SLOW_TIMEOUT);
+    transport.delete(
+        options.timeout().map(time -> path.query("timeoutMs", time.toMillis())).orElse(path),
+        timeout);
   }
 
   /** Makes {@link #close()} leave the sandbox running. Returns this handle. */

@@ -15,11 +15,17 @@ final class SseReader implements AutoCloseable {
 
   private final InputStream in;
   private final byte[] buffer = new byte[64 * 1024];
+  private volatile String lastId = "";
   private int at;
   private int end;
 
   SseReader(InputStream in) {
     this.in = in;
+  }
+
+  /** Returns the last id that the server sent, with an event or without; empty if none. */
+  String lastId() {
+    return lastId;
   }
 
   /** Waits for the next event. Returns empty at the end of the stream. */
@@ -34,6 +40,7 @@ final class SseReader implements AutoCloseable {
       }
       String line = read.get();
       if (line.isEmpty()) {
+        lastId = id.isEmpty() ? lastId : id;
         if (!data.isEmpty()) {
           return Optional.of(new Event(type, id, data.toString()));
         }

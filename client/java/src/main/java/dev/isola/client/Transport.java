@@ -22,7 +22,9 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -44,6 +46,9 @@ final class Transport implements AutoCloseable {
 
   private final IsolaOptions options;
   private final HttpClient http;
+
+  /** Subscriptions that end with this client. */
+  private final Set<EventSubscription> subscriptions = ConcurrentHashMap.newKeySet();
 
   Transport(IsolaOptions options) {
     this.options = options;
@@ -68,14 +73,28 @@ final class Transport implements AutoCloseable {
     }
   }
 
+  /** Makes a subscription end with this client. */
+  void register(EventSubscription subscription) {
+    subscriptions.add(subscription);
+  }
+
+  /** Forgets a subscription that has ended. */
+  void unregister(EventSubscription subscription) {
+    subscriptions.remove(subscription);
+  }
+
   IsolaOptions options() {
     return options;
   }
 
   /** Sends a GET request, with retries. */
   JsonFields get(ApiPath endpoint) {
-    return readResponse(
-        sendWithRetries(request(endpoint).timeout(options.timeout()).GET().build()), true);
+    return get(endpoint, options.timeout());
+  }
+
+  /** Sends a GET request that the server may hold back for a while, with retries. */
+  JsonFields get(ApiPath endpoint, Duration timeout) {
+    return readResponse(sendWithRetries(request(endpoint).timeout(timeout).GET().build()), true);
   }
 
   /** Opens a stream, with retries. The caller closes it. */
@@ -311,22 +330,28 @@ final class Transport implements AutoCloseable {
   private Problem problem(int status, byte[] body, String requestId) {
     try {
       JsonFields fields = JsonFields.parse(body);
-      Optional<String> code = fields.optionalText("code");
-      if (code.isPresent()) {
-        return new Problem(
-            code.get(),
-            fields.optionalText("category").orElse(Problem.category(code.get(), status)),
-            status,
-            fields.optionalText("detail").orElse(code.get()),
-            fields.optionalText("remedy").orElse(""),
-            fields.optionalText("sandbox"),
-            fields.optionalText("requestId").orElse(requestId),
-            fields.stringMap("context"));
+      if (fields.optionalText("code").isPresent()) {
+        return problem(fields, status, requestId);
       }
     } catch (MalformedJson e) {
       // reported below
     }
     return byStatus(status, requestId);
+  }
+
+  /** Reads a problem document, of a response or of a part of one. */
+  static Problem problem(JsonFields fields, int status, String requestId) {
+    String code = fields.text("code");
+    return new Problem(
+        code,
+        fields.optionalText("category").orElse(Problem.category(code, status)),
+        status,
+        fields.optionalText("detail").orElse(code),
+        fields.optionalText("remedy").orElse(""),
+        fields.optionalText("sandbox"),
+        fields.optionalText("requestId").orElse(requestId),
+        fields.stringMap("context"),
+        fields.all());
   }
 
   Problem byStatus(int status, String requestId) {
@@ -359,6 +384,7 @@ final class Transport implements AutoCloseable {
   /** Cancels requests in progress. A client that is not closed keeps its threads for a while. */
   @Override
   public void close() {
+    subscriptions.forEach(EventSubscription::close);
     http.shutdownNow();
     http.close();
   }

@@ -33,6 +33,16 @@ class SseReaderTest {
   }
 
   @Test
+  void idWithoutAnEventIsAPosition() throws IOException {
+    SseReader events = of("id: 4\n\nid: 5\ndata: x\n\n: \n\nid: 7\n\nid: 8\ndata: incomplete\n");
+    assertThat(events.lastId()).isEmpty();
+    assertThat(events.next()).contains(new SseReader.Event("message", "5", "x"));
+    assertThat(events.lastId()).isEqualTo("5");
+    assertThat(events.next()).isEmpty();
+    assertThat(events.lastId()).isEqualTo("7");
+  }
+
+  @Test
   void incompleteEventIsDiscarded() throws IOException {
     assertThat(of("event: output\ndata: {}\n").next()).isEmpty();
   }

@@ -2,6 +2,7 @@ package dev.isola.engine.metrics;
 
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.lifecycle.ActivityTracker;
+import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
 import java.util.function.Supplier;
@@ -9,8 +10,8 @@ import java.util.function.Supplier;
 /** Executes operations and records their metrics and the activity of sandboxes. */
 public record Instrumentation(
     MetricsRecorder recorder, ActivityTracker activity, OpenExecutions executions) {
-  public Instrumentation(MetricsRecorder recorder, ActivityTracker activity) {
-    this(recorder, activity, new OpenExecutions(recorder));
+  public Instrumentation(MetricsRecorder recorder, ActivityTracker activity, RecentErrors errors) {
+    this(recorder, activity, new OpenExecutions(recorder, errors));
   }
 
   /**

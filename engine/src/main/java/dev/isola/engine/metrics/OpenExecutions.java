@@ -1,10 +1,12 @@
 package dev.isola.engine.metrics;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.ExecutionId;
@@ -24,6 +26,8 @@ import java.util.stream.Collectors;
  * later, or {@link #sweep} for background executions that no client follows.
  */
 public final class OpenExecutions {
+  private static final String OPERATION = "execution";
+
   private record Key(SandboxId sandbox, ExecutionId execution) {}
 
   /**
@@ -32,10 +36,12 @@ public final class OpenExecutions {
   private record OpenExecution(String provider, boolean detached) {}
 
   private final MetricsRecorder recorder;
+  private final RecentErrors errors;
   private final Map<Key, OpenExecution> open = new ConcurrentHashMap<>();
 
-  public OpenExecutions(MetricsRecorder recorder) {
+  public OpenExecutions(MetricsRecorder recorder, RecentErrors errors) {
     this.recorder = recorder;
+    this.errors = errors;
   }
 
   void started(SandboxId sandbox, Execution execution, String provider) {
@@ -47,6 +53,32 @@ public final class OpenExecutions {
     if (known != null) {
       recorder.recordExecutionEnd(
           known.provider(), ExecutionOutcome.of(exit), Math.max(0, time.toNanos()));
+      recordFailure(sandbox, exit);
+    }
+  }
+
+  /** Records an end that the command did not choose. The command itself may contain a secret. */
+  private void recordFailure(SandboxId sandbox, Exit exit) {
+    switch (exit) {
+      case Exit.Exited _, Exit.Signaled _ -> {} // a result of the command
+      case Exit.TimedOut(Duration after) ->
+          errors.record(
+              sandbox,
+              OPERATION,
+              ErrorCode.EXEC_TIMEOUT,
+              "a command was killed at its timeout of " + after.toMillis() + " ms");
+      case Exit.OutOfMemory() ->
+          errors.record(
+              sandbox,
+              OPERATION,
+              ErrorCode.RESOURCE_LIMIT,
+              "a command was killed because the sandbox reached its memory limit");
+      case Exit.Lost(String why) ->
+          errors.record(
+              sandbox,
+              OPERATION,
+              ErrorCode.OUTCOME_UNKNOWN,
+              "the result of a command was lost: " + why);
     }
   }
 

@@ -32,6 +32,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * Samples the usage of sandboxes periodically and appends an event when a resource comes close to
@@ -45,6 +46,7 @@ public final class UsageMonitor {
   private final LiveSandboxes liveSandboxes;
   private final SandboxRecorder recorder;
   private final EventLog events;
+  private final UsageSamples samples;
   private final double share;
   private final InstantSource clock;
   private final Log log;
@@ -58,12 +60,14 @@ public final class UsageMonitor {
       LiveSandboxes liveSandboxes,
       SandboxRecorder recorder,
       EventLog events,
+      UsageSamples samples,
       double share,
       InstantSource clock,
       Log log) {
     this.liveSandboxes = liveSandboxes;
     this.recorder = recorder;
     this.events = events;
+    this.samples = samples;
     this.share = share;
     this.clock = clock;
     this.log = log;
@@ -76,7 +80,9 @@ public final class UsageMonitor {
     List<Callable<Optional<Sample>>> tasks = new ArrayList<>();
     List<Sandbox> sandboxes = liveSandboxes.all();
     sandboxes.forEach(one -> tasks.add(() -> sample(one)));
-    warned.keySet().retainAll(sandboxes.stream().map(Sandbox::id).toList());
+    Set<SandboxId> ids = sandboxes.stream().map(Sandbox::id).collect(Collectors.toSet());
+    warned.keySet().retainAll(ids);
+    samples.retain(ids);
     Map<String, UsageTotals> sums = new TreeMap<>();
     try (ExecutorService executor =
         Executors.newFixedThreadPool(
@@ -111,6 +117,7 @@ public final class UsageMonitor {
         return Optional.empty();
       }
       Usage usage = reporting.get().usage();
+      samples.add(sandbox.id(), usage.cpuTime(), System.nanoTime());
       warnNearLimits(entry.get(), usage);
       return Optional.of(
           new Sample(

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.FakeLog;
 import dev.isola.engine.lifecycle.ActivityTracker;
+import dev.isola.engine.lifecycle.RecentErrors;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Attaching;
@@ -44,7 +45,8 @@ import org.junit.jupiter.api.io.TempDir;
 class MeasuredSandboxTest {
   @TempDir Path folder;
   private final FakeMetricsRecorder recorder = new FakeMetricsRecorder();
-  private final OpenExecutions executions = new OpenExecutions(recorder);
+  private final OpenExecutions executions =
+      new OpenExecutions(recorder, new RecentErrors(InstantSource.system()));
   private Provider provider;
   private Sandbox inner;
   private Sandbox sandbox;

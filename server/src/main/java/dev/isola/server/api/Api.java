@@ -59,6 +59,7 @@ public final class Api {
                 new DocsRoutes(version).routes(),
                 new SetupRoutes(context, machine).routes(),
                 new SandboxRoutes(context, defaultProvider).routes(),
+                new StatusRoutes(context).routes(),
                 new ExecRoutes(context, budget).routes(),
                 new ExecutionRoutes(context).routes(),
                 new FileRoutes(context).routes(),
@@ -82,8 +83,13 @@ public final class Api {
     table.set(all);
     Stream<Route> more = extensions.stream().flatMap(one -> one.routes().stream());
     HostAccessGuard guard = new HostAccessGuard(context);
+    SandboxErrorRecorder errors = new SandboxErrorRecorder(context);
     return new Routes(
-        Stream.concat(all.stream(), more).map(guard::wrap).map(FileReadGuard::wrap).toList(),
+        Stream.concat(all.stream(), more)
+            .map(errors::wrap)
+            .map(guard::wrap)
+            .map(FileReadGuard::wrap)
+            .toList(),
         extensions);
   }
 }

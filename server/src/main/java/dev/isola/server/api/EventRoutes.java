@@ -8,14 +8,14 @@ import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Response;
-import dev.isola.server.route.SandboxIds;
+import dev.isola.server.route.Shape;
 import dev.isola.spi.SandboxId;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 
 /** Streams the events of sandboxes. */
 record EventRoutes(ServerContext context) {
@@ -28,11 +28,16 @@ record EventRoutes(ServerContext context) {
                 "GET",
                 "/api/v1/events",
                 "followEvents",
-                "Streams events: spawn, ready, stateChange, resourceWarning, error, terminate. The"
-                    + " id of an event is its number; a client that resumes with it misses no"
-                    + " event.")
+                "Streams events. The id of an event is its number; a client that resumes with it"
+                    + " misses no event. An id without an event is the position of the stream.")
             .takes(
-                Parameter.query("sandbox", Shapes.SANDBOX_ID, "only events of this sandbox"),
+                Parameter.query("sandbox", Shapes.SANDBOX_ID, "only events of these sandboxes")
+                    .asRepeatable(),
+                Parameter.query(
+                        "type",
+                        new Shape.Choice("EventType", EventLog.TYPES),
+                        "only events of these types")
+                    .asRepeatable(),
                 Parameter.query(
                     "after", Shapes.COUNT, "only events after this number; default: new events"),
                 Parameter.header("Last-Event-ID", Shapes.COUNT, "alternative to after"))
@@ -41,7 +46,8 @@ record EventRoutes(ServerContext context) {
   }
 
   private void follow(Exchange exchange) throws IOException {
-    Optional<SandboxId> sandbox = exchange.query("sandbox").map(SandboxIds::of);
+    Set<String> sandboxes = Set.copyOf(exchange.queries("sandbox"));
+    Set<String> types = Set.copyOf(exchange.queries("type"));
     EventLog events = context.engine().events();
     long number =
         exchange
@@ -50,23 +56,31 @@ record EventRoutes(ServerContext context) {
             .map(Long::parseLong)
             .orElseGet(events::lastNumber);
     try (SseResponse sse = SseResponse.begin(exchange)) {
+      sse.sendPosition(Long.toString(number));
       long lastSent = System.nanoTime();
       while (!exchange.isShuttingDown()) {
         for (EventView event : events.await(number, BATCH_SIZE, POLL_INTERVAL)) {
           number = event.number();
-          if (sandbox.isEmpty() || sandbox.equals(event.sandbox())) {
+          if (matches(event, sandboxes, types)) {
             sse.send(event.type(), Long.toString(number), json(event));
             lastSent = System.nanoTime();
           }
         }
         if (System.nanoTime() - lastSent > SseResponse.KEEPALIVE_INTERVAL.toNanos()) {
-          sse.sendKeepalive();
+          sse.sendPosition(Long.toString(number));
           lastSent = System.nanoTime();
         }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the server is shutting down
     }
+  }
+
+  /** An empty set matches everything. */
+  private static boolean matches(EventView event, Set<String> sandboxes, Set<String> types) {
+    return (types.isEmpty() || types.contains(event.type()))
+        && (sandboxes.isEmpty()
+            || event.sandbox().map(SandboxId::value).filter(sandboxes::contains).isPresent());
   }
 
   private static Map<String, Object> json(EventView event) {

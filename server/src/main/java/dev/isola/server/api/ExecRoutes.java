@@ -11,6 +11,7 @@ import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Channel;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
@@ -115,6 +116,8 @@ record ExecRoutes(ServerContext context, ByteBudget budget) {
         }
         Exit exit = collect(execution, stdout, stderr);
         json = json(execution, exit, stdout, stderr, base64);
+      } catch (SandboxException e) {
+        throw CommandBody.failed(command, e);
       }
       json.put("command", command.display());
       exchange.json(200, json);

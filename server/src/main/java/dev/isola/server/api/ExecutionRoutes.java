@@ -237,7 +237,12 @@ record ExecutionRoutes(ServerContext context, StartedExecutions started) {
     SandboxId id = SandboxRoutes.id(exchange);
     Sandbox sandbox = context.engine().sandbox(id);
     attaching(id, sandbox); // without it the client could not refer to the execution again
-    Execution execution = startExecution(id, sandbox, command, exchange.body().get("terminal"));
+    Execution execution;
+    try {
+      execution = startExecution(id, sandbox, command, exchange.body().get("terminal"));
+    } catch (SandboxException e) {
+      throw CommandBody.failed(command, e);
+    }
     started.hold(id, execution);
     exchange.json(201, Map.of("id", execution.id().value(), "pid", execution.pid()));
   }

@@ -16,15 +16,18 @@ import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.Health;
+import dev.isola.spi.Hosting;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Prerequisite;
 import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.spec.ApiVersion;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Routes for the providers, their remaining capacity, and the warm pool. */
 record ProviderRoutes(ServerContext context) {
@@ -42,6 +45,15 @@ record ProviderRoutes(ServerContext context) {
               Field.required("memoryMb", Shapes.COUNT, "memory in MB").example(4096),
               Field.required("cpu", new DecimalShape(0, Double.MAX_VALUE), "number of CPUs"))
           .named("ProviderCapacity");
+  private static final Shape AVAILABLE =
+      new Shape.Obj(
+              Field.optional("memoryMb", Shapes.COUNT, "memory in MB").example(4096),
+              Field.optional("cpu", new DecimalShape(0, Double.MAX_VALUE), "number of CPUs")
+                  .example(2))
+          .named("ProviderAvailability");
+  private static final Shape API_VERSION =
+      new Shape.Choice(
+          "ApiVersion", Stream.of(ApiVersion.values()).map(ApiVersion::wireName).toList());
   private static final Shape HOST =
       new Shape.Obj(
               Field.required("processors", Shapes.COUNT, "number of CPUs"),
@@ -71,8 +83,9 @@ record ProviderRoutes(ServerContext context) {
               Field.required("active", Shapes.COUNT, "number of sandboxes that are not destroyed"),
               Field.required(
                   "available",
-                  RESOURCES,
-                  "remaining capacity, of its own or of the shared capacity"),
+                  AVAILABLE,
+                  "what further sandboxes can get: the rest of a configured capacity, or of the"
+                      + " host that runs its sandboxes; a figure that is not known is absent"),
               Field.required("promised", RESOURCES, "resources reserved for its sandboxes"),
               Field.optional(
                   "resources", HOST, "resources of the host that runs its sandboxes, if known"))
@@ -84,8 +97,7 @@ record ProviderRoutes(ServerContext context) {
             .answers(
                 Response.json(
                     200,
-                    list(
-                        "ProviderList",
+                    versionedList(
                         STATUS
                             .and(
                                 Field.optional("isolation", Shapes.ISOLATION, "isolation level"),
@@ -95,6 +107,8 @@ record ProviderRoutes(ServerContext context) {
                                     "whether sandboxes run on the processors of the machine;"
                                         + " false: software emulates them"),
                                 Field.optional("summary", Shapes.TEXT, "one-sentence description"),
+                                Field.optional(
+                                    "apiVersion", API_VERSION, "version of the specs it takes"),
                                 Field.optional(
                                     "capabilities",
                                     new Shape.ListOf(Shapes.WORD, 100),
@@ -153,28 +167,44 @@ record ProviderRoutes(ServerContext context) {
             .handledBy(this::pool));
   }
 
-  private static Shape list(String name, Shape of) {
+  private static Shape.Obj list(String name, Shape of) {
     return new Shape.Obj(Field.required("providers", new Shape.ListOf(of, 1000), "by name"))
         .named(name);
+  }
+
+  private static Shape versionedList(Shape of) {
+    return list("", of)
+        .and(
+            Field.required("apiVersion", API_VERSION, "the version of specs in responses")
+                .example(ApiVersion.CURRENT.wireName()),
+            Field.required(
+                "apiVersions",
+                new Shape.ListOf(API_VERSION, ApiVersion.values().length),
+                "the versions of specs in requests"))
+        .named("ProviderList");
   }
 
   private void answer(Exchange exchange, boolean all) throws IOException {
     ServerContext.Components parts = context.components();
     List<SandboxCount> counts = parts.engine().counts();
-    exchange.json(
-        200,
-        Map.of(
-            "providers",
-            parts.health().awaitFirstProbes().stream()
-                .map(
-                    one ->
-                        json(
-                            one,
-                            Optional.ofNullable(parts.registry().instances().get(one.name())),
-                            counts,
-                            parts.engine(),
-                            all))
-                .toList()));
+    Map<String, Object> json = new LinkedHashMap<>();
+    if (all) {
+      json.put("apiVersion", ApiVersion.CURRENT.wireName());
+      json.put("apiVersions", Stream.of(ApiVersion.values()).map(ApiVersion::wireName).toList());
+    }
+    json.put(
+        "providers",
+        parts.health().awaitFirstProbes().stream()
+            .map(
+                one ->
+                    json(
+                        one,
+                        Optional.ofNullable(parts.registry().instances().get(one.name())),
+                        counts,
+                        parts.engine(),
+                        all))
+            .toList());
+    exchange.json(200, json);
   }
 
   private static Map<String, Object> json(
@@ -207,7 +237,12 @@ record ProviderRoutes(ServerContext context) {
             .filter(count -> count.provider().equals(standing.name()))
             .mapToLong(SandboxCount::count)
             .sum());
-    json.put("available", available(engine.capacityFor(standing.name()), standing.resources()));
+    json.put(
+        "available",
+        available(
+            engine.capacityFor(standing.name()),
+            standing.resources(),
+            isLocal(instance, standing)));
     json.put("promised", json(engine.reserved(standing.name())));
     standing.resources().ifPresent(resources -> json.put("resources", json(resources)));
     if (all) {
@@ -216,24 +251,33 @@ record ProviderRoutes(ServerContext context) {
     return json;
   }
 
+  private static boolean isLocal(Optional<ProviderInstance> instance, ProviderStatus status) {
+    return instance
+        .map(one -> one.effectiveProfile(status.info()).hosting() == Hosting.LOCAL)
+        .orElse(true);
+  }
+
   /**
-   * Returns the remaining capacity. Where no capacity is configured, the resources of the host are
-   * the limit.
+   * Returns what further sandboxes can get. Where no capacity is configured, the host that runs the
+   * sandboxes is the limit; this machine is that host for local providers only.
    */
   private static Map<String, Object> available(
-      CapacityPool.Usage usage, Optional<HostResources> host) {
-    boolean anyMemory = usage.free().memoryMb() >= Resources.UNLIMITED / 2;
-    boolean anyCpu = usage.capacity().milliCpu() == Resources.UNLIMITED;
-    int processors =
-        host.map(HostResources::processors)
-            .orElseGet(() -> Runtime.getRuntime().availableProcessors());
+      CapacityPool.Usage usage, Optional<HostResources> host, boolean local) {
     Map<String, Object> json = new LinkedHashMap<>();
-    json.put(
-        "memoryMb",
-        anyMemory && host.isPresent()
-            ? host.get().freeMemoryMb().orElse(host.get().memoryMb())
-            : Math.max(0, usage.free().memoryMb()));
-    json.put("cpu", anyCpu ? processors : Math.max(0, usage.free().milliCpu()) / 1000.0);
+    long freeMemory =
+        local ? usage.free().memoryMb() : usage.capacity().memoryMb() - usage.reserved().memoryMb();
+    if (freeMemory < Resources.UNLIMITED / 2) {
+      json.put("memoryMb", Math.max(0, freeMemory));
+    } else {
+      host.ifPresent(one -> json.put("memoryMb", one.freeMemoryMb().orElse(one.memoryMb())));
+    }
+    if (usage.capacity().milliCpu() != Resources.UNLIMITED) {
+      json.put("cpu", Math.max(0, usage.free().milliCpu()) / 1000.0);
+    } else if (host.isPresent()) {
+      json.put("cpu", host.get().processors());
+    } else if (local) {
+      json.put("cpu", Runtime.getRuntime().availableProcessors());
+    }
     return json;
   }
 
@@ -258,6 +302,7 @@ record ProviderRoutes(ServerContext context) {
     json.put("isolation", JsonViews.wireName(info.isolation()));
     json.put("accelerated", info.accelerated());
     json.put("summary", info.summary());
+    json.put("apiVersion", info.apiVersion().wireName());
     json.put("capabilities", info.capabilities().stream().map(Capability::idOf).sorted().toList());
     json.put("forks", ForkKind.of(info).stream().map(ForkKind::wireName).toList());
     json.put("snapshots", SnapshotKinds.of(info).stream().map(SnapshotKinds::wireName).toList());

@@ -13,6 +13,7 @@ import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DocumentShape;
 import dev.isola.server.route.Exchange;
+import dev.isola.server.route.OtherNames;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -25,9 +26,8 @@ import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
-import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Pausing.PauseKind;
-import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -38,12 +38,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Routes that create, describe, renew, pause and destroy sandboxes. */
 record SandboxRoutes(ServerContext context, String defaultProvider) {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int DEFAULT_PAGE = 100;
+  private static final long MAX_DESTROY_MS = 600_000;
 
   /** Fields of a create request that are not part of the spec. */
   private static final Shape.Obj PLACEMENT =
@@ -64,6 +66,11 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
           Field.optional(
               "idleTimeoutSeconds", Shapes.SECONDS, "idle time after which the sandbox ends"));
 
+  private static final Shape.Obj REQUEST =
+      SpecShapes.request(PLACEMENT.fields()).named("CreateSandboxRequest");
+
+  private static final List<String> FIELDS = REQUEST.fields().stream().map(Field::name).toList();
+
   List<Route> routes() {
     return List.of(
         Route.of("POST", "/api/v1/sandboxes", "createSandbox", "Creates a sandbox.")
@@ -73,11 +80,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                     "Idempotency-Key",
                     new Shape.NonEmptyText(255),
                     "a repeated request with the same key does not create a second sandbox"))
-            .takes(
-                new Body.Json(
-                    new DocumentShape(
-                        SpecShapes.request(PLACEMENT.fields()).named("CreateSandboxRequest")),
-                    false))
+            .takes(new Body.Json(new DocumentShape(REQUEST), false))
             .answers(
                 Response.json(201, SpecShapes.SANDBOX)
                     .or(200, "an earlier request with this Idempotency-Key created it"))
@@ -115,7 +118,13 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
         one("DELETE", "", "destroySandbox", "Destroys a sandbox. Returns when cleanup is complete.")
             .acceptsSandboxTokens()
             .needs(Scope.USE)
-            .takes(Parameter.query("force", Shapes.FLAG, "destroy it even if it has unsaved work"))
+            .takes(
+                Parameter.query("force", Shapes.FLAG, "destroy it even if it has unsaved work"),
+                Parameter.query(
+                    "timeoutMs",
+                    new Shape.WholeNumber(1, MAX_DESTROY_MS),
+                    "the longest time to wait; after that the answer is DEADLINE_EXCEEDED, and the"
+                        + " destruction continues"))
             .answers(Response.none())
             .handledBy(this::destroy),
         one("POST", "/renew", "renewSandbox", "Sets the time until a sandbox expires.")
@@ -156,31 +165,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
             .acceptsSandboxTokens()
             .needs(Scope.USE)
             .answers(Response.json(200, SpecShapes.SANDBOX))
-            .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))),
-        one("GET", "/usage", "getUsage", "Returns the resource usage of a sandbox.")
-            .acceptsSandboxTokens()
-            .answers(
-                Response.json(
-                    200,
-                    new Shape.Obj(
-                            Field.required("cpuMs", Shapes.COUNT, "CPU time since the start")
-                                .example(120),
-                            Field.required("memoryBytes", Shapes.COUNT, "current memory usage")
-                                .example(1_048_576),
-                            Field.required("memoryPeakBytes", Shapes.COUNT, "peak memory usage")
-                                .example(2_097_152),
-                            Field.optional(
-                                "diskBytes", Shapes.COUNT, "size of written files, if measured"),
-                            Field.optional(
-                                "receivedBytes", Shapes.COUNT, "bytes received over its network"),
-                            Field.optional(
-                                "sentBytes", Shapes.COUNT, "bytes sent over its network"),
-                            Field.required(
-                                "processes", Shapes.COUNT, "number of running processes"),
-                            Field.required("uptimeMs", Shapes.COUNT, "time since the start")
-                                .example(5000))
-                        .named("SandboxUsage")))
-            .handledBy(this::usage));
+            .handledBy(exchange -> answer(exchange, context.engine().resume(id(exchange)))));
   }
 
   private static Route one(String method, String rest, String name, String summary) {
@@ -195,9 +180,14 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     exchange.json(200, view(entry));
   }
 
-  /** Describes a sandbox together with the limits that its provider does not enforce. */
+  /**
+   * Describes a sandbox together with its names in other APIs and the limits that its provider does
+   * not enforce.
+   */
   private Map<String, Object> view(SandboxView entry) {
     Map<String, Object> json = JsonViews.sandbox(entry);
+    json.put("runtimeId", entry.id().value());
+    json.put("runtime", entry.provider());
     json.put("unenforcedLimits", unenforced(entry.provider()));
     return json;
   }
@@ -218,6 +208,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     }
     List<Violation> problems = new ArrayList<>();
     PLACEMENT.check("", placement, problems);
+    problems.addAll(OtherNames.violations(document.keySet(), FIELDS));
     if (!problems.isEmpty()) {
       throw Query.invalid(problems);
     }
@@ -252,7 +243,12 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     if (document.containsKey("id") || document.containsKey("runtimeId")) {
       sandboxRequest = sandboxRequest.withFixedId();
     }
-    CreateResult delivery = context.engine().create(KeyPolicy.apply(exchange, sandboxRequest));
+    CreateResult delivery;
+    try {
+      delivery = context.engine().create(KeyPolicy.apply(exchange, sandboxRequest));
+    } catch (SandboxException e) {
+      throw CreateFailure.of(sandboxRequest.request(), e);
+    }
     exchange.setSandbox(delivery.view().id());
     exchange.json(delivery.repeated() ? 200 : 201, view(delivery.view()));
   }
@@ -315,31 +311,13 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     SandboxId id = id(exchange);
     context.engine().view(id);
     boolean force = exchange.query("force").map(Boolean::parseBoolean).orElse(false);
-    context.engine().destroy(id, force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
+    Optional<Duration> timeout =
+        exchange.query("timeoutMs").map(Long::parseLong).map(Duration::ofMillis);
+    if (timeout.isPresent()) {
+      context.engine().destroyWithin(id, new DestroyOptions(force, timeout.get()));
+    } else {
+      context.engine().destroy(id, force ? DestroyOptions.FORCE : DestroyOptions.NORMAL);
+    }
     exchange.noContent();
-  }
-
-  private void usage(Exchange exchange) throws IOException {
-    SandboxId id = id(exchange);
-    UsageReporting reporting =
-        context
-            .engine()
-            .sandbox(id)
-            .as(UsageReporting.class)
-            .orElseThrow(
-                () ->
-                    Capability.unsupported(
-                        context.engine().view(id).provider(), "usage-reporting"));
-    UsageReporting.Usage usage = reporting.usage();
-    Map<String, Object> json = new LinkedHashMap<>();
-    json.put("cpuMs", usage.cpuTime().toMillis());
-    json.put("memoryBytes", usage.memoryBytes());
-    json.put("memoryPeakBytes", usage.memoryPeakBytes());
-    usage.diskBytes().ifPresent(bytes -> json.put("diskBytes", bytes));
-    usage.receivedBytes().ifPresent(bytes -> json.put("receivedBytes", bytes));
-    usage.sentBytes().ifPresent(bytes -> json.put("sentBytes", bytes));
-    json.put("processes", usage.processes());
-    json.put("uptimeMs", usage.uptime().toMillis());
-    exchange.json(200, json);
   }
 }

@@ -152,6 +152,8 @@ final class SpecShapes {
   static final Shape.Obj SANDBOX =
       new Shape.Obj(
               Field.required("id", Shapes.SANDBOX_ID, "sandbox id; valid as part of a host name"),
+              Field.deprecated("runtimeId", Shapes.SANDBOX_ID, "the same as id; not in lists"),
+              Field.deprecated("runtime", Shapes.WORD, "the same as provider; not in lists"),
               Field.optional("name", Shapes.SANDBOX_NAME, "name chosen by the client"),
               Field.required("state", Shapes.STATE, "lifecycle state").example("running"),
               Field.required("provider", Shapes.WORD, "provider that created it")

@@ -44,6 +44,15 @@ final class SseResponse implements AutoCloseable {
     out.flush();
   }
 
+  /**
+   * Sends an id without an event, which sets the position of a client that reconnects, and serves
+   * as a keepalive.
+   */
+  void sendPosition(String id) throws IOException {
+    out.write(("id: " + id + "\n\n").getBytes(StandardCharsets.UTF_8));
+    out.flush();
+  }
+
   /** Sends an empty comment. */
   void sendKeepalive() throws IOException {
     out.write(": \n\n".getBytes(StandardCharsets.UTF_8));

@@ -19,7 +19,7 @@ public final class RateLimiter {
   private final TokenBuckets keys;
   private final TokenBuckets failures;
   private final AtomicLong activeRequests = new AtomicLong();
-  private final Map<String, AtomicLong> streams = new ConcurrentHashMap<>();
+  private final Map<String, Long> streams = new ConcurrentHashMap<>();
   private final PreviewLimiter previews;
 
   /** A permit to use a limited resource; closing it releases the permit. */
@@ -43,12 +43,16 @@ public final class RateLimiter {
         "the server has reached its limit of concurrent requests");
   }
 
-  /** Acquires a permit for a stream of a key. */
+  /** Acquires a permit for a stream of a key, or of the token of a sandbox. */
   public Permit acquireStream(String key) {
-    return acquire(
-        streams.computeIfAbsent(key, any -> new AtomicLong()),
-        limits.streams(),
-        "the key " + key + " has reached its limit of open streams");
+    long open = streams.merge(key, 1L, Long::sum);
+    Permit permit =
+        () -> streams.computeIfPresent(key, (any, count) -> count == 1 ? null : count - 1);
+    if (open > limits.streams() && limits.streams() > 0) {
+      permit.close();
+      throw tooMany("the key " + key + " has reached its limit of open streams", limits.streams());
+    }
+    return permit;
   }
 
   /**
@@ -63,9 +67,13 @@ public final class RateLimiter {
   private static Permit acquire(AtomicLong count, long limit, String what) {
     if (count.incrementAndGet() > limit && limit > 0) {
       count.decrementAndGet();
-      throw rateLimited(what + ": " + limit, "end some of them, or try again in a moment", 1);
+      throw tooMany(what, limit);
     }
     return count::decrementAndGet;
+  }
+
+  private static SandboxException tooMany(String what, long limit) {
+    return rateLimited(what + ": " + limit, "end some of them, or try again in a moment", 1);
   }
 
   /** Counts a request of a key against its rate. */

@@ -36,7 +36,19 @@ public final class OpenApi {
               Shape.Field.required("remedy", TEXT, "what to do next").example("list the sandboxes"),
               Shape.Field.required("requestId", TEXT, "id of the request in the server log")
                   .example("r1f2e3d4c5b6"),
+              Shape.Field.required(
+                  "timestamp", new Shape.Text(64, "date-time"), "time of the error"),
               Shape.Field.optional("sandbox", TEXT, "id of the affected sandbox"),
+              Shape.Field.optional("command", TEXT, "the command that the error concerns"),
+              Shape.Field.optional(
+                  "exitCode", new Shape.WholeNumber(0, 999), "exit code of that command"),
+              Shape.Field.optional("signal", TEXT, "signal that ended that command"),
+              Shape.Field.optional("stderr", TEXT, "end of the stderr of that command"),
+              Shape.Field.optional(
+                  "spec",
+                  new AnyObjectShape(),
+                  "spec of the sandbox that could not be created; values of env, seedFiles and init"
+                      + " are ***, secretEnv is a list of names"),
               Shape.Field.optional(
                   "context", new Shape.MapOf(TEXT), "further details for programs"))
           .named("Problem");

@@ -67,6 +67,7 @@ public record Route(
    * @param shape the shape of a JSON response; empty for other content
    * @param others summaries of other successful responses with the same content, by status
    * @param html whether a browser gets a page instead
+   * @param longPoll whether the response may be held back until something happens
    */
   public record Response(
       int status,
@@ -74,13 +75,14 @@ public record Route(
       Optional<Shape> shape,
       String summary,
       Map<Integer, String> others,
-      boolean html) {
+      boolean html,
+      boolean longPoll) {
     public Response {
       others = Map.copyOf(others);
     }
 
     public Response(int status, String mediaType, Optional<Shape> shape, String summary) {
-      this(status, mediaType, shape, summary, Map.of(), false);
+      this(status, mediaType, shape, summary, Map.of(), false, false);
     }
 
     public static Response json(int status, Shape shape) {
@@ -98,12 +100,17 @@ public record Route(
     /** Returns a copy that may also have another status. */
     public Response or(int otherStatus, String otherSummary) {
       return new Response(
-          status, mediaType, shape, summary, Map.of(otherStatus, otherSummary), html);
+          status, mediaType, shape, summary, Map.of(otherStatus, otherSummary), html, longPoll);
     }
 
     /** Returns a copy that is a page for clients that accept HTML. */
     public Response orHtml() {
-      return new Response(status, mediaType, shape, summary, others, true);
+      return new Response(status, mediaType, shape, summary, others, true, longPoll);
+    }
+
+    /** Returns a copy that may be held back, and counts as a stream of its key meanwhile. */
+    public Response afterWaiting() {
+      return new Response(status, mediaType, shape, summary, others, html, true);
     }
   }
 
@@ -133,9 +140,9 @@ public record Route(
         false);
   }
 
-  /** Returns whether the response is an endless stream. */
+  /** Returns whether the response is an endless stream or may be held back. */
   public boolean isStreaming() {
-    return STREAMS.contains(answers.mediaType());
+    return answers.longPoll() || STREAMS.contains(answers.mediaType());
   }
 
   /**
@@ -143,7 +150,10 @@ public record Route(
    * expensive.
    */
   boolean answersHead() {
-    return method.equals("GET") && dialect.isNative() && SMALL.contains(answers.mediaType());
+    return method.equals("GET")
+        && dialect.isNative()
+        && !answers.longPoll()
+        && SMALL.contains(answers.mediaType());
   }
 
   public Route withoutKey() {

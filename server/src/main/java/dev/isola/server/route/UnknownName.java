@@ -12,7 +12,9 @@ final class UnknownName {
 
   static Violation violation(String prefix, String name, Collection<String> known) {
     String shown = shortened(name);
-    return new Violation(prefix + shown, "is unknown" + Suggestion.hint(shown, known));
+    return new Violation(
+        prefix + shown,
+        "is unknown" + OtherNames.hint(name, known).orElseGet(() -> Suggestion.hint(shown, known)));
   }
 
   /** Returns a name for a message, truncated if it is long. */

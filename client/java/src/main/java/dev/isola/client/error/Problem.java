@@ -1,7 +1,11 @@
 package dev.isola.client.error;
 
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param detail one sentence that names what failed
  * @param remedy what to do next
  * @param requestId empty if there was no response
+ * @param document complete JSON object of the server; empty if there was no response
  */
 public record Problem(
     String code,
@@ -22,13 +27,75 @@ public record Problem(
     String remedy,
     Optional<String> sandbox,
     String requestId,
-    Map<String, String> context) {
+    Map<String, String> context,
+    Map<String, Object> document) {
 
   /** Error code if no connection could be established; the request was not sent. */
   public static final String SERVER_UNREACHABLE = "SERVER_UNREACHABLE";
 
   public Problem {
     context = Map.copyOf(context);
+    document = Map.copyOf(document);
+  }
+
+  /** Creates a problem without a document of the server. */
+  public Problem(
+      String code,
+      String category,
+      int status,
+      String detail,
+      String remedy,
+      Optional<String> sandbox,
+      String requestId,
+      Map<String, String> context) {
+    this(code, category, status, detail, remedy, sandbox, requestId, context, Map.of());
+  }
+
+  /** Returns when the error occurred, on the clock of the server; empty without a response. */
+  public Optional<Instant> timestamp() {
+    try {
+      return text("timestamp").map(Instant::parse);
+    } catch (DateTimeException e) {
+      return Optional.empty(); // not an Isola server
+    }
+  }
+
+  /** Returns the command that the error concerns. */
+  public Optional<String> command() {
+    return text("command");
+  }
+
+  /** Returns the exit code of {@link #command()}. */
+  public OptionalInt exitCode() {
+    return document.get("exitCode") instanceof Number code
+        ? OptionalInt.of(code.intValue())
+        : OptionalInt.empty();
+  }
+
+  /** Returns the signal that ended {@link #command()}. */
+  public Optional<String> signal() {
+    return text("signal");
+  }
+
+  /** Returns the end of the standard error of {@link #command()}. */
+  public Optional<String> stderr() {
+    return text("stderr");
+  }
+
+  /**
+   * Returns the spec of the sandbox that could not be created, without confidential values; empty
+   * for other errors.
+   */
+  public Map<String, Object> spec() {
+    Map<String, Object> spec = new LinkedHashMap<>();
+    if (document.get("spec") instanceof Map<?, ?> map) {
+      map.forEach((name, value) -> spec.put(String.valueOf(name), value));
+    }
+    return spec;
+  }
+
+  private Optional<String> text(String field) {
+    return document.get(field) instanceof String text ? Optional.of(text) : Optional.empty();
   }
 
   /** Returns a problem detected by the client, without a readable response of the server. */

@@ -1,0 +1,45 @@
+package dev.isola.server.api;
+
+import dev.isola.server.context.ServerContext;
+import dev.isola.server.route.Route;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.Category;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.SandboxException;
+
+/**
+ * Adds the failures of requests for a sandbox to the latest errors of that sandbox. Errors of the
+ * client are none of the sandbox.
+ */
+record SandboxErrorRecorder(ServerContext context) {
+  /** Returns a route that records its failures. */
+  Route wrap(Route route) {
+    if (!route.template().contains("/sandboxes/{id}") || route.answers().longPoll()) {
+      return route;
+    }
+    Route.Handler handler = route.handler();
+    return route.handledBy(
+        exchange -> {
+          try {
+            handler.handle(exchange);
+          } catch (SandboxException e) {
+            record(route.name(), exchange.path("id"), e);
+            throw e;
+          }
+        });
+  }
+
+  private void record(String operation, String sandbox, SandboxException e) {
+    boolean ofSandbox = e.category() != Category.CALLER && e.code() != ErrorCode.CANCELLED;
+    if (ofSandbox && SandboxId.isValid(sandbox)) {
+      context
+          .current()
+          .ifPresent(
+              parts ->
+                  parts
+                      .engine()
+                      .recentErrors()
+                      .record(new SandboxId(sandbox), operation, e.code(), e.fault().problem()));
+    }
+  }
+}
