@@ -184,7 +184,11 @@ final class PeerSession implements PortDialing.Connection {
   /** Waits until no frame is being sent to the agent. */
   void awaitForwarded() {
     forwarding.lock();
-    forwarding.unlock();
+    try {
+      assert forwarding.isHeldByCurrentThread(); // so nothing is being sent
+    } finally {
+      forwarding.unlock();
+    }
   }
 
   @Override
