@@ -414,6 +414,9 @@ func main() {
 	key := flag.String("key", os.Getenv("BACKEND_KEY"), "key")
 	data := flag.String("data", "/tmp/simple-backend-go", "folder")
 	flag.Parse()
+	for fd := 3; fd < 1024; fd++ {
+		syscall.CloseOnExec(fd) // what this program inherited must not reach a sandbox
+	}
 	b := &backend{data: *data, key: *key, all: map[string]*sandbox{}}
 	inSandbox := func(action func(http.ResponseWriter, *http.Request, *sandbox) error) http.HandlerFunc {
 		return b.handle(func(w http.ResponseWriter, r *http.Request) error {
