@@ -42,8 +42,8 @@ static bool is_agent(pid_t pid)
     char path[64], name[64];
     snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
     if (!read_text(path, name, sizeof name)) return false;
-    return strcmp(name, "isola-agent") == 0 || strcmp(name, "agent") == 0 ||
-           (strcmp(name, "init") == 0 && is_first_of_its_own(pid)); /* of a virtual machine */
+    return strcmp(name, "isola-agent") == 0 || strcmp(name, "agent") == 0
+           || (strcmp(name, "init") == 0 && is_first_of_its_own(pid)); /* of a virtual machine */
 }
 
 /*

@@ -70,8 +70,7 @@ final class SpecDocumentWriter {
     spec.image().ifPresent(image -> document.put("image", image));
     document.put("env", spec.env());
     Map<String, Object> secrets = new LinkedHashMap<>();
-    spec.secretEnv()
-        .forEach((name, value) -> secrets.put(name, new String(value.reveal(), UTF_8)));
+    spec.secretEnv().forEach((name, value) -> secrets.put(name, new String(value.reveal(), UTF_8)));
     document.put("secretEnv", secrets);
     document.put("cwd", spec.workingFolder());
     spec.user().ifPresent(user -> document.put("user", user));

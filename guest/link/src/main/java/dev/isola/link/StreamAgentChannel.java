@@ -34,8 +34,7 @@ public final class StreamAgentChannel implements AgentChannel {
     this(in, out, onClose, false);
   }
 
-  private StreamAgentChannel(
-      InputStream in, OutputStream out, Runnable onClose, boolean socket) {
+  private StreamAgentChannel(InputStream in, OutputStream out, Runnable onClose, boolean socket) {
     this.in = in;
     this.out = out;
     this.onClose = onClose;

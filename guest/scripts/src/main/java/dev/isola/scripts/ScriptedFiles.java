@@ -122,7 +122,12 @@ public abstract class ScriptedFiles implements FileSystem {
 
   @Override
   public final void move(String from, String to, boolean replace) {
-    run(from + " to " + to, FileScripts.MOVE, absolute(from), absolute(to), replace ? "replace" : "");
+    run(
+        from + " to " + to,
+        FileScripts.MOVE,
+        absolute(from),
+        absolute(to),
+        replace ? "replace" : "");
   }
 
   @Override

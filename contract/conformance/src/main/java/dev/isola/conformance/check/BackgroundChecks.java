@@ -2,7 +2,6 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
@@ -17,6 +16,7 @@ import dev.isola.spi.exec.ExecutionInfo;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
+import dev.isola.spi.provider.BasicFeature;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

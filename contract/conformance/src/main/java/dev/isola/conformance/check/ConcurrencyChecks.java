@@ -2,7 +2,6 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
@@ -19,6 +18,7 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.OutputLimit;
 import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.time.Duration;

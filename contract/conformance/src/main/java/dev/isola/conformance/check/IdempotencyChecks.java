@@ -3,7 +3,6 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
-import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
@@ -18,6 +17,7 @@ import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Signal;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.FileType;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;

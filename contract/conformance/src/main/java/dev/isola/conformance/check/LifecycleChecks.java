@@ -3,7 +3,6 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
-import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
@@ -23,6 +22,7 @@ import dev.isola.spi.error.Unsupported;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.ByteArrayInputStream;

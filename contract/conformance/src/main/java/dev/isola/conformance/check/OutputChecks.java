@@ -2,7 +2,6 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.Expect;
@@ -10,6 +9,7 @@ import dev.isola.spi.exec.CapturedOutput;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.OutputLimit;
+import dev.isola.spi.provider.BasicFeature;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;

@@ -2,7 +2,6 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
@@ -20,6 +19,7 @@ import dev.isola.spi.file.FileInfo;
 import dev.isola.spi.file.FileSystem;
 import dev.isola.spi.file.ReadRange;
 import dev.isola.spi.file.WriteOptions;
+import dev.isola.spi.provider.BasicFeature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

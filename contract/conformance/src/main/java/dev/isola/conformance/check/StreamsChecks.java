@@ -2,7 +2,6 @@ package dev.isola.conformance.check;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
@@ -15,6 +14,7 @@ import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
 import dev.isola.spi.exec.Output;
 import dev.isola.spi.exec.Signal;
+import dev.isola.spi.provider.BasicFeature;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;

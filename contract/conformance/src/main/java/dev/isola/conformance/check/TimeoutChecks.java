@@ -3,7 +3,6 @@ package dev.isola.conformance.check;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
-import dev.isola.spi.provider.BasicFeature;
 import dev.isola.conformance.Check;
 import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckFailed;
@@ -16,6 +15,7 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.ExecResult;
 import dev.isola.spi.exec.Execution;
 import dev.isola.spi.exec.Exit;
+import dev.isola.spi.provider.BasicFeature;
 import dev.isola.spi.spec.ResourceLimits;
 import java.time.Duration;
 import java.util.List;

@@ -101,10 +101,8 @@ record Backend(BackendClient client, BackendIds ids, Duration timeout) {
   void destroy(SandboxId id, boolean force, Duration most) {
     try {
       String query = force ? "?force=true" : "";
-      BackendCall call =
-          BackendCall.of("destroy", "DELETE", path(id) + query, Effect.IDEMPOTENT);
-      repeatable(
-          most.compareTo(LEAST) < 0 ? LEAST : most, left -> client.send(call, left));
+      BackendCall call = BackendCall.of("destroy", "DELETE", path(id) + query, Effect.IDEMPOTENT);
+      repeatable(most.compareTo(LEAST) < 0 ? LEAST : most, left -> client.send(call, left));
     } catch (SandboxException e) {
       if (!isGone(e)) {
         throw e;
@@ -146,13 +144,13 @@ record Backend(BackendClient client, BackendIds ids, Duration timeout) {
   }
 
   boolean hasAgent(String sha256) {
-    return client.send(BackendCall.head("the guest agent", "/v1/agents/" + sha256), timeout)
-        == 200;
+    return client.send(BackendCall.head("the guest agent", "/v1/agents/" + sha256), timeout) == 200;
   }
 
   void putAgent(String sha256, byte[] program, Duration most) {
     client.send(
-        BackendCall.of("upload of the guest agent", "PUT", "/v1/agents/" + sha256, Effect.IDEMPOTENT)
+        BackendCall.of(
+                "upload of the guest agent", "PUT", "/v1/agents/" + sha256, Effect.IDEMPOTENT)
             .sendingBytes(BodyPublishers.ofByteArray(program)),
         most);
   }

@@ -41,8 +41,7 @@ record BackendInfo(
     Health health) {
   private static final int PROTOCOL = 1;
   private static final Set<SpecFeature> POSSIBLE =
-      EnumSet.of(
-          SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.DOMAINS, SpecFeature.GPUS);
+      EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.DOMAINS, SpecFeature.GPUS);
   private static final long DEFAULT_STARTUP = 5_000;
 
   /** How Isola reaches the commands and files of a sandbox. */
@@ -63,8 +62,10 @@ record BackendInfo(
     Level level = level(json);
     Isolation isolation =
         word(Isolation.class, json.text("isolation"))
-            .orElseThrow(() -> json.malformed("its isolation '" + word(json, "isolation") + "'"
-                + " is not known"));
+            .orElseThrow(
+                () ->
+                    json.malformed(
+                        "its isolation '" + word(json, "isolation") + "'" + " is not known"));
     return new BackendInfo(
         BackendText.line(json.text("name")),
         BackendText.line(json.optionalText("summary").orElse("")),
@@ -123,14 +124,14 @@ record BackendInfo(
 
   private static Health health(BackendDocument json) {
     String reason = BackendText.line(json.optionalText("reason").orElse("no reason given"));
-    String fix = BackendText.line(json.optionalText("fix").orElse("ask the operator of the backend"));
+    String fix =
+        BackendText.line(json.optionalText("fix").orElse("ask the operator of the backend"));
     String status = json.text("status");
     return switch (status) {
       case "healthy" -> new Health.Healthy("the backend is healthy");
       case "degraded" -> new Health.Degraded("the backend is degraded: " + reason, fix);
       case "unhealthy" -> new Health.Unhealthy("the backend is unhealthy: " + reason, fix);
-      default ->
-          throw json.malformed("its health '" + BackendText.line(status) + "' is not known");
+      default -> throw json.malformed("its health '" + BackendText.line(status) + "' is not known");
     };
   }
 

@@ -47,9 +47,7 @@ record BackendSandbox(
         BackendInfo.word(SandboxState.class, state)
             .filter(known -> known != SandboxState.DESTROYED)
             .orElseThrow(
-                () ->
-                    json.malformed(
-                        "the state '" + BackendText.line(state) + "' is not known")),
+                () -> json.malformed("the state '" + BackendText.line(state) + "' is not known")),
         json.instant("createdAt"),
         json.optionalText("isolation")
             .map(
@@ -58,7 +56,9 @@ record BackendSandbox(
                         .orElseThrow(
                             () ->
                                 json.malformed(
-                                    "the isolation '" + BackendText.line(word) + "' is not known"))),
+                                    "the isolation '"
+                                        + BackendText.line(word)
+                                        + "' is not known"))),
         json.optionalText("note").orElse(""),
         details);
   }

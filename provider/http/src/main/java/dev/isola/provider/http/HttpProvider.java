@@ -62,8 +62,7 @@ final class HttpProvider implements Provider {
     }
     InstallationKey key = InstallationKey.in(context.dataFolder());
     BackendClient client =
-        new BackendClient(
-            settings.address().get(), settings.key(), PemFiles.context(settings));
+        new BackendClient(settings.address().get(), settings.key(), PemFiles.context(settings));
     backend = new Backend(client, new BackendIds(context.instance()), timeout);
     opener = new SandboxOpener(backend, key);
     creator = new SandboxCreator(backend, context.instance(), key, opener);
@@ -158,8 +157,7 @@ final class HttpProvider implements Provider {
 
   /** Returns the sandbox if the backend has it in a state in which it can be used. */
   private Optional<OpenSandbox> attached(SandboxId id) {
-    Optional<BackendSandbox> found =
-        configured(backend).find(id).filter(BackendSandbox::isUsable);
+    Optional<BackendSandbox> found = configured(backend).find(id).filter(BackendSandbox::isUsable);
     OpenSandbox before = open.get(id);
     if (found.isEmpty()) {
       if (before != null) {

@@ -64,8 +64,7 @@ record RelayedAgent(Backend backend, InstanceId instance) {
     return agent;
   }
 
-  private BootRecord bootRecord(
-      SandboxSpec spec, BackendInfo info, Secret secret, String socket) {
+  private BootRecord bootRecord(SandboxSpec spec, BackendInfo info, Secret secret, String socket) {
     Map<String, String> env = new LinkedHashMap<>();
     env.put("LANG", "C.UTF-8");
     env.put("ISOLA_SANDBOX", spec.id().value());

@@ -87,7 +87,9 @@ record RequestedCapabilities(
 
   private UsageReporting.Usage usage(SandboxId id) {
     BackendDocument json =
-        backend.client().document(BackendCall.get("usage", backend.path(id) + "/usage"), backend.timeout());
+        backend
+            .client()
+            .document(BackendCall.get("usage", backend.path(id) + "/usage"), backend.timeout());
     return new UsageReporting.Usage(
         Duration.ofMillis(json.count("cpuMs")),
         json.count("memoryBytes"),
@@ -104,8 +106,7 @@ record RequestedCapabilities(
         backend
             .client()
             .document(
-                BackendCall.of(
-                        "fork point", "POST", backend.path(id) + "/fork-points", Effect.ONCE)
+                BackendCall.of("fork point", "POST", backend.path(id) + "/fork-points", Effect.ONCE)
                     .sending(Map.of("kind", FILESYSTEM))
                     .expecting(DOCUMENT, 201),
                 backend.longTimeout());

@@ -163,8 +163,7 @@ final class SimpleExecution implements Execution {
       return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "waiting for a command was interrupted", "")
-          .exception();
+      throw Fault.of(ErrorCode.CANCELLED, "waiting for a command was interrupted", "").exception();
     }
   }
 

@@ -129,14 +129,12 @@ class BackendTlsTest {
             provider(
                 "ca", "ca.pem", "certificate", "client.pem", "certificate_key", "client.key")) {
       assertThat(provider.health().healthy()).as(provider.health().toString()).isTrue();
-      assertThatThrownBy(
-              () -> provider.create(SandboxSpec.builder(new SandboxId("box")).build()))
+      assertThatThrownBy(() -> provider.create(SandboxSpec.builder(new SandboxId("box")).build()))
           .isInstanceOf(SandboxException.class);
       assertThat(backend.received)
           .as("the channel was opened over TLS")
           .anySatisfy(
-              request ->
-                  assertThat(request.headers()).containsEntry("upgrade", "isola-channel"));
+              request -> assertThat(request.headers()).containsEntry("upgrade", "isola-channel"));
     }
   }
 

@@ -32,11 +32,7 @@ class DishonestBackendTest {
    * @param edits pairs of text and replacement
    */
   private record Fault(
-      String name,
-      String backend,
-      String check,
-      CheckResult.Outcome original,
-      List<String> edits) {
+      String name, String backend, String check, CheckResult.Outcome original, List<String> edits) {
     @Override
     public String toString() {
       return name;
@@ -170,9 +166,7 @@ class DishonestBackendTest {
     Path folder = Files.createTempDirectory("isola-fault");
     try {
       CheckResult result = run(planted(original, fault, folder), check);
-      assertThat(result.outcome())
-          .as(result.toString())
-          .isEqualTo(CheckResult.Outcome.FAILED);
+      assertThat(result.outcome()).as(result.toString()).isEqualTo(CheckResult.Outcome.FAILED);
     } finally {
       TemporaryFolder.remove(folder);
     }

@@ -21,8 +21,7 @@ final class GoBackendConformanceTest extends BackendConformanceTest {
     folder = built;
     Path program = built.resolve("simple-backend");
     ProcessBuilder build =
-        new ProcessBuilder(
-                "go", "build", "-o", program.toString(), "backends/simple_backend.go")
+        new ProcessBuilder("go", "build", "-o", program.toString(), "backends/simple_backend.go")
             .inheritIO();
     build.environment().put("GOPROXY", "off");
     Process process = build.start();

@@ -39,8 +39,7 @@ class HttpSettingsTest {
                   "no backend is configured",
                   "set providers.http.url to the address of the backend"));
       assertThat(provider.inventory()).isEmpty();
-      assertThatThrownBy(
-              () -> provider.create(SandboxSpec.builder(new SandboxId("box")).build()))
+      assertThatThrownBy(() -> provider.create(SandboxSpec.builder(new SandboxId("box")).build()))
           .isInstanceOfSatisfying(
               SandboxException.class,
               e -> assertThat(e.code()).isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE));
@@ -51,8 +50,7 @@ class HttpSettingsTest {
   void anAddressWithoutABackendIsUnhealthyAndNothingIsUnknown() {
     try (HttpProvider provider = provider(Map.of("url", "http://127.0.0.1:1", "key", "secret"))) {
       assertThat(provider.health()).isInstanceOf(Health.Unhealthy.class);
-      assertThatThrownBy(
-              () -> provider.create(SandboxSpec.builder(new SandboxId("box")).build()))
+      assertThatThrownBy(() -> provider.create(SandboxSpec.builder(new SandboxId("box")).build()))
           .isInstanceOfSatisfying(
               SandboxException.class,
               e -> {
@@ -80,8 +78,7 @@ class HttpSettingsTest {
 
   @Test
   void aKeyThatBreaksAHeaderIsRefusedAndNotPrinted() {
-    assertThatThrownBy(
-            () -> provider(Map.of("url", "http://host", "key", "sec\r\nret: 1")))
+    assertThatThrownBy(() -> provider(Map.of("url", "http://host", "key", "sec\r\nret: 1")))
         .hasMessageContaining("the setting key")
         .hasMessageNotContaining("sec");
   }

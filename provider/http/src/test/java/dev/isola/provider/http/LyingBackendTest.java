@@ -135,8 +135,7 @@ class LyingBackendTest {
   }
 
   private static Case exec(String name, String document, String part) {
-    return of(
-        name, Operation.EXEC, "POST /exec", json(document), ErrorCode.OUTCOME_UNKNOWN, part);
+    return of(name, Operation.EXEC, "POST /exec", json(document), ErrorCode.OUTCOME_UNKNOWN, part);
   }
 
   private static Case list(String name, String entry, String type, String part) {
@@ -148,15 +147,16 @@ class LyingBackendTest {
                 .on("POST /exec", json(LyingServer.stat("directory")))
                 .on(
                     "GET /list",
-                    json("{\"entries\":[{\"name\":\"%s\",\"type\":\"%s\"}]}".formatted(entry, type))),
+                    json(
+                        "{\"entries\":[{\"name\":\"%s\",\"type\":\"%s\"}]}"
+                            .formatted(entry, type))),
         ErrorCode.PROVIDER_UNAVAILABLE,
         part);
   }
 
   private static final Lie HANG = (_, _) -> Thread.sleep(60_000);
 
-  private static void drip(OutputStream out, String text)
-      throws IOException, InterruptedException {
+  private static void drip(OutputStream out, String text) throws IOException, InterruptedException {
     for (byte one : text.getBytes(ISO_8859_1)) {
       out.write(one);
       out.flush();
@@ -178,7 +178,8 @@ class LyingBackendTest {
     String good =
         "\"protocol\":1,\"name\":\"liar\",\"level\":\"simple\",\"isolation\":\"process\","
             + "\"health\":{\"status\":\"healthy\"}";
-    return "{" + good.replaceAll("\"" + name + "\":(\\{[^}]*\\}|[^,]*)", "\"" + name + "\":" + value)
+    return "{"
+        + good.replaceAll("\"" + name + "\":(\\{[^}]*\\}|[^,]*)", "\"" + name + "\":" + value)
         + "}";
   }
 
@@ -187,65 +188,158 @@ class LyingBackendTest {
     ErrorCode down = ErrorCode.PROVIDER_UNAVAILABLE;
     return Stream.of(
         of("hangs before the header", Operation.HEALTH, info, HANG, down, "within 400 ms"),
-        of("hangs in the header", Operation.HEALTH, info,
+        of(
+            "hangs in the header",
+            Operation.HEALTH,
+            info,
             (_, out) -> {
               out.write("HTTP/1.1 200 OK\r\nContent-".getBytes(ISO_8859_1));
               out.flush();
               Thread.sleep(60_000);
-            }, down, "within 400 ms"),
-        of("hangs in the body", Operation.HEALTH, info,
+            },
+            down,
+            "within 400 ms"),
+        of(
+            "hangs in the body",
+            Operation.HEALTH,
+            info,
             (_, out) -> {
               out.write((OK + "Content-Length: 100\r\n\r\n{").getBytes(ISO_8859_1));
               out.flush();
               Thread.sleep(60_000);
-            }, down, "within 400 ms"),
-        of("drips the header", Operation.HEALTH, info,
-            (_, out) -> drip(out, OK + "Content-Length: 2\r\n\r\n{}"), down, "within 400 ms"),
-        of("drips the body", Operation.HEALTH, info,
+            },
+            down,
+            "within 400 ms"),
+        of(
+            "drips the header",
+            Operation.HEALTH,
+            info,
+            (_, out) -> drip(out, OK + "Content-Length: 2\r\n\r\n{}"),
+            down,
+            "within 400 ms"),
+        of(
+            "drips the body",
+            Operation.HEALTH,
+            info,
             (_, out) -> {
               out.write((OK + "Content-Length: 200\r\n\r\n").getBytes(ISO_8859_1));
               drip(out, " ".repeat(200));
-            }, down, "within 400 ms"),
-        of("floods the header", Operation.HEALTH, info,
-            (_, out) -> flood(out, OK, "X-Flood: aaaaaaaaaaaaaaaa\r\n"), down, "info at"),
-        of("floods the body", Operation.HEALTH, info,
-            (_, out) -> flood(out, OK + "Connection: close\r\n\r\n", "[[[[[[[[[[[["), down,
+            },
+            down,
+            "within 400 ms"),
+        of(
+            "floods the header",
+            Operation.HEALTH,
+            info,
+            (_, out) -> flood(out, OK, "X-Flood: aaaaaaaaaaaaaaaa\r\n"),
+            down,
             "info at"),
-        of("closes in the middle", Operation.HEALTH, info,
+        of(
+            "floods the body",
+            Operation.HEALTH,
+            info,
+            (_, out) -> flood(out, OK + "Connection: close\r\n\r\n", "[[[[[[[[[[[["),
+            down,
+            "info at"),
+        of(
+            "closes in the middle",
+            Operation.HEALTH,
+            info,
             (_, out) -> out.write((OK + "Content-Length: 100\r\n\r\n{").getBytes(ISO_8859_1)),
-            down, "info at"),
-        of("closes at once", Operation.HEALTH, info, (_, _) -> {}, down, "info at"),
-        of("does not speak HTTP", Operation.HEALTH, info,
-            (_, out) -> out.write("SSH-2.0-OpenSSH_9.2\r\n\r\n".getBytes(ISO_8859_1)), down,
+            down,
             "info at"),
-        of("redirects (301)", Operation.HEALTH, info,
-            (_, out) -> out.write(
-                "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.2:9/\r\nContent-Length: 0\r\n\r\n"
-                    .getBytes(ISO_8859_1)), down, "redirect 301"),
-        of("redirects (307)", Operation.DESTROY, "DELETE .*",
-            (_, out) -> out.write(
-                "HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.2:9/\r\nContent-Length: 0\r\n\r\n"
-                    .getBytes(ISO_8859_1)), down, "redirect 307"),
-        of("answers HTML", Operation.HEALTH, info,
-            answering("200 OK", "text/html", "<html></html>"), down, "content type 'text/html'"),
-        of("has no content type", Operation.HEALTH, info,
-            (_, out) -> out.write(
-                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".getBytes(ISO_8859_1)), down,
+        of("closes at once", Operation.HEALTH, info, (_, _) -> {}, down, "info at"),
+        of(
+            "does not speak HTTP",
+            Operation.HEALTH,
+            info,
+            (_, out) -> out.write("SSH-2.0-OpenSSH_9.2\r\n\r\n".getBytes(ISO_8859_1)),
+            down,
+            "info at"),
+        of(
+            "redirects (301)",
+            Operation.HEALTH,
+            info,
+            (_, out) ->
+                out.write(
+                    "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.2:9/\r\nContent-Length: 0\r\n\r\n"
+                        .getBytes(ISO_8859_1)),
+            down,
+            "redirect 301"),
+        of(
+            "redirects (307)",
+            Operation.DESTROY,
+            "DELETE .*",
+            (_, out) ->
+                out.write(
+                    "HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.2:9/\r\nContent-Length: 0\r\n\r\n"
+                        .getBytes(ISO_8859_1)),
+            down,
+            "redirect 307"),
+        of(
+            "answers HTML",
+            Operation.HEALTH,
+            info,
+            answering("200 OK", "text/html", "<html></html>"),
+            down,
+            "content type 'text/html'"),
+        of(
+            "has no content type",
+            Operation.HEALTH,
+            info,
+            (_, out) ->
+                out.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".getBytes(ISO_8859_1)),
+            down,
             "content type ''"),
-        of("answers 401", Operation.HEALTH, info,
-            answering("401 No", "text/html", "who are you"), down, "rejected the key"),
-        of("answers 403 with a problem", Operation.CREATE, "PUT .*",
-            problem("403 No", "FORBIDDEN", "no"), down, "rejected the key"),
-        of("answers 404 without a problem", Operation.ATTACH, "GET /v1/sandboxes/.*",
-            answering("404 No", "text/html", "nothing"), down, "404 without a problem"),
-        of("answers 429", Operation.EXEC, "POST /exec",
-            answering("429 Slow", "text/plain", ""), ErrorCode.RATE_LIMITED, "429"),
-        of("answers 500 to an exec", Operation.EXEC, "POST /exec",
-            answering("500 Oops", "text/html", "<p>"), ErrorCode.OUTCOME_UNKNOWN, "500"),
-        of("answers 502 to a read", Operation.READ, "GET /files",
-            answering("502 Bad", "text/html", "<p>"), down, "502"),
-        of("answers 503 to a destroy", Operation.DESTROY, "DELETE .*",
-            answering("503 Later", "text/html", ""), down, "503"));
+        of(
+            "answers 401",
+            Operation.HEALTH,
+            info,
+            answering("401 No", "text/html", "who are you"),
+            down,
+            "rejected the key"),
+        of(
+            "answers 403 with a problem",
+            Operation.CREATE,
+            "PUT .*",
+            problem("403 No", "FORBIDDEN", "no"),
+            down,
+            "rejected the key"),
+        of(
+            "answers 404 without a problem",
+            Operation.ATTACH,
+            "GET /v1/sandboxes/.*",
+            answering("404 No", "text/html", "nothing"),
+            down,
+            "404 without a problem"),
+        of(
+            "answers 429",
+            Operation.EXEC,
+            "POST /exec",
+            answering("429 Slow", "text/plain", ""),
+            ErrorCode.RATE_LIMITED,
+            "429"),
+        of(
+            "answers 500 to an exec",
+            Operation.EXEC,
+            "POST /exec",
+            answering("500 Oops", "text/html", "<p>"),
+            ErrorCode.OUTCOME_UNKNOWN,
+            "500"),
+        of(
+            "answers 502 to a read",
+            Operation.READ,
+            "GET /files",
+            answering("502 Bad", "text/html", "<p>"),
+            down,
+            "502"),
+        of(
+            "answers 503 to a destroy",
+            Operation.DESTROY,
+            "DELETE .*",
+            answering("503 Later", "text/html", ""),
+            down,
+            "503"));
   }
 
   static Stream<Case> documents() {
@@ -258,58 +352,151 @@ class LyingBackendTest {
         info("has another protocol", withField("protocol", "2"), "version 2"),
         info("has a text as protocol", withField("protocol", "\"1\""), "protocol is not"),
         info("has an unknown level", withField("level", "\"best\""), "level 'best'"),
-        info("has an unknown isolation", withField("isolation", "\"unbreakable\""),
+        info(
+            "has an unknown isolation",
+            withField("isolation", "\"unbreakable\""),
             "isolation 'unbreakable'"),
-        info("has an unknown health", withField("health", "{\"status\":\"great\"}"),
+        info(
+            "has an unknown health",
+            withField("health", "{\"status\":\"great\"}"),
             "health 'great'"),
         info("has no health", withField("health", "null"), "health is not an object"),
-        info("relays without an architecture", withField("level", "\"channel\""),
+        info(
+            "relays without an architecture",
+            withField("level", "\"channel\""),
             "architecture is missing"),
-        info("has an unknown channel",
-            withField("level", "\"channel\",\"channel\":\"pigeon\""), "channel 'pigeon'"),
-        info("has a number among its capabilities",
-            withField("level", "\"simple\",\"capabilities\":[7]"), "capabilities is not a string"),
-        of("creates another sandbox", Operation.CREATE, "PUT .*",
-            (request, out) -> out.write(LyingServer.response("201 OK", "application/json",
-                LyingServer.sandbox(request, "").replace("\"box\"", "\"other\""))),
-            down, "another sandbox"),
-        of("creates with another id", Operation.CREATE, "PUT .*",
-            (request, out) -> out.write(LyingServer.response("201 OK", "application/json",
-                LyingServer.sandbox(request, "").replace("isola", "alosi"))),
-            down, "another sandbox"),
-        of("creates in an unknown state", Operation.CREATE, "PUT .*",
-            (request, out) -> out.write(LyingServer.response("201 OK", "application/json",
-                LyingServer.sandbox(request, "").replace("running", "dancing"))),
-            down, "state 'dancing'"),
-        of("creates with a weaker isolation", Operation.CREATE, "PUT .*",
-            (request, out) -> out.write(LyingServer.response("201 OK", "application/json",
-                LyingServer.sandbox(request, ",\"isolation\":\"sieve\""))),
-            down, "isolation 'sieve'"),
-        new Case("declares vm and creates a process", Operation.CREATE,
-            server -> server.info(server.info().replace("\"process\"", "\"vm\""))
-                .on("PUT .*", (request, out) -> out.write(LyingServer.response("201 OK",
-                    "application/json",
-                    LyingServer.sandbox(request, ",\"isolation\":\"process\"")))),
-            down, "isolation VM"),
-        of("create hangs", Operation.CREATE, "PUT .*", HANG, ErrorCode.DEADLINE_EXCEEDED,
+        info(
+            "has an unknown channel",
+            withField("level", "\"channel\",\"channel\":\"pigeon\""),
+            "channel 'pigeon'"),
+        info(
+            "has a number among its capabilities",
+            withField("level", "\"simple\",\"capabilities\":[7]"),
+            "capabilities is not a string"),
+        of(
+            "creates another sandbox",
+            Operation.CREATE,
+            "PUT .*",
+            (request, out) ->
+                out.write(
+                    LyingServer.response(
+                        "201 OK",
+                        "application/json",
+                        LyingServer.sandbox(request, "").replace("\"box\"", "\"other\""))),
+            down,
+            "another sandbox"),
+        of(
+            "creates with another id",
+            Operation.CREATE,
+            "PUT .*",
+            (request, out) ->
+                out.write(
+                    LyingServer.response(
+                        "201 OK",
+                        "application/json",
+                        LyingServer.sandbox(request, "").replace("isola", "alosi"))),
+            down,
+            "another sandbox"),
+        of(
+            "creates in an unknown state",
+            Operation.CREATE,
+            "PUT .*",
+            (request, out) ->
+                out.write(
+                    LyingServer.response(
+                        "201 OK",
+                        "application/json",
+                        LyingServer.sandbox(request, "").replace("running", "dancing"))),
+            down,
+            "state 'dancing'"),
+        of(
+            "creates with a weaker isolation",
+            Operation.CREATE,
+            "PUT .*",
+            (request, out) ->
+                out.write(
+                    LyingServer.response(
+                        "201 OK",
+                        "application/json",
+                        LyingServer.sandbox(request, ",\"isolation\":\"sieve\""))),
+            down,
+            "isolation 'sieve'"),
+        new Case(
+            "declares vm and creates a process",
+            Operation.CREATE,
+            server ->
+                server
+                    .info(server.info().replace("\"process\"", "\"vm\""))
+                    .on(
+                        "PUT .*",
+                        (request, out) ->
+                            out.write(
+                                LyingServer.response(
+                                    "201 OK",
+                                    "application/json",
+                                    LyingServer.sandbox(request, ",\"isolation\":\"process\"")))),
+            down,
+            "isolation VM"),
+        of(
+            "create hangs",
+            Operation.CREATE,
+            "PUT .*",
+            HANG,
+            ErrorCode.DEADLINE_EXCEEDED,
             "no complete response"),
-        new Case("create and destroy hang", Operation.CREATE,
+        new Case(
+            "create and destroy hang",
+            Operation.CREATE,
             server -> server.on("PUT .*", HANG).on("DELETE .*", HANG),
-            ErrorCode.OUTCOME_UNKNOWN, "may exist"),
-        of("create answers a code of Isola's own clients", Operation.CREATE, "PUT .*",
-            problem("400 No", "KEY_NOT_FOUND", "your key"), down, "400 without a problem"),
-        of("destroy answers 200 with HTML", Operation.DESTROY, "DELETE .*",
-            answering("200 OK", "text/html", "<p>done"), down, "status 200"),
-        of("lists endless pages", Operation.INVENTORY, "GET /v1/sandboxes",
-            (_, out) -> out.write(LyingServer.response("200 OK", "application/json",
-                "{\"sandboxes\":[],\"next\":\"" + System.nanoTime() + "\"}")),
-            down, "more than 100 pages"),
-        of("repeats a page", Operation.INVENTORY, "GET /v1/sandboxes",
-            json("{\"sandboxes\":[],\"next\":\"same\"}"), down, "do not end"),
-        of("lists too much on a page", Operation.INVENTORY, "GET /v1/sandboxes",
-            json("{\"sandboxes\":[" + "{},".repeat(1000) + "{}]}"), down, "more than 1000"),
-        of("lists a text", Operation.INVENTORY, "GET /v1/sandboxes",
-            json("{\"sandboxes\":\"all\"}"), down, "not a list"));
+            ErrorCode.OUTCOME_UNKNOWN,
+            "may exist"),
+        of(
+            "create answers a code of Isola's own clients",
+            Operation.CREATE,
+            "PUT .*",
+            problem("400 No", "KEY_NOT_FOUND", "your key"),
+            down,
+            "400 without a problem"),
+        of(
+            "destroy answers 200 with HTML",
+            Operation.DESTROY,
+            "DELETE .*",
+            answering("200 OK", "text/html", "<p>done"),
+            down,
+            "status 200"),
+        of(
+            "lists endless pages",
+            Operation.INVENTORY,
+            "GET /v1/sandboxes",
+            (_, out) ->
+                out.write(
+                    LyingServer.response(
+                        "200 OK",
+                        "application/json",
+                        "{\"sandboxes\":[],\"next\":\"" + System.nanoTime() + "\"}")),
+            down,
+            "more than 100 pages"),
+        of(
+            "repeats a page",
+            Operation.INVENTORY,
+            "GET /v1/sandboxes",
+            json("{\"sandboxes\":[],\"next\":\"same\"}"),
+            down,
+            "do not end"),
+        of(
+            "lists too much on a page",
+            Operation.INVENTORY,
+            "GET /v1/sandboxes",
+            json("{\"sandboxes\":[" + "{},".repeat(1000) + "{}]}"),
+            down,
+            "more than 1000"),
+        of(
+            "lists a text",
+            Operation.INVENTORY,
+            "GET /v1/sandboxes",
+            json("{\"sandboxes\":\"all\"}"),
+            down,
+            "not a list"));
   }
 
   static Stream<Case> operations() {
@@ -322,38 +509,90 @@ class LyingBackendTest {
         exec("exec with a negative code", "{\"exitCode\":-1," + end, "positive integer"),
         exec("exec with signal 0", "{\"signal\":0," + end, "between 1 and 64"),
         exec("exec without output", "{\"exitCode\":0,\"durationMs\":1}", "stdout is missing"),
-        exec("exec with invalid base64",
-            "{\"exitCode\":0,\"stdout\":\"%%%\",\"stderr\":\"\",\"durationMs\":1}", "not base64"),
-        exec("exec with more output than asked for",
-            "{\"exitCode\":0,\"stdout\":\"" + "QUFB".repeat((17 << 20) / 3)
-                + "\",\"stderr\":\"\",\"durationMs\":1}", "longer than the limit"),
-        of("exec hangs", Operation.EXEC, "POST /exec", HANG, ErrorCode.OUTCOME_UNKNOWN,
+        exec(
+            "exec with invalid base64",
+            "{\"exitCode\":0,\"stdout\":\"%%%\",\"stderr\":\"\",\"durationMs\":1}",
+            "not base64"),
+        exec(
+            "exec with more output than asked for",
+            "{\"exitCode\":0,\"stdout\":\""
+                + "QUFB".repeat((17 << 20) / 3)
+                + "\",\"stderr\":\"\",\"durationMs\":1}",
+            "longer than the limit"),
+        of(
+            "exec hangs",
+            Operation.EXEC,
+            "POST /exec",
+            HANG,
+            ErrorCode.OUTCOME_UNKNOWN,
             "no complete response"),
-        of("exec claims that nothing happened", Operation.EXEC, "POST /exec",
+        of(
+            "exec claims that nothing happened",
+            Operation.EXEC,
+            "POST /exec",
             problem("503 No", "PROVIDER_UNAVAILABLE", "try elsewhere"),
-            ErrorCode.OUTCOME_UNKNOWN, "try elsewhere"),
-        of("exec closes the connection", Operation.EXEC, "POST /exec", (_, _) -> {},
-            ErrorCode.OUTCOME_UNKNOWN, "exec at"),
-        of("a problem has control characters", Operation.EXEC, "POST /exec",
+            ErrorCode.OUTCOME_UNKNOWN,
+            "try elsewhere"),
+        of(
+            "exec closes the connection",
+            Operation.EXEC,
+            "POST /exec",
+            (_, _) -> {},
+            ErrorCode.OUTCOME_UNKNOWN,
+            "exec at"),
+        of(
+            "a problem has control characters",
+            Operation.EXEC,
+            "POST /exec",
             problem("400 No", "INVALID_REQUEST", "\\u001b[31mred\\n\\u0000\\u202eevil"),
-            ErrorCode.INVALID_REQUEST, "[31mred   evil"),
-        of("a problem has a megabyte of text", Operation.READ, "GET /files",
-            problem("400 No", "INVALID_REQUEST", "x".repeat(1 << 20)), down, "read at"),
-        of("a file is longer than asked for", Operation.READ, "GET /files",
-            answering("200 OK", "application/octet-stream", "123456"), down, "read at"),
+            ErrorCode.INVALID_REQUEST,
+            "[31mred   evil"),
+        of(
+            "a problem has a megabyte of text",
+            Operation.READ,
+            "GET /files",
+            problem("400 No", "INVALID_REQUEST", "x".repeat(1 << 20)),
+            down,
+            "read at"),
+        of(
+            "a file is longer than asked for",
+            Operation.READ,
+            "GET /files",
+            answering("200 OK", "application/octet-stream", "123456"),
+            down,
+            "read at"),
         of("a file is JSON", Operation.READ, "GET /files", json("{}"), down, "content type"),
-        of("a write is not confirmed", Operation.WRITE, "PUT /files", (_, _) -> {},
-            ErrorCode.OUTCOME_UNKNOWN, "write at"),
+        of(
+            "a write is not confirmed",
+            Operation.WRITE,
+            "PUT /files",
+            (_, _) -> {},
+            ErrorCode.OUTCOME_UNKNOWN,
+            "write at"),
         list("an entry names a path", "../../etc", "file", "no valid name"),
         list("an entry has an unknown type", "a", "portal", "type of an entry"),
         of("a pause answers 200", Operation.PAUSE, "POST /pause", json("{}"), down, "status 200"),
-        of("a pause hangs", Operation.PAUSE, "POST /pause", HANG, ErrorCode.DEADLINE_EXCEEDED,
+        of(
+            "a pause hangs",
+            Operation.PAUSE,
+            "POST /pause",
+            HANG,
+            ErrorCode.DEADLINE_EXCEEDED,
             "no complete response"),
-        of("usage is negative", Operation.USAGE, "GET /usage", json("{\"cpuMs\":-5}"), down,
+        of(
+            "usage is negative",
+            Operation.USAGE,
+            "GET /usage",
+            json("{\"cpuMs\":-5}"),
+            down,
             "cpuMs is not"),
-        of("a fork point has no id", Operation.FORK, "POST /fork-points",
+        of(
+            "a fork point has no id",
+            Operation.FORK,
+            "POST /fork-points",
             answering("201 OK", "application/json", "{\"frozenMs\":1}"),
-            ErrorCode.OUTCOME_UNKNOWN, "id is missing"));
+            ErrorCode.OUTCOME_UNKNOWN,
+            "id is missing"));
   }
 
   private static Case channel(String name, Lie lie, String part) {
@@ -376,25 +615,31 @@ class LyingBackendTest {
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: isola-channel\r\n\r\n";
     return Stream.of(
         channel("the channel is a document", json("{}"), "status 200 instead of 101"),
-        channel("101 without an upgrade",
+        channel(
+            "101 without an upgrade",
             (_, out) -> out.write("HTTP/1.1 101 Sure\r\n\r\n".getBytes(ISO_8859_1)),
             "without the upgrade"),
         channel("the channel hangs", HANG, "no response within"),
-        channel("the channel drips its header", (_, out) -> drip(out, upgrade),
-            "no response within"),
-        channel("the channel floods its header",
-            (_, out) -> flood(out, "HTTP/1.1 101 X\r\n", "X: aaaaaaa\r\n"), "longer than"),
+        channel(
+            "the channel drips its header", (_, out) -> drip(out, upgrade), "no response within"),
+        channel(
+            "the channel floods its header",
+            (_, out) -> flood(out, "HTTP/1.1 101 X\r\n", "X: aaaaaaa\r\n"),
+            "longer than"),
         channel("the channel redirects", answering("307 No", "text/html", ""), "status 307"),
-        channel("the agent says nothing",
+        channel(
+            "the agent says nothing",
             (_, out) -> {
               out.write(upgrade.getBytes(ISO_8859_1));
               out.flush();
               Thread.sleep(60_000);
-            }, "no response within"),
-        channel("the channel has garbage",
-            (_, out) -> flood(out, upgrade, "garbage! "), ""),
-        channel("the channel refuses the key",
-            problem("401 No", "UNAUTHENTICATED", "wrong key"), "wrong key"));
+            },
+            "no response within"),
+        channel("the channel has garbage", (_, out) -> flood(out, upgrade, "garbage! "), ""),
+        channel(
+            "the channel refuses the key",
+            problem("401 No", "UNAUTHENTICATED", "wrong key"),
+            "wrong key"));
   }
 
   static Stream<Case> all() {
@@ -492,8 +737,7 @@ class LyingBackendTest {
             item.formatted(own, "test", "another"),
             item.formatted(own, "test", "../../etc"));
     try (LyingServer server =
-            new LyingServer()
-                .on("GET /v1/sandboxes", json("{\"sandboxes\":[" + page + "]}"));
+            new LyingServer().on("GET /v1/sandboxes", json("{\"sandboxes\":[" + page + "]}"));
         HttpProvider provider = provider(server)) {
       assertThat(provider.inventory()).extracting(one -> one.id()).containsExactly(ID);
     }
@@ -542,8 +786,12 @@ class LyingBackendTest {
       org.assertj.core.api.Assertions.assertThatThrownBy(() -> provider.create(spec()));
       assertThat(server.received).filteredOn(one -> one.line().startsWith("PUT")).hasSize(2);
       server.received.clear();
-      server.on("PUT .*", (request, out) -> out.write(LyingServer.response("201 Created",
-          "application/json", LyingServer.sandbox(request, ""))));
+      server.on(
+          "PUT .*",
+          (request, out) ->
+              out.write(
+                  LyingServer.response(
+                      "201 Created", "application/json", LyingServer.sandbox(request, ""))));
       Sandbox sandbox = provider.create(spec());
       org.assertj.core.api.Assertions.assertThatThrownBy(() -> sandbox.run(command()));
       assertThat(server.received).filteredOn(one -> one.line().contains("/exec")).hasSize(1);

@@ -151,8 +151,8 @@ final class LyingServer implements AutoCloseable {
     for (String line : lines) {
       int colon = line.indexOf(':');
       if (colon > 0) {
-        headers.put(line.substring(0, colon).toLowerCase(Locale.ROOT),
-            line.substring(colon + 1).strip());
+        headers.put(
+            line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1).strip());
       }
     }
     int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
@@ -181,8 +181,11 @@ final class LyingServer implements AutoCloseable {
     } else if (line.endsWith("/exec")) {
       out.write(response("200 OK", "application/json", stat("regular file")));
     } else {
-      out.write(response("404 Not Found", "application/problem+json",
-          "{\"code\":\"SANDBOX_NOT_FOUND\",\"detail\":\"none\"}"));
+      out.write(
+          response(
+              "404 Not Found",
+              "application/problem+json",
+              "{\"code\":\"SANDBOX_NOT_FOUND\",\"detail\":\"none\"}"));
     }
   }
 

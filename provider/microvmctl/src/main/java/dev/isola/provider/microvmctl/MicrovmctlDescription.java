@@ -35,21 +35,22 @@ final class MicrovmctlDescription {
    */
   static ProviderInfo info(ControllerCommand command, boolean agent, Isolation isolation) {
     return new ProviderInfo(
-        NAME,
-        "sandboxes of " + command.display(),
-        ApiVersion.CURRENT,
-        isolation,
-        capabilities(agent),
-        new SpecSupport(
-            Set.of(),
-            Set.of(),
-            Set.of(),
-            agent
-                ? EnumSet.of(LimitKind.TIMEOUT, LimitKind.FILE_DESCRIPTORS)
-                : EnumSet.of(LimitKind.TIMEOUT)),
-        List.of(
-            new Prerequisite(command.program(), true, true, "probe tells whether it works", "")),
-        "the command ends the whole sandbox, at the latest when its ttl has passed",
+            NAME,
+            "sandboxes of " + command.display(),
+            ApiVersion.CURRENT,
+            isolation,
+            capabilities(agent),
+            new SpecSupport(
+                Set.of(),
+                Set.of(),
+                Set.of(),
+                agent
+                    ? EnumSet.of(LimitKind.TIMEOUT, LimitKind.FILE_DESCRIPTORS)
+                    : EnumSet.of(LimitKind.TIMEOUT)),
+            List.of(
+                new Prerequisite(
+                    command.program(), true, true, "probe tells whether it works", "")),
+            "the command ends the whole sandbox, at the latest when its ttl has passed",
             PROFILE.startup(),
             PROFILE.hosting())
         .lacking(agent ? Set.of() : lacks());

@@ -215,8 +215,7 @@ final class VerbExecution implements Execution {
   @Override
   public void signal(Signal signal) {
     if (!signal.equals(Signal.KILL)) {
-      throw Capability.unsupported(
-          MicrovmctlDescription.NAME, BasicFeature.SIGNALS.displayName());
+      throw Capability.unsupported(MicrovmctlDescription.NAME, BasicFeature.SIGNALS.displayName());
     }
     kill();
   }

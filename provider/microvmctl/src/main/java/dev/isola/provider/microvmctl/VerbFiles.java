@@ -83,7 +83,6 @@ final class VerbFiles extends ScriptedFiles {
   @Override
   protected List<FileInfo> list(String absolute) {
     requireExisting.run();
-    return new Listing(controller.errors(), absolute)
-        .parse(controller.list(record.vm(), absolute));
+    return new Listing(controller.errors(), absolute).parse(controller.list(record.vm(), absolute));
   }
 }

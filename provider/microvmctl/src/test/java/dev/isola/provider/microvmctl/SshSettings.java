@@ -1,7 +1,7 @@
 package dev.isola.provider.microvmctl;
 
-import dev.isola.testing.ssh.TestSshServer;
 import dev.isola.scripts.ShellWords;
+import dev.isola.testing.ssh.TestSshServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;

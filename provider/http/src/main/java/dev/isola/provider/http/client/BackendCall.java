@@ -77,14 +77,12 @@ public record BackendCall(
 
   /** Returns a request that has no response body. */
   public static BackendCall of(String what, String method, String path, Effect effect) {
-    return new BackendCall(
-        what, method, path, effect, Optional.empty(), Set.of(204), Answer.NONE);
+    return new BackendCall(what, method, path, effect, Optional.empty(), Set.of(204), Answer.NONE);
   }
 
   /** Returns this request with a document as its body. */
   public BackendCall sending(Object document) {
-    return sending(
-        new Content(Answer.JSON, BodyPublishers.ofByteArray(Json.bytes(document))));
+    return sending(new Content(Answer.JSON, BodyPublishers.ofByteArray(Json.bytes(document))));
   }
 
   /** Returns this request with content as its body. */
@@ -99,13 +97,7 @@ public record BackendCall(
   /** Returns this request, whose success is a document with one of these statuses. */
   public BackendCall expecting(int limit, Integer... statuses) {
     return new BackendCall(
-        what,
-        method,
-        path,
-        effect,
-        content,
-        Set.of(statuses),
-        new Answer(Answer.JSON, limit));
+        what, method, path, effect, content, Set.of(statuses), new Answer(Answer.JSON, limit));
   }
 
   /** Returns a request that asks whether something exists: status 200 or 404. */

@@ -78,8 +78,7 @@ public final class BackendClient implements AutoCloseable {
   /** Sends a request and returns the document of the response. */
   public BackendDocument document(BackendCall call, Duration timeout) {
     BackendResponse response = exchange(call, timeout);
-    return BackendDocument.parse(
-        response.body().toArray(), why -> errors.malformed(call, why));
+    return BackendDocument.parse(response.body().toArray(), why -> errors.malformed(call, why));
   }
 
   /** Sends a request and returns the content of the response. */

@@ -81,8 +81,7 @@ record BackendErrors(BackendAddress address) {
     return switch (status) {
       case 429 ->
           Fault.of(ErrorCode.RATE_LIMITED, what, "wait, or send fewer requests").exception();
-      case 501 ->
-          Fault.of(ErrorCode.NOT_IMPLEMENTED, what, "use a supported feature").exception();
+      case 501 -> Fault.of(ErrorCode.NOT_IMPLEMENTED, what, "use a supported feature").exception();
       default -> status < 500 ? unavailable(what, null) : failed(call, what, null);
     };
   }
@@ -119,8 +118,7 @@ record BackendErrors(BackendAddress address) {
     String what = at(call) + ": no complete response within " + timeout.toMillis() + " ms";
     return call.effect() == Effect.ONCE
         ? unknown(what, null)
-        : Fault.of(ErrorCode.DEADLINE_EXCEEDED, what, "check the load of the backend")
-            .exception();
+        : Fault.of(ErrorCode.DEADLINE_EXCEEDED, what, "check the load of the backend").exception();
   }
 
   SandboxException cancelled(BackendCall call) {
@@ -136,8 +134,7 @@ record BackendErrors(BackendAddress address) {
     return neverSent ? unavailable(what, cause) : failed(call, what, cause);
   }
 
-  private static SandboxException failed(
-      BackendCall call, String what, @Nullable Throwable cause) {
+  private static SandboxException failed(BackendCall call, String what, @Nullable Throwable cause) {
     return call.effect() == Effect.ONCE ? unknown(what, cause) : unavailable(what, cause);
   }
 

@@ -48,8 +48,7 @@ public record ChannelOpener(
    * @param watch wraps the bytes of the agent
    * @throws AgentAbsentException if the sandbox does not exist, or no agent answers in it
    */
-  public AgentChannel open(Duration timeout, UnaryOperator<InputStream> watch)
-      throws IOException {
+  public AgentChannel open(Duration timeout, UnaryOperator<InputStream> watch) throws IOException {
     long end = System.nanoTime() + timeout.toNanos();
     Socket plain = new Socket();
     boolean open = false;
