@@ -194,4 +194,29 @@ class ConformanceCommandTest {
     }
     assertThat(good.config).isEqualTo(given);
   }
+
+  @Test
+  void urlChecksThatBackendWithTheKeyOfTheOptionOrOfTheVariable() {
+    FakeProvider http = new FakeProvider("http");
+    http.health = new Health.Unhealthy("not there", "start it");
+    CommandLineFixture isola = new CommandLineFixture(folder.resolve("data"), good, http);
+    isola.env.put("ISOLA_BACKEND_KEY", "of the variable");
+    String[] line = {"conformance", "--url", "http://host", "--only", "SecretEnv"};
+    assertThat(isola.call(line).out()).contains("http: 0 passed");
+    assertThat(http.config)
+        .isEqualTo(new ProviderConfig(Map.of("url", "http://host", "key", "of the variable")));
+    isola.call("conformance", "--url", "http://host", "--key", "own", "--only", "SecretEnv");
+    assertThat(http.config)
+        .isEqualTo(new ProviderConfig(Map.of("url", "http://host", "key", "own")));
+    assertThat(good.specs).isEmpty();
+  }
+
+  @Test
+  void urlExcludesOtherProvidersAndKeyNeedsUrl() {
+    assertThat(isola().call("conformance", "good", "--url", "http://host").err())
+        .isEqualTo("isola: --url checks the provider http only; do not name a provider\n");
+    CommandResult alone = isola().call("conformance", "--key", "k");
+    assertThat(alone.code()).isEqualTo(2);
+    assertThat(alone.err()).isEqualTo("isola: --key requires --url; add --url URL\n");
+  }
 }

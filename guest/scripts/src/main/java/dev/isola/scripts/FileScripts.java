@@ -12,6 +12,7 @@ public final class FileScripts {
   private static final int NOT_FOLDER = 43;
   private static final int NOT_EMPTY = 44;
   private static final int FAILED = 45;
+  private static final int INTO_ITSELF = 46;
 
   private static final String REQUIRE = "[ -e \"$1\" ] || [ -L \"$1\" ] || exit 40\n";
 
@@ -58,7 +59,10 @@ public final class FileScripts {
   public static final String MOVE =
       REQUIRE
           + """
-          [ ! "$1" -ef / ] || exit 45
+          if [ -d "$1" ] && [ ! -L "$1" ]; then # mv would copy / into itself
+            from=$(readlink -f -- "$1")
+            case $2/ in "${from%/}/"?*) exit 46 ;; esac
+          fi
           if [ -e "$2" ] || [ -L "$2" ]; then
             [ -n "$3" ] || exit 41
             [ ! -d "$2" ] || [ -L "$2" ] || rmdir -- "$2" || exit 44
@@ -98,6 +102,7 @@ public final class FileScripts {
           case IS_FOLDER -> ErrorCode.IS_A_FOLDER;
           case NOT_FOLDER -> ErrorCode.NOT_A_FOLDER;
           case NOT_EMPTY -> ErrorCode.FOLDER_NOT_EMPTY;
+          case INTO_ITSELF -> ErrorCode.INVALID_REQUEST;
           case FAILED -> byMessage(error.toLowerCase(Locale.ROOT));
           default -> null;
         });

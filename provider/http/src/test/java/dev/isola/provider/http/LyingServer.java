@@ -80,7 +80,11 @@ final class LyingServer implements AutoCloseable {
       """;
 
   LyingServer() throws IOException {
-    server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    this(new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
+  }
+
+  LyingServer(ServerSocket socket) {
+    server = socket;
     Thread.ofVirtual().name("liar").start(this::accept);
   }
 
