@@ -11,11 +11,11 @@
 #define MS 1000000ull
 
 enum {
-    INTERVAL_MS = 10,       /* interval while the number changes or is near the limit */
-    INTERVAL_MAX_MS = 1000, /* interval otherwise */
-    STARVED_MS = 1000,      /* how long commands fail to start before an execution is killed */
-    KERNEL_THREADS_ENDED = 16,
-    STARVED_THREADS_MIN = 16, /* minimum number of threads of an execution killed for that */
+    INTERVAL_MS = 10,          /* interval while the number changes or is near the limit */
+    INTERVAL_MAX_MS = 1000,    /* interval otherwise */
+    STARVED_MS = 1000,         /* how long commands fail to start before an execution is killed */
+    KERNEL_THREADS_ENDED = 16, /* how many of its own threads the kernel may have ended since the agent started */
+    STARVED_THREADS_MIN = 16,  /* minimum number of threads of an execution killed for that */
 };
 
 static uint64_t limit, met;

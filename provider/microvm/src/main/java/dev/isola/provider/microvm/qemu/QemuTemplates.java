@@ -78,7 +78,7 @@ final class QemuTemplates {
             boot.identity(),
             size.identity(),
             rootDisk.getFileName().toString(),
-            disks.name());
+            QemuArguments.kernelCommandLine(accelerator.isArm(), disks == Disks.MOUNTED));
     Path folder =
         files.get(
             PREFIX + key,
