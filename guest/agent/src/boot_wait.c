@@ -89,7 +89,7 @@ bool boot_wait_port(int fd, struct boot *out, const char **problem)
         int ready = epoll_wait(epoll, &event, 1, absent ? ABSENT_MS : INTERVAL_MS);
         ok = ready >= 0 || errno == EINTR;
     }
-    close(epoll);
+    /* epoll stays open: every copy of the machine would have to close it */
     return ok && parse(&buffer, out, problem);
 }
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "init.h"
 #include "operations.h"
 #include "path.h"
 #include "process_stat.h"
@@ -55,7 +56,7 @@ void detach_failed(const char *format, ...)
     if (report_fd >= 0)
         send_message(MESSAGE_FAILED, 0, text);
     else
-        fprintf(stderr, "isola-agent: %s\n", text);
+        dprintf(init_console(), "isola-agent: %s\n", text);
     _exit(1);
 }
 

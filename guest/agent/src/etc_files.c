@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,20 +54,22 @@ static bool mount_files(void)
     return ok;
 }
 
-const char *etc_files_mount(void)
-{
-    if (mount("isola", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700,size=64k,nr_inodes=16") != 0)
-        return "mount a file system for the files in /etc";
-    if (!mount_files()) return "mount the files in /etc";
-    return umount2(STAGE, MNT_DETACH) == 0 ? NULL : "detach the files in /etc";
-}
-
 static bool write_file(int number, const char *content)
 {
     size_t length = strlen(content);
     ssize_t written = pwrite(files[number], content, length, 0);
     if (written >= 0 && written < (ssize_t)length) errno = ENOSPC;
     return written == (ssize_t)length;
+}
+
+const char *etc_files_mount(void)
+{
+    if (mount("isola", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700,size=64k,nr_inodes=16") != 0)
+        return "mount a file system for the files in /etc";
+    if (!mount_files()) return "mount the files in /etc";
+    /* A page each, which copies of the machine then have. No name is shorter. */
+    if (!write_file(HOST_NAME, "\n") || !write_file(HOSTS, "\n")) return "write the files in /etc";
+    return umount2(STAGE, MNT_DETACH) == 0 ? NULL : "detach the files in /etc";
 }
 
 /* What guest processes have written is removed from all files first, since they share the space. */
@@ -80,9 +83,13 @@ static bool empty_files(void)
 static bool write_names(const char *name)
 {
     char text[512];
-    snprintf(text, sizeof text, "%s\n", name);
+    if (strlen(name) > HOST_NAME_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    strcpy(stpcpy(text, name), "\n");
     if (!write_file(HOST_NAME, text)) return false;
-    snprintf(text, sizeof text, "127.0.0.1 localhost %s\n::1 localhost\n", name);
+    strcpy(stpcpy(stpcpy(text, "127.0.0.1 localhost "), name), "\n::1 localhost\n");
     return write_file(HOSTS, text);
 }
 

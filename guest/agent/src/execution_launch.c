@@ -85,8 +85,9 @@ static bool put(char **environment, char *entry, bool replace)
 
 static char *entry_of(const char *name, const char *value)
 {
-    char *entry = NULL;
-    return asprintf(&entry, "%s=%s", name, value) < 0 ? NULL : entry;
+    char *entry = malloc(strlen(name) + strlen(value) + 2);
+    if (entry) strcpy(stpcpy(stpcpy(entry, name), "="), value);
+    return entry;
 }
 
 /* Combines the boot record's environment, the command's, and the defaults that every command gets. */

@@ -11,23 +11,29 @@
 
 enum { SEED_MAX = 256 };
 
+static int generator = -1;
+
+void identity_prepare(void)
+{
+    if (generator < 0) generator = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
+}
+
 void identity_seed(const uint8_t *bytes, size_t length)
 {
     struct {
         struct rand_pool_info info;
         uint8_t bytes[SEED_MAX];
     } pool;
-    int fd = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return;
+    identity_prepare();
+    if (generator < 0) return;
     if (length > SEED_MAX) length = SEED_MAX;
     pool.info.entropy_count = (int)length * 8;
     pool.info.buf_size = (int)length;
     memcpy(pool.bytes, bytes, length);
-    if (ioctl(fd, RNDADDENTROPY, &pool) != 0 || ioctl(fd, RNDRESEEDCRNG) != 0) {
-        ssize_t ignored = write(fd, bytes, length); /* not permitted in a container */
+    if (ioctl(generator, RNDADDENTROPY, &pool) != 0 || ioctl(generator, RNDRESEEDCRNG) != 0) {
+        ssize_t ignored = write(generator, bytes, length); /* not permitted in a container */
         (void)ignored;
     }
-    close(fd);
 }
 
 bool identity_apply(struct fields record)

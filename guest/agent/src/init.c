@@ -26,16 +26,21 @@
 #include "init_parse.h"
 #include "init_root.h"
 #include "listen.h"
+#include "loop.h"
 #include "process_tree.h"
+#include "sudo_listen.h"
 #include "supervisor.h"
+#include "user.h"
 
 enum { AGENT_PRIORITY = -20 };
 
 #define MODULES "/modules"
 
-enum { MODULES_MAX = 256, PORT_MS = 30000, SYNC_SECONDS = 5, WARM_UP_MS = 5000, FILE_PIECES = 64 };
+enum { MODULES_MAX = 256, PORT_MS = 30000, SYNC_SECONDS = 5, WARM_UP_MS = 5000 };
+enum { PROGRAM_MAX = 64 << 10, PROGRAMS_MAX = 8 << 20, PROGRAMS_COUNT = 4096 };
 
 static bool active;
+static int console = 2;
 static struct init_channel channel;
 
 bool init_is_requested(int count, char **words)
@@ -46,6 +51,11 @@ bool init_is_requested(int count, char **words)
 bool init_is_active(void)
 {
     return active;
+}
+
+int init_console(void)
+{
+    return console;
 }
 
 static void *write_cache(void *unused)
@@ -68,7 +78,7 @@ void init_reset(void)
 
 static _Noreturn void failed(const char *step, const char *reason)
 {
-    fprintf(stderr, "isola-agent: cannot %s: %s\n", step, reason);
+    dprintf(console, "isola-agent: cannot %s: %s\n", step, reason);
     init_reset();
 }
 
@@ -82,6 +92,16 @@ static void open_console(void)
     int fd = open("/dev/console", O_RDWR | O_NOCTTY | O_CLOEXEC);
     for (int i = 0; i < 3 && fd >= 0; i++) dup2(fd, i);
     if (fd > 2) close(fd);
+}
+
+/* Commands must not get the console. It stays open: to close a terminal is much work for the kernel. */
+static void release_console(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC), kept = fcntl(2, F_DUPFD_CLOEXEC, 3);
+    if (null < 0 || kept < 0) failed("leave the console", strerror(errno));
+    console = kept;
+    for (int i = 0; i < 3; i++) dup2(null, i);
+    close(null);
 }
 
 /* Loads a driver and frees the memory of its file. One that the machine does not need may fail. */
@@ -140,7 +160,7 @@ static int open_port(void)
 
 static struct init_result await_record(struct boot *boot)
 {
-    struct init_result result = {.port = -1};
+    struct init_result result = {.port = -1, .memory_events = open("/proc/vmstat", O_RDONLY | O_CLOEXEC)};
     const char *problem;
     bool ok;
     if (channel.kind == CHANNEL_PORT) {
@@ -172,12 +192,12 @@ static void end_on_kernel_failure(void)
         failed("set the reaction to a kernel failure", strerror(errno));
 }
 
-static void limit_threads(struct fields record)
+static void limit_threads(int file, struct fields record)
 {
-    char number[24];
-    uint64_t limit = fields_u64(record, T_THREAD_LIMIT, 0);
-    snprintf(number, sizeof number, "%llu", (unsigned long long)limit);
-    if (limit && !write_text("/proc/sys/kernel/threads-max", number)) failed("limit the threads", strerror(errno));
+    char digits[20], *end = digits + sizeof digits, *first = end;
+    for (uint64_t rest = fields_u64(record, T_THREAD_LIMIT, 0); rest; rest /= 10) *--first = (char)('0' + rest % 10);
+    if (first < end && write(file, first, (size_t)(end - first)) < 0) failed("limit the threads", strerror(errno));
+    close(file);
 }
 
 static void start_network(struct fields record)
@@ -193,7 +213,7 @@ static void start_network(struct fields record)
 /* Commands get the default priority: the agent must be able to end a fork bomb that uses all processors. */
 static void protect_agent(void)
 {
-    if (!write_text("/proc/self/oom_score_adj", "-1000") || setpriority(PRIO_PROCESS, 0, AGENT_PRIORITY) != 0)
+    if (!write_text("/proc/self/oom_score_adj", INIT_OOM_SCORE) || setpriority(PRIO_PROCESS, 0, AGENT_PRIORITY) != 0)
         failed("protect the agent", strerror(errno));
 }
 
@@ -204,13 +224,30 @@ static void switch_root(void)
     require(init_root_devices());
 }
 
-static void read_file(const char *path)
+static void read_program(int folder, const char *name, off_t *left)
 {
     char piece[4096];
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    for (int i = 0; fd >= 0 && i < FILE_PIECES && read(fd, piece, sizeof piece) > 0; i++)
-        ;
-    if (fd >= 0) close(fd);
+    struct stat st;
+    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= PROGRAM_MAX && st.st_size <= *left) {
+        *left -= st.st_size;
+        for (off_t at = 0; at < st.st_size && read(fd, piece, sizeof piece) > 0; at += (off_t)sizeof piece)
+            ;
+    }
+    close(fd);
+}
+
+/* Reads the small programs of a folder, so that the first command does not wait for the disk. */
+static void read_programs(const char *path)
+{
+    off_t left = PROGRAMS_MAX;
+    DIR *folder = opendir(path);
+    if (!folder) return;
+    struct dirent *entry;
+    for (int i = 0; i < PROGRAMS_COUNT && (entry = readdir(folder)); i++)
+        read_program(dirfd(folder), entry->d_name, &left);
+    closedir(folder);
 }
 
 /* Waits for the end of the command of a supervisor. Returns true if no process of it is left. */
@@ -227,14 +264,15 @@ static bool await_end(int control)
 }
 
 /*
- * Loads what the first command needs into memory, which copies of the machine share: the users, a supervisor, and a
- * program of the image that does nothing, with its libraries. Ends everything if the program leaves others behind.
+ * Loads what the first command needs into memory, which copies of the machine share: small programs, the users, a
+ * supervisor, and a program of the image that does nothing, with its libraries. Ends everything if the program leaves
+ * others behind.
  */
 static void warm_up(void)
 {
     static char *words[] = {"/bin/sh", "-c", ":", NULL}, *variables[] = {"PATH=/usr/bin:/bin", NULL};
-    read_file("/etc/passwd");
-    read_file("/etc/group");
+    struct user root;
+    read_programs("/bin");
     int null = open("/dev/null", O_RDWR | O_CLOEXEC), control;
     struct launch launch = {.arguments = words,
                             .environment = variables,
@@ -253,6 +291,10 @@ static void warm_up(void)
             ;
     }
     if (null >= 0) close(null);
+    user_by_uid(0, &root);
+    sudo_prepare();
+    tree_keeps_orphans();
+    now_ns();
 }
 
 static bool has_workspace(struct fields record, const char *folder)
@@ -277,19 +319,24 @@ struct init_result init_run(struct boot *boot)
     protect_agent();
     freeze_prepare();
     char folder[64];
-    bool early = read_command_line(folder, sizeof folder), made = false;
+    bool early = read_command_line(folder, sizeof folder), made = false, present = false;
     if (early) {
         switch_root();
         warm_up();
         made = mkdir(folder, 0755) == 0;
+        present = made || errno == EEXIST;
     }
+    int threads = open("/proc/sys/kernel/threads-max", O_WRONLY | O_CLOEXEC);
+    if (threads < 0) failed("open the limit of threads", strerror(errno));
+    identity_prepare();
+    release_console();
     struct init_result result = await_record(boot);
     if (!identity_apply(boot->fields)) failed("apply the identity", strerror(errno));
     if (!early) switch_root();
     if (made && !has_workspace(boot->fields, folder)) rmdir(folder);
-    require(init_root_complete(boot->fields));
+    require(init_root_complete(boot->fields, present ? folder : NULL));
     if (!etc_files_write(boot->fields)) failed("write the files in /etc", strerror(errno));
-    limit_threads(boot->fields);
+    limit_threads(threads, boot->fields);
     start_network(boot->fields);
     tree_expect_kernel_threads();
     return result;

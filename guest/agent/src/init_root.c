@@ -177,7 +177,7 @@ const char *init_root_devices(void)
     return mount_tmpfs("/run", 16 << 20, "0755") ? NULL : "mount /run";
 }
 
-const char *init_root_complete(struct fields record)
+const char *init_root_complete(struct fields record, const char *made)
 {
     size_t position = 0;
     struct field f;
@@ -187,7 +187,7 @@ const char *init_root_complete(struct fields record)
         char *path = strndup((const char *)f.value, f.length);
         errno = EINVAL;
         bool ok = path
-                  && (f.tag == T_WORKSPACE ? make_all(path)
+                  && (f.tag == T_WORKSPACE ? (made && !strcmp(path, made)) || make_all(path)
                                            : init_parse_tmpfs(path, &size) && mount_tmpfs(path, size, "0755"));
         free(path);
         if (!ok) return f.tag == T_WORKSPACE ? "create the workspace" : "mount a tmpfs";

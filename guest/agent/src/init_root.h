@@ -13,7 +13,7 @@ const char *init_root_begin(void);
 const char *init_root_switch(void);
 /* Mounts what commands expect in /dev, and /run. */
 const char *init_root_devices(void);
-/* Mounts TMPFS and creates WORKSPACE of the boot record. */
-const char *init_root_complete(struct fields record);
+/* Mounts TMPFS and creates WORKSPACE of the boot record, unless that is `made`, which may be NULL. */
+const char *init_root_complete(struct fields record, const char *made);
 
 #endif

@@ -176,16 +176,6 @@ static void chown_workspace(const struct boot *b)
     free(folder);
 }
 
-/* Many commands and deep trees need many descriptors. Commands get the original limit. */
-static struct rlimit raise_descriptor_limit(void)
-{
-    struct rlimit given = {1024, 1024};
-    getrlimit(RLIMIT_NOFILE, &given);
-    struct rlimit most = {given.rlim_max, given.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &most);
-    return given;
-}
-
 static void loop_iteration(void)
 {
     hold_poll();
@@ -283,10 +273,19 @@ static struct options options_of_init(struct boot *boot)
                             .listen_fd = -1,
                             .port_fd = channel.port,
                             .dial = channel.dial,
-                            .memory_events = open("/proc/vmstat", O_RDONLY | O_CLOEXEC),
+                            .memory_events = channel.memory_events,
                             .process_events = -1,
-                            .report = true,
                             .own_disk = true};
+}
+
+static struct rlimit descriptors = {1024, 1024};
+
+/* Many commands and deep trees need many descriptors. Commands get the original limit. */
+static void raise_descriptor_limit(void)
+{
+    getrlimit(RLIMIT_NOFILE, &descriptors);
+    struct rlimit most = {descriptors.rlim_max, descriptors.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
 }
 
 /* What every process of the agent needs. */
@@ -297,6 +296,7 @@ static void begin(void)
     umask(022); /* as for commands */
     if (!loop_open()) detach_failed("epoll: %s", strerror(errno));
     catch_signals();
+    raise_descriptor_limit();
 }
 
 int main(int count, char **words)
@@ -335,7 +335,7 @@ int main(int count, char **words)
     agent_started_ns = now_ns();
     if (!is_init) begin();
     static struct execution_defaults defaults;
-    defaults = (struct execution_defaults){boot.environment, boot.fields, raise_descriptor_limit()};
+    defaults = (struct execution_defaults){boot.environment, boot.fields, descriptors};
     executions_setup(&defaults);
     hold_setup(&boot, &defaults);
     chown_workspace(&boot);
@@ -348,7 +348,7 @@ int main(int count, char **words)
     if (options.own_disk) disk_set_kernel_limited();
     limits_setup(options.memory_events, options.process_events, fields_u64(boot.fields, T_DISK_LIMIT, 0),
                  fields_u64(boot.fields, T_DISK_SINCE_NS, 0));
-    process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0));
+    process_limit_setup(fields_u64(boot.fields, T_PROCESS_LIMIT, 0), fields_u64(boot.fields, T_THREAD_LIMIT, 0));
     sudo_setup(&defaults); /* last, because it needs all limits */
     lifetime_begin(&boot);
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);

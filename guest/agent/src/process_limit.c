@@ -1,30 +1,41 @@
 #include "process_limit.h"
 
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "execution_internal.h"
+#include "init.h"
 #include "process_tree.h"
 #include "sudo_listen.h"
 
 #define MS 1000000ull
 
 enum {
-    INTERVAL_MS = 10,         /* interval while the number changes or is near the limit */
-    INTERVAL_MAX_MS = 1000,   /* interval otherwise */
-    STARVED_MS = 1000,        /* how long commands fail to start before an execution is killed */
-    STARVED_THREADS_MIN = 16, /* minimum number of threads of an execution killed for that */
+    INTERVAL_MS = 10,          /* interval while the number changes or is near the limit */
+    INTERVAL_MAX_MS = 1000,    /* interval otherwise */
+    STARVED_MS = 1000,         /* how long commands fail to start before an execution is killed */
+    KERNEL_THREADS_ENDED = 16, /* how many of its own threads the kernel may have ended since the agent started */
+    STARVED_THREADS_MIN = 16,  /* minimum number of threads of an execution killed for that */
 };
 
 static uint64_t limit, met;
+static uint64_t threads_before; /* in a virtual machine, without commands; 0 where the kernel's count is not used */
 static uint64_t pause_ms, starved_since;
 static int last_count;
 
 static void check_processes(struct timer *t);
 static struct timer next_look = {.fire = check_processes};
 
-void process_limit_setup(uint64_t processes)
+static uint64_t thread_count(void)
+{
+    struct sysinfo about;
+    return sysinfo(&about) == 0 ? about.procs : 0;
+}
+
+void process_limit_setup(uint64_t processes, uint64_t threads)
 {
     if (getpid() == 1) limit = processes;
+    if (init_is_active() && threads && threads <= UINT16_MAX) threads_before = thread_count();
 }
 
 uint64_t process_limit_met(void)
@@ -93,6 +104,18 @@ void process_limit_starved(void)
     end_largest(true, STARVED_THREADS_MIN);
 }
 
+/*
+ * Returns how many processes commands have started, or, while they are few, at least their threads: the kernel of a
+ * virtual machine counts its threads, so that there is no need to list processes. It may end some of its own.
+ */
+static int count_processes(int expected)
+{
+    uint64_t threads = threads_before ? thread_count() : 0;
+    if (threads && threads + KERNEL_THREADS_ENDED < threads_before + limit / 2)
+        return (int)threads - (int)threads_before;
+    return tree_count_others() - expected;
+}
+
 static void check_processes(struct timer *t)
 {
     (void)t;
@@ -104,7 +127,7 @@ static void check_processes(struct timer *t)
         leaders += e->started && !e->leader_ended;
     }
     if (!supervisors) return; /* the next command starts it again */
-    int count = tree_count_others() - supervisors - leaders;
+    int count = count_processes(supervisors + leaders);
     if (count > 0 && (uint64_t)count > limit) {
         kill_strays();
         end_largest(false, 2);

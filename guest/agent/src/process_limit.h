@@ -8,8 +8,11 @@
 
 #include <stdint.h>
 
-/* Takes effect only for an agent with a pid namespace; 0 for no limit. */
-void process_limit_setup(uint64_t processes);
+/*
+ * Takes effect only for an agent with a pid namespace; 0 for no limit. With `threads`, the limit that the kernel of a
+ * virtual machine enforces, few threads show that there are few processes.
+ */
+void process_limit_setup(uint64_t processes, uint64_t threads);
 /* A command has started. */
 void process_limit_started(void);
 /* A command could not be started because there are too many threads. */

@@ -127,25 +127,44 @@ static void install(void)
     (void)ignored; /* it exists, or the root is read-only: no sudo then */
 }
 
+static bool find_self(void)
+{
+    if (init_is_active()) {
+        strcpy(self, INIT_AGENT); /* the path in the initramfs is no longer there */
+        return true;
+    }
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length > 0) self[length] = 0;
+    return length > 0;
+}
+
+/* Returns true if a user may use sudo, or false if none may or /etc/group is as it was at the last call. */
+static bool found_users(void)
+{
+    struct stat st;
+    if (stat("/etc/group", &st) != 0) return false;
+    if (st.st_ctim.tv_sec == groups_seen.tv_sec && st.st_ctim.tv_nsec == groups_seen.tv_nsec) return false;
+    groups_seen = st.st_ctim;
+    return sudo_has_users();
+}
+
+void sudo_prepare(void)
+{
+    if (found_users()) groups_seen = (struct timespec){0};
+}
+
 void sudo_setup(const struct execution_defaults *defaults)
 {
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    enabled = fields_u64(defaults->boot, T_SUDO, 0) && length > 0 && geteuid() == 0
-              && (init_is_active() || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
+    enabled = fields_u64(defaults->boot, T_SUDO, 0) && find_self()
+              && (init_is_active() || (geteuid() == 0 && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1));
     if (!enabled) return;
-    self[length] = 0;
-    if (init_is_active()) strcpy(self, INIT_AGENT); /* the path in the initramfs is no longer there */
     launch_limits(&limits, defaults);
     sudo_update();
 }
 
 void sudo_update(void)
 {
-    struct stat st;
-    if (!enabled || listener.fd >= 0 || stat("/etc/group", &st) != 0) return;
-    if (st.st_ctim.tv_sec == groups_seen.tv_sec && st.st_ctim.tv_nsec == groups_seen.tv_nsec) return;
-    groups_seen = st.st_ctim;
-    if (!sudo_has_users()) return;
+    if (!enabled || listener.fd >= 0 || !found_users()) return;
     listener.fd = listen_here();
     if (listener.fd < 0) return;
     install();

@@ -10,6 +10,8 @@
 
 #include "execution.h"
 
+/* Reads which users there are, optionally and before sudo_setup, so that it has less to do. */
+void sudo_prepare(void);
 /*
  * Called once, before commands. Does nothing unless the boot record enables sudo and set-user-id programs do not work.
  */

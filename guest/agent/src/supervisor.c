@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,8 +21,11 @@
 
 #include "launch_message.h"
 #include "freeze.h"
+#include "init.h"
 #include "privileges.h"
 #include "process_tree.h"
+
+#define OOM_SCORE_OF_COMMANDS "500"
 
 enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
 
@@ -32,6 +36,8 @@ enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
 static pid_t leader;
 static const char *mark;
 static bool leader_ended, told_started;
+static int ended_fd;      /* in a supervisor: readable when a child has ended */
+static int score_fd = -1; /* in a supervisor that can change its OOM score and change it back */
 
 /* Idle supervisors, most recently used last and reused first. */
 static struct idle {
@@ -144,13 +150,18 @@ static void switch_user(const struct user *u)
     if (syscall(SYS_setresuid, u->uid, u->uid, u->uid) != 0) exit_failed(STAGE_USER);
 }
 
+/* Without /proc, all processes keep the same score. */
+static void set_oom_score(int fd, const char *score)
+{
+    ssize_t ignored = fd < 0 ? 0 : write(fd, score, strlen(score));
+    (void)ignored;
+}
+
 static void prefer_for_oom(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return; /* no /proc: all processes keep the same score */
-    ssize_t ignored = write(fd, "500", 3);
-    (void)ignored;
-    close(fd);
+    set_oom_score(fd, OOM_SCORE_OF_COMMANDS);
+    if (fd >= 0) close(fd);
 }
 
 /*
@@ -183,7 +194,7 @@ bool command_confine(const struct launch *l)
     for (int i = 0; i < l->limit_count; i++)
         if (setrlimit((__rlimit_resource_t)l->limits[i].resource, &l->limits[i].limit) != 0) return false;
     if (!take_usual_priority()) return false;
-    if (l->expendable) prefer_for_oom();
+    if (l->expendable && score_fd < 0) prefer_for_oom();
     if (l->processors) keep_to_processors(l->processors);
     return true;
 }
@@ -302,23 +313,16 @@ static void execute_order(const struct order *o)
     }
 }
 
-static void nothing(int signal_number)
-{
-    (void)signal_number;
-}
-
 /* Returns when no process of the command is left. */
 static void supervise(void)
 {
-    sigset_t open_mask;
-    sigfillset(&open_mask);
-    sigdelset(&open_mask, SIGCHLD);
     while (!reap_children()) {
-        struct pollfd control = {.fd = CONTROL, .events = POLLIN};
+        struct pollfd ready[] = {{.fd = CONTROL, .events = POLLIN}, {.fd = ended_fd, .events = POLLIN}};
         static const struct timespec moment = {0, START_TOLD_AFTER_NS};
-        int ready = ppoll(&control, 1, told_started ? NULL : &moment, &open_mask);
-        if (ready == 0) report_started();
-        if (ready <= 0) continue;
+        struct signalfd_siginfo ignored;
+        if (ppoll(ready, 2, told_started ? NULL : &moment, NULL) == 0) report_started();
+        if (ready[1].revents && read(ended_fd, &ignored, sizeof ignored) < 0) continue;
+        if (!ready[0].revents) continue;
         struct order order;
         ssize_t n = recv(CONTROL, &order, sizeof order, MSG_DONTWAIT);
         if (n == (ssize_t)sizeof order) {
@@ -358,9 +362,11 @@ static void run_command(const struct launch *l)
     mark = l->mark;
     leader_ended = told_started = false;
     failed_errno = 0;
+    if (l->expendable) set_oom_score(score_fd, OOM_SCORE_OF_COMMANDS); /* which the command inherits */
     pid_t pid = vfork();
     if (pid == 0) become_command(l);
     int fork_errno = errno;
+    if (l->expendable) set_oom_score(score_fd, INIT_OOM_SCORE);
     for (int i = 0; i < CONTROL; i++) close(i);
     if (pid < 0 || failed_errno) {
         struct report r = {.kind = REPORT_FAILED,
@@ -373,14 +379,23 @@ static void run_command(const struct launch *l)
     supervise();
 }
 
+static bool open_own_files(void)
+{
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD); /* blocked, as all signals are */
+    ended_fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (init_is_active()) score_fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    return ended_fd >= 0;
+}
+
 static _Noreturn void run_supervisor(const struct launch *l, int control_fd)
 {
     if (!arrange_descriptors(l, control_fd) || !seccomp_confine_command()) _exit(1);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_PDEATHSIG, SIGCONT); /* a stopped supervisor must notice that the agent ended */
     prctl(PR_SET_NAME, "isola-watch");
-    struct sigaction wake = {.sa_handler = nothing};
-    sigaction(SIGCHLD, &wake, NULL);
+    if (!open_own_files()) _exit(1);
     for (; l; l = launch_message_receive(CONTROL)) run_command(l);
     _exit(0); /* the agent released it, or is gone */
 }
@@ -412,7 +427,6 @@ pid_t supervisor_start(const struct launch *launch, int *control_fd)
 {
     struct idle last = idle_count ? idle[idle_count - 1] : (struct idle){0};
     if (!last.pid || !launch_message_send(last.control, launch)) return fork_supervisor(launch, control_fd);
-    kill(last.pid, SIGCONT); /* a process of the sandbox may have stopped it */
     remove_idle(idle_count - 1);
     *control_fd = last.control;
     return last.pid;

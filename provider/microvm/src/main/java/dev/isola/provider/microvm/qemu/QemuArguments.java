@@ -68,7 +68,7 @@ record QemuArguments(
             "-initrd",
             boot.initramfs().toString(),
             "-append",
-            kernelCommandLine(arm),
+            kernelCommandLine(arm, earlyRoot),
             "-chardev",
             "ringbuf,id=console,size=" + CONSOLE_SIZE,
             "-serial",
@@ -115,10 +115,11 @@ record QemuArguments(
         .orElseGet(() -> "memory-backend-ram,id=memory,size=%dM".formatted(size.memoryMb()));
   }
 
-  private String kernelCommandLine(boolean arm) {
+  static String kernelCommandLine(boolean arm, boolean earlyRoot) {
     return "console="
-        + (arm ? "ttyAMA0" : "ttyS0 reboot=t")
+        + (arm ? "ttyAMA0" : "ttyS0 reboot=t no5lvl")
         + " quiet panic=-1 mitigations=off cryptomgr.notests random.trust_cpu=on"
+        + " lsm=landlock,yama" // fewer instructions for each system call
         + " isola.channel=port:"
         + PORT
         + (earlyRoot ? " isola.root=early:" + SandboxSpec.DEFAULT_MOUNT : "");

@@ -144,7 +144,7 @@ final class QemuMachines {
     plan.run(words);
     AgentProcess process = host.launch(id, plan, left(deadline));
     if (origin.isPresent()) {
-      try (Qmp qmp = Qmp.connect(files.controlSocket(), left(deadline))) {
+      try (Qmp qmp = Qmp.connect(files.controlSocket())) {
         qmp.load(STATE_DESCRIPTOR, origin.get().memory().isEmpty(), left(deadline));
       }
     }

@@ -47,7 +47,7 @@ record QemuPort(Path control, Path folder, UnaryOperator<Path> view, OptionalLon
         if (user.isPresent()) {
           Files.setAttribute(socket, "unix:uid", Math.toIntExact(user.getAsLong()));
         }
-        try (Qmp qmp = Qmp.connect(control, timeout)) {
+        try (Qmp qmp = Qmp.connect(control)) {
           qmp.execute("chardev-change", backend(view.apply(socket)), timeout);
         }
         return accept(listener, timeout);

@@ -78,7 +78,7 @@ final class QemuTemplates {
             boot.identity(),
             size.identity(),
             rootDisk.getFileName().toString(),
-            disks.name());
+            QemuArguments.kernelCommandLine(accelerator.isArm(), disks == Disks.MOUNTED));
     Path folder =
         files.get(
             PREFIX + key,
@@ -123,7 +123,7 @@ final class QemuTemplates {
               OptionalLong.empty());
       folder.start(arguments.words(), timeout);
       new VirtioPortConnector(folder.port()).awaitWaiting(timeout);
-      try (Qmp qmp = Qmp.connect(folder.controlSocket(), SAVE_TIMEOUT);
+      try (Qmp qmp = Qmp.connect(folder.controlSocket());
           StateReceiver receiver =
               StateReceiver.listen(folder.stateSocket(), target.resolve("state"))) {
         qmp.migrate(folder.stateSocket(), false, SAVE_TIMEOUT);

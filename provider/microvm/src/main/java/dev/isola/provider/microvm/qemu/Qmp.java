@@ -14,6 +14,8 @@ import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
@@ -24,23 +26,28 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Qmp implements AutoCloseable {
   private static final int MAX_LINE = 1 << 20;
+  private static final String SET_CAPABILITIES = "migrate-set-capabilities";
   private static final Duration LISTEN_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration POLL_INTERVAL = Duration.ofMillis(2);
 
   private final SocketChannel socket;
   private final java.io.InputStream in;
 
+  /** The commands that QEMU has not answered, in their order. */
+  private final Deque<String> unanswered = new ArrayDeque<>();
+
+  private boolean resumed;
+
   private Qmp(SocketChannel socket) {
     this.socket = socket;
     this.in = new java.io.BufferedInputStream(Channels.newInputStream(socket));
   }
 
-  /** Connects to a control socket. */
-  static Qmp connect(Path path, Duration timeout) throws IOException {
+  /** Connects to a control socket. QEMU may answer later, together with the first command. */
+  static Qmp connect(Path path) throws IOException {
     Qmp qmp = new Qmp(open(path));
     try {
-      qmp.withDeadline(timeout, qmp::read);
-      qmp.execute("qmp_capabilities", Map.of(), timeout);
+      qmp.send("qmp_capabilities", Map.of());
       return qmp;
     } catch (IOException e) {
       qmp.close();
@@ -73,27 +80,37 @@ final class Qmp implements AutoCloseable {
   /** Executes a command and returns its result. */
   Map<String, Object> execute(String command, Map<String, Object> arguments, Duration timeout)
       throws IOException {
+    return withDeadline(
+        timeout,
+        () -> {
+          send(command, arguments);
+          return answer();
+        });
+  }
+
+  private void send(String command, Map<String, Object> arguments) throws IOException {
     Map<String, Object> request =
         arguments.isEmpty()
             ? Json.object("execute", command)
             : Json.object("execute", command, "arguments", arguments);
-    return withDeadline(
-        timeout,
-        () -> {
-          ByteBuffer bytes = ByteBuffer.wrap((Json.text(request) + "\n").getBytes(UTF_8));
-          while (bytes.hasRemaining()) {
-            socket.write(bytes);
-          }
-          while (true) {
-            Map<String, Object> answer = read();
-            if (answer.get("error") instanceof Map<?, ?> error) {
-              throw new IOException("QEMU refused " + command + ": " + error.get("desc"));
-            }
-            if (answer.containsKey("return")) {
-              return answer.get("return") instanceof Map<?, ?> map ? checked(map) : Map.of();
-            }
-          }
-        });
+    ByteBuffer bytes = ByteBuffer.wrap((Json.text(request) + "\n").getBytes(UTF_8));
+    while (bytes.hasRemaining()) {
+      socket.write(bytes);
+    }
+    unanswered.add(command);
+  }
+
+  /** Reads up to the result of the last command, and returns that. */
+  private Map<String, Object> answer() throws IOException {
+    while (true) {
+      Map<String, Object> message = readMessage();
+      if (message.get("error") instanceof Map<?, ?> error) {
+        throw new IOException("QEMU refused " + unanswered.poll() + ": " + error.get("desc"));
+      }
+      if (message.containsKey("return") && unanswered.poll() != null && unanswered.isEmpty()) {
+        return message.get("return") instanceof Map<?, ?> map ? checked(map) : Map.of();
+      }
+    }
   }
 
   @SuppressWarnings("unchecked") // JSON objects have text keys
@@ -122,7 +139,7 @@ final class Qmp implements AutoCloseable {
     }
   }
 
-  private Map<String, Object> read() throws IOException {
+  private Map<String, Object> readMessage() throws IOException {
     java.io.ByteArrayOutputStream line = new java.io.ByteArrayOutputStream();
     for (int next = in.read(); next != '\n'; next = in.read()) {
       if (next < 0) {
@@ -134,7 +151,9 @@ final class Qmp implements AutoCloseable {
       line.write(next);
     }
     try {
-      return Json.parseObject(line.toByteArray());
+      Map<String, Object> message = Json.parseObject(line.toByteArray());
+      resumed |= "RESUME".equals(message.get("event"));
+      return message;
     } catch (MalformedJson e) {
       throw new IOException("QEMU sent an answer that is not JSON", e);
     }
@@ -142,7 +161,7 @@ final class Qmp implements AutoCloseable {
 
   /** Sends the state of the machine to a socket and waits until the machine has stopped. */
   void migrate(Path target, boolean withMemory, Duration timeout) throws IOException {
-    setMemoryIncluded(withMemory, timeout);
+    execute(SET_CAPABILITIES, memoryIncluded(withMemory), timeout);
     execute(
         "migrate-set-parameters",
         Map.of("max-bandwidth", 8L << 30, "downtime-limit", 60_000),
@@ -166,13 +185,9 @@ final class Qmp implements AutoCloseable {
     }
   }
 
-  private void setMemoryIncluded(boolean included, Duration timeout) throws IOException {
-    execute(
-        "migrate-set-capabilities",
-        Map.of(
-            "capabilities",
-            List.of(Json.object("capability", "x-ignore-shared", "state", !included))),
-        timeout);
+  private static Map<String, Object> memoryIncluded(boolean included) {
+    return Map.of(
+        "capabilities", List.of(Json.object("capability", "x-ignore-shared", "state", !included)));
   }
 
   /**
@@ -180,19 +195,17 @@ final class Qmp implements AutoCloseable {
    * QEMU refuses to connect the ports of a machine that does not.
    */
   void load(int descriptor, boolean withMemory, Duration timeout) throws IOException {
-    setMemoryIncluded(withMemory, timeout);
-    execute("migrate-incoming", Map.of("uri", "fd:" + descriptor), timeout);
-    long deadline = System.nanoTime() + timeout.toNanos();
-    while (true) {
-      String status = String.valueOf(execute("query-status", Map.of(), timeout).get("status"));
-      if (status.equals("running")) {
-        return;
-      }
-      if (!status.equals("inmigrate") || System.nanoTime() - deadline >= 0) {
-        throw new IOException("the machine did not continue: its status is " + status);
-      }
-      LockSupport.parkNanos(POLL_INTERVAL.toNanos());
-    }
+    withDeadline(
+        timeout,
+        () -> {
+          send(SET_CAPABILITIES, memoryIncluded(withMemory));
+          send("migrate-incoming", Map.of("uri", "fd:" + descriptor));
+          Map<String, Object> result = answer();
+          while (!resumed) {
+            readMessage();
+          }
+          return result;
+        });
   }
 
   /** Continues a machine that is stopped, and ends a save that is not finished. */

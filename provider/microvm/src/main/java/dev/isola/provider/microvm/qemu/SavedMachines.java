@@ -65,7 +65,7 @@ final class SavedMachines {
   /** Continues a machine that was stopped to be saved; does nothing if it runs. */
   static void resume(MachineFolder machine) throws IOException {
     // A connection of its own: that of a save that took too long is closed.
-    try (Qmp qmp = Qmp.connect(machine.controlSocket(), TIMEOUT)) {
+    try (Qmp qmp = Qmp.connect(machine.controlSocket())) {
       qmp.resume(TIMEOUT);
     }
   }
@@ -74,7 +74,7 @@ final class SavedMachines {
       MachineFolder machine, MachineFolder target, SandboxUserIds users, HostPaths paths)
       throws IOException {
     Files.deleteIfExists(machine.stateSocket()); // left behind by a killed server
-    try (Qmp qmp = Qmp.connect(machine.controlSocket(), TIMEOUT);
+    try (Qmp qmp = Qmp.connect(machine.controlSocket());
         StateReceiver receiver = StateReceiver.listen(machine.stateSocket(), target.state())) {
       if (users.hasRange()) {
         Files.setAttribute(machine.stateSocket(), "unix:uid", Math.toIntExact(users.firstId()));

@@ -139,7 +139,7 @@ final class QemuCrashTest {
     try (Provider killed = open(data)) {
       killed.create(spec("stopped"));
       Path control = data.resolve("sandboxes/stopped/control");
-      try (Qmp qmp = Qmp.connect(control, java.time.Duration.ofSeconds(5))) {
+      try (Qmp qmp = Qmp.connect(control)) {
         qmp.execute("stop", java.util.Map.of(), java.time.Duration.ofSeconds(5));
       }
     }
