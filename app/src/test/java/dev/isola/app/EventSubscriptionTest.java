@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -192,7 +193,7 @@ class EventSubscriptionTest {
   private static final class BreakableProxy implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final List<Socket> open = Collections.synchronizedList(new ArrayList<>());
-    private volatile long bytesToClient;
+    private final AtomicLong bytesToClient = new AtomicLong();
 
     BreakableProxy(int port) throws IOException {
       Thread.ofVirtual()
@@ -219,7 +220,7 @@ class EventSubscriptionTest {
         InputStream in = from.getInputStream();
         for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
           to.getOutputStream().write(buffer, 0, read);
-          bytesToClient += counted ? read : 0;
+          bytesToClient.addAndGet(counted ? read : 0);
         }
       } catch (IOException e) {
         // The connection was broken.
@@ -232,7 +233,7 @@ class EventSubscriptionTest {
 
     /** Returns the bytes since the last break. */
     long bytesToClient() {
-      return bytesToClient;
+      return bytesToClient.get();
     }
 
     void breakAll() throws IOException {
@@ -241,7 +242,7 @@ class EventSubscriptionTest {
           socket.close();
         }
         open.clear();
-        bytesToClient = 0;
+        bytesToClient.set(0);
       }
     }
 

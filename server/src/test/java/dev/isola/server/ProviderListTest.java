@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -90,7 +91,9 @@ class ProviderListTest {
   }
 
   private static Map<?, ?> available(TestServer server) throws IOException {
-    return (Map<?, ?>) server.client().get(PROVIDERS).list("providers").getFirst().get("available");
+    return (Map<?, ?>)
+        Objects.requireNonNull(
+            server.client().get(PROVIDERS).list("providers").getFirst().get("available"));
   }
 
   @Test
