@@ -54,7 +54,7 @@ record ExecResponse(Exit exit, List<Output> output, Duration duration) {
 
   private static Exit exit(BackendDocument json, Duration timeout) {
     boolean timedOut = json.flag("timedOut", false);
-    long ways = (timedOut ? 1 : 0) + (json.has("exitCode") ? 1 : 0) + (json.has("signal") ? 1 : 0);
+    int ways = (timedOut ? 1 : 0) + (json.has("exitCode") ? 1 : 0) + (json.has("signal") ? 1 : 0);
     if (ways != 1) {
       throw json.malformed("it needs one of exitCode, signal and timedOut, and has " + ways);
     }

@@ -1,6 +1,7 @@
 package dev.isola.provider.http;
 
 import dev.isola.scripts.ContentFailure;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.ByteArrayInputStream;
@@ -19,7 +20,7 @@ import java.util.Optional;
  * Content of a caller, read to its end before it is sent: its length is known then, and a caller
  * that fails changes no file. Large content is kept in a temporary file.
  */
-record SpooledContent(byte[] bytes, Optional<Path> file) implements AutoCloseable {
+record SpooledContent(Bytes bytes, Optional<Path> file) implements AutoCloseable {
   private static final int IN_MEMORY = 1 << 20;
 
   static SpooledContent of(InputStream content) {
@@ -30,8 +31,8 @@ record SpooledContent(byte[] bytes, Optional<Path> file) implements AutoCloseabl
       throw ContentFailure.of(e);
     }
     return first.length < IN_MEMORY
-        ? new SpooledContent(first, Optional.empty())
-        : new SpooledContent(new byte[0], Optional.of(stored(first, content)));
+        ? new SpooledContent(Bytes.of(first), Optional.empty())
+        : new SpooledContent(Bytes.of(new byte[0]), Optional.of(stored(first, content)));
   }
 
   private static Path stored(byte[] first, InputStream rest) {
@@ -66,7 +67,7 @@ record SpooledContent(byte[] bytes, Optional<Path> file) implements AutoCloseabl
     try {
       return file.isPresent()
           ? BodyPublishers.ofFile(file.get())
-          : BodyPublishers.ofByteArray(bytes);
+          : BodyPublishers.ofByteArray(bytes.toArray());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** B9: backends with a certificate of their own, and backends that require one of the client. */
 class BackendTlsTest {
-  private static final Validity TODAY =
+  private final Validity today =
       new Validity(
           Instant.now().minus(Duration.ofHours(1)), Instant.now().plus(Duration.ofHours(1)));
 
@@ -46,9 +46,9 @@ class BackendTlsTest {
 
   @BeforeEach
   void start() throws Exception {
-    authority = CertificateWriter.authority("Test", "localhost", TODAY);
+    authority = CertificateWriter.authority("Test", "localhost", today);
     SigningCertificate own =
-        CertificateWriter.server("Backend", List.of("localhost"), authority, TODAY);
+        CertificateWriter.server("Backend", List.of("localhost"), authority, today);
     pem("ca.pem", authority.certificate());
     pem("client.pem", authority.certificate());
     Files.writeString(
@@ -123,7 +123,7 @@ class BackendTlsTest {
                     "GET /channel",
                     (_, out) ->
                         out.write(
-                            ("HTTP/1.1 101 Yes\r\nUpgrade: isola-channel\r\n\r\nnot an agent")
+                            "HTTP/1.1 101 Yes\r\nUpgrade: isola-channel\r\n\r\nnot an agent"
                                 .getBytes(ISO_8859_1)));
         HttpProvider provider =
             provider(
