@@ -31,7 +31,7 @@ class DishonestBackendTest {
    * @param original the outcome of that check on the backend without the fault
    * @param edits pairs of text and replacement
    */
-  private record Fault(
+  record Fault(
       String name, String backend, String check, CheckResult.Outcome original, List<String> edits) {
     @Override
     public String toString() {

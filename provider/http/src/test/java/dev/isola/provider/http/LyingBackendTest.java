@@ -52,7 +52,7 @@ class LyingBackendTest {
   private static final SandboxId ID = new SandboxId("box");
 
   /** What is called. */
-  private enum Operation {
+  enum Operation {
     HEALTH(_ -> {}),
     CREATE(provider -> provider.create(spec())),
     ATTACH(provider -> provider.attach(ID)),
@@ -75,7 +75,7 @@ class LyingBackendTest {
                     "f",
                     new ByteArrayInputStream(new byte[10]),
                     dev.isola.spi.file.WriteOptions.DEFAULT)),
-    LIST(provider -> created(provider).files().list("/workspace", 1).toList()),
+    LIST(provider -> created(provider).files().list("/workspace", 1).close()),
     PAUSE(
         provider ->
             created(provider).as(Pausing.class).orElseThrow().pause(Pausing.PauseKind.MEMORY)),
@@ -96,7 +96,7 @@ class LyingBackendTest {
    * @param code of the error; that of an unhealthy provider is not used
    * @param part of the message
    */
-  private record Case(
+  record Case(
       String name,
       Operation operation,
       UnaryOperator<LyingServer> plan,
@@ -704,7 +704,7 @@ class LyingBackendTest {
             .contains(lie.part())
             .doesNotContain(SECRET)
             .hasSizeLessThan(1500);
-        assertThat(e.getMessage().chars()).noneMatch(Character::isISOControl);
+        assertThat(String.valueOf(e.getMessage()).chars()).noneMatch(Character::isISOControl);
         assertThat(e.fault().remedy()).isNotBlank();
       }
     }
