@@ -9,6 +9,7 @@ import dev.isola.client.Execution;
 import dev.isola.client.Exit;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
+import dev.isola.client.SandboxFilter;
 import dev.isola.client.SandboxSpec;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -19,8 +20,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -111,47 +110,38 @@ class PeerRestartTest {
     String backendUrl = url(firstBackend);
     Process firstFront = front(0, backendUrl);
     String frontUrl = url(firstFront);
-    Map<Integer, StringBuffer> texts = new ConcurrentHashMap<>();
-    Map<Integer, Exit> exits = new ConcurrentHashMap<>();
-    List<Thread> readers = new ArrayList<>();
+    List<Reader> readers = new ArrayList<>();
     try (Isola isola = Isola.connect(frontUrl, KEY)) {
       await().atMost(TIMEOUT).ignoreExceptions().until(() -> isHealthy(isola));
       Sandbox sandbox = isola.create(SandboxSpec.builder().ttl(Duration.ofMinutes(10)).build());
       for (int i = 0; i < COMMANDS; i++) {
-        int number = i;
-        StringBuffer text = new StringBuffer();
-        texts.put(number, text);
-        Execution execution = sandbox.start(Command.shell(COUNTING));
-        execution.onStdout(text::append).onGap(gap -> text.append("GAP"));
-        readers.add(Thread.startVirtualThread(() -> exits.put(number, execution.await())));
+        readers.add(new Reader(sandbox.start(Command.shell(COUNTING))));
       }
-      awaitProgress(texts);
+      awaitProgress(readers);
 
       kill(firstBackend);
       assertThat(url(backend(URI.create(backendUrl).getPort()))).isEqualTo(backendUrl);
-      awaitProgress(texts);
+      awaitProgress(readers);
 
       kill(firstFront);
       assertThat(url(front(URI.create(frontUrl).getPort(), backendUrl))).isEqualTo(frontUrl);
-      awaitProgress(texts);
+      awaitProgress(readers);
 
       await()
           .atMost(TIMEOUT)
           .ignoreExceptions()
           .untilAsserted(() -> sandbox.files().write("go", ""));
-      for (Thread reader : readers) {
-        assertThat(reader.join(TIMEOUT)).isTrue();
-      }
-      for (int i = 0; i < COMMANDS; i++) {
-        String text = texts.get(i).toString();
+      for (Reader reader : readers) {
+        assertThat(reader.thread.join(TIMEOUT)).isTrue();
+        String text = reader.text();
         assertThat(text).isEqualTo(expected(text.lines().count() - 1));
-        assertThat(exits.get(i)).isEqualTo(new Exit.Exited(0));
+        assertThat(reader.exit).isEqualTo(new Exit.Exited(0));
       }
       sandbox.destroy(true);
-      assertThat(isola.list(dev.isola.client.SandboxFilter.ALL)).isEmpty();
+      assertThat(isola.list(SandboxFilter.ALL)).isEmpty();
     }
     try (Isola peer = Isola.connect(backendUrl, KEY)) {
-      assertThat(peer.list(dev.isola.client.SandboxFilter.ALL)).isEmpty();
+      assertThat(peer.list(SandboxFilter.ALL)).isEmpty();
     }
   }
 
@@ -160,17 +150,32 @@ class PeerRestartTest {
         .anyMatch(one -> "http".equals(one.get("name")) && "healthy".equals(one.get("status")));
   }
 
+  /** Reads the output of one command, on a thread of its own. */
+  private static final class Reader {
+    private final StringBuilder text = new StringBuilder();
+    private final Thread thread;
+    private volatile Exit exit = new Exit.Lost("it has not ended");
+
+    Reader(Execution execution) {
+      execution.onStdout(this::add).onGap(gap -> add("GAP"));
+      thread = Thread.startVirtualThread(() -> exit = execution.await());
+    }
+
+    private synchronized void add(String more) {
+      text.append(more);
+    }
+
+    synchronized String text() {
+      return text.toString();
+    }
+  }
+
   /** Waits until every command has written something that was not there before. */
-  private static void awaitProgress(Map<Integer, StringBuffer> texts) {
-    Map<Integer, Integer> before = new ConcurrentHashMap<>();
-    texts.forEach((number, text) -> before.put(number, text.length()));
-    await()
-        .atMost(TIMEOUT)
-        .until(
-            () ->
-                texts.entrySet().stream()
-                    .allMatch(
-                        one -> one.getValue().length() > before.getOrDefault(one.getKey(), 0)));
+  private static void awaitProgress(List<Reader> readers) {
+    for (Reader reader : readers) {
+      int before = reader.text().length();
+      await().atMost(TIMEOUT).until(() -> reader.text().length() > before);
+    }
   }
 
   private static String expected(long lines) {
