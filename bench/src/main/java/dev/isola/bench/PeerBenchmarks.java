@@ -2,7 +2,6 @@ package dev.isola.bench;
 
 import dev.isola.codec.json.Json;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,13 +22,16 @@ final class PeerBenchmarks {
     List<BenchSubject> subjects = new ArrayList<>();
     String reference = "";
     for (BenchProvider provider : environment.providers()) {
-      Path folder =
-          Files.createDirectories(environment.folder().resolve("peer-" + provider.name()));
+      // The names are short, because the path of a socket is limited.
+      Path folder = environment.folder();
+      int number = subjects.size();
       ServerProcess near =
           environment.closeLast(
-              ServerProcess.start(folder.resolve("near"), Map.of("provider", provider.name())));
+              ServerProcess.start(
+                  folder.resolve("n" + number), Map.of("provider", provider.name())));
       ServerProcess far =
-          environment.closeLast(ServerProcess.start(folder.resolve("far"), near.asBackend()));
+          environment.closeLast(
+              ServerProcess.start(folder.resolve("f" + number), near.asBackend()));
       reference = provider.name() + "-one-hop";
       subjects.add(subject(reference, near));
       subjects.add(subject(provider.name() + "-two-hops", far));
