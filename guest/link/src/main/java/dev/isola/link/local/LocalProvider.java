@@ -48,6 +48,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -57,6 +58,9 @@ import org.jspecify.annotations.Nullable;
  * {@link Booter} boots it.
  */
 public final class LocalProvider implements Provider {
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
+
   /** A destroyed agent that does not answer soon is killed. */
   private static final LinkTimeouts DESTROY_TIMEOUTS =
       LinkTimeouts.DEFAULT.withConnectTimeout(Duration.ofSeconds(1));
@@ -319,6 +323,14 @@ public final class LocalProvider implements Provider {
     try {
       booter.recover(stored.record().id(), stored.folder());
     } catch (IOException e) {
+      if (endsSoon(stored.record())) {
+        throw Fault.of(
+                ErrorCode.SANDBOX_DESTROYED,
+                "sandbox " + stored.record().id() + " has ended",
+                "create a new sandbox")
+            .sandbox(stored.record().id())
+            .exception(e);
+      }
       throw Fault.of(
               ErrorCode.PROVIDER_UNAVAILABLE,
               "sandbox "
@@ -330,6 +342,18 @@ public final class LocalProvider implements Provider {
           .sandbox(stored.record().id())
           .exception(e);
     }
+  }
+
+  /** A sandbox whose runtime hung up may be about to end, for example at its deadline. */
+  private static boolean endsSoon(SandboxRecord record) {
+    long deadline = System.nanoTime() + END_TIMEOUT.toNanos();
+    while (record.isAlive() && System.nanoTime() - deadline < 0) {
+      LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+      if (Thread.currentThread().isInterrupted()) {
+        break;
+      }
+    }
+    return !record.isAlive();
   }
 
   /** Never touches sandboxes of another instance, even in a folder shared by mistake. */
