@@ -182,10 +182,11 @@ class ErrorMessageTest {
   @Test
   void jsonErrorHasTheDocumentedShape() {
     assertThat(isola().call("run", "--json", "--provider", "x", "true").out())
-        .isEqualTo(
-            "{\"error\":{\"code\":\"PROVIDER_NOT_FOUND\",\"category\":\"CALLER\","
+        .matches(
+            "\\{\"error\":\\{\"code\":\"PROVIDER_NOT_FOUND\",\"category\":\"CALLER\","
                 + "\"message\":\"no provider is named 'x'\",\"remedy\":\"known: subprocess\","
-                + "\"context\":{\"provider\":\"x\"}}}\n");
+                + "\"timestamp\":\"[0-9-]{10}T[0-9:.]+Z\","
+                + "\"context\":\\{\"provider\":\"x\"}}}\n");
   }
 
   private CommandLineFixture isola() {
