@@ -212,7 +212,13 @@ final class BenchEnvironment implements AutoCloseable {
         skippedSubjects.add(new SkippedSubject(peer.getKey(), String.valueOf(e.getMessage())));
       }
     }
-    servers.forEach(ServerProcess::close);
+    for (ServerProcess server : servers) {
+      try {
+        server.close();
+      } catch (IllegalStateException e) {
+        skippedSubjects.add(new SkippedSubject("peer", String.valueOf(e.getMessage())));
+      }
+    }
     servers.clear();
     scratch.close();
   }

@@ -98,13 +98,24 @@ final class ServerProcess implements AutoCloseable {
     return "/api/v1/sandboxes/" + sandbox;
   }
 
+  /**
+   * Destroys the sandbox and stops the server.
+   *
+   * @throws IllegalStateException if the sandbox was not destroyed
+   */
   @Override
   public void close() {
     try (ApiClient client = connect()) {
-      client.send("DELETE", sandbox() + "?force=true", "");
+      String _ = client.send("DELETE", sandbox() + "?force=true", "");
     } catch (IOException e) {
-      System.err.println("a sandbox of the measurement was not destroyed: " + e.getMessage());
+      throw new IllegalStateException(
+          "a sandbox of the measurement was not destroyed: " + e.getMessage(), e);
+    } finally {
+      stop();
     }
+  }
+
+  private void stop() {
     process.destroy();
     try {
       if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
