@@ -93,8 +93,13 @@ func (l *limited) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
+// running counts the commands, so that none outlives this program.
+var running sync.WaitGroup
+
 // run runs a command, and ends it at its timeout, with the request, or with the sandbox.
 func (s *sandbox) run(ctx context.Context, c command) (*result, error) {
+	running.Add(1)
+	defer running.Done()
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.TimeoutMs)*time.Millisecond)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -471,6 +476,9 @@ func main() {
 		b.lock.Lock() // for good: nothing is created any more
 		for _, s := range b.all {
 			s.end()
+		}
+		running.Wait()
+		for _, s := range b.all {
 			exec.Command("rm", "-rf", "--", s.folder).Run()
 		}
 		os.Exit(0)

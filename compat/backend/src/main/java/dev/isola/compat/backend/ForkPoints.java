@@ -13,7 +13,8 @@ import java.util.concurrent.Semaphore;
 
 /**
  * The fork points that peers hold. They are in memory only: a peer of a server that has restarted
- * creates another one. One that is not used for ten minutes is removed.
+ * creates another one. One that is not used for ten minutes is removed by the next request that
+ * concerns fork points.
  */
 final class ForkPoints {
   private static final int MAX = 64;

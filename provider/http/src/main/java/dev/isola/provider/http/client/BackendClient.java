@@ -7,6 +7,7 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.net.http.HttpConnectTimeoutException;
@@ -102,16 +103,29 @@ public final class BackendClient implements AutoCloseable {
     try {
       String type = received.headers().firstValue("content-type").orElse("");
       boolean success = call.expected().contains(received.statusCode());
-      byte[] body = success ? new byte[0] : received.body().readNBytes(call.answer().limit());
+      byte[] body =
+          success
+              ? new byte[0]
+              : await(
+                  call,
+                  CompletableFuture.supplyAsync(
+                      () -> read(received.body(), call.answer().limit()), threads),
+                  timeout);
       check(call, new BackendResponse(received.statusCode(), type, Bytes.of(body)));
       return new BackendStream(
           received.body(),
           header.isEmpty() ? Optional.empty() : received.headers().firstValue(header));
-    } catch (IOException e) {
-      throw errors.broken(call, false, e);
     } catch (SandboxException e) {
       closeQuietly(received.body());
       throw e;
+    }
+  }
+
+  private static byte[] read(InputStream body, int limit) {
+    try {
+      return body.readNBytes(limit);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
