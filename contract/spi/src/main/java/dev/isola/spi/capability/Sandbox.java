@@ -45,6 +45,14 @@ public interface Sandbox {
   /** Returns the capability if the provider declares it, otherwise empty. */
   <C extends Capability> Optional<C> as(Class<C> capability);
 
+  /**
+   * Returns access to the connections that guest processes make to other hosts; present in network
+   * mode {@code filtered} only.
+   */
+  default Optional<EgressAccess> egress() {
+    return Optional.empty();
+  }
+
   /** Returns access to the guest protocol; empty if the sandbox has no guest agent. */
   default Optional<GuestProtocolAccess> guestProtocol() {
     return Optional.empty();

@@ -10,10 +10,13 @@ public enum SpecFeature {
   USERS("running as another user", spec -> spec.user().isPresent()),
   /** A host folder can be the workspace. */
   WORKSPACE_PATH("workspacePath", spec -> spec.workspacePath().isPresent()),
-  /** Domains can be allowed and blocked. */
+  /** Domains can be allowed and blocked by the provider itself, in a mode other than filtered. */
   DOMAINS(
       "network.allowDomains and network.blockDomains",
-      spec -> !spec.network().allowDomains().isEmpty() || !spec.network().blockDomains().isEmpty()),
+      spec ->
+          !spec.network().isFiltered()
+              && (!spec.network().allowDomains().isEmpty()
+                  || !spec.network().blockDomains().isEmpty())),
   GPUS("GPUs", spec -> spec.gpus() > 0);
 
   private final String displayName;
