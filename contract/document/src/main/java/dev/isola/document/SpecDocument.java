@@ -20,6 +20,7 @@ import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
@@ -74,7 +75,8 @@ import org.jspecify.annotations.Nullable;
  *   "whenExpired": "destroy",              // or the same; a resume call, or with autoResume any request, resumes it
  *   "resources": {"cpu": 0.5, "memory": 1024, "disk": 10240, "fileDescriptors": 1024, "processes": 100,
  *                 "threads": 1024, "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
- *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000]},
+ *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000],
+ *               "egress": {"default": "deny", "rules": [{"allow": "api.example.com", "ports": [443]}]}},
  *   "containerType": "agent_workspace",    // or container_type
  *   "gpus": 0,
  *   "require": {"isolation": "container", "capabilities": ["pausing"], "limits": ["memory"]}
@@ -447,7 +449,8 @@ public final class SpecDocument {
             meant,
             network.list(network::asText, "allowDomains"),
             network.list(network::asText, "blockDomains"),
-            network.list(network::asInt, "exposePorts"));
+            network.list(network::asInt, "exposePorts"),
+            network.object("egress").map(EgressDocument::read).orElse(Egress.NONE));
     network.rejectUnknownFields();
     return read;
   }

@@ -11,6 +11,7 @@ import dev.isola.spi.capability.Capability;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.ApiVersion;
+import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
@@ -161,6 +162,9 @@ final class SpecDocumentWriter {
     document.put("allowDomains", List.copyOf(network.allowDomains()));
     document.put("blockDomains", List.copyOf(network.blockDomains()));
     document.put("exposePorts", List.copyOf(network.exposePorts()));
+    if (!network.egress().equals(Egress.NONE)) {
+      document.put("egress", EgressDocument.write(network.egress()));
+    }
     return document;
   }
 

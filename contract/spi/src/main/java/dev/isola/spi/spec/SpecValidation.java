@@ -197,6 +197,11 @@ public final class SpecValidation {
             || network.allowDomains().isEmpty(),
         "network.allowDomains",
         "must be empty in network mode none");
+    require(
+        network.isFiltered() || network.egress().equals(Egress.NONE),
+        "network.egress",
+        "is for network mode filtered only");
+    found.addAll(EgressValidation.violations("network.egress", network.egress()));
   }
 
   private void domain(String field, String domain) {
