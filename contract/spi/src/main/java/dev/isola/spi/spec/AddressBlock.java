@@ -67,6 +67,11 @@ public record AddressBlock(String prefix, int length) {
     return new AddressBlock(HexFormat.of().formatHex(first), length);
   }
 
+  /** Returns the block of this length around it. */
+  public AddressBlock truncated(int shorter) {
+    return of(HexFormat.of().parseHex(prefix), Math.min(shorter, length));
+  }
+
   public boolean contains(InetAddress address) {
     byte[] bytes = address.getAddress();
     return bytes.length * 2 == prefix.length() && of(bytes, length).prefix.equals(prefix);

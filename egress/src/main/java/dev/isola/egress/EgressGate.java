@@ -1,0 +1,293 @@
+package dev.isola.egress;
+
+import dev.isola.egress.policy.Decision;
+import dev.isola.spi.capability.EgressAccess.OutboundConnection;
+import dev.isola.spi.spec.AddressBlock;
+import dev.isola.spi.spec.Destination;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides about the connections of one sandbox and carries the allowed ones. Everything that it is
+ * given by the sandbox is hostile: names are checked before they are used, and the number of
+ * connections that it works on is bounded, denied ones included.
+ */
+public final class EgressGate {
+  /** Denied connections that are being answered at once; further ones are reset immediately. */
+  private static final int MAX_REFUSALS = 16;
+
+  private final OutboundDialer dialer;
+  private final Interception http;
+  private final EgressObserver observer;
+  private final TrafficBudget budget;
+  private final RecentTraffic recent = new RecentTraffic();
+  private final Map<Long, OpenConnection> open = new ConcurrentHashMap<>();
+  private final Semaphore refusals = new Semaphore(MAX_REFUSALS);
+  private final AtomicLong lastId = new AtomicLong();
+  private final LongAdder connections = new LongAdder();
+  private final LongAdder denials = new LongAdder();
+  private final LongAdder sent = new LongAdder();
+  private final LongAdder received = new LongAdder();
+  private volatile EgressSettings settings;
+
+  public EgressGate(
+      EgressSettings settings,
+      OutboundDialer dialer,
+      Interception http,
+      EgressObserver observer) {
+    this.settings = settings;
+    this.dialer = dialer;
+    this.http = http;
+    this.observer = observer;
+    this.budget = new TrafficBudget(settings.limits());
+  }
+
+  /**
+   * Replaces the settings. They apply to new connections at once.
+   *
+   * @param closeExisting whether connections end that the new policy would not allow
+   */
+  public void replace(EgressSettings changed, boolean closeExisting) {
+    settings = changed;
+    budget.setLimits(changed.limits());
+    if (closeExisting) {
+      for (OpenConnection connection : open.values()) {
+        if (!decide(changed, connection.host, connection.port).allowed()) {
+          connection.close();
+        }
+      }
+    }
+  }
+
+  /** Returns the settings that apply to new connections. */
+  public EgressSettings settings() {
+    return settings;
+  }
+
+  /** Returns the open connections, oldest first. */
+  public List<ConnectionView> connections() {
+    return open.values().stream()
+        .map(OpenConnection::view)
+        .sorted(Comparator.comparingLong(ConnectionView::id))
+        .toList();
+  }
+
+  /** Returns the connections that ended last, latest first. */
+  public List<ConnectionView> recentConnections() {
+    return recent.connections();
+  }
+
+  /** Returns the latest denials, latest first. */
+  public List<Denial> recentDenials() {
+    return recent.denials();
+  }
+
+  public EgressTotals totals() {
+    List<OpenConnection> current = new ArrayList<>(open.values());
+    return new EgressTotals(
+        connections.sum(),
+        denials.sum(),
+        current.size(),
+        sent.sum() + current.stream().mapToLong(one -> one.sent.sum()).sum(),
+        received.sum() + current.stream().mapToLong(one -> one.received.sum()).sum());
+  }
+
+  /** Serves a connection until it ends. */
+  public void serve(OutboundConnection client) {
+    String host = client.host();
+    int port = client.port();
+    try {
+      budget.openConnection();
+      try {
+        serve(client, host, port);
+      } finally {
+        budget.closeConnection();
+      }
+    } catch (Refusal e) {
+      refuse(client, host, port, e);
+    } catch (IOException e) {
+      // The guest process sees a reset, as it would if it had connected itself.
+      recordDenial(host, port, "", "cannot be reached: " + e.getMessage(), "");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void serve(OutboundConnection client, String host, int port)
+      throws Refusal, IOException, InterruptedException {
+    EgressSettings applied = settings;
+    Decision decision = decide(applied, host, port);
+    if (!decision.allowed()) {
+      throw new Refusal(decision.rule(), decision.remedy());
+    }
+    Optional<String> name = Destination.hostName(host);
+    List<InetAddress> addresses =
+        name.isPresent()
+            ? dialer.resolve(name.get())
+            : dialer.check(AddressBlock.address(host).orElseThrow());
+    boolean intercepted =
+        name.isPresent()
+            && !applied.policy().bypasses(name.get(), port)
+            && (!decision.http().isEmpty() || http.concerns(name.get()));
+    OpenConnection connection =
+        new OpenConnection(lastId.incrementAndGet(), client, host, port, decision.rule());
+    try {
+      if (intercepted) {
+        connection.established("");
+        MeteredConnection metered =
+            new MeteredConnection(client, budget, connection.sent, connection.received);
+        http.serve(
+            metered,
+            name.get(),
+            port,
+            decision.http(),
+            () -> connection.dial(addresses),
+            (method, path, reason) -> {
+              recordDenial(host, port, method + " " + path, reason, "");
+            });
+      } else {
+        try (SocketChannel channel = connection.dial(addresses)) {
+          connection.established(address(channel));
+          new ByteRelay(client, channel, budget, connection.sent, connection.received).run();
+        }
+      }
+    } finally {
+      connection.ended();
+    }
+  }
+
+  private static String address(SocketChannel channel) throws IOException {
+    return channel.getRemoteAddress() instanceof InetSocketAddress remote
+        ? remote.getAddress().getHostAddress()
+        : "";
+  }
+
+  private static Decision decide(EgressSettings applied, String host, int port) {
+    Optional<String> name = Destination.hostName(host);
+    if (name.isPresent()) {
+      return applied.policy().decide(name.get(), port);
+    }
+    return AddressBlock.address(host)
+        .map(address -> applied.policy().decide(address, port))
+        .orElseGet(() -> new Decision(false, "it is neither a name nor an address", List.of(), ""));
+  }
+
+  private void refuse(OutboundConnection client, String host, int port, Refusal refusal) {
+    recordDenial(host, port, "", refusal.reason(), refusal.remedy());
+    if (!refusals.tryAcquire()) {
+      return; // closing it without an answer resets it
+    }
+    try {
+      String remedy =
+          refusal.remedy().isEmpty() ? "" : "; to change that, add the rule: " + refusal.remedy();
+      http.refuse(client, host, port, refusal.reason() + remedy);
+    } catch (IOException e) {
+      // The guest process did not wait for the answer.
+    } finally {
+      refusals.release();
+    }
+  }
+
+  private void recordDenial(
+      String host, int port, String request, String reason, String remedy) {
+    denials.increment();
+    Denial denial =
+        new Denial(Instant.now(), shorten(host), port, shorten(request), reason, remedy);
+    recent.add(denial);
+    observer.denied(denial);
+  }
+
+  private static String shorten(String text) {
+    return text.length() <= 300 ? text : text.substring(0, 300) + "...";
+  }
+
+  /** A connection that is being served. */
+  private final class OpenConnection {
+    private final long id;
+    private final OutboundConnection client;
+    private final String host;
+    private final int port;
+    private final String rule;
+    private final Instant openedAt = Instant.now();
+    private final LongAdder sent = new LongAdder();
+    private final LongAdder received = new LongAdder();
+    private volatile String address = "";
+    private volatile boolean established;
+    private volatile boolean closed;
+    private volatile @Nullable SocketChannel channel;
+
+    OpenConnection(long id, OutboundConnection client, String host, int port, String rule) {
+      this.id = id;
+      this.client = client;
+      this.host = host;
+      this.port = port;
+      this.rule = rule;
+    }
+
+    SocketChannel dial(List<InetAddress> addresses) throws IOException {
+      SocketChannel dialed = dialer.connect(addresses, port);
+      channel = dialed;
+      address = EgressGate.address(dialed);
+      if (closed) {
+        dialed.close();
+      }
+      return dialed;
+    }
+
+    void established(String to) {
+      established = true;
+      address = to;
+      connections.increment();
+      open.put(id, this);
+      observer.opened(view());
+    }
+
+    void ended() {
+      if (!established) {
+        return;
+      }
+      open.remove(id);
+      EgressGate.this.sent.add(sent.sum());
+      EgressGate.this.received.add(received.sum());
+      ConnectionView view = view(Optional.of(Instant.now()));
+      recent.add(view);
+      observer.closed(view);
+    }
+
+    void close() {
+      closed = true;
+      try {
+        SocketChannel current = channel;
+        if (current != null) {
+          current.close();
+        }
+        client.close();
+      } catch (IOException e) {
+        throw new UncheckedIOException("a connection cannot be closed", e);
+      }
+    }
+
+    ConnectionView view() {
+      return view(Optional.empty());
+    }
+
+    private ConnectionView view(Optional<Instant> closedAt) {
+      return new ConnectionView(
+          id, shorten(host), port, address, rule, sent.sum(), received.sum(), openedAt, closedAt);
+    }
+  }
+}

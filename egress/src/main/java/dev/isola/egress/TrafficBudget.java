@@ -1,0 +1,137 @@
+package dev.isola.egress;
+
+import dev.isola.spi.spec.Egress;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The limits of one sandbox: open connections, new connections, bytes in a second and in all. */
+final class TrafficBudget {
+  private static final double NANOS = 1e9;
+  private static final long MINUTE = 60;
+
+  /** A pause is at least this long, so that slow limits do not cost many wake-ups. */
+  private static final long MIN_PAUSE = Duration.ofMillis(1).toNanos();
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private Egress.Limits limits;
+  private long open;
+  private long bytes;
+  private double newConnections;
+  private double allowance;
+  private long connectionsAt = System.nanoTime();
+  private long allowanceAt = connectionsAt;
+
+  TrafficBudget(Egress.Limits limits) {
+    this.limits = limits;
+    this.newConnections = limits.connectionsPerMinute().orElse(0);
+  }
+
+  /** Returns the smaller limit of both in each respect. */
+  static Egress.Limits smaller(Egress.Limits one, Egress.Limits other) {
+    return new Egress.Limits(
+        smaller(one.connections(), other.connections()),
+        smaller(one.connectionsPerMinute(), other.connectionsPerMinute()),
+        smaller(one.bytesPerSecond(), other.bytesPerSecond()),
+        smaller(one.bytes(), other.bytes()));
+  }
+
+  private static OptionalLong smaller(OptionalLong one, OptionalLong other) {
+    if (one.isEmpty() || other.isEmpty()) {
+      return one.isEmpty() ? other : one;
+    }
+    return OptionalLong.of(Math.min(one.getAsLong(), other.getAsLong()));
+  }
+
+  void setLimits(Egress.Limits changed) {
+    lock.lock();
+    try {
+      limits = changed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Counts a new connection, which ends with {@link #closeConnection}. */
+  void openConnection() throws Refusal {
+    lock.lock();
+    try {
+      if (limits.connections().isPresent() && open >= limits.connections().getAsLong()) {
+        throw new Refusal(
+            "the sandbox has " + open + " open connections, which is its limit", "");
+      }
+      if (limits.connectionsPerMinute().isPresent()) {
+        long perMinute = limits.connectionsPerMinute().getAsLong();
+        long now = System.nanoTime();
+        newConnections =
+            Math.min(
+                perMinute, newConnections + (now - connectionsAt) / NANOS * perMinute / MINUTE);
+        connectionsAt = now;
+        if (newConnections < 1) {
+          throw new Refusal(
+              "the sandbox opens more than " + perMinute + " connections in a minute", "");
+        }
+        newConnections--;
+      }
+      requireBytes();
+      open++;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void closeConnection() {
+    lock.lock();
+    try {
+      open--;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether nothing limits how many bytes are transferred. */
+  boolean isUnlimited() {
+    lock.lock();
+    try {
+      return limits.bytesPerSecond().isEmpty() && limits.bytes().isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Counts bytes before they are passed on, and waits as long as the rate requires. */
+  void spend(int count) throws Refusal, InterruptedException {
+    long pause;
+    lock.lock();
+    try {
+      requireBytes();
+      bytes += count;
+      pause = pause(count);
+    } finally {
+      lock.unlock();
+    }
+    if (pause > 0) {
+      TimeUnit.NANOSECONDS.sleep(Math.max(pause, MIN_PAUSE));
+    }
+  }
+
+  private void requireBytes() throws Refusal {
+    if (limits.bytes().isPresent() && bytes >= limits.bytes().getAsLong()) {
+      throw new Refusal(
+          "the sandbox has transferred " + bytes + " bytes, which exhausts its limit", "");
+    }
+  }
+
+  /** The bucket holds the bytes of one second; an amount that it lacks is paid off by waiting. */
+  private long pause(int count) {
+    if (limits.bytesPerSecond().isEmpty()) {
+      return 0;
+    }
+    double perSecond = limits.bytesPerSecond().getAsLong();
+    long now = System.nanoTime();
+    allowance = Math.min(perSecond, allowance + (now - allowanceAt) / NANOS * perSecond) - count;
+    allowanceAt = now;
+    return allowance >= 0 ? 0 : (long) (-allowance / perSecond * NANOS);
+  }
+}
