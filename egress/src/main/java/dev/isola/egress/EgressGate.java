@@ -120,8 +120,7 @@ public final class EgressGate {
     } catch (Refusal e) {
       refuse(client, host, port, e);
     } catch (IOException e) {
-      // The guest process sees a reset, as it would if it had connected itself.
-      recordDenial(host, port, "", "cannot be reached: " + e.getMessage(), "");
+      // An established connection broke. The guest process sees that, too.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -132,7 +131,7 @@ public final class EgressGate {
     EgressSettings applied = settings;
     Decision decision = decide(applied, host, port);
     if (!decision.allowed()) {
-      throw new Refusal(decision.rule(), decision.remedy());
+      throw Refusal.denied(decision.rule(), decision.remedy());
     }
     Optional<String> name = Destination.hostName(host);
     List<InetAddress> addresses =
@@ -157,10 +156,10 @@ public final class EgressGate {
             decision.http(),
             () -> connection.dial(addresses),
             (method, path, reason) -> {
-              recordDenial(host, port, method + " " + path, reason, "");
+              record(host, port, method + " " + path, Refusal.denied(reason, ""));
             });
       } else {
-        try (SocketChannel channel = connection.dial(addresses)) {
+        try (SocketChannel channel = connection.dialOrRefuse(addresses)) {
           connection.established(address(channel));
           new ByteRelay(client, channel, budget, connection.sent, connection.received).run();
         }
@@ -187,14 +186,14 @@ public final class EgressGate {
   }
 
   private void refuse(OutboundConnection client, String host, int port, Refusal refusal) {
-    recordDenial(host, port, "", refusal.reason(), refusal.remedy());
+    record(host, port, "", refusal);
     if (!refusals.tryAcquire()) {
       return; // closing it without an answer resets it
     }
     try {
       String remedy =
           refusal.remedy().isEmpty() ? "" : "; to change that, add the rule: " + refusal.remedy();
-      http.refuse(client, host, port, refusal.reason() + remedy);
+      http.refuse(client, host, port, refusal.isDenied() ? 403 : 502, refusal.reason() + remedy);
     } catch (IOException e) {
       // The guest process did not wait for the answer.
     } finally {
@@ -202,13 +201,21 @@ public final class EgressGate {
     }
   }
 
-  private void recordDenial(
-      String host, int port, String request, String reason, String remedy) {
-    denials.increment();
+  private void record(String host, int port, String request, Refusal refusal) {
     Denial denial =
-        new Denial(Instant.now(), shorten(host), port, shorten(request), reason, remedy);
+        new Denial(
+            Instant.now(),
+            refusal.isDenied(),
+            shorten(host),
+            port,
+            shorten(request),
+            refusal.reason(),
+            refusal.remedy());
     recent.add(denial);
-    observer.denied(denial);
+    if (denial.denied()) {
+      denials.increment();
+      observer.denied(denial);
+    }
   }
 
   private static String shorten(String text) {
@@ -236,6 +243,14 @@ public final class EgressGate {
       this.host = host;
       this.port = port;
       this.rule = rule;
+    }
+
+    SocketChannel dialOrRefuse(List<InetAddress> addresses) throws Refusal {
+      try {
+        return dial(addresses);
+      } catch (IOException e) {
+        throw Refusal.unreachable(host + " port " + port + " cannot be reached: " + e.getMessage());
+      }
     }
 
     SocketChannel dial(List<InetAddress> addresses) throws IOException {

@@ -39,7 +39,9 @@ public interface Interception {
   /**
    * Tells the guest process why it was denied if it speaks HTTP, also inside TLS, and returns when
    * the connection can be closed.
+   *
+   * @param status the status of the HTTP response
    */
-  void refuse(PortDialing.Connection client, String host, int port, String reason)
+  void refuse(PortDialing.Connection client, String host, int port, int status, String reason)
       throws IOException;
 }

@@ -40,7 +40,7 @@ public final class OutboundDialer {
     try {
       addresses = resolver.resolve(name);
     } catch (UnknownHostException e) {
-      throw new Refusal("the name " + name + " cannot be resolved", "");
+      throw Refusal.unreachable("the name " + name + " cannot be resolved");
     }
     List<InetAddress> reachable = new ArrayList<>();
     Optional<String> why = Optional.empty();
@@ -53,7 +53,7 @@ public final class OutboundDialer {
       }
     }
     if (reachable.isEmpty()) {
-      throw new Refusal(
+      throw Refusal.denied(
           name + " resolves to " + why.orElse("no address") + ", which sandboxes never reach", "");
     }
     return reachable;
@@ -63,7 +63,7 @@ public final class OutboundDialer {
   List<InetAddress> check(InetAddress address) throws Refusal {
     Optional<String> refusal = floor.refusal(address);
     if (refusal.isPresent()) {
-      throw new Refusal(
+      throw Refusal.denied(
           address.getHostAddress() + " is " + refusal.get() + ", which sandboxes never reach", "");
     }
     return List.of(address);

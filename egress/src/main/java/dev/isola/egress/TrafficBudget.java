@@ -2,7 +2,6 @@ package dev.isola.egress;
 
 import dev.isola.spi.spec.Egress;
 import java.time.Duration;
-import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -28,22 +27,6 @@ final class TrafficBudget {
     this.newConnections = limits.connectionsPerMinute().orElse(0);
   }
 
-  /** Returns the smaller limit of both in each respect. */
-  static Egress.Limits smaller(Egress.Limits one, Egress.Limits other) {
-    return new Egress.Limits(
-        smaller(one.connections(), other.connections()),
-        smaller(one.connectionsPerMinute(), other.connectionsPerMinute()),
-        smaller(one.bytesPerSecond(), other.bytesPerSecond()),
-        smaller(one.bytes(), other.bytes()));
-  }
-
-  private static OptionalLong smaller(OptionalLong one, OptionalLong other) {
-    if (one.isEmpty() || other.isEmpty()) {
-      return one.isEmpty() ? other : one;
-    }
-    return OptionalLong.of(Math.min(one.getAsLong(), other.getAsLong()));
-  }
-
   void setLimits(Egress.Limits changed) {
     lock.lock();
     try {
@@ -58,7 +41,7 @@ final class TrafficBudget {
     lock.lock();
     try {
       if (limits.connections().isPresent() && open >= limits.connections().getAsLong()) {
-        throw new Refusal(
+        throw Refusal.denied(
             "the sandbox has " + open + " open connections, which is its limit", "");
       }
       if (limits.connectionsPerMinute().isPresent()) {
@@ -69,7 +52,7 @@ final class TrafficBudget {
                 perMinute, newConnections + (now - connectionsAt) / NANOS * perMinute / MINUTE);
         connectionsAt = now;
         if (newConnections < 1) {
-          throw new Refusal(
+          throw Refusal.denied(
               "the sandbox opens more than " + perMinute + " connections in a minute", "");
         }
         newConnections--;
@@ -118,7 +101,7 @@ final class TrafficBudget {
 
   private void requireBytes() throws Refusal {
     if (limits.bytes().isPresent() && bytes >= limits.bytes().getAsLong()) {
-      throw new Refusal(
+      throw Refusal.denied(
           "the sandbox has transferred " + bytes + " bytes, which exhausts its limit", "");
     }
   }

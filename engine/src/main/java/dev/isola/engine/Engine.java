@@ -1,6 +1,7 @@
 package dev.isola.engine;
 
 import dev.isola.document.request.ProviderPreference;
+import dev.isola.egress.EgressSettings;
 import dev.isola.engine.admission.CapacityPool;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.CreateResult;
@@ -13,6 +14,7 @@ import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.config.ShutdownAction;
+import dev.isola.engine.egress.EgressOperations;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.ledger.LedgerViews;
@@ -186,12 +188,26 @@ public final class Engine implements AutoCloseable {
         new MemorySnapshotResolver(parts.store)
             .resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
     hostAccess.check(complete.request().spec(), request.hostAccess());
+    checkEgress(complete.request().spec());
     SandboxRequest resolved = volumes.resolve(complete);
     CreateResult result =
         parts.instrumentation.measureCreate(
             requestedProvider(resolved), () -> parts.creator.create(resolved, parts.pool));
     volumes.recordProvider(resolved, result.view().provider());
     return result;
+  }
+
+  /** Refuses egress settings that cannot be applied, such as an unknown preset. */
+  private void checkEgress(SandboxSpec spec) {
+    if (spec.network().isFiltered()) {
+      EgressSettings settings = parts.egress.rules().settings(spec.network());
+      assert settings != null;
+    }
+  }
+
+  /** Returns the operations on the connections of sandboxes to other hosts. */
+  public EgressOperations egress() {
+    return parts.egressOperations;
   }
 
   /** Unknown names must not become metric labels. */

@@ -8,6 +8,11 @@ import dev.isola.engine.api.Log;
 import dev.isola.engine.api.ProviderInstance;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.egress.EgressOperations;
+import dev.isola.engine.egress.EgressRecovery;
+import dev.isola.engine.egress.EgressRules;
+import dev.isola.engine.egress.EgressService;
+import dev.isola.engine.egress.SandboxInterception;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lease.SandboxLeases;
@@ -57,6 +62,7 @@ final class EngineComponents implements AutoCloseable {
   private static final Duration HOUR = Duration.ofHours(1);
 
   /** Shorter than the time for which sandboxes list executions that have ended. */
+  private static final Duration EGRESS_EVENTS_INTERVAL = Duration.ofSeconds(1);
   private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 
   final Ledger ledger;
@@ -67,6 +73,9 @@ final class EngineComponents implements AutoCloseable {
   final EventLog events;
   final SandboxRecorder recorder;
   final Quarantine quarantine;
+  final EgressService egress;
+  final EgressOperations egressOperations;
+  final EgressRecovery egressRecovery;
   final LiveSandboxes liveSandboxes;
   final Metrics metrics;
   final Tracer traces;
@@ -102,12 +111,17 @@ final class EngineComponents implements AutoCloseable {
     events = new EventLog(ledger);
     recorder = new SandboxRecorder(ledger, events, clock);
     quarantine = new Quarantine(events, clock, log);
-    liveSandboxes = new LiveSandboxes(registry, admission);
     metrics = Metrics.open(config);
     traces = Tracer.open(config, metrics);
     errors = new RecentErrors(clock);
     ActivityTracker activity = new ActivityTracker();
     instrumentation = new Instrumentation(traces.instrument(metrics.recorder()), activity, errors);
+    egress =
+        new EgressService(
+            EgressRules.of(config), SandboxInterception.NONE, events, metrics.recorder());
+    egressOperations = new EgressOperations(egress, recorder);
+    liveSandboxes = new LiveSandboxes(registry, admission, egress);
+    egressRecovery = new EgressRecovery(egress, ledger, liveSandboxes, log);
     store =
         new LazySnapshotStore(
             config.get(ConfigKeys.DATA).resolve("snapshots"),
@@ -142,6 +156,7 @@ final class EngineComponents implements AutoCloseable {
             liveSandboxes,
             events,
             secrets,
+            egress,
             clock);
     SnapshotSuspension snapshotSuspension =
         new SnapshotSuspension(
@@ -236,6 +251,9 @@ final class EngineComponents implements AutoCloseable {
         EXECUTIONS_INTERVAL,
         "executions",
         () -> instrumentation.executions().sweep(liveSandboxes.all(), log));
+    schedule.every(EGRESS_EVENTS_INTERVAL, "egress events", egress::flush);
+    schedule.once("egress", egressRecovery::attachAll);
+    schedule.every(reconcileInterval, "egress", egressRecovery::attachAll);
     schedule.once("retention", retention::purge);
     schedule.once("pool", pool::refill);
   }

@@ -4,6 +4,7 @@ import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Secret;
+import dev.isola.spi.spec.EgressAction;
 import dev.isola.spi.spec.NetworkMode;
 import java.net.URI;
 import java.nio.file.Path;
@@ -139,6 +140,31 @@ public final class ConfigKeys {
       ConfigKey.of("e2b.domain", new ScalarTypes.DomainName(), Optional.empty());
   public static final ConfigKey<Boolean> E2B_ALLOW_INSECURE =
       ConfigKey.of("e2b.allow_insecure", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<List<String>> EGRESS_DENY =
+      ConfigKey.of("egress.deny", new EgressTypes.Destinations(), List.of());
+  public static final ConfigKey<List<String>> EGRESS_ALLOW =
+      ConfigKey.of("egress.allow", new EgressTypes.Destinations(), List.of());
+  public static final ConfigKey<List<String>> EGRESS_LIMIT_TO =
+      ConfigKey.of("egress.limit_to", new EgressTypes.Destinations(), List.of());
+  public static final ConfigKey<EgressAction> EGRESS_DEFAULT =
+      ConfigKey.of("egress.default", new EnumType<>(EgressAction.class), EgressAction.DENY);
+  public static final ConfigKey<Optional<Path>> EGRESS_PRESETS =
+      ConfigKey.of("egress.presets", new EgressTypes.PresetFile(), Optional.empty());
+  public static final ConfigKey<List<String>> EGRESS_ALLOW_ADDRESSES =
+      ConfigKey.of("egress.allow_addresses", new EgressTypes.AddressBlocks(), List.of());
+  public static final ConfigKey<List<String>> EGRESS_DNS =
+      ConfigKey.of("egress.dns", new EgressTypes.NameServers(), List.of());
+  public static final ConfigKey<Optional<Path>> EGRESS_TRUST =
+      ConfigKey.of("egress.trust", new ScalarTypes.PemFile(), Optional.empty());
+  public static final ConfigKey<Long> EGRESS_CONNECTIONS =
+      ConfigKey.of("egress.connections", new ScalarTypes.WholeNumber(1, 512), 256L);
+  public static final ConfigKey<Long> EGRESS_CONNECTIONS_PER_MINUTE =
+      ConfigKey.of(
+          "egress.connections_per_minute", new ScalarTypes.WholeNumber(1, 1_000_000), 6000L);
+  public static final ConfigKey<Long> EGRESS_BYTES_PER_SECOND =
+      ConfigKey.of("egress.bytes_per_second", new ScalarTypes.WholeNumber(0, 1L << 40), 0L);
+  public static final ConfigKey<Long> EGRESS_BYTES =
+      ConfigKey.of("egress.bytes", new ScalarTypes.WholeNumber(0, 1L << 60), 0L);
   public static final ConfigKey<Path> DATA =
       ConfigKey.of("data", new ScalarTypes.Folder(), MachineInfo::dataFolder);
 
@@ -195,6 +221,18 @@ public final class ConfigKeys {
           E2B_NETWORK,
           E2B_DOMAIN,
           E2B_ALLOW_INSECURE,
+          EGRESS_DENY,
+          EGRESS_ALLOW,
+          EGRESS_LIMIT_TO,
+          EGRESS_DEFAULT,
+          EGRESS_PRESETS,
+          EGRESS_ALLOW_ADDRESSES,
+          EGRESS_DNS,
+          EGRESS_TRUST,
+          EGRESS_CONNECTIONS,
+          EGRESS_CONNECTIONS_PER_MINUTE,
+          EGRESS_BYTES_PER_SECOND,
+          EGRESS_BYTES,
           DATA);
 
   private ConfigKeys() {}

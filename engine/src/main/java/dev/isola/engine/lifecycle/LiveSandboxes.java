@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class LiveSandboxes {
   private final ProviderRegistry registry;
   private final AdmissionControl admission;
+  private final SandboxNetworks networks;
   private final Map<SandboxId, Sandbox> sandboxes = new ConcurrentHashMap<>();
   private final Map<SandboxId, String> providers = new ConcurrentHashMap<>();
   private final Map<SandboxId, Reservation> reservations = new ConcurrentHashMap<>();
@@ -31,9 +32,11 @@ public final class LiveSandboxes {
   private final Set<SandboxId> inTransition = ConcurrentHashMap.newKeySet();
   private final Set<SandboxId> ending = ConcurrentHashMap.newKeySet();
 
-  public LiveSandboxes(ProviderRegistry registry, AdmissionControl admission) {
+  public LiveSandboxes(
+      ProviderRegistry registry, AdmissionControl admission, SandboxNetworks networks) {
     this.registry = registry;
     this.admission = admission;
+    this.networks = networks;
   }
 
   /**
@@ -98,8 +101,15 @@ public final class LiveSandboxes {
     ending.remove(id);
   }
 
+  /** Carries the connections of a sandbox that runs, or runs again. */
+  public void connect(SandboxEntry entry, Sandbox sandbox) {
+    networks.attach(
+        sandbox, SpecCodec.decode(entry.spec(), entry.id()).spec().network(), entry.provider());
+  }
+
   /** Removes a destroyed sandbox and releases its reservation. */
   public void remove(SandboxId id) {
+    networks.detach(id);
     sandboxes.remove(id);
     ending.remove(id);
     providers.remove(id);
@@ -157,6 +167,9 @@ public final class LiveSandboxes {
           .exception();
     }
     Failpoint.ATTACH_DONE.reach();
+    if (entry.state() == SandboxState.RUNNING) {
+      connect(entry, found);
+    }
     sandboxes.put(id, found);
     // Another process created it; count its resources here, too.
     reservations.computeIfAbsent(

@@ -12,6 +12,7 @@ import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.provider.SandboxInitializer;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
@@ -26,6 +27,7 @@ final class SandboxCreation {
   private final SandboxSpec spec;
   private final Optional<ForkSource> forkSource;
   private final EngineImages images;
+  private final SandboxNetworks networks;
   private final boolean defaultTtl;
   private final Startup startup;
   private SandboxEntry entry;
@@ -35,8 +37,10 @@ final class SandboxCreation {
       SandboxRecorder recorder,
       ProviderRegistry registry,
       SandboxRequest sandboxRequest,
-      EngineImages images) {
+      EngineImages images,
+      SandboxNetworks networks) {
     this.entry = entry;
+    this.networks = networks;
     this.recorder = recorder;
     this.registry = registry;
     this.request = sandboxRequest.request();
@@ -70,7 +74,35 @@ final class SandboxCreation {
       Failpoint.CREATE_MOVED_ON.reach();
     }
     Failpoint.CREATE_MAKING.reach();
-    return forkSource.isPresent() ? fork(provider, forkSource.get()) : create(name);
+    Sandbox sandbox = forkSource.isPresent() ? fork(provider, forkSource.get()) : create(name);
+    if (spec.network().isFiltered()) {
+      connect(sandbox, provider, name);
+    }
+    return sandbox;
+  }
+
+  /**
+   * Carries the connections of the new sandbox, then runs the init command, which may use them. A
+   * provider would run it before, so it is not told about it.
+   */
+  private void connect(Sandbox sandbox, Provider provider, String name) {
+    boolean connected = false;
+    try {
+      networks.attach(sandbox, spec.network(), name);
+      if (forkSource.isEmpty()) {
+        SandboxInitializer.initialize(sandbox, spec, spec::startupTimeout);
+      }
+      connected = true;
+    } finally {
+      if (!connected) {
+        networks.detach(spec.id());
+        provider.destroy(spec.id(), DestroyOptions.FORCE); // the next attempt starts from scratch
+      }
+    }
+  }
+
+  private static SandboxSpec withoutInit(SandboxSpec given) {
+    return given.network().isFiltered() ? given.toBuilder().clearInitialization().build() : given;
   }
 
   private Sandbox fork(Provider provider, ForkSource source) {
@@ -88,7 +120,7 @@ final class SandboxCreation {
    * Creates the sandbox. If the backend rejects the default TTL, uses the maximum that it allows.
    */
   private Sandbox create(String provider) {
-    SandboxSpec given = Deadlines.forProvider(request.with(images.baseSpec(spec)));
+    SandboxSpec given = withoutInit(Deadlines.forProvider(request.with(images.baseSpec(spec))));
     try {
       return images.create(spec, given, provider);
     } catch (InvalidRequest e) {

@@ -48,6 +48,7 @@ public final class SandboxCreator {
   private final LiveSandboxes liveSandboxes;
   private final EventLog events;
   private final SecretEnvStore secrets;
+  private final SandboxNetworks networks;
   private final InstantSource clock;
 
   public SandboxCreator(
@@ -59,6 +60,7 @@ public final class SandboxCreator {
       LiveSandboxes liveSandboxes,
       EventLog events,
       SecretEnvStore secrets,
+      SandboxNetworks networks,
       InstantSource clock) {
     this.placer = placer;
     this.admission = admission;
@@ -68,6 +70,7 @@ public final class SandboxCreator {
     this.liveSandboxes = liveSandboxes;
     this.events = events;
     this.secrets = secrets;
+    this.networks = networks;
     this.clock = clock;
   }
 
@@ -159,7 +162,8 @@ public final class SandboxCreator {
       Failpoint.CREATE_WRITTEN.reach();
       CreateResult result =
           create(
-              new SandboxCreation(entry, recorder, registry, request, placer.images()),
+              new SandboxCreation(
+                  entry, recorder, registry, request, placer.images(), networks),
               selection,
               reservation);
       liveSandboxes.put(result.view().id(), reservation);

@@ -90,6 +90,7 @@ public final class SandboxOperations {
                 current.state() == SandboxState.RUNNING ? current : suspender.resumed(current));
     Failpoint.RESUME_WRITTEN.reach();
     suspender.renewDeadline(before, resumed, liveSandboxes.get(resumed));
+    liveSandboxes.connect(resumed, liveSandboxes.get(resumed));
     return resumed;
   }
 

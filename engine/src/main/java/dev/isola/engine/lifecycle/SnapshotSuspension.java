@@ -197,6 +197,7 @@ public final class SnapshotSuspension {
             .sandbox(id)
             .exception();
       }
+      liveSandboxes.connect(stored.get(), restored.sandbox());
       liveSandboxes.put(restored.sandbox());
       liveSandboxes.put(id, reservation);
       if (!restored.continued()) {

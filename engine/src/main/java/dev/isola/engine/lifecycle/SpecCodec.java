@@ -8,6 +8,7 @@ import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Network;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -64,6 +65,15 @@ public final class SpecCodec {
           .sandbox(id)
           .exception(e);
     }
+  }
+
+  /** Returns the stored form of a request with another network. */
+  public static String withNetwork(String text, SandboxId id, Network network) {
+    CreateRequest request = decode(text, id);
+    CreateRequest changed = request.with(request.spec().toBuilder().network(network).build());
+    Map<String, Object> document = new TreeMap<>(Json.parseObject(text));
+    document.put("network", SpecDocument.toMap(changed).get("network"));
+    return Json.canonical(document);
   }
 
   /** Returns the names of the secret variables of a stored spec. */

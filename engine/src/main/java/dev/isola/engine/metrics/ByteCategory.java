@@ -7,7 +7,9 @@ public enum ByteCategory {
   FILE,
   TREE,
   /** Input and output of commands. */
-  STREAM;
+  STREAM,
+  /** Connections to other hosts in network mode {@code filtered}. */
+  EGRESS;
 
   String label() {
     return name().toLowerCase(Locale.ROOT);

@@ -31,6 +31,9 @@ public interface MetricsRecorder {
   /** Records a transfer of a file or tree and its outcome. */
   void recordTransfer(String provider, Direction direction, boolean succeeded, long nanos);
 
+  /** Records a connection of a sandbox to another host, or that it was denied. */
+  void recordEgress(String provider, boolean allowed);
+
   void recordBytes(String provider, ByteCategory category, Direction direction, long bytes);
 
   /**

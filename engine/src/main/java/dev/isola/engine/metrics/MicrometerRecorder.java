@@ -45,6 +45,8 @@ final class MicrometerRecorder implements MetricsRecorder {
 
   private record BytesKey(String provider, ByteCategory category, Direction direction) {}
 
+  private record EgressKey(String provider, boolean allowed) {}
+
   private record SnapshotBytesKey(String provider, String kind) {}
 
   private record HttpRequestKey(String method, String route, int hundreds) {}
@@ -108,6 +110,16 @@ final class MicrometerRecorder implements MetricsRecorder {
             "Transfers of files and trees between clients and sandboxes",
             () -> provider(provider).and("direction", direction.label()).and(outcome(succeeded)))
         .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void recordEgress(String provider, boolean allowed) {
+    counter(
+            new EgressKey(provider, allowed),
+            "isola.egress.connections",
+            "Connections of sandboxes to other hosts",
+            () -> provider(provider).and("outcome", allowed ? "allowed" : "denied"))
+        .increment();
   }
 
   @Override

@@ -21,6 +21,9 @@ final class NoopMetricsRecorder implements MetricsRecorder {
   public void recordTransfer(String provider, Direction direction, boolean succeeded, long nanos) {}
 
   @Override
+  public void recordEgress(String provider, boolean allowed) {}
+
+  @Override
   public void recordBytes(
       String provider, ByteCategory category, Direction direction, long bytes) {}
 

@@ -55,6 +55,11 @@ record TracingMetricsRecorder(MetricsRecorder recorder, Tracer traces) implement
   }
 
   @Override
+  public void recordEgress(String provider, boolean allowed) {
+    recorder.recordEgress(provider, allowed);
+  }
+
+  @Override
   public void recordBytes(String provider, ByteCategory category, Direction direction, long bytes) {
     recorder.recordBytes(provider, category, direction, bytes);
   }

@@ -35,6 +35,11 @@ final class FakeMetricsRecorder implements MetricsRecorder {
   }
 
   @Override
+  public void recordEgress(String provider, boolean allowed) {
+    told.add("connected " + provider + " allowed=" + allowed);
+  }
+
+  @Override
   public void recordBytes(String provider, ByteCategory category, Direction direction, long bytes) {
     told.add("moved " + provider + " " + category + " " + direction + " " + bytes);
   }

@@ -45,6 +45,22 @@ public record Egress(
     public static final Limits NONE =
         new Limits(
             OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty());
+
+    /** Returns the smaller limit of both in each respect. */
+    public Limits and(Limits other) {
+      return new Limits(
+          smaller(connections, other.connections),
+          smaller(connectionsPerMinute, other.connectionsPerMinute),
+          smaller(bytesPerSecond, other.bytesPerSecond),
+          smaller(bytes, other.bytes));
+    }
+
+    private static OptionalLong smaller(OptionalLong one, OptionalLong other) {
+      if (one.isEmpty() || other.isEmpty()) {
+        return one.isEmpty() ? other : one;
+      }
+      return OptionalLong.of(Math.min(one.getAsLong(), other.getAsLong()));
+    }
   }
 
   public static final Egress NONE =

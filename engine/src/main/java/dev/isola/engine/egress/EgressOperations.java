@@ -1,0 +1,95 @@
+package dev.isola.engine.egress;
+
+import dev.isola.egress.EgressSettings;
+import dev.isola.engine.lifecycle.SandboxRecorder;
+import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Egress;
+import dev.isola.spi.spec.EgressRule;
+import dev.isola.spi.spec.Network;
+import dev.isola.store.SandboxEntry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/** Shows and changes the egress of sandboxes for clients. A change is recorded before it applies. */
+public final class EgressOperations {
+  private final EgressService service;
+  private final SandboxRecorder recorder;
+
+  public EgressOperations(EgressService service, SandboxRecorder recorder) {
+    this.service = service;
+    this.recorder = recorder;
+  }
+
+  /**
+   * Returns the rules and the traffic of a sandbox.
+   *
+   * @throws dev.isola.spi.error.Conflict if its network is not filtered, or it does not run
+   */
+  public EgressReport report(SandboxId id) {
+    requireFiltered(recorder.require(id));
+    return service.report(id).orElseThrow(() -> notRunning(id));
+  }
+
+  /** Replaces the network settings of a sandbox except its mode. */
+  public EgressReport replace(SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
+    SandboxEntry stored = recorder.modify(id, entry -> changed(entry, change));
+    Network network = network(stored);
+    service.replace(id, network, service.rules().settings(network), closeExisting);
+    return report(id);
+  }
+
+  /** Adds a rule in front of the others; one with the same destination and ports is replaced. */
+  public EgressReport add(SandboxId id, EgressRule rule) {
+    return replace(
+        id,
+        network -> {
+          Egress egress = network.egress();
+          List<EgressRule> rules = new ArrayList<>(egress.rules());
+          rules.removeIf(
+              one ->
+                  one.destination().equals(rule.destination()) && one.ports().equals(rule.ports()));
+          rules.addFirst(rule);
+          return network.withEgress(egress.withRules(rules));
+        },
+        false);
+  }
+
+  private SandboxEntry changed(SandboxEntry entry, UnaryOperator<Network> change) {
+    requireFiltered(entry);
+    Network network = change.apply(network(entry));
+    EgressSettings settings = service.rules().settings(network); // refuses unknown presets
+    assert settings != null;
+    return entry.toBuilder()
+        .spec(SpecCodec.withNetwork(entry.spec(), entry.id(), network), entry.specHash())
+        .build();
+  }
+
+  private static Network network(SandboxEntry entry) {
+    return SpecCodec.decode(entry.spec(), entry.id()).spec().network();
+  }
+
+  private static void requireFiltered(SandboxEntry entry) {
+    if (!network(entry).isFiltered()) {
+      throw Fault.of(
+              ErrorCode.ILLEGAL_STATE,
+              "sandbox " + entry.id() + " has no filtered network, so it has no egress rules",
+              "create it with network mode filtered")
+          .sandbox(entry.id())
+          .exception();
+    }
+  }
+
+  private static SandboxException notRunning(SandboxId id) {
+    return Fault.of(
+            ErrorCode.ILLEGAL_STATE,
+            "sandbox " + id + " is not running, so its connections are not carried",
+            "resume it")
+        .sandbox(id)
+        .exception();
+  }
+}

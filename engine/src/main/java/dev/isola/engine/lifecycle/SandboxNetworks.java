@@ -1,0 +1,17 @@
+package dev.isola.engine.lifecycle;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.spec.Network;
+
+/** Carries the connections of sandboxes in network mode {@code filtered} to other hosts. */
+public interface SandboxNetworks {
+  /**
+   * Begins to carry the connections of a sandbox, or continues after it was booted again. Does
+   * nothing if its network is not filtered.
+   */
+  void attach(Sandbox sandbox, Network network, String provider);
+
+  /** Stops carrying the connections of a sandbox that is gone. */
+  void detach(SandboxId id);
+}
