@@ -1,6 +1,7 @@
 #include "dispatch.h"
 
 #include "connection.h"
+#include "egress.h"
 #include "execution.h"
 #include "hold.h"
 #include "lifetime.h"
@@ -43,6 +44,9 @@ static void request(struct stream *s, unsigned operation, struct fields fields)
         return;
     case OP_RELAY:
         relay_listen(s, fields);
+        return;
+    case OP_EGRESS:
+        egress_serve(s, fields);
         return;
     case OP_DEADLINE:
         lifetime_renew(s, fields);

@@ -15,6 +15,7 @@
 #include "file_error.h"
 #include "operations.h"
 #include "process_tree.h"
+#include "trust.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -93,7 +94,7 @@ static char *entry_of(const char *name, const char *value)
 /* Combines the boot record's environment, the command's, and the defaults that every command gets. */
 static char **environment_of(char **ours, char **boot, const struct user *u, bool terminal)
 {
-    size_t count = 9;
+    size_t count = 9 + TRUST_VARIABLES;
     for (char **p = ours; *p; p++) count++;
     for (char **p = boot; p && *p; p++) count++;
     char **all = calloc(count + 1, sizeof *all);
@@ -109,6 +110,7 @@ static char **environment_of(char **ours, char **boot, const struct user *u, boo
     }
     if (u->shell[0]) ok = put(all, entry_of("SHELL", u->shell), false) && ok;
     if (terminal) ok = put(all, entry_of("TERM", "xterm-256color"), false) && ok;
+    for (const char *const *p = trust_variables(); *p; p++) ok = put(all, strdup(*p), false) && ok;
     if (ok) return all;
     free_list(all);
     return NULL;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 #include "dial.h"
 #include "disk_budget.h"
 #include "dispatch.h"
+#include "egress.h"
 #include "execution.h"
 #include "freeze.h"
 #include "hold.h"
@@ -174,6 +176,14 @@ static void chown_workspace(const struct boot *b)
         detach_failed("cannot change the owner of %s to %s: %s", folder, b->user, strerror(errno));
     if (fd >= 0) close(fd);
     free(folder);
+}
+
+/* Commands must not be able to change the network: the capability that the setup needs is dropped before any runs. */
+static void setup_egress(const struct boot *b)
+{
+    if (!fields_u64(b->fields, T_EGRESS, 0)) return;
+    if (!egress_setup()) detach_failed("cannot redirect connections to other hosts: %s", strerror(errno));
+    if (!capability_drop(CAP_NET_ADMIN)) detach_failed("cannot drop CAP_NET_ADMIN: %s", strerror(errno));
 }
 
 static void loop_iteration(void)
@@ -340,6 +350,7 @@ int main(int count, char **words)
     hold_setup(&boot, &defaults);
     chown_workspace(&boot);
     freeze_prepare();
+    setup_egress(&boot);
     uint64_t mode = fields_u64(boot.fields, T_SECCOMP, 0);
     bool dropped = mode == 3 ? seccomp_hide_new_syscalls()
                              : !mode || (capabilities_lock() && seccomp_install(mode == 1, dial_uses_vsock()));

@@ -23,6 +23,21 @@ static bool statx_is_strict(void)
     return statx(AT_FDCWD, "/", AT_NO_AUTOMOUNT, STATX_TYPE, &s) != 0 && errno == EINVAL;
 }
 
+bool capability_drop(int capability)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct sets[2];
+    if (prctl(PR_CAPBSET_READ, capability) == 1 && prctl(PR_CAPBSET_DROP, capability) != 0) return false;
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER, capability, 0, 0);
+    if (syscall(SYS_capget, &header, sets) != 0) return false;
+    struct __user_cap_data_struct *set = &sets[capability / 32];
+    uint32_t others = ~(1u << capability % 32);
+    set->permitted &= others;
+    set->effective &= others;
+    set->inheritable &= others;
+    return syscall(SYS_capset, &header, sets) == 0;
+}
+
 bool capabilities_lock(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};

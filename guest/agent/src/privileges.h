@@ -13,6 +13,8 @@ bool seccomp_install(bool setuid_files, bool vsock);
 bool seccomp_confine_command(void);
 /* Hides system calls that PRoot does not know and would pass through with paths of the host. */
 bool seccomp_hide_new_syscalls(void);
+/* Drops a capability from all sets of this process, so that no command can have it. False with errno. */
+bool capability_drop(int capability);
 /* Keeps the current capabilities and prevents any program from gaining others. All return false with errno. */
 bool capabilities_lock(void);
 

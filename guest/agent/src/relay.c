@@ -19,7 +19,9 @@ struct relay {
     struct stream *stream;
     struct watch watch;
     struct timer connect_timeout;
-    bool connecting, try_v6, accepted;
+    bool connecting, try_v6;
+    bool resets;   /* what is not closed by both sides is reset, not closed */
+    int *accepted; /* counts the connections of its listener; NULL for one that the server opened */
     bool server_eof, peer_eof; /* which side has sent its last byte */
     struct ring out;           /* from the server to the socket */
     size_t ungranted;
@@ -33,15 +35,24 @@ struct listening {
 };
 
 static struct relay *relays;
-static int accepted_count;
+
+void socket_reset(int fd)
+{
+    static const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(fd);
+}
 
 static void relay_free(struct relay *r)
 {
     loop_forget(&r->watch);
-    if (r->watch.fd >= 0) close(r->watch.fd);
+    if (r->watch.fd >= 0 && r->resets)
+        socket_reset(r->watch.fd);
+    else if (r->watch.fd >= 0)
+        close(r->watch.fd);
     timer_clear(&r->connect_timeout);
     ring_free(&r->out);
-    if (r->accepted) accepted_count--;
+    if (r->accepted) --*r->accepted;
     *r->link = r->next;
     if (r->next) r->next->link = r->link;
     free(r);
@@ -50,6 +61,7 @@ static void relay_free(struct relay *r)
 static void relay_end(struct relay *r)
 {
     struct stream *s = r->stream;
+    r->resets = false;
     relay_free(r);
     stream_end(s, NULL);
 }
@@ -118,7 +130,10 @@ static void relay_pump(struct relay *r)
         return;
     }
     uint32_t wanted = (r->out.length ? EPOLLOUT : 0) | (!r->peer_eof && stream_sendable(r->stream) ? EPOLLIN : 0);
-    loop_watch(&r->watch, wanted);
+    if (!wanted && !r->peer_eof)
+        loop_forget(&r->watch); /* a reset would be reported again and again until there is credit to read it */
+    else
+        loop_watch(&r->watch, wanted);
 }
 
 static bool start_connect(struct relay *r, const char *host);
@@ -296,28 +311,37 @@ void relays_resume(void)
 
 /* ---- listening ---- */
 
-static void accept_ready(struct watch *w, uint32_t what)
+bool relay_accepted(int fd, const struct relay_listener *l)
 {
-    (void)what;
-    struct listening *l = (struct listening *)((char *)w - offsetof(struct listening, watch));
-    int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) return;
-    struct stream *s = accepted_count < ACCEPTED_MAX ? stream_open_own(0) : NULL;
-    struct relay *r = s ? relay_new(s, fd, 0) : NULL;
+    struct stream *s = *l->count < l->most ? stream_open_own(0) : NULL;
+    struct relay *r = s ? relay_new(s, fd, l->port) : NULL;
     if (!r) {
         if (s) stream_release(s);
-        close(fd);
-        return;
+        return false;
     }
-    r->accepted = true;
-    accepted_count++;
+    r->resets = l->resets;
+    r->accepted = l->count;
+    ++*l->count;
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     struct builder b = {0};
-    build_u64(&b, T_RELAY, l->stream->id);
+    build_u64(&b, T_RELAY, l->stream);
+    if (l->host) build_text(&b, T_HOST, l->host);
+    if (l->port) build_u64(&b, T_PORT, l->port);
     stream_post(s, INCOMING, b.data, b.length, NULL, 0);
     builder_free(&b);
     relay_pump(r);
+    return true;
+}
+
+static void accept_ready(struct watch *w, uint32_t what)
+{
+    (void)what;
+    static int count;
+    struct listening *l = (struct listening *)((char *)w - offsetof(struct listening, watch));
+    int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct relay_listener listener = {.stream = l->stream->id, .count = &count, .most = ACCEPTED_MAX};
+    if (fd >= 0 && !relay_accepted(fd, &listener)) close(fd);
 }
 
 static void listening_free(struct listening *l)

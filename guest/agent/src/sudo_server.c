@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "process_tree.h"
+#include "trust.h"
 #include "user.h"
 #include "wire.h"
 
@@ -115,10 +116,20 @@ static void put_entry(char **environment, const char *name, const char *value)
     if (asprintf(at, "%s=%s", name, value) < 0) _exit(1);
 }
 
+/* Adds NAME=VALUE unless the environment has NAME. */
+static void add_entry(char **environment, const char *entry)
+{
+    size_t length = strcspn(entry, "=") + 1;
+    char **at = environment;
+    while (*at && strncmp(*at, entry, length) != 0) at++;
+    if (!*at) *at = strdup(entry);
+}
+
 static char **environment_of(const struct sudo_request *w, const char *command)
 {
-    char **all = list_of(w->fields, T_ENV, 0, 12), number[24];
+    char **all = list_of(w->fields, T_ENV, 0, 12 + TRUST_VARIABLES), number[24];
     if (!all) _exit(1);
+    trust_detect();
     for (char **entry = all; *entry; entry++)
         if (!strncmp(*entry, "LD_", 3)) (*entry)[0] = '_'; /* hides the variable from the dynamic loader */
     put_entry(all, "PATH", SAFE_PATH + 5);
@@ -133,6 +144,7 @@ static char **environment_of(const struct sudo_request *w, const char *command)
     put_entry(all, "SUDO_UID", number);
     snprintf(number, sizeof number, "%u", w->caller.gid);
     put_entry(all, "SUDO_GID", number);
+    for (const char *const *p = trust_variables(); *p; p++) add_entry(all, *p);
     return all;
 }
 

@@ -5,6 +5,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.capability.GuestProtocolAccess;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Sandbox;
@@ -83,6 +84,11 @@ public record MeasuredSandbox(
   public <C extends Capability> Optional<C> as(Class<C> capability) {
     Optional<C> found = inner.as(capability);
     return found.map(one -> capability.cast(measured(one)));
+  }
+
+  @Override
+  public Optional<EgressAccess> egress() {
+    return inner.egress();
   }
 
   /** An open channel counts as activity. */

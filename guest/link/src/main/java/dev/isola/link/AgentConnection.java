@@ -441,7 +441,8 @@ final class AgentConnection implements AutoCloseable {
     WireFields fields = WireFields.parse(frame.payload());
     int relayNumber = fields.range(FieldTag.RELAY, 1, Integer.MAX_VALUE);
     if (!(streams.get(relayNumber) instanceof LinkStream relay)
-        || relay.operation() != AgentOperation.RELAY) {
+        || (relay.operation() != AgentOperation.RELAY
+            && relay.operation() != AgentOperation.EGRESS)) {
       throw new ProtocolViolation("INCOMING without a relay");
     }
     if (agentStreams.incrementAndGet() > AGENT_STREAMS_MAX) {
@@ -451,7 +452,7 @@ final class AgentConnection implements AutoCloseable {
     LinkStream stream =
         new LinkStream(this, number, AgentOperation.INCOMING, INCOMING_WINDOW, sendWindow);
     streams.put(number, stream);
-    relay.incoming(stream);
+    relay.incoming(stream, fields);
   }
 
   private static void requireConnection(Frame frame) {

@@ -34,6 +34,7 @@ enum AgentOperation {
   HOLD(27, Effect.MUTATING),
   RELEASE(28, Effect.MUTATING),
   IDENTIFY(29, Effect.MUTATING),
+  EGRESS(30, Effect.NONE, Wire.RESPONSE),
   /** Not a request: a stream that the agent opened with INCOMING. */
   INCOMING(0, Effect.NONE, Wire.DATA, Wire.EOF, Wire.CREDIT);
 
@@ -72,7 +73,7 @@ enum AgentOperation {
    */
   boolean isReopened() {
     return switch (this) {
-      case EXEC, ATTACH, WATCH, DIAL, RELAY, INCOMING -> true;
+      case EXEC, ATTACH, WATCH, DIAL, RELAY, EGRESS, INCOMING -> true;
       default -> false;
     };
   }

@@ -82,6 +82,12 @@ final class AgentPort implements PortDialing.Connection {
     stream.linger();
   }
 
+  /** Closes the connection so that the other side sees a reset. */
+  void reset() {
+    closed = true;
+    stream.cancelAndDiscard();
+  }
+
   private @Nullable Frame current() throws IOException {
     Frame current = frame;
     if (current != null && at < current.payload().length) {

@@ -52,7 +52,7 @@ final class AgentRelay implements AutoCloseable {
     WireFieldsBuilder request =
         new WireFieldsBuilder(AgentOperation.RELAY).add(FieldTag.PORT, port);
     LinkStream opened = client.open(AgentOperation.RELAY, request, 0);
-    opened.onIncoming(this::incoming);
+    opened.onIncoming((stream, _) -> incoming(stream));
     opened.awaitResponse(client.timeouts().responseTimeout());
     return opened;
   }

@@ -5,6 +5,7 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.Secret;
 import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.Capability;
+import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.capability.GuestProtocolAccess;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Renewing;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -47,6 +49,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   private final UnaryOperator<Snapshotting> snapshotting;
   private final UnaryOperator<Renewing> renewing;
   private final Map<Class<? extends Capability>, Capability> capabilities;
+  private final AgentEgress egress;
+  private final BooleanSupplier filtered;
 
   private AgentSandbox(Builder builder) {
     client =
@@ -58,6 +62,8 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     changeTracking = builder.changeTracking;
     snapshotting = builder.snapshotting;
     renewing = builder.renewing;
+    egress = new AgentEgress(client);
+    filtered = builder.filtered;
     capabilities = capabilities(builder.declared, builder.providerCapabilities);
   }
 
@@ -93,6 +99,11 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
   @Override
   public <C extends Capability> Optional<C> as(Class<C> capability) {
     return Optional.ofNullable(capabilities.get(capability)).map(capability::cast);
+  }
+
+  @Override
+  public Optional<EgressAccess> egress() {
+    return filtered.getAsBoolean() ? Optional.of(egress) : Optional.empty();
   }
 
   @Override
@@ -316,6 +327,7 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     private Supplier<Optional<ChangeTracking>> changeTracking = Optional::empty;
     private UnaryOperator<Snapshotting> snapshotting = UnaryOperator.identity();
     private UnaryOperator<Renewing> renewing = UnaryOperator.identity();
+    private BooleanSupplier filtered = () -> false;
     private Optional<Duration> timeout = Optional.empty();
     private LinkTimeouts timeouts = LinkTimeouts.DEFAULT;
     private Supplier<Optional<Exit>> observedExit = Optional::empty;
@@ -361,6 +373,12 @@ public final class AgentSandbox implements Sandbox, AutoCloseable {
     /** Sets a decorator by which the provider renews a deadline of its own, too. */
     public Builder renewingDecorator(UnaryOperator<Renewing> completion) {
       renewing = completion;
+      return this;
+    }
+
+    /** Sets whether the network mode of the sandbox is filtered; evaluated for each call. */
+    public Builder filtered(BooleanSupplier isFiltered) {
+      filtered = isFiltered;
       return this;
     }
 

@@ -255,6 +255,15 @@ public final class BootRecord {
       return this;
     }
 
+    /**
+     * Makes the agent pass connections to other hosts to the server. It needs CAP_NET_ADMIN over a
+     * network namespace of its own, and drops it.
+     */
+    public Builder egress() {
+      fields.add(FieldTag.EGRESS, 1);
+      return this;
+    }
+
     /** Sets a file on which the agent holds an exclusive {@code flock} while it lives. */
     public Builder lock(Path file) {
       fields.add(FieldTag.LOCK, file.toString());

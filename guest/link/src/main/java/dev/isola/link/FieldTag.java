@@ -109,6 +109,8 @@ final class FieldTag {
   static final int RESOLV_CONF = 125;
   static final int THREAD_LIMIT = 126;
   static final int TMPFS = 127;
+  static final int EGRESS = 128;
+  static final int TRUST = 129;
 
   private FieldTag() {}
 }

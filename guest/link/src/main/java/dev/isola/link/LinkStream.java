@@ -6,6 +6,7 @@ import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +30,7 @@ final class LinkStream implements ConnectionStream {
   private @Nullable Frame terminal;
   private @Nullable CloseReason closeReason;
   private @Nullable Consumer<WireFields> onLateHead;
-  private @Nullable Consumer<LinkStream> onIncoming;
+  private @Nullable BiConsumer<LinkStream, WireFields> onIncoming;
   private boolean responded;
   private boolean discarding;
   private boolean lingering;
@@ -140,8 +141,13 @@ final class LinkStream implements ConnectionStream {
     }
   }
 
-  void incoming(LinkStream stream) {
-    Consumer<LinkStream> handler;
+  /**
+   * Passes a stream that the agent opened to the handler.
+   *
+   * @throws ProtocolViolation when its fields are invalid
+   */
+  void incoming(LinkStream stream, WireFields fields) {
+    BiConsumer<LinkStream, WireFields> handler;
     lock.lock();
     try {
       handler = discarding ? null : onIncoming;
@@ -151,7 +157,7 @@ final class LinkStream implements ConnectionStream {
     if (handler == null) {
       stream.cancel();
     } else {
-      handler.accept(stream);
+      handler.accept(stream, fields);
     }
   }
 
@@ -185,7 +191,7 @@ final class LinkStream implements ConnectionStream {
 
   // Called by users of the stream.
 
-  void onIncoming(Consumer<LinkStream> handler) {
+  void onIncoming(BiConsumer<LinkStream, WireFields> handler) {
     lock.lock();
     try {
       onIncoming = handler;

@@ -27,7 +27,9 @@ import java.util.stream.Stream;
  * operations that belong to the owner of the sandbox, and one that does not read loses its channel.
  */
 final class PeerSession implements PortDialing.Connection {
-  /** Operations that end, hold or rename the sandbox, or change when it ends. */
+  /**
+   * Operations that end, hold or rename the sandbox, change when it ends, or take its connections.
+   */
   private static final Set<AgentOperation> REFUSED =
       EnumSet.of(
           AgentOperation.DEADLINE,
@@ -36,6 +38,7 @@ final class PeerSession implements PortDialing.Connection {
           AgentOperation.RELEASE,
           AgentOperation.IDENTIFY,
           AgentOperation.RELAY,
+          AgentOperation.EGRESS,
           AgentOperation.INCOMING);
 
   private static final Map<Integer, AgentOperation> OPERATIONS =

@@ -213,6 +213,9 @@ record BootPlanner(
         && SandboxUserIds.rangesAvailable()) { // the host's root has its own users
       boot.sudo();
     }
+    if (spec.network().isFiltered()) {
+      boot.egress();
+    }
     if (isolator.hasOwnKernel()) {
       boot.rlimit(RLIMIT_NPROC, spec.limits().threads(), spec.limits().threads());
     } else if (groups.enforceable().contains(LimitKind.THREADS)) {

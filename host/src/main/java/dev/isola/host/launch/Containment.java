@@ -1,13 +1,18 @@
 package dev.isola.host.launch;
 
+import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What a sandbox in namespaces may do and see, shared by all isolators. */
 public final class Containment {
+  /** The agent redirects connections to other hosts with it, then drops it permanently. */
+  private static final String NETWORK_SETUP = "CAP_NET_ADMIN";
+
   /** The capabilities of a sandbox's root over its own resources. */
-  public static final List<String> CAPABILITIES =
+  private static final List<String> CAPABILITIES =
       List.of(
           "CAP_CHOWN",
           "CAP_DAC_OVERRIDE",
@@ -46,6 +51,16 @@ public final class Containment {
       List.of("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger");
 
   private Containment() {}
+
+  /** Returns the capabilities with which the agent of a sandbox starts. */
+  public static List<String> capabilities(NetworkMode network) {
+    if (network != NetworkMode.FILTERED) {
+      return CAPABILITIES;
+    }
+    List<String> all = new ArrayList<>(CAPABILITIES);
+    all.add(NETWORK_SETUP);
+    return List.copyOf(all);
+  }
 
   /**
    * Reports whether a sandbox can write to folders of the host. Its root is the server's user

@@ -198,7 +198,7 @@ public final class IsolatedBooter implements Booter {
   }
 
   private Set<NetworkMode> networks() {
-    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE, NetworkMode.HOST);
+    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE, NetworkMode.FILTERED, NetworkMode.HOST);
     if (isolator.supportsBridge() && bridge.available()) {
       modes.add(NetworkMode.BRIDGE);
     }
@@ -401,6 +401,11 @@ public final class IsolatedBooter implements Booter {
           .sandbox(booted.sandbox().id())
           .exception(e);
     }
+  }
+
+  @Override
+  public boolean isFiltered(SandboxFolder folder) {
+    return NetworkRecord.isFiltered(folder);
   }
 
   @Override

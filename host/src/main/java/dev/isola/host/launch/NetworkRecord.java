@@ -1,6 +1,8 @@
 package dev.isola.host.launch;
 
 import dev.isola.link.local.SandboxFolder;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
@@ -34,6 +36,19 @@ public record NetworkRecord(NetworkMode mode, int bandwidthMbps) {
     }
     return Optional.of(
         new NetworkRecord(NetworkMode.valueOf(lines.get(0)), Integer.parseInt(lines.get(1))));
+  }
+
+  /** Returns whether a sandbox that was booted passes connections to other hosts to the server. */
+  public static boolean isFiltered(SandboxFolder folder) {
+    try {
+      return read(folder).filter(network -> network.mode() == NetworkMode.FILTERED).isPresent();
+    } catch (IOException e) {
+      throw Fault.of(
+              ErrorCode.PROVIDER_UNAVAILABLE,
+              "the network record of a sandbox cannot be read: " + e.getMessage(),
+              "check the permissions of " + folder.path())
+          .exception(e);
+    }
   }
 
   private static Path file(SandboxFolder folder) {

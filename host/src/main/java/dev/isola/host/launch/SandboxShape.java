@@ -2,7 +2,6 @@ package dev.isola.host.launch;
 
 import dev.isola.host.image.Image;
 import dev.isola.link.local.SandboxFolder;
-import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
 import java.io.IOException;
@@ -56,7 +55,10 @@ public record SandboxShape(List<String> lines) {
     if (spec.volumes().stream().anyMatch(volume -> volume.type() != VolumeMount.Type.TMPFS)) {
       return "it uses a volume";
     }
-    return NetworkRecord.of(spec).mode() == NetworkMode.NONE ? "" : "it uses a network";
+    return switch (NetworkRecord.of(spec).mode()) {
+      case NONE, FILTERED -> ""; // what a copy has open ends with the agent's connection
+      case BRIDGE, HOST -> "it uses a network";
+    };
   }
 
   /** Returns why such a sandbox cannot be saved; empty if it can. */

@@ -143,6 +143,11 @@ public interface Booter extends AutoCloseable {
     return agent;
   }
 
+  /** Returns whether the network mode of a sandbox that was booted is filtered. */
+  default boolean isFiltered(SandboxFolder folder) {
+    return false;
+  }
+
   /**
    * Returns how the agent finds the files that the sandbox changed; empty when only folders can be
    * captured. Called only if the booter declares {@link dev.isola.spi.capability.Snapshotting}.

@@ -393,6 +393,7 @@ public final class LocalProvider implements Provider {
         .usageDecorator(agent -> booter.adjustUsage(stored.record().id(), agent))
         .changeTracking(() -> booter.changeTracking(stored.record().id(), stored.folder()))
         .observedExit(() -> booter.observedExit(stored.record().id()))
+        .filtered(() -> booter.isFiltered(stored.folder()))
         .commandTimeout(stored.record().commandTimeout())
         .timeouts(timeouts)
         .build();

@@ -79,7 +79,7 @@ final class BubblewrapIsolator implements Isolator {
     arguments.addAll(List.of("--hostname", staged.spec().id().value(), "--chdir", "/"));
     arguments.addAll(List.of("--seccomp", filter));
     arguments.addAll(List.of("--as-pid-1", "--new-session", "--clearenv", "--cap-drop", "ALL"));
-    for (String capability : Containment.CAPABILITIES) {
+    for (String capability : Containment.capabilities(staged.network())) {
       arguments.addAll(List.of("--cap-add", capability));
     }
     arguments.add("--");

@@ -124,7 +124,7 @@ record ContainerPlan(
             "CapDrop",
             List.of("ALL"),
             "CapAdd",
-            Containment.CAPABILITIES,
+            Containment.capabilities(mode(spec)),
             "SecurityOpt",
             List.of("no-new-privileges"),
             "Memory",
@@ -189,7 +189,7 @@ record ContainerPlan(
 
   private String network() {
     return switch (mode(spec)) {
-      case NONE -> "none";
+      case NONE, FILTERED -> "none";
       case HOST -> "host";
       case BRIDGE -> settings.bridge().orElseThrow();
     };

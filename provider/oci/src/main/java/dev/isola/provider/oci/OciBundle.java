@@ -51,14 +51,15 @@ final class OciBundle {
             "root",
             ordered("path", Isolator.STAGED_ROOT, "readonly", readOnly),
             "process",
-            process(staged.agent()),
+            process(staged),
             "mounts",
             mounts(mounts),
             "linux",
             linux(staged, hostKernel, users)));
   }
 
-  private static Map<String, Object> process(List<String> agent) {
+  private static Map<String, Object> process(StagedSandbox staged) {
+    List<String> capabilities = Containment.capabilities(staged.network());
     return ordered(
         "terminal",
         false,
@@ -67,7 +68,7 @@ final class OciBundle {
         "cwd",
         "/",
         "args",
-        agent,
+        staged.agent(),
         "env",
         List.of("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
         "noNewPrivileges",
@@ -75,11 +76,11 @@ final class OciBundle {
         "capabilities",
         ordered(
             "bounding",
-            Containment.CAPABILITIES,
+            capabilities,
             "effective",
-            Containment.CAPABILITIES,
+            capabilities,
             "permitted",
-            Containment.CAPABILITIES));
+            capabilities));
   }
 
   private static List<Object> mounts(List<Map<String, Object>> more) {
