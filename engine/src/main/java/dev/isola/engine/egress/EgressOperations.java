@@ -13,6 +13,7 @@ import dev.isola.spi.spec.Network;
 import dev.isola.store.SandboxEntry;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /** Shows and changes the egress of sandboxes for clients. A change is recorded before it applies. */
@@ -35,8 +36,28 @@ public final class EgressOperations {
     return service.report(id).orElseThrow(() -> notRunning(id));
   }
 
-  /** Replaces the network settings of a sandbox except its mode. */
-  public EgressReport replace(SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
+  /** Returns the rules of each preset, by name. */
+  public Map<String, List<EgressRule>> presets() {
+    return service.rules().presets();
+  }
+
+  /**
+   * Replaces the egress settings of a sandbox, and its allowed and blocked domains. Its secrets
+   * stay: their variables were set when it was created.
+   *
+   * @param closeExisting whether connections end that the new settings would not allow
+   */
+  public EgressReport replace(SandboxId id, Egress egress, boolean closeExisting) {
+    return change(
+        id,
+        network ->
+            new Network(
+                network.mode(), List.of(), List.of(), network.exposePorts(), egress),
+        closeExisting);
+  }
+
+  private EgressReport change(
+      SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
     SandboxEntry stored = recorder.modify(id, entry -> changed(entry, change));
     Network network = network(stored);
     service.replace(id, network, service.rules().settings(network), closeExisting);
@@ -45,7 +66,7 @@ public final class EgressOperations {
 
   /** Adds a rule in front of the others; one with the same destination and ports is replaced. */
   public EgressReport add(SandboxId id, EgressRule rule) {
-    return replace(
+    return change(
         id,
         network -> {
           Egress egress = network.egress();

@@ -60,6 +60,7 @@ public final class Api {
                 new SetupRoutes(context, machine).routes(),
                 new SandboxRoutes(context, defaultProvider).routes(),
                 new StatusRoutes(context).routes(),
+                new EgressRoutes(context).routes(),
                 new ExecRoutes(context, budget).routes(),
                 new ExecutionRoutes(context).routes(),
                 new FileRoutes(context).routes(),

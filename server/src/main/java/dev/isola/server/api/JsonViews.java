@@ -67,9 +67,27 @@ final class JsonViews {
             switch (field) {
               case "env", "seedFiles" -> contents(value);
               case "init" -> Confidential.content(value, Scope.USE);
+              case "network" -> network(value);
               default -> value;
             });
     return json;
+  }
+
+  /** Headers that requests get on their way often contain credentials. */
+  private static Object network(Object value) {
+    return switch (value) {
+      case Map<?, ?> map -> {
+        Map<String, Object> guarded = new LinkedHashMap<>();
+        map.forEach(
+            (name, inner) ->
+                guarded.put(
+                    String.valueOf(name),
+                    name.equals("setHeaders") ? contents(inner) : network(inner)));
+        yield guarded;
+      }
+      case List<?> list -> list.stream().map(JsonViews::network).toList();
+      default -> value;
+    };
   }
 
   private static Map<String, Object> contents(Object values) {

@@ -114,7 +114,9 @@ final class SpecShapes {
   private static final Shape.Obj NETWORK =
       new Shape.Obj(
           Field.optional(
-              "mode", choice("NetworkMode", NetworkMode.values()), "host requires scope admin"),
+              "mode",
+              choice("NetworkMode", NetworkMode.values()),
+              "host requires scope admin; default filtered if domains or egress are given"),
           Field.optional("allowDomains", DOMAINS, "the only domains that can be reached"),
           Field.optional("blockDomains", DOMAINS, "domains that cannot be reached"),
           Field.optional(
@@ -146,7 +148,14 @@ final class SpecShapes {
                       "secretEnv",
                       new Shape.ListOf(TEXT, UNLIMITED),
                       "names of the secret variables"),
-                  Field.optional("network", NETWORK.named("Network"), "network settings")))
+                  Field.optional(
+                      "network",
+                      NETWORK
+                          .and(
+                              Field.optional(
+                                  "egress", EgressShapes.SETTINGS, "rules of mode filtered"))
+                          .named("Network"),
+                      "network settings")))
           .named("SandboxSpec");
 
   static final Shape.Obj SANDBOX =
@@ -211,7 +220,8 @@ final class SpecShapes {
                         Field.optional(
                             "enabled",
                             Shapes.FLAG,
-                            "false for mode none, true for bridge; must not contradict mode"))
+                            "false for mode none, true for bridge; must not contradict mode"),
+                        Field.optional("egress", EgressShapes.REQUEST, "rules of mode filtered"))
                     .named("NetworkRequest"),
                 "network settings"),
             Field.deprecated("runtimeId", Shapes.SANDBOX_ID, "use id instead"),

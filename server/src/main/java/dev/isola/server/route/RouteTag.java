@@ -10,6 +10,7 @@ enum RouteTag {
   EXECUTIONS("run commands and follow their output"),
   FILES("read, write and watch the files of a sandbox"),
   PORTS("access the ports of a sandbox"),
+  EGRESS("which other hosts a sandbox reaches"),
   TOKENS("credentials for one sandbox"),
   SNAPSHOTS("snapshots and forks of sandboxes"),
   VOLUMES("directories that outlive sandboxes"),
@@ -42,6 +43,7 @@ enum RouteTag {
         case "exec", "executions" -> EXECUTIONS;
         case "files", "watch" -> FILES;
         case "ports" -> PORTS;
+        case "egress" -> EGRESS;
         case "tokens" -> TOKENS;
         case "snapshots", "fork" -> SNAPSHOTS;
         default -> SANDBOXES;
@@ -55,6 +57,7 @@ enum RouteTag {
       case "images" -> IMAGES;
       case "providers", "agent", "pool" -> PROVIDERS;
       case "events" -> EVENTS;
+      case "egress" -> EGRESS;
       case "keys" -> KEYS;
       default -> SYSTEM;
     };
