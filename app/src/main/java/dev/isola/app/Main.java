@@ -26,6 +26,7 @@ import dev.isola.app.remote.CommitCommand;
 import dev.isola.app.remote.ContextsCommand;
 import dev.isola.app.remote.CopyCommand;
 import dev.isola.app.remote.CreateCommand;
+import dev.isola.app.remote.EgressCommand;
 import dev.isola.app.remote.EventsCommand;
 import dev.isola.app.remote.ExecCommand;
 import dev.isola.app.remote.ForkCommand;
@@ -150,6 +151,7 @@ public final class Main {
     commands.put("kill", context -> new CommandLine(new KillCommand(context)));
     commands.put("events", context -> new CommandLine(new EventsCommand(context)));
     commands.put("ports", context -> new CommandLine(new PortsCommand(context)));
+    commands.put("egress", context -> new CommandLine(new EgressCommand(context)));
     commands.put("pause", context -> new CommandLine(new PauseCommand(context)));
     commands.put("resume", context -> new CommandLine(new ResumeCommand(context)));
     commands.put("top", context -> new CommandLine(new TopCommand(context)));

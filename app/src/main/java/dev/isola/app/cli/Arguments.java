@@ -155,10 +155,11 @@ public final class Arguments {
   public static NetworkMode network(String option, String text) {
     return switch (text) {
       case "none" -> NetworkMode.NONE;
+      case "filtered" -> NetworkMode.FILTERED;
       case "bridge" -> NetworkMode.BRIDGE;
       case "host" -> NetworkMode.HOST;
       default ->
-          throw new UsageException(option + " is '" + text + "'", "use none, bridge or host");
+          throw new UsageException(option + " is '" + text + "'", "use none, filtered, bridge or host");
     };
   }
 

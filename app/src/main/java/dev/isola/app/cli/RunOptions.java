@@ -40,7 +40,7 @@ public final class RunOptions {
     private static final long serialVersionUID = 1L;
 
     NetworkModes() {
-      super(List.of("none", "bridge", "host"));
+      super(List.of("none", "filtered", "bridge", "host"));
     }
   }
 

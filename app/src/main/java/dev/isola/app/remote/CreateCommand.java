@@ -3,6 +3,7 @@ package dev.isola.app.remote;
 import dev.isola.app.cli.Arguments;
 import dev.isola.app.cli.CommandContext;
 import dev.isola.app.cli.Console;
+import dev.isola.app.cli.EgressOptions;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.RunOptions;
 import dev.isola.app.cli.UsageException;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Implements {@code isola create}. */
@@ -161,8 +163,10 @@ public final class CreateCommand extends RemoteCommand {
       names = "--network",
       paramLabel = "MODE",
       completionCandidates = RunOptions.NetworkModes.class,
-      description = "Network mode: none, bridge or host.")
+      description = "Network mode: none, filtered, bridge or host.")
   private @Nullable String network;
+
+  @Mixin private EgressOptions egress = new EgressOptions();
 
   @Option(
       names = "--id",
@@ -258,6 +262,9 @@ public final class CreateCommand extends RemoteCommand {
     }
     if (network != null) {
       spec.network(network);
+    }
+    if (!egress.document().isEmpty()) {
+      spec.egress(egress.document());
     }
     if (id != null) {
       spec.id(id);

@@ -302,6 +302,11 @@ public final class Sandbox implements AutoCloseable {
     return SandboxInfo.read(transport.post(endpoint.resolve("resume"), Map.of(), SLOW_TIMEOUT));
   }
 
+  /** Returns the hosts that the sandbox reaches; it must be in network mode filtered. */
+  public Egress egress() {
+    return new Egress(transport, endpoint.resolve("egress"));
+  }
+
   public Usage usage() {
     return Usage.read(transport.get(endpoint.resolve("usage")));
   }

@@ -214,13 +214,22 @@ public record SandboxSpec(Map<String, Object> document) {
       return within("resources", "threads", count);
     }
 
-    /** Sets the network mode: none, bridge or host. */
+    /** Sets the network mode: none, filtered, bridge or host. */
     public Builder network(String mode) {
       return within("network", "mode", mode);
     }
 
     public Builder allowDomains(Collection<String> domains) {
       return within("network", "allowDomains", new ArrayList<>(domains));
+    }
+
+    /**
+     * Sets which other hosts the sandbox reaches, by rules; implies network mode filtered.
+     *
+     * @param settings {@code network.egress} of the spec
+     */
+    public Builder egress(Map<String, ?> settings) {
+      return within("network", "egress", new LinkedHashMap<>(settings));
     }
 
     public Builder exposePorts(Integer... ports) {
