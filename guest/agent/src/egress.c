@@ -19,7 +19,7 @@
 #define NAME_SERVER (NAME_TABLE_NETWORK + 1)
 
 /* Few are accepted in one iteration of the loop, so that a flood of connections delays other events only briefly. */
-enum { CONNECTIONS_MAX = 512, ACCEPT_BATCH = 4, BACKLOG = 256, PORTS_MAX = 64, DNS_PORT = 53, LOOPBACK_NET = 127 };
+enum { CONNECTIONS_MAX = 512, ACCEPT_BATCH = 4, BACKLOG = 256, PORTS_MAX = 64, DNS_PORT = 53, BLOCK_BITS = 15, LOOPBACK_NET = 127 };
 enum { EVERY_PORT = 1 };
 
 static void accept_ready(struct watch *w, uint32_t what);
@@ -57,7 +57,7 @@ static bool setup_redirect(void)
     struct redirect_ports ports = {0};
     redirected.fd = listen_tcp(INADDR_LOOPBACK, &ports.tcp);
     if (redirected.fd < 0 || !dns_stub_start(loopback, 0, &ports.dns_udp, &ports.dns_tcp)) return false;
-    if (!redirect_with_nftables(ports)) {
+    if (!redirect_with_nftables(ports) && !redirect_with_iptables(ports)) {
         int error = errno;
         dns_stub_stop();
         close(redirected.fd);
@@ -80,7 +80,7 @@ static bool setup_listeners(void)
 
 bool egress_setup(void)
 {
-    if (!redirect_route_all() && !redirect_add_address()) return false;
+    if (!redirect_route_all() && !redirect_add_address(0) && !redirect_add_address(BLOCK_BITS)) return false;
     return setup_redirect() || setup_listeners();
 }
 

@@ -178,12 +178,13 @@ static void chown_workspace(const struct boot *b)
     free(folder);
 }
 
-/* Commands must not be able to change the network: the capability that the setup needs is dropped before any runs. */
+/* Commands must not be able to change the network: the capabilities that the setup needs are dropped before any runs. */
 static void setup_egress(const struct boot *b)
 {
     if (!fields_u64(b->fields, T_EGRESS, 0)) return;
     if (!egress_setup()) detach_failed("cannot redirect connections to other hosts: %s", strerror(errno));
-    if (!capability_drop(CAP_NET_ADMIN)) detach_failed("cannot drop CAP_NET_ADMIN: %s", strerror(errno));
+    if (!capability_drop(CAP_NET_ADMIN) || !capability_drop(CAP_NET_RAW))
+        detach_failed("cannot drop capabilities over the network: %s", strerror(errno));
 }
 
 static void loop_iteration(void)
