@@ -98,6 +98,7 @@ public final class EgressChecks {
   public void connectionArrivesWithNameAndPort(CheckContext check) {
     Sandbox sandbox = create(check);
     try (EgressServer server = EgressServer.open(sandbox)) {
+      check.note(server.relay().servesEveryPort() ? "every port" : "named ports only");
       expectEcho(sandbox, "db.example", 5432);
       expectEcho(sandbox, "Web.Example", 443);
       Expect.equal(
