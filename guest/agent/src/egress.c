@@ -12,6 +12,7 @@
 #include "dns_stub.h"
 #include "loop.h"
 #include "name_table.h"
+#include "operations.h"
 #include "redirect.h"
 #include "relay.h"
 #include "trust.h"
@@ -205,7 +206,12 @@ void egress_serve(struct stream *s, struct fields request)
         refuse(s, E_UNSUPPORTED, 0, "the network mode of this sandbox is not filtered");
         return;
     }
-    if (fields_find(request, T_TRUST, &trust) && trust.length && !trust_add(trust.value, trust.length)) {
+    bool trusts = fields_find(request, T_TRUST, &trust) && trust.length;
+    if (trusts && file_view.root) {
+        refuse(s, E_UNSUPPORTED, 0, "the sandbox shares the host's files, to which no certificate is added");
+        return;
+    }
+    if (trusts && !trust_add(trust.value, trust.length)) {
         refuse(s, errno == EINVAL ? E_INVALID : E_IO, errno, "cannot write the certificates to " TRUST_FOLDER);
         return;
     }
