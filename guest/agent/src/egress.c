@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dns_stub.h"
+#include "init_network.h"
 #include "loop.h"
 #include "name_table.h"
 #include "operations.h"
@@ -81,6 +82,7 @@ static bool setup_listeners(void)
 
 bool egress_setup(void)
 {
+    init_network_loopback(); /* if no runtime has; where it fails, the route is refused */
     if (!redirect_route_all() && !redirect_add_address(0) && !redirect_add_address(BLOCK_BITS)) return false;
     return setup_redirect() || setup_listeners();
 }

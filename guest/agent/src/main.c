@@ -40,6 +40,7 @@
 #include "privileges.h"
 #include "sudo.h"
 #include "sudo_listen.h"
+#include "supervisor.h"
 #include "user.h"
 
 const char agent_build[] = AGENT_BUILD;
@@ -197,6 +198,7 @@ static void setup_egress(const struct boot *b)
     if (!write_resolv_conf(b)) detach_failed("cannot write /etc/resolv.conf: %s", strerror(errno));
     if (!capability_drop(CAP_NET_ADMIN) || !capability_drop(CAP_NET_RAW))
         detach_failed("cannot drop capabilities over the network: %s", strerror(errno));
+    supervisors_end_idle(); /* one that init started has the capabilities, and so would its command */
 }
 
 static void loop_iteration(void)

@@ -99,8 +99,7 @@ final class AgentEgressRelay implements EgressAccess.Relay {
       request.add(FieldTag.TRUST, certificate);
     }
     ports.forEach(port -> request.add(FieldTag.PORT, port));
-    LinkStream opened = client.open(AgentOperation.EGRESS, request, 0);
-    opened.onIncoming(this::incoming);
+    LinkStream opened = client.openRelay(AgentOperation.EGRESS, request, this::incoming);
     WireFields response = opened.awaitResponse(client.timeouts().responseTimeout());
     try {
       everyPort = (response.number(FieldTag.FLAGS, 0) & EVERY_PORT) != 0;

@@ -232,6 +232,7 @@ public final class EgressChecks {
     Sandbox sandbox = create(check);
     EgressServer before = EgressServer.open(sandbox);
     expectEcho(sandbox, "a.example", 443);
+    before.close(); // as a server that ends; one that remains would compete for the channel
     Sandbox attached = check.anotherProcess().attach(sandbox.id()).orElseThrow();
     try (EgressServer after = EgressServer.open(attached)) {
       expectEcho(attached, "b.example", 443);
