@@ -95,6 +95,7 @@ final class CompleteCommand implements CliCommand {
       case VOLUME -> server.volumes();
       case VOLUME_PATH -> withColon(server.volumes());
       case TEMPLATE -> server.templates();
+      case SECRET -> server.secrets();
       case SERVER_PROVIDER -> server.providers();
       case LOCAL_PROVIDER -> localProviders();
       case LOCAL_IMAGE -> localImages();

@@ -36,6 +36,7 @@ record CompletionContext(
     VOLUME,
     VOLUME_PATH,
     TEMPLATE,
+    SECRET,
     SERVER_PROVIDER,
     LOCAL_PROVIDER,
     LOCAL_IMAGE,
@@ -209,6 +210,7 @@ record CompletionContext(
       return switch (command) {
         case "isola volume rm", "isola volume files" -> Kind.VOLUME;
         case "isola template show", "isola template rm", "isola template build" -> Kind.TEMPLATE;
+        case "isola secrets show", "isola secrets set", "isola secrets rm" -> Kind.SECRET;
         case "isola image show", "isola image rm" ->
             local ? Kind.LOCAL_IMAGE : Kind.CONFIGURED_IMAGE;
         case "isola image check" -> Kind.LOCAL_IMAGE;

@@ -42,6 +42,7 @@ import dev.isola.app.remote.PortsCommand;
 import dev.isola.app.remote.RemoveCommand;
 import dev.isola.app.remote.RenewCommand;
 import dev.isola.app.remote.ResumeCommand;
+import dev.isola.app.remote.SecretsCommand;
 import dev.isola.app.remote.ShellCommand;
 import dev.isola.app.remote.SnapshotCommand;
 import dev.isola.app.remote.StatusCommand;
@@ -91,6 +92,7 @@ public final class Main {
           "top",
           "rm",
           "keys",
+          "secrets",
           "inspect",
           "status",
           "wait",
@@ -162,6 +164,7 @@ public final class Main {
     commands.put("template", TemplateCommand::commandLine);
     commands.put("fork", context -> new CommandLine(new ForkCommand(context)));
     commands.put("keys", KeysCommand::commandLine);
+    commands.put("secrets", SecretsCommand::commandLine);
     commands.put("config", context -> new CommandLine(new ConfigCommand(context)));
     commands.put("image", ImageCommand::commandLine);
     commands.put("backup", context -> new CommandLine(new BackupCommand(context)));

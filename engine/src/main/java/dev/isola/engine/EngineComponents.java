@@ -174,8 +174,8 @@ final class EngineComponents implements AutoCloseable {
             liveSandboxes,
             events,
             secretEnv,
-            variables,
             egress,
+            variables,
             clock);
     SnapshotSuspension snapshotSuspension =
         new SnapshotSuspension(

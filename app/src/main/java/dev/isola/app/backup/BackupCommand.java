@@ -9,6 +9,8 @@ import dev.isola.app.cli.IoErrors;
 import dev.isola.app.serve.LedgerLocation;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.secret.EncryptionKeys;
+import dev.isola.spi.Bytes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -21,6 +23,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +44,11 @@ public final class BackupCommand implements CliCommand {
   static final List<String> VOLUME_FOLDERS = List.of("volumes", "volume-disks");
   static final String IMAGE_FOLDER = "images";
   static final String INSTANCE = "instance";
-  static final String SECRETS_KEY = "secrets.key";
+  static final String SECRETS_KEY = EncryptionKeys.FILE;
+
+  /** Exists while the server encrypts values with another key, or if it was interrupted. */
+  static final String NEXT_SECRETS_KEY = SECRETS_KEY + ".new";
+
   static final String SNAPSHOTS = "snapshots";
 
   private final CommandContext context;
@@ -90,6 +97,16 @@ public final class BackupCommand implements CliCommand {
     }
     try {
       report(write(config, data, archive), archive);
+      config
+          .get(ConfigKeys.SECRETS_KEY)
+          .ifPresent(
+              source ->
+                  context
+                      .console()
+                      .printErr(
+                          "the key of the secrets ("
+                              + source
+                              + ") is not in the file: back it up separately"));
     } catch (IOException e) {
       throw failed(archive, e);
     }
@@ -112,12 +129,20 @@ public final class BackupCommand implements CliCommand {
           .write(staging.path());
       List<String> staged = new ArrayList<>(List.of(BackupManifest.FILE));
       boolean hasLedger = false;
+      Map<String, Bytes> keys = keys(data);
       if (ledger instanceof LedgerConfig.Folder(Path folder) && LedgerFiles.exists(folder)) {
         LedgerFiles.copy(folder, staging.createFolder(LedgerLocation.FOLDER));
         staged.add(LedgerLocation.FOLDER + "/ledger.db");
         hasLedger = true;
       }
-      for (String small : List.of(INSTANCE, SECRETS_KEY)) {
+      if (!keys.equals(keys(data))) {
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "the key of the secrets was replaced during the backup",
+                "run the command again")
+            .exception();
+      }
+      for (String small : List.of(INSTANCE, SECRETS_KEY, NEXT_SECRETS_KEY)) {
         if (Files.exists(data.resolve(small))) {
           Files.copy(
               data.resolve(small),
@@ -143,6 +168,17 @@ public final class BackupCommand implements CliCommand {
                   new TarProgram.Source(data, folders)));
       return new Contents(hasLedger, snapshots, folders, unchanged);
     }
+  }
+
+  /** Returns the keys that values in the ledger are encrypted with, by file. */
+  private static Map<String, Bytes> keys(Path data) throws IOException {
+    Map<String, Bytes> keys = new HashMap<>();
+    for (String name : List.of(SECRETS_KEY, NEXT_SECRETS_KEY)) {
+      if (Files.exists(data.resolve(name))) {
+        keys.put(name, Bytes.of(Files.readAllBytes(data.resolve(name))));
+      }
+    }
+    return keys;
   }
 
   private List<String> folders(Path data) {

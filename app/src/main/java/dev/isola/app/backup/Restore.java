@@ -104,6 +104,11 @@ record Restore(Config config, boolean replace, InstantSource clock) {
         "image ",
         kept);
     replaceFile(staged.resolve(BackupCommand.SECRETS_KEY), data, suffix);
+    Path nextKey = data.resolve(BackupCommand.NEXT_SECRETS_KEY);
+    if (Files.exists(nextKey)) { // of a rotation that the backup does not know
+      Files.move(nextKey, nextKey.resolveSibling(nextKey.getFileName() + "." + suffix));
+    }
+    replaceFile(staged.resolve(BackupCommand.NEXT_SECRETS_KEY), data, suffix);
     replaceFile(staged.resolve(BackupCommand.INSTANCE), data, suffix);
     if (hasLedger && ledger.location() instanceof LedgerConfig.Folder(Path folder)) {
       LedgerFiles.install(folder, ledgerCopy, suffix);

@@ -6,16 +6,12 @@ import dev.isola.app.cli.Console;
 import dev.isola.app.cli.ExitCodes;
 import dev.isola.app.cli.UsageException;
 import dev.isola.app.remote.Contexts.Context;
-import dev.isola.app.terminal.NativeTerminal;
 import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.SandboxFilter;
 import dev.isola.client.error.IsolaException;
 import dev.isola.codec.json.Json;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -98,44 +94,10 @@ public final class LoginCommand implements CliCommand {
   }
 
   private String key() {
+    HiddenInput input = new HiddenInput(context.environment());
     if (stdin || !context.environment().tty().in()) {
-      return readLine();
+      return input.line(MAX_KEY_LENGTH);
     }
-    NativeTerminal terminal = new NativeTerminal(0);
-    terminal.save();
-    Thread hook = new Thread(terminal::restore, "isola-terminal");
-    Runtime.getRuntime().addShutdownHook(hook);
-    try {
-      prompt("Key: ");
-      terminal.disableEcho();
-      return readLine();
-    } finally {
-      terminal.restore();
-      prompt("\n");
-      Runtime.getRuntime().removeShutdownHook(hook);
-    }
-  }
-
-  private void prompt(String text) {
-    try {
-      context.environment().err().write(text.getBytes(StandardCharsets.UTF_8));
-      context.environment().err().flush();
-    } catch (IOException e) {
-      // The prompt is optional.
-    }
-  }
-
-  private String readLine() {
-    ByteArrayOutputStream readLine = new ByteArrayOutputStream();
-    try {
-      for (int c = context.environment().in().read();
-          c >= 0 && c != '\n' && readLine.size() < MAX_KEY_LENGTH;
-          c = context.environment().in().read()) {
-        readLine.write(c);
-      }
-    } catch (IOException e) {
-      // An incomplete key is rejected by the server.
-    }
-    return readLine.toString(StandardCharsets.UTF_8).strip();
+    return input.readLine("Key: ", MAX_KEY_LENGTH);
   }
 }

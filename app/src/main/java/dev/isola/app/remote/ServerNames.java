@@ -5,6 +5,7 @@ import dev.isola.client.Isola;
 import dev.isola.client.IsolaOptions;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxFilter;
+import dev.isola.client.Secrets;
 import dev.isola.client.SnapshotInfo;
 import dev.isola.client.TemplateInfo;
 import dev.isola.client.VolumeInfo;
@@ -62,6 +63,10 @@ public record ServerNames(
 
   public List<String> templates() {
     return query(isola -> isola.templates().list().stream().map(TemplateInfo::name).toList());
+  }
+
+  public List<String> secrets() {
+    return query(isola -> isola.secrets().list().stream().map(Secrets.SecretInfo::name).toList());
   }
 
   public List<String> images() {

@@ -211,6 +211,10 @@ public final class Isola implements AutoCloseable {
     return new Images(transport);
   }
 
+  public Secrets secrets() {
+    return new Secrets(transport);
+  }
+
   public ApiKeys keys() {
     return new ApiKeys(transport);
   }

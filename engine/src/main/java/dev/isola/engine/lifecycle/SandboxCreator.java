@@ -50,8 +50,8 @@ public final class SandboxCreator {
   private final LiveSandboxes liveSandboxes;
   private final EventLog events;
   private final SecretEnvStore secrets;
-  private final SecretVariables variables;
   private final SandboxNetworks networks;
+  private final SecretVariables variables;
   private final InstantSource clock;
 
   public SandboxCreator(
@@ -63,8 +63,8 @@ public final class SandboxCreator {
       LiveSandboxes liveSandboxes,
       EventLog events,
       SecretEnvStore secrets,
-      SecretVariables variables,
       SandboxNetworks networks,
+      SecretVariables variables,
       InstantSource clock) {
     this.placer = placer;
     this.admission = admission;
@@ -74,8 +74,8 @@ public final class SandboxCreator {
     this.liveSandboxes = liveSandboxes;
     this.events = events;
     this.secrets = secrets;
-    this.variables = variables;
     this.networks = networks;
+    this.variables = variables;
     this.clock = clock;
   }
 
@@ -179,8 +179,7 @@ public final class SandboxCreator {
                   entry,
                   recorder,
                   registry,
-                  request.withRequest(
-                      request.request().with(variables.addTo(spec(request)))),
+                  request.withRequest(request.request().with(variables.addTo(spec(request)))),
                   placer.images(),
                   networks),
               selection,

@@ -159,7 +159,8 @@ public final class SecretService {
     return rotation;
   }
 
-  static SandboxException notFound(String name) {
+  /** Returns the error for a secret that does not exist, or that the client may not use. */
+  public static SandboxException notFound(String name) {
     return Fault.of(
             ErrorCode.SECRET_NOT_FOUND,
             "there is no secret named " + name + " that this key may use",

@@ -78,7 +78,8 @@ public final class Api {
                 new ProviderRoutes(context).routes(),
                 new ImageRoutes(images).routes(),
                 new ImageBuildRoutes(context, images).routes(),
-                new KeyRoutes(keys).routes())
+                new KeyRoutes(keys).routes(),
+                new SecretRoutes(context).routes())
             .flatMap(List::stream)
             .toList();
     table.set(all);

@@ -21,7 +21,7 @@ import java.util.Map;
 
 /** Routes that create, list and revoke API keys. */
 record KeyRoutes(ApiKeys keys) {
-  private static final Shape NAME =
+  static final Shape NAME =
       new MatchingText(
           "^[A-Za-z0-9_-]{1,64}$", 64, "must have 1 to 64 letters, digits, - and _", "ci");
   private static final Shape SCOPE = new Shape.Choice("KeyScope", Scope.words());
