@@ -32,6 +32,7 @@ import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.metrics.MetricsRecorder;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.secret.SecretService;
 import dev.isola.engine.selection.HostAccess;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
@@ -62,6 +63,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiConsumer;
 
 /**
  * Runs all providers as one service. The engine chooses the provider of each sandbox, records every
@@ -182,6 +184,11 @@ public final class Engine implements AutoCloseable {
    * @throws SandboxException if no provider is eligible, or every eligible provider fails
    */
   public CreateResult create(SandboxRequest request) {
+    return create(request, parts.variables::check);
+  }
+
+  private CreateResult create(
+      SandboxRequest request, BiConsumer<SandboxSpec, Optional<String>> checkSecrets) {
     refuseWhenClosing();
     ReservedTags.reject(request.request().tags());
     SandboxRequest complete =
@@ -189,6 +196,7 @@ public final class Engine implements AutoCloseable {
             .resolve(new TemplateResolver(templates::requireBuilt).resolve(request));
     hostAccess.check(complete.request().spec(), request.hostAccess());
     checkEgress(complete.request().spec());
+    checkSecrets.accept(complete.request().spec(), request.key());
     SandboxRequest resolved = volumes.resolve(complete);
     CreateResult result =
         parts.instrumentation.measureCreate(
@@ -398,14 +406,20 @@ public final class Engine implements AutoCloseable {
       return new ForkService(
               parts.recorder,
               parts.snapshots,
-              parts.secrets,
+              parts.secretEnv,
               parts.memoryPolicy,
               this::sandbox,
-              fork -> create(request.hostAccess() ? fork.withHostAccess() : fork),
+              fork -> create(withPermissions(fork, request), parts.variables::checkFork),
               request.startup(),
               parts.log)
           .fork(id, request.count(), request.kind(), request.allowSecrets());
     }
+  }
+
+  /** A fork needs the same permissions as its source did. */
+  private SandboxRequest withPermissions(SandboxRequest fork, ForkRequest request) {
+    SandboxRequest permitted = request.hostAccess() ? fork.withHostAccess() : fork;
+    return request.key().map(permitted::withKey).orElse(permitted);
   }
 
   /**
@@ -437,6 +451,11 @@ public final class Engine implements AutoCloseable {
 
   public SnapshotService snapshots() {
     return parts.snapshots;
+  }
+
+  /** Returns the named secrets. */
+  public SecretService secrets() {
+    return parts.secrets;
   }
 
   public VolumeService volumes() {

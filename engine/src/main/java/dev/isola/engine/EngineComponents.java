@@ -38,6 +38,10 @@ import dev.isola.engine.placement.Fallback;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.secret.EncryptionKeys;
+import dev.isola.engine.secret.SealedSettings;
+import dev.isola.engine.secret.SecretService;
+import dev.isola.engine.secret.SecretVariables;
 import dev.isola.engine.selection.ProviderSelector;
 import dev.isola.engine.snapshot.LazySnapshotStore;
 import dev.isola.engine.snapshot.MemoryCapturer;
@@ -83,7 +87,9 @@ final class EngineComponents implements AutoCloseable {
   final LazySnapshotStore store;
   final MemoryForkPolicy memoryPolicy;
   final SnapshotService snapshots;
-  final SecretEnvStore secrets;
+  final SecretEnvStore secretEnv;
+  final SecretService secrets;
+  final SecretVariables variables;
   final SandboxDestroyer destroyer;
   final ProviderSelector selector;
   final SandboxCreator creator;
@@ -127,22 +133,34 @@ final class EngineComponents implements AutoCloseable {
             config.get(ConfigKeys.DATA).resolve("snapshots"),
             config.get(ConfigKeys.SNAPSHOTS_PLACE),
             config.get(ConfigKeys.SNAPSHOTS_ENDPOINT));
-    secrets = new SecretEnvStore(ledger, config.get(ConfigKeys.DATA));
+    EncryptionKeys keys =
+        EncryptionKeys.open(
+            config.get(ConfigKeys.DATA),
+            config.get(ConfigKeys.SECRETS_KEY),
+            config.get(ConfigKeys.SECRETS_OLD_KEY),
+            System.getenv());
+    if (keys.isRotating()) {
+      log.warning("a rotation of the key for secrets was interrupted: run isola secrets rotate-key");
+    }
+    SealedSettings sealed = new SealedSettings(ledger, keys);
+    secretEnv = new SecretEnvStore(ledger, sealed);
+    secrets = new SecretService(sealed, clock);
+    variables = new SecretVariables(secrets);
     memoryPolicy = new MemoryForkPolicy(registry, health::current);
     snapshots =
         new SnapshotService(
             store,
             recorder,
             liveSandboxes,
-            new MemoryCapturer(memoryPolicy, secrets, log),
+            new MemoryCapturer(memoryPolicy, secretEnv, log),
             events,
             instrumentation,
             clock,
             log);
     SnapshotImages images = new SnapshotImages(store, registry, instrumentation, log);
     SuspensionStorage suspensions =
-        new SnapshotSuspensionStorage(snapshots, images, registry, secrets, log);
-    destroyer = new SandboxDestroyer(recorder, registry, liveSandboxes, suspensions, secrets, log);
+        new SnapshotSuspensionStorage(snapshots, images, registry, secretEnv, variables, log);
+    destroyer = new SandboxDestroyer(recorder, registry, liveSandboxes, suspensions, secretEnv, log);
     selector = new ProviderSelector(config.policy(), registry.instances());
     SandboxPlacer placer =
         new SandboxPlacer(selector, health::awaitFirstProbes, new Fallback(clock, log), images);
@@ -155,7 +173,8 @@ final class EngineComponents implements AutoCloseable {
             destroyer,
             liveSandboxes,
             events,
-            secrets,
+            secretEnv,
+            variables,
             egress,
             clock);
     SnapshotSuspension snapshotSuspension =
@@ -190,7 +209,7 @@ final class EngineComponents implements AutoCloseable {
             clock,
             log);
     status = new StatusReader(liveSandboxes, registry, samples, errors);
-    retention = new Retention(ledger, secrets, config.get(ConfigKeys.RETENTION), clock);
+    retention = new Retention(ledger, secretEnv, config.get(ConfigKeys.RETENTION), clock);
     metrics.registerGauges(
         () ->
             new GaugeValues(

@@ -1,6 +1,7 @@
 package dev.isola.engine.config;
 
 import dev.isola.engine.api.ProviderNames;
+import dev.isola.engine.secret.KeySource;
 import dev.isola.engine.selection.DeploymentMode;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.Secret;
@@ -85,6 +86,11 @@ public final class ConfigKeys {
       ConfigKey.of("shutdown", new EnumType<>(ShutdownAction.class), ShutdownAction.LEAVE);
   public static final ConfigKey<Optional<Secret>> STORE_URL =
       ConfigKey.of("store.url", new ScalarTypes.StoreUrl(), Optional.empty());
+  public static final ConfigKey<Optional<KeySource>> SECRETS_KEY =
+      ConfigKey.of(
+          "secrets.key", new KeySourceType("secrets.key in the data folder"), Optional.empty());
+  public static final ConfigKey<Optional<KeySource>> SECRETS_OLD_KEY =
+      ConfigKey.of("secrets.old_key", new KeySourceType("none"), Optional.empty());
   public static final ConfigKey<String> SNAPSHOTS_PLACE =
       ConfigKey.of("snapshots.place", new ScalarTypes.SnapshotLocation(), "");
   public static final ConfigKey<Optional<URI>> SNAPSHOTS_ENDPOINT =
@@ -195,6 +201,8 @@ public final class ConfigKeys {
           SANDBOX_TTL,
           SHUTDOWN,
           STORE_URL,
+          SECRETS_KEY,
+          SECRETS_OLD_KEY,
           SNAPSHOTS_PLACE,
           SNAPSHOTS_ENDPOINT,
           METRICS_PROMETHEUS,

@@ -10,6 +10,8 @@ import dev.isola.engine.event.EventLog;
 import dev.isola.engine.ledger.LedgerViews;
 import dev.isola.engine.placement.PlacementResult;
 import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.secret.SecretReferences;
+import dev.isola.engine.secret.SecretVariables;
 import dev.isola.engine.selection.Selection;
 import dev.isola.engine.startup.StartupSequence;
 import dev.isola.spi.DestroyOptions;
@@ -48,6 +50,7 @@ public final class SandboxCreator {
   private final LiveSandboxes liveSandboxes;
   private final EventLog events;
   private final SecretEnvStore secrets;
+  private final SecretVariables variables;
   private final SandboxNetworks networks;
   private final InstantSource clock;
 
@@ -60,6 +63,7 @@ public final class SandboxCreator {
       LiveSandboxes liveSandboxes,
       EventLog events,
       SecretEnvStore secrets,
+      SecretVariables variables,
       SandboxNetworks networks,
       InstantSource clock) {
     this.placer = placer;
@@ -70,6 +74,7 @@ public final class SandboxCreator {
     this.liveSandboxes = liveSandboxes;
     this.events = events;
     this.secrets = secrets;
+    this.variables = variables;
     this.networks = networks;
     this.clock = clock;
   }
@@ -82,13 +87,20 @@ public final class SandboxCreator {
   public CreateResult create(SandboxRequest request, WarmSandboxes warm) {
     Selection selection = placer.select(request.request());
     Failpoint.CREATE_SELECTED.reach();
-    if (!request.fixedId() && request.startup().isEmpty()) {
+    if (mayBeWarm(request)) {
       Optional<SandboxRecorder.IntentResult> claimed = warm.claim(request, selection);
       if (claimed.isPresent()) {
         return returnClaimed(request, claimed.get());
       }
     }
     return create(request, selection, false);
+  }
+
+  /** A warm sandbox has not the placeholders that its secrets have now. */
+  private static boolean mayBeWarm(SandboxRequest request) {
+    return !request.fixedId()
+        && request.startup().isEmpty()
+        && SecretReferences.of(spec(request).network().egress()).isEmpty();
   }
 
   /** Creates a sandbox for the warm pool, not yet assigned to a client. */
@@ -100,6 +112,7 @@ public final class SandboxCreator {
               "use a snapshot of files in the pool, or remove the pool")
           .exception();
     }
+    variables.check(spec(request), request.key());
     return create(request, placer.select(request.request()), true);
   }
 
@@ -163,7 +176,13 @@ public final class SandboxCreator {
       CreateResult result =
           create(
               new SandboxCreation(
-                  entry, recorder, registry, request, placer.images(), networks),
+                  entry,
+                  recorder,
+                  registry,
+                  request.withRequest(
+                      request.request().with(variables.addTo(spec(request)))),
+                  placer.images(),
+                  networks),
               selection,
               reservation);
       liveSandboxes.put(result.view().id(), reservation);

@@ -20,6 +20,7 @@ import java.util.Optional;
  *     gets its maximum
  * @param startup the commands to run before the sandbox is returned
  * @param name chosen by the client
+ * @param key the name of the API key of the client; empty if the engine itself makes the request
  */
 public record SandboxRequest(
     CreateRequest request,
@@ -30,7 +31,8 @@ public record SandboxRequest(
     boolean hostAccess,
     boolean defaultTtl,
     Startup startup,
-    Optional<String> name) {
+    Optional<String> name,
+    Optional<String> key) {
   public SandboxRequest {
     labels = Map.copyOf(labels);
   }
@@ -45,6 +47,7 @@ public record SandboxRequest(
         false,
         false,
         Startup.NONE,
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -58,34 +61,34 @@ public record SandboxRequest(
 
   public SandboxRequest withRequest(CreateRequest other) {
     return new SandboxRequest(
-        other, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, startup, name);
+        other, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, startup, name, key);
   }
 
   public SandboxRequest withTenant(String owner) {
     return new SandboxRequest(
-        request, owner, labels, fixedId, forkSource, hostAccess, defaultTtl, startup, name);
+        request, owner, labels, fixedId, forkSource, hostAccess, defaultTtl, startup, name, key);
   }
 
   public SandboxRequest withLabels(Map<String, String> all) {
     return new SandboxRequest(
-        request, tenant, all, fixedId, forkSource, hostAccess, defaultTtl, startup, name);
+        request, tenant, all, fixedId, forkSource, hostAccess, defaultTtl, startup, name, key);
   }
 
   public SandboxRequest withFixedId() {
     return new SandboxRequest(
-        request, tenant, labels, true, forkSource, hostAccess, defaultTtl, startup, name);
+        request, tenant, labels, true, forkSource, hostAccess, defaultTtl, startup, name, key);
   }
 
   /** Sets the state to start with. Rules out the warm pool, whose sandboxes do not have it. */
   public SandboxRequest withForkSource(ForkSource source) {
     return new SandboxRequest(
-        request, tenant, labels, true, Optional.of(source), hostAccess, defaultTtl, startup, name);
+        request, tenant, labels, true, Optional.of(source), hostAccess, defaultTtl, startup, name, key);
   }
 
   /** Allows the network and folders of the host, because the client has the scope for them. */
   public SandboxRequest withHostAccess() {
     return new SandboxRequest(
-        request, tenant, labels, fixedId, forkSource, true, defaultTtl, startup, name);
+        request, tenant, labels, fixedId, forkSource, true, defaultTtl, startup, name, key);
   }
 
   /**
@@ -93,7 +96,7 @@ public record SandboxRequest(
    */
   public SandboxRequest withDefaultTtl() {
     return new SandboxRequest(
-        request, tenant, labels, fixedId, forkSource, hostAccess, true, startup, name);
+        request, tenant, labels, fixedId, forkSource, hostAccess, true, startup, name, key);
   }
 
   /**
@@ -102,7 +105,7 @@ public record SandboxRequest(
    */
   public SandboxRequest withStartup(Startup commands) {
     return new SandboxRequest(
-        request, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, commands, name);
+        request, tenant, labels, fixedId, forkSource, hostAccess, defaultTtl, commands, name, key);
   }
 
   /**
@@ -121,7 +124,23 @@ public record SandboxRequest(
         hostAccess,
         defaultTtl,
         startup,
-        Optional.of(text));
+        Optional.of(text),
+        key);
+  }
+
+  /** Sets the name of the API key of the client, which decides about the secrets it may use. */
+  public SandboxRequest withKey(String keyName) {
+    return new SandboxRequest(
+        request,
+        tenant,
+        labels,
+        fixedId,
+        forkSource,
+        hostAccess,
+        defaultTtl,
+        startup,
+        name,
+        Optional.of(keyName));
   }
 
   /** Returns when a sandbox created now expires. */

@@ -8,6 +8,7 @@ import dev.isola.engine.lifecycle.SecretEnvStore;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionStorage;
 import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.secret.SecretVariables;
 import dev.isola.snapshot.manifest.Snapshot;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Conflict;
@@ -33,6 +34,7 @@ public record SnapshotSuspensionStorage(
     EngineImages images,
     ProviderRegistry registry,
     SecretEnvStore secrets,
+    SecretVariables variables,
     Log log)
     implements SuspensionStorage {
   /** The tag of such a snapshot; its value is the sandbox id. */
@@ -104,7 +106,9 @@ public record SnapshotSuspensionStorage(
 
   private Sandbox create(SandboxEntry entry, String snapshot) {
     CreateRequest request = SpecCodec.decode(entry.spec(), entry.id());
-    SandboxSpec spec = request.spec().toBuilder().secretEnv(secrets.get(entry.id())).build();
+    SandboxSpec spec =
+        variables.addTo(
+            request.spec().toBuilder().secretEnv(secrets.get(entry.id())).build());
     SandboxSpec.Builder again =
         Deadlines.forProvider(request.with(spec)).toBuilder().clearInitialization();
     snapshots.baseImage(entry).ifPresentOrElse(again::image, again::clearImage);

@@ -3,6 +3,7 @@ package dev.isola.server.access;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.route.Exchange;
+import java.util.Optional;
 
 /** Applies the key of a client to its create requests, the same way in every API. */
 public final class KeyPolicy {
@@ -12,8 +13,14 @@ public final class KeyPolicy {
   public static SandboxRequest apply(Exchange exchange, SandboxRequest request) {
     SandboxRequest permitted =
         HostAccessGuard.mayRequestHostAccess(exchange) ? request.withHostAccess() : request;
+    SandboxRequest named = keyName(exchange).map(permitted::withKey).orElse(permitted);
     return exchange.key().filter(ApiKey::strictNoFallback).isPresent()
-        ? permitted.withRequest(permitted.request().strict())
-        : permitted;
+        ? named.withRequest(named.request().strict())
+        : named;
+  }
+
+  /** Returns the name of the client's key; empty for the token of a sandbox. */
+  public static Optional<String> keyName(Exchange exchange) {
+    return exchange.key().filter(key -> !key.isToken()).map(ApiKey::name);
   }
 }

@@ -10,6 +10,7 @@ import dev.isola.engine.snapshot.SnapshotReport;
 import dev.isola.engine.snapshot.SnapshotRequest;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
@@ -336,7 +337,8 @@ record SnapshotRoutes(ServerContext context) {
     ForkRequest request =
         ForkRequest.of(count, kind)
             .withAllowSecrets(Boolean.TRUE.equals(exchange.body().get("allowSecrets")))
-            .withHostAccess(HostAccessGuard.mayRequestHostAccess(exchange));
+            .withHostAccess(HostAccessGuard.mayRequestHostAccess(exchange))
+            .withKey(KeyPolicy.keyName(exchange));
     List<Map<String, Object>> forks =
         context.engine().fork(SandboxRoutes.id(exchange), request).stream()
             .map(SnapshotRoutes::fork)

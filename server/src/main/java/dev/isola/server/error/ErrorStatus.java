@@ -33,6 +33,7 @@ public final class ErrorStatus {
           VOLUME_NOT_FOUND,
           TEMPLATE_NOT_FOUND,
           KEY_NOT_FOUND,
+          SECRET_NOT_FOUND,
           ROUTE_NOT_FOUND ->
           404;
       case METHOD_NOT_ALLOWED -> 405;

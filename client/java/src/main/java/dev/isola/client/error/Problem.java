@@ -140,6 +140,7 @@ public record Problem(
           "VOLUME_NOT_FOUND",
           "TEMPLATE_NOT_FOUND",
           "KEY_NOT_FOUND",
+          "SECRET_NOT_FOUND",
           "ROUTE_NOT_FOUND" ->
           new NotFound(this, cause);
       case "CONFLICT", "FILE_EXISTS", "FOLDER_NOT_EMPTY", "ILLEGAL_STATE", "UNSAVED_WORK" ->

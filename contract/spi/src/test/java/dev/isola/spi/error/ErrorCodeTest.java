@@ -45,6 +45,7 @@ class ErrorCodeTest {
       VOLUME_NOT_FOUND        NotFound             CALLER    -         -
       TEMPLATE_NOT_FOUND      NotFound             CALLER    -         -
       KEY_NOT_FOUND           NotFound             CALLER    -         -
+      SECRET_NOT_FOUND        NotFound             CALLER    -         -
       ROUTE_NOT_FOUND         NotFound             CALLER    -         -
       METHOD_NOT_ALLOWED      InvalidRequest       CALLER    -         -
       CONFLICT                Conflict             CALLER    -         -

@@ -17,6 +17,9 @@ import java.time.Duration;
 public final class TestProviderFactory implements ProviderFactory {
   public static final String NAME = "test";
 
+  /** The setting that declares network mode {@code filtered}, as a sandbox without any route. */
+  public static final String FILTERED = "filtered";
+
   static final ProviderProfile PROFILE =
       new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(10)).whenNamed();
 
@@ -34,6 +37,8 @@ public final class TestProviderFactory implements ProviderFactory {
   public Provider create(ProviderConfig config, ProviderContext context) {
     PlantedFaults faults = PlantedFaults.from(config);
     return new FaultInjectingProvider(
-        new LocalProvider(context, new TestBooter(context, faults)), faults);
+        new LocalProvider(
+            context, new TestBooter(context, faults, config.get(FILTERED).isPresent())),
+        faults);
   }
 }

@@ -20,7 +20,7 @@ import java.util.Set;
 final class TestProviderInfo {
   private TestProviderInfo() {}
 
-  static ProviderInfo of(ProviderInfo processes, PlantedFaults faults) {
+  static ProviderInfo of(ProviderInfo processes, PlantedFaults faults, boolean filtered) {
     SpecSupport support = processes.support();
     return new ProviderInfo(
         TestProviderFactory.NAME,
@@ -30,9 +30,7 @@ final class TestProviderInfo {
         capabilities(faults),
         new SpecSupport(
             features(support),
-            NetworkNamespace.available()
-                ? Set.of(NetworkMode.HOST, NetworkMode.NONE)
-                : support.networkModes(),
+            networkModes(support, filtered),
             faults.has(PlantedFault.VOLUME_FOLLOWS_LINKS)
                 ? Set.of(VolumeMount.Type.BIND)
                 : Set.of(),
@@ -40,6 +38,15 @@ final class TestProviderInfo {
         processes.prerequisites(),
         processes.cleanup(),
         TestProviderFactory.PROFILE.startup());
+  }
+
+  private static Set<NetworkMode> networkModes(SpecSupport processes, boolean filtered) {
+    if (!NetworkNamespace.available()) {
+      return processes.networkModes();
+    }
+    return filtered
+        ? Set.of(NetworkMode.HOST, NetworkMode.NONE, NetworkMode.FILTERED)
+        : Set.of(NetworkMode.HOST, NetworkMode.NONE);
   }
 
   /** Omits host folders, because tests send generated requests. */

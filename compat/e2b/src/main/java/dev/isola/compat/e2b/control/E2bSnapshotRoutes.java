@@ -14,6 +14,7 @@ import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.SnapshotRequest;
 import dev.isola.engine.startup.Startup;
 import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.Exchange;
@@ -108,10 +109,13 @@ public record E2bSnapshotRoutes(
     Duration time = CreateRequestMapper.seconds(body, "timeout", 300);
     int count =
         Math.toIntExact(Math.clamp(body.wholeNumber("count").orElse(1L), 0, Integer.MAX_VALUE));
-    boolean hostAccess = HostAccessGuard.mayRequestHostAccess(exchange);
+    ForkRequest request =
+        ForkRequest.of(count, ForkKind.MEMORY)
+            .withHostAccess(HostAccessGuard.mayRequestHostAccess(exchange))
+            .withKey(KeyPolicy.keyName(exchange));
     exchange.json(
         201,
-        fork(source, count, hostAccess).stream()
+        fork(source, request).stream()
             .map(fork -> forkResult(exchange, fork, time))
             .toList());
   }
@@ -121,22 +125,16 @@ public record E2bSnapshotRoutes(
    * not support that, or the sandbox has a network, secret variables or something else that
    * prevents it. E2B's request has no kind.
    */
-  private List<ForkResult> fork(SandboxView source, int count, boolean hostAccess) {
+  private List<ForkResult> fork(SandboxView source, ForkRequest request) {
     try {
-      return context
-          .engine()
-          .fork(source.id(), ForkRequest.of(count, ForkKind.MEMORY).withHostAccess(hostAccess));
+      return context.engine().fork(source.id(), request);
     } catch (Unsupported | Conflict e) { // nothing was created
       Startup startup =
           TemplateStartup.of(
               templates.of(source), SpecCodec.decode(source.spec(), source.id()).spec());
       return context
           .engine()
-          .fork(
-              source.id(),
-              ForkRequest.of(count, ForkKind.FILESYSTEM)
-                  .withHostAccess(hostAccess)
-                  .withStartup(startup));
+          .fork(source.id(), request.withKind(ForkKind.FILESYSTEM).withStartup(startup));
     }
   }
 

@@ -58,6 +58,7 @@ public enum ConnectCode {
           VOLUME_NOT_FOUND,
           TEMPLATE_NOT_FOUND,
           KEY_NOT_FOUND,
+          SECRET_NOT_FOUND,
           ROUTE_NOT_FOUND,
           SANDBOX_DESTROYED,
           SNAPSHOT_DAMAGED ->

@@ -1,0 +1,86 @@
+package dev.isola.engine.secret;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.SandboxSpec;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Adds the variables with placeholders to the spec that a provider gets. The ledger stores the spec
+ * without them: only the names of the secrets.
+ */
+public record SecretVariables(SecretService secrets) {
+
+  /**
+   * Checks the secrets of a new sandbox.
+   *
+   * @param key the name of the API key of the client; empty if the engine itself makes the request
+   * @throws dev.isola.spi.error.NotFound if a secret does not exist, or the key may not use it
+   * @throws dev.isola.spi.error.InvalidRequest if a variable is set twice
+   */
+  public void check(SandboxSpec spec, Optional<String> key) {
+    check(spec, key, true);
+  }
+
+  /** Checks the secrets of a fork. Those that were removed since its source was created are gone. */
+  public void checkFork(SandboxSpec spec, Optional<String> key) {
+    check(spec, key, false);
+  }
+
+  private void check(SandboxSpec spec, Optional<String> key, boolean all) {
+    Set<String> names = SecretReferences.of(spec.network().egress());
+    Map<String, NamedSecret> found = find(names);
+    for (String name : names) {
+      NamedSecret secret = found.get(name);
+      if (secret == null ? all : !allows(secret, key)) {
+        throw SecretService.notFound(name);
+      }
+    }
+    for (String variable : spec.network().egress().secrets().keySet()) {
+      if (spec.env().containsKey(variable) || spec.secretEnv().containsKey(variable)) {
+        throw Fault.of(
+                ErrorCode.INVALID_SPEC,
+                "the variable " + variable + " is in env or secretEnv and holds a secret too",
+                "remove one of them")
+            .exception();
+      }
+    }
+  }
+
+  /** Returns whether a key may use a secret in a sandbox. */
+  public static boolean allows(NamedSecret secret, Optional<String> key) {
+    return secret.keys().isEmpty() || key.filter(secret.keys()::contains).isPresent();
+  }
+
+  /**
+   * Returns the spec with the variables. One whose secret was removed since the sandbox was created
+   * is omitted.
+   */
+  public SandboxSpec addTo(SandboxSpec spec) {
+    Map<String, String> names = spec.network().egress().secrets();
+    if (names.isEmpty()) {
+      return spec;
+    }
+    Map<String, NamedSecret> found = find(names.values());
+    Map<String, String> variables = new LinkedHashMap<>();
+    names.forEach(
+        (variable, name) -> {
+          NamedSecret secret = found.get(name);
+          if (secret != null) {
+            variables.put(variable, secret.placeholder());
+          }
+        });
+    return spec.toBuilder().env(variables).build();
+  }
+
+  private Map<String, NamedSecret> find(Collection<String> names) {
+    return secrets.bound(names).stream()
+        .map(BoundSecret::secret)
+        .collect(Collectors.toMap(NamedSecret::name, secret -> secret));
+  }
+}
