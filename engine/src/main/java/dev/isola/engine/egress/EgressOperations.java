@@ -3,6 +3,7 @@ package dev.isola.engine.egress;
 import dev.isola.egress.EgressSettings;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.secret.SecretVariables;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -14,16 +15,20 @@ import dev.isola.store.SandboxEntry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /** Shows and changes the egress of sandboxes for clients. A change is recorded before it applies. */
 public final class EgressOperations {
   private final EgressService service;
   private final SandboxRecorder recorder;
+  private final SecretVariables secrets;
 
-  public EgressOperations(EgressService service, SandboxRecorder recorder) {
+  public EgressOperations(
+      EgressService service, SandboxRecorder recorder, SecretVariables secrets) {
     this.service = service;
     this.recorder = recorder;
+    this.secrets = secrets;
   }
 
   /**
@@ -42,30 +47,37 @@ public final class EgressOperations {
   }
 
   /**
-   * Replaces the egress settings of a sandbox, and its allowed and blocked domains. Its secrets
-   * stay: their variables were set when it was created.
+   * Replaces the egress settings of a sandbox, and its allowed and blocked domains. The variables
+   * with placeholders stay as they were set when it was created.
    *
    * @param closeExisting whether connections end that the new settings would not allow
+   * @param key the name of the API key of the client; empty if the engine itself makes the request
+   * @throws dev.isola.spi.error.NotFound if they name a secret that the key may not use
    */
-  public EgressReport replace(SandboxId id, Egress egress, boolean closeExisting) {
+  public EgressReport replace(
+      SandboxId id, Egress egress, boolean closeExisting, Optional<String> key) {
     return change(
         id,
         network ->
             new Network(
                 network.mode(), List.of(), List.of(), network.exposePorts(), egress),
-        closeExisting);
+        closeExisting,
+        key);
   }
 
   private EgressReport change(
-      SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
-    SandboxEntry stored = recorder.modify(id, entry -> changed(entry, change));
+      SandboxId id,
+      UnaryOperator<Network> change,
+      boolean closeExisting,
+      Optional<String> key) {
+    SandboxEntry stored = recorder.modify(id, entry -> changed(entry, change, key));
     Network network = network(stored);
     service.replace(id, network, service.rules().settings(network), closeExisting);
     return report(id);
   }
 
   /** Adds a rule in front of the others; one with the same destination and ports is replaced. */
-  public EgressReport add(SandboxId id, EgressRule rule) {
+  public EgressReport add(SandboxId id, EgressRule rule, Optional<String> key) {
     return change(
         id,
         network -> {
@@ -77,12 +89,15 @@ public final class EgressOperations {
           rules.addFirst(rule);
           return network.withEgress(egress.withRules(rules));
         },
-        false);
+        false,
+        key);
   }
 
-  private SandboxEntry changed(SandboxEntry entry, UnaryOperator<Network> change) {
+  private SandboxEntry changed(
+      SandboxEntry entry, UnaryOperator<Network> change, Optional<String> key) {
     requireFiltered(entry);
     Network network = change.apply(network(entry));
+    secrets.checkChange(network(entry).egress(), network.egress(), key);
     EgressSettings settings = service.rules().settings(network); // refuses unknown presets
     assert settings != null;
     return entry.toBuilder()

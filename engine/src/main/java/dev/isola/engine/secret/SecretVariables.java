@@ -2,9 +2,11 @@ package dev.isola.engine.secret;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -30,6 +32,23 @@ public record SecretVariables(SecretService secrets) {
   /** Checks the secrets of a fork. Those that were removed since its source was created are gone. */
   public void checkFork(SandboxSpec spec, Optional<String> key) {
     check(spec, key, false);
+  }
+
+  /**
+   * Checks the secrets that a change of the settings adds.
+   *
+   * @throws dev.isola.spi.error.NotFound if a secret does not exist, or the key may not use it
+   */
+  public void checkChange(Egress before, Egress after, Optional<String> key) {
+    Set<String> added = new LinkedHashSet<>(SecretReferences.of(after));
+    added.removeAll(SecretReferences.of(before));
+    Map<String, NamedSecret> found = find(added);
+    for (String name : added) {
+      NamedSecret secret = found.get(name);
+      if (secret == null || !allows(secret, key)) {
+        throw SecretService.notFound(name);
+      }
+    }
   }
 
   private void check(SandboxSpec spec, Optional<String> key, boolean all) {

@@ -4,6 +4,7 @@ import dev.isola.document.EgressDocument;
 import dev.isola.egress.ConnectionView;
 import dev.isola.egress.Denial;
 import dev.isola.engine.egress.EgressReport;
+import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DocumentShape;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Routes that show and change which other hosts a sandbox reaches. A sandbox token does not change
@@ -90,12 +92,21 @@ record EgressRoutes(ServerContext context) {
     boolean close = exchange.query("closeExisting").map(Boolean::parseBoolean).orElse(false);
     answer(
         exchange,
-        context.engine().egress().replace(SandboxRoutes.id(exchange), egress, close));
+        context
+            .engine()
+            .egress()
+            .replace(SandboxRoutes.id(exchange), egress, close, key(exchange)));
   }
 
   private void add(Exchange exchange) throws IOException {
     EgressRule rule = EgressDocument.ruleFromMap(exchange.body());
-    answer(exchange, context.engine().egress().add(SandboxRoutes.id(exchange), rule));
+    answer(
+        exchange,
+        context.engine().egress().add(SandboxRoutes.id(exchange), rule, key(exchange)));
+  }
+
+  private static Optional<String> key(Exchange exchange) {
+    return Optional.of(KeyPolicy.keyName(exchange));
   }
 
   private void presets(Exchange exchange) throws IOException {
