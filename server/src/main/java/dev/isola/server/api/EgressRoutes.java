@@ -106,7 +106,7 @@ record EgressRoutes(ServerContext context) {
   }
 
   private static Optional<String> key(Exchange exchange) {
-    return Optional.of(KeyPolicy.keyName(exchange));
+    return KeyPolicy.keyName(exchange);
   }
 
   private void presets(Exchange exchange) throws IOException {
