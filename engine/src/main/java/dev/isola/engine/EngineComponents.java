@@ -125,14 +125,6 @@ final class EngineComponents implements AutoCloseable {
     egress =
         new EgressService(
             EgressRules.of(config), SandboxInterception.NONE, events, metrics.recorder());
-    egressOperations = new EgressOperations(egress, recorder);
-    liveSandboxes = new LiveSandboxes(registry, admission, egress);
-    egressRecovery = new EgressRecovery(egress, ledger, liveSandboxes, log);
-    store =
-        new LazySnapshotStore(
-            config.get(ConfigKeys.DATA).resolve("snapshots"),
-            config.get(ConfigKeys.SNAPSHOTS_PLACE),
-            config.get(ConfigKeys.SNAPSHOTS_ENDPOINT));
     EncryptionKeys keys =
         EncryptionKeys.open(
             config.get(ConfigKeys.DATA),
@@ -146,6 +138,14 @@ final class EngineComponents implements AutoCloseable {
     secretEnv = new SecretEnvStore(ledger, sealed);
     secrets = new SecretService(sealed, clock);
     variables = new SecretVariables(secrets);
+    egressOperations = new EgressOperations(egress, recorder, variables);
+    liveSandboxes = new LiveSandboxes(registry, admission, egress);
+    egressRecovery = new EgressRecovery(egress, ledger, liveSandboxes, log);
+    store =
+        new LazySnapshotStore(
+            config.get(ConfigKeys.DATA).resolve("snapshots"),
+            config.get(ConfigKeys.SNAPSHOTS_PLACE),
+            config.get(ConfigKeys.SNAPSHOTS_ENDPOINT));
     memoryPolicy = new MemoryForkPolicy(registry, health::current);
     snapshots =
         new SnapshotService(
