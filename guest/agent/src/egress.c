@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "dns_stub.h"
+#include "init_network.h"
 #include "loop.h"
 #include "name_table.h"
+#include "operations.h"
 #include "redirect.h"
 #include "relay.h"
 #include "trust.h"
@@ -19,7 +21,7 @@
 #define NAME_SERVER (NAME_TABLE_NETWORK + 1)
 
 /* Few are accepted in one iteration of the loop, so that a flood of connections delays other events only briefly. */
-enum { CONNECTIONS_MAX = 512, ACCEPT_BATCH = 4, BACKLOG = 256, PORTS_MAX = 64, DNS_PORT = 53, LOOPBACK_NET = 127 };
+enum { CONNECTIONS_MAX = 512, ACCEPT_BATCH = 4, BACKLOG = 256, PORTS_MAX = 64, DNS_PORT = 53, BLOCK_BITS = 15, LOOPBACK_NET = 127 };
 enum { EVERY_PORT = 1 };
 
 static void accept_ready(struct watch *w, uint32_t what);
@@ -57,7 +59,7 @@ static bool setup_redirect(void)
     struct redirect_ports ports = {0};
     redirected.fd = listen_tcp(INADDR_LOOPBACK, &ports.tcp);
     if (redirected.fd < 0 || !dns_stub_start(loopback, 0, &ports.dns_udp, &ports.dns_tcp)) return false;
-    if (!redirect_with_nftables(ports)) {
+    if (!redirect_with_nftables(ports) && !redirect_with_iptables(ports)) {
         int error = errno;
         dns_stub_stop();
         close(redirected.fd);
@@ -80,7 +82,8 @@ static bool setup_listeners(void)
 
 bool egress_setup(void)
 {
-    if (!redirect_route_all() && !redirect_add_address()) return false;
+    init_network_loopback(); /* if no runtime has; where it fails, the route is refused */
+    if (!redirect_route_all() && !redirect_add_address(0) && !redirect_add_address(BLOCK_BITS)) return false;
     return setup_redirect() || setup_listeners();
 }
 
@@ -205,7 +208,12 @@ void egress_serve(struct stream *s, struct fields request)
         refuse(s, E_UNSUPPORTED, 0, "the network mode of this sandbox is not filtered");
         return;
     }
-    if (fields_find(request, T_TRUST, &trust) && trust.length && !trust_add(trust.value, trust.length)) {
+    bool trusts = fields_find(request, T_TRUST, &trust) && trust.length;
+    if (trusts && file_view.root) {
+        refuse(s, E_UNSUPPORTED, 0, "the sandbox shares the host's files, to which no certificate is added");
+        return;
+    }
+    if (trusts && !trust_add(trust.value, trust.length)) {
         refuse(s, errno == EINVAL ? E_INVALID : E_IO, errno, "cannot write the certificates to " TRUST_FOLDER);
         return;
     }

@@ -40,6 +40,7 @@
 #include "privileges.h"
 #include "sudo.h"
 #include "sudo_listen.h"
+#include "supervisor.h"
 #include "user.h"
 
 const char agent_build[] = AGENT_BUILD;
@@ -178,12 +179,26 @@ static void chown_workspace(const struct boot *b)
     free(folder);
 }
 
-/* Commands must not be able to change the network: the capability that the setup needs is dropped before any runs. */
+/* A container engine mounts a file there that only the agent can change. In a virtual machine init has done it. */
+static bool write_resolv_conf(const struct boot *b)
+{
+    struct field content;
+    if (init_is_active() || !fields_find(b->fields, T_RESOLV_CONF, &content)) return true;
+    int fd = open("/etc/resolv.conf", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+    bool ok = fd >= 0 && write(fd, content.value, content.length) == (ssize_t)content.length;
+    if (fd >= 0) close(fd);
+    return ok;
+}
+
+/* Commands must not be able to change the network: the capabilities that the setup needs are dropped before any runs. */
 static void setup_egress(const struct boot *b)
 {
     if (!fields_u64(b->fields, T_EGRESS, 0)) return;
     if (!egress_setup()) detach_failed("cannot redirect connections to other hosts: %s", strerror(errno));
-    if (!capability_drop(CAP_NET_ADMIN)) detach_failed("cannot drop CAP_NET_ADMIN: %s", strerror(errno));
+    if (!write_resolv_conf(b)) detach_failed("cannot write /etc/resolv.conf: %s", strerror(errno));
+    if (!capability_drop(CAP_NET_ADMIN) || !capability_drop(CAP_NET_RAW))
+        detach_failed("cannot drop capabilities over the network: %s", strerror(errno));
+    supervisors_end_idle(); /* one that init started has the capabilities, and so would its command */
 }
 
 static void loop_iteration(void)

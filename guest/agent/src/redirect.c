@@ -16,7 +16,7 @@
 
 #define NAME_SERVER (NAME_TABLE_NETWORK + 1)
 
-enum { LOOPBACK = 1, DNAT_PRIORITY = -100, DNS_PORT = 53, BLOCK_BITS = 15 };
+enum { LOOPBACK = 1, DNAT_PRIORITY = -100, DNS_PORT = 53 };
 enum { TRANSPORT_PORT_AT = 2, NETWORK_DESTINATION_AT = 16, LOOPBACK_NET = 127 };
 
 static const char TABLE[] = "isola", CHAIN[] = "output";
@@ -35,10 +35,10 @@ bool redirect_route_all(void)
     return netlink_send(&n, NETLINK_ROUTE);
 }
 
-bool redirect_add_address(void)
+bool redirect_add_address(uint8_t bits)
 {
     struct netlink n = {.length = 0};
-    struct ifaddrmsg address = {.ifa_family = AF_INET, .ifa_prefixlen = BLOCK_BITS, .ifa_index = LOOPBACK};
+    struct ifaddrmsg address = {.ifa_family = AF_INET, .ifa_prefixlen = bits, .ifa_index = LOOPBACK};
     netlink_message(&n, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK, &address, sizeof address);
     netlink_be32(&n, IFA_LOCAL, NAME_SERVER);
     netlink_be32(&n, IFA_ADDRESS, NAME_SERVER);

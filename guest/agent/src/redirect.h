@@ -15,9 +15,14 @@ struct redirect_ports {
 
 /* Routes all of IPv4 to the loopback interface. */
 bool redirect_route_all(void);
-/* Gives the loopback interface 198.18.0.1/15, which makes the block local where no such route is possible. */
-bool redirect_add_address(void);
+/*
+ * Gives the loopback interface 198.18.0.1 with a prefix of so many bits, which makes its block local where no such
+ * route is possible.
+ */
+bool redirect_add_address(uint8_t bits);
 /* Redirects TCP, and DNS over UDP, to all addresses but 127.0.0.0/8, with nf_tables. */
 bool redirect_with_nftables(struct redirect_ports ports);
+/* The same with the older interface of the kernel, for those without nf_tables. */
+bool redirect_with_iptables(struct redirect_ports ports);
 
 #endif

@@ -13,6 +13,7 @@ static void run_all(void)
     limit_tests();
     dial_tests();
     hold_tests();
+    egress_tests();
 }
 
 int main(void)

@@ -30,5 +30,6 @@ void container_tests(void);
 void dial_tests(void);
 void dial_address_tests(void);
 void hold_tests(void);
+void egress_tests(void);
 
 #endif

@@ -239,6 +239,7 @@ int main(int count, char **words)
                                                  namespace_probes, device_probes,   network_probes, ipc_probes,
                                                  agent_probes,     resource_probes, state_probes};
     if (count >= 3 && strcmp(words[1], "targets") == 0) return hold_targets(count - 2, words + 2);
+    if (count >= 3 && strcmp(words[1], "egress") == 0) return egress_client(count - 2, words + 2);
     if (count >= 3 && strcmp(words[1], "within") == 0) {
         become_root();
         count--;
@@ -254,6 +255,7 @@ int main(int count, char **words)
     }
     fprintf(stderr, "usage: isola-probe NAME [ARG...]\n       isola-probe --list\n"
                     "       isola-probe within NAME [ARG...]   as root of a user namespace\n"
-                    "       isola-probe targets ID [ARG...]\n");
+                    "       isola-probe targets ID [ARG...]\n"
+                    "       isola-probe egress COMMAND [ARG...]\n");
     return 64;
 }

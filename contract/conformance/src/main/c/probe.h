@@ -70,4 +70,7 @@ extern pid_t starter;
 
 int hold_targets(int count, char **arguments);
 
+/* A client in a sandbox whose network mode is filtered. */
+int egress_client(int count, char **words);
+
 #endif

@@ -11,7 +11,6 @@ import javax.naming.Context;
 import javax.naming.NamingEnumeration;
 import javax.naming.NamingException;
 import javax.naming.directory.Attribute;
-import javax.naming.directory.Attributes;
 import javax.naming.directory.InitialDirContext;
 import org.jspecify.annotations.Nullable;
 
@@ -40,9 +39,10 @@ public final class DnsResolver implements NameResolver {
       environment.put("com.sun.jndi.dns.timeout.retries", TRIES);
       InitialDirContext context = new InitialDirContext(environment);
       try {
-        Attributes records = context.getAttributes(name + ".", new String[] {"A", "AAAA"});
-        add(records.get("A"), found);
-        add(records.get("AAAA"), found);
+        // One type in each query: for several, the context asks for ANY, which many servers refuse.
+        for (String type : List.of("A", "AAAA")) {
+          add(context.getAttributes(name + ".", new String[] {type}).get(type), found);
+        }
       } finally {
         context.close();
       }

@@ -18,6 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -241,17 +243,33 @@ final class AgentClient implements AutoCloseable {
    * @param window added to the request as its CREDIT unless 0
    */
   LinkStream open(AgentOperation operation, WireFieldsBuilder request, int window) {
+    return open(operation, request, window, _ -> {});
+  }
+
+  /** Opens a stream on which the agent opens others, in the same way. */
+  LinkStream openRelay(
+      AgentOperation operation,
+      WireFieldsBuilder request,
+      BiConsumer<LinkStream, WireFields> onIncoming) {
+    return open(operation, request, 0, stream -> stream.onIncoming(onIncoming));
+  }
+
+  private LinkStream open(
+      AgentOperation operation,
+      WireFieldsBuilder request,
+      int window,
+      Consumer<LinkStream> prepare) {
     if (window > 0) {
       request.add(FieldTag.CREDIT, window);
     }
     AgentConnection connection = connection();
     try {
-      return connection.request(operation, request, window);
+      return connection.request(operation, request, window, prepare);
     } catch (ProviderUnavailable e) {
       if (!connection.isClosed()) {
         throw e;
       }
-      return connection().request(operation, request, window);
+      return connection().request(operation, request, window, prepare);
     }
   }
 

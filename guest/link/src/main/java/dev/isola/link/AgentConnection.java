@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -128,9 +129,23 @@ final class AgentConnection implements AutoCloseable {
    * @throws SandboxException when the connection is closed; the request was not sent then
    */
   LinkStream request(AgentOperation operation, WireFieldsBuilder request, int window) {
+    return request(operation, request, window, _ -> {});
+  }
+
+  /**
+   * Opens a stream.
+   *
+   * @param prepare called with the stream before the request is sent
+   */
+  LinkStream request(
+      AgentOperation operation,
+      WireFieldsBuilder request,
+      int window,
+      Consumer<LinkStream> prepare) {
     int number = nextStream();
     byte[] frame = request.frame(Wire.REQUEST, number);
     LinkStream stream = new LinkStream(this, number, operation, window, sendWindow);
+    prepare.accept(stream);
     streams.put(number, stream);
     boolean sent = false;
     try {

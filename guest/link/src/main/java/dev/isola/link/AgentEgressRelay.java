@@ -1,7 +1,6 @@
 package dev.isola.link;
 
 import dev.isola.spi.capability.EgressAccess;
-import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.Set;
@@ -100,8 +99,7 @@ final class AgentEgressRelay implements EgressAccess.Relay {
       request.add(FieldTag.TRUST, certificate);
     }
     ports.forEach(port -> request.add(FieldTag.PORT, port));
-    LinkStream opened = client.open(AgentOperation.EGRESS, request, 0);
-    opened.onIncoming(this::incoming);
+    LinkStream opened = client.openRelay(AgentOperation.EGRESS, request, this::incoming);
     WireFields response = opened.awaitResponse(client.timeouts().responseTimeout());
     try {
       everyPort = (response.number(FieldTag.FLAGS, 0) & EVERY_PORT) != 0;
@@ -147,15 +145,19 @@ final class AgentEgressRelay implements EgressAccess.Relay {
         }
         pause = 0;
         waitForEnd();
-      } catch (Gone e) {
-        return;
       } catch (SandboxException e) {
-        if (client.isClosed()) {
+        if (client.isClosed() || client.goneReason().isPresent() || isTakenOver()) {
           return;
         }
         pause = Math.clamp(pause * 2, PAUSE, PAUSE_MAX);
       }
     }
+  }
+
+  /** Another server has the connections now; asking again would take them from it. */
+  private boolean isTakenOver() {
+    CloseReason reason = stream.closeReason();
+    return reason != null && reason.kind() == CloseReason.Kind.REPLACED;
   }
 
   private void reopen() {

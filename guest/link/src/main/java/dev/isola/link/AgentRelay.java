@@ -51,8 +51,8 @@ final class AgentRelay implements AutoCloseable {
   private LinkStream request() {
     WireFieldsBuilder request =
         new WireFieldsBuilder(AgentOperation.RELAY).add(FieldTag.PORT, port);
-    LinkStream opened = client.open(AgentOperation.RELAY, request, 0);
-    opened.onIncoming((stream, _) -> incoming(stream));
+    LinkStream opened =
+        client.openRelay(AgentOperation.RELAY, request, (stream, _) -> incoming(stream));
     opened.awaitResponse(client.timeouts().responseTimeout());
     return opened;
   }

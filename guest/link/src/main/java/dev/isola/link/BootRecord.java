@@ -311,7 +311,10 @@ public final class BootRecord {
       return this;
     }
 
-    /** Sets the content of {@code /etc/resolv.conf} of a virtual machine. */
+    /**
+     * Sets the content of {@code /etc/resolv.conf} of a virtual machine, or of a sandbox with {@link
+     * #egress}.
+     */
     public Builder resolvConf(String content) {
       fields.add(FieldTag.RESOLV_CONF, content);
       return this;

@@ -143,7 +143,7 @@ record BootPlanner(
   private String resolvConf(NetworkMode mode) throws IOException {
     return switch (mode) {
       case NONE -> "";
-      case FILTERED -> "nameserver 198.18.0.1\n";
+      case FILTERED -> NetworkRecord.FILTERED_RESOLV_CONF;
       case BRIDGE -> bridge.resolvConf();
       case HOST -> EtcFiles.readHostFile("resolv.conf");
     };

@@ -16,6 +16,9 @@ import java.util.Optional;
  * possibly by a process that never had its spec.
  */
 public record NetworkRecord(NetworkMode mode, int bandwidthMbps) {
+  /** The {@code /etc/resolv.conf} of a filtered network: the agent answers at this address. */
+  public static final String FILTERED_RESOLV_CONF = "nameserver 198.18.0.1\n";
+
   public static NetworkRecord of(SandboxSpec spec) {
     return new NetworkRecord(
         spec.network().mode().orElse(NetworkMode.NONE), spec.limits().bandwidthMbps());

@@ -2,6 +2,7 @@ package dev.isola.conformance.kit;
 
 import dev.isola.conformance.check.BackgroundChecks;
 import dev.isola.conformance.check.ConcurrencyChecks;
+import dev.isola.conformance.check.EgressChecks;
 import dev.isola.conformance.check.ErrorsChecks;
 import dev.isola.conformance.check.EscapeChecks;
 import dev.isola.conformance.check.ExecChecks;
@@ -70,6 +71,7 @@ final class CheckClasses {
         new MemoryForkingChecks(),
         new MemoryForkLifecycleChecks(),
         new VolumesChecks(),
+        new EgressChecks(),
         new ErrorsChecks(),
         new FailuresChecks(),
         new EscapeChecks(),

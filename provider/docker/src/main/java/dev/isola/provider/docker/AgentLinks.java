@@ -149,11 +149,19 @@ final class AgentLinks implements AutoCloseable {
         .providerCapabilities(Map.of(Pausing.class, pausing.apply(id)))
         .usageDecorator(agentUsage -> new EngineUsage(engine, container, agentUsage))
         .changeTracking(() -> engine.inspect(container).flatMap(WrittenFilesLabels::read))
+        .filtered(() -> isFiltered(container))
         .snapshottingDecorator(agent -> new EngineSnapshotting(engine, container, agent))
         .observedExit(() -> exitCause(container))
         .commandTimeout(timeout)
         .timeouts(sockets ? LinkTimeouts.DEFAULT : EXEC_OPTIONS)
         .build();
+  }
+
+  private boolean isFiltered(String container) {
+    return engine
+        .inspect(container)
+        .filter(found -> found.at("Config", "Labels").has(ContainerLabels.FILTERED))
+        .isPresent();
   }
 
   private AgentConnector connector(SandboxId id, String container) {

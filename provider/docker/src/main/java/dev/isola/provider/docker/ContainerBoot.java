@@ -1,6 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.host.launch.Containment;
+import dev.isola.host.launch.NetworkRecord;
 import dev.isola.host.launch.VisibleCpus;
 import dev.isola.link.BootRecord;
 import dev.isola.provider.docker.http.Deadline;
@@ -62,6 +63,9 @@ final class ContainerBoot {
             .processors(VisibleCpus.of(spec.limits().cpu()))
             .seccomp(!Containment.sharesHostFolders(spec))
             .sudo();
+    if (spec.network().isFiltered()) {
+      boot.egress().resolvConf(NetworkRecord.FILTERED_RESOLV_CONF);
+    }
     if (engineInfo.reportsDiskUsage()) {
       boot.diskLimit(spec.limits().diskMb() * MEGABYTE);
     }

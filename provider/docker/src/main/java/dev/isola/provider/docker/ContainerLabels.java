@@ -16,6 +16,9 @@ final class ContainerLabels {
   static final String TIMEOUT = "dev.isola.command-timeout-ms";
   static final String SHORT_LIVED = "dev.isola.short-lived";
 
+  /** Set if the network mode is filtered. */
+  static final String FILTERED = "dev.isola.filtered";
+
   /** The boot record for the next boot, sealed because it contains the environment. */
   static final String BOOT = "dev.isola.boot";
 
@@ -42,6 +45,9 @@ final class ContainerLabels {
         .ifPresent(limit -> labels.put(TIMEOUT, Long.toString(limit.toMillis())));
     if (spec.linger().filter(Duration::isZero).isPresent()) {
       labels.put(SHORT_LIVED, "true");
+    }
+    if (spec.network().isFiltered()) {
+      labels.put(FILTERED, "true");
     }
     labels.put(BOOT, boot);
     return labels;

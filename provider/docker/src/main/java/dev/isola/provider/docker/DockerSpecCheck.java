@@ -65,7 +65,7 @@ record DockerSpecCheck(String provider, EngineAddress address, boolean bridge, b
   }
 
   Set<NetworkMode> networks() {
-    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE);
+    Set<NetworkMode> modes = EnumSet.of(NetworkMode.NONE, NetworkMode.FILTERED);
     if (!ownKernel) { // A guest kernel has a network stack of its own.
       modes.add(NetworkMode.HOST);
     }

@@ -27,6 +27,6 @@ final class DockerConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Pausing", "Recovery");
+    return unlessLong("Pausing", "Egress", "Recovery");
   }
 }

@@ -30,6 +30,6 @@ final class GvisorInDockerConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Pausing");
+    return unlessLong("Pausing", "Egress");
   }
 }

@@ -30,7 +30,7 @@ final class PodmanConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Pausing");
+    return unlessLong("Pausing", "Egress");
   }
 
   @AfterAll

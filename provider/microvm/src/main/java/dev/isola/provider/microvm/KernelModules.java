@@ -24,14 +24,19 @@ final class KernelModules {
   /** What every machine needs: disks and file systems. */
   private static final List<String> NECESSARY = List.of("virtio_blk", "erofs", "overlay", "ext4");
 
-  /** What depends on the machine: the bus, the channel, the network. */
+  /**
+   * What depends on the machine: the bus, the channel, the network; and what redirects connections
+   * to other hosts to the agent.
+   */
   private static final List<String> OPTIONAL =
       List.of(
           "virtio_pci",
           "virtio_mmio",
           "virtio_console",
           "vmw_vsock_virtio_transport",
-          "virtio_net");
+          "virtio_net",
+          "nft_chain_nat",
+          "nft_redir");
 
   /** Distributions compress modules in these ways. */
   private static final List<String> SUFFIXES = List.of("", ".xz", ".zst", ".gz");

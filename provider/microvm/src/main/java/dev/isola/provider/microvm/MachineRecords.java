@@ -1,6 +1,7 @@
 package dev.isola.provider.microvm;
 
 import dev.isola.host.image.Image;
+import dev.isola.host.launch.NetworkRecord;
 import dev.isola.link.BootRecord;
 import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.InstanceId;
@@ -54,7 +55,11 @@ public final class MachineRecords {
             .threadLimit(KERNEL_THREADS + spec.limits().threads())
             .sudo()
             .hostName(spec.id().value())
-            .resolvConf(resolvConf);
+            .resolvConf(
+                spec.network().isFiltered() ? NetworkRecord.FILTERED_RESOLV_CONF : resolvConf);
+    if (spec.network().isFiltered()) {
+      boot.egress();
+    }
     if (spec.network().mode().orElse(NetworkMode.NONE) == NetworkMode.BRIDGE) {
       boot.network(network);
     }

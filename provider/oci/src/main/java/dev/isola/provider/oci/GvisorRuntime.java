@@ -231,6 +231,9 @@ final class GvisorRuntime implements OciRuntime {
   public List<String> commandLine(String path, StagedSandbox staged) {
     List<String> arguments = globalOptions(path);
     arguments.add("--network=" + (staged.network() == NetworkMode.HOST ? "host" : "none"));
+    if (staged.network() == NetworkMode.FILTERED) {
+      arguments.add("--net-raw"); // for the agent, which drops the capability before it serves
+    }
     arguments.add("--host-uds=open");
     arguments.add("--overlay2=none");
     arguments.add("--file-access=" + (sharesHostFiles(staged) ? "shared" : "exclusive"));

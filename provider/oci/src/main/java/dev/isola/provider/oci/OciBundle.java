@@ -51,15 +51,18 @@ final class OciBundle {
             "root",
             ordered("path", Isolator.STAGED_ROOT, "readonly", readOnly),
             "process",
-            process(staged),
+            process(staged, hostKernel),
             "mounts",
             mounts(mounts),
             "linux",
             linux(staged, hostKernel, users)));
   }
 
-  private static Map<String, Object> process(StagedSandbox staged) {
-    List<String> capabilities = Containment.capabilities(staged.network());
+  private static Map<String, Object> process(StagedSandbox staged, boolean hostKernel) {
+    List<String> capabilities = new ArrayList<>(Containment.capabilities(staged.network()));
+    if (staged.network() == NetworkMode.FILTERED && !hostKernel) {
+      capabilities.add("CAP_NET_RAW"); // gVisor has iptables on raw sockets only; the agent drops it
+    }
     return ordered(
         "terminal",
         false,

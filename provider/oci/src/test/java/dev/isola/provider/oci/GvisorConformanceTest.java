@@ -24,6 +24,6 @@ final class GvisorConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Timeout", "FileEscape", "Honesty", "Limits", "Pausing");
+    return unlessLong("Timeout", "FileEscape", "Honesty", "Limits", "Pausing", "Egress");
   }
 }

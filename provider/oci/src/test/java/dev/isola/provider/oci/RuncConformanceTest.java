@@ -24,6 +24,6 @@ final class RuncConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Lifecycle", "Honesty", "Limits", "ProcessLimit", "Pausing", "Recovery");
+    return unlessLong("Lifecycle", "Honesty", "Limits", "ProcessLimit", "Pausing", "Recovery", "Egress");
   }
 }

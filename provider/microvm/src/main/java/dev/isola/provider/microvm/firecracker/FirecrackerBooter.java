@@ -4,6 +4,7 @@ import static dev.isola.provider.microvm.MachineHost.left;
 
 import dev.isola.host.image.Image;
 import dev.isola.host.launch.LaunchPlan;
+import dev.isola.host.launch.NetworkRecord;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.BootRecord;
@@ -160,6 +161,7 @@ final class FirecrackerBooter implements Booter {
   public AgentProcess boot(BootRequest request) throws IOException {
     long deadline = System.nanoTime() + request.timeout().toNanos();
     SandboxSpec spec = request.spec();
+    NetworkRecord.of(spec).write(request.folder());
     Image image = host.acquireImage(spec, request.folder());
     Machine machine = new Machine(MachineSize.of(spec.limits(), false), image.name());
     BootRecord record =
@@ -172,6 +174,11 @@ final class FirecrackerBooter implements Booter {
     host.scratchDisks().create(machine.size(), scratch);
     folder.giveToUser(scratch);
     return start(spec.id(), request.folder(), deadline);
+  }
+
+  @Override
+  public boolean isFiltered(SandboxFolder folder) {
+    return NetworkRecord.isFiltered(folder);
   }
 
   private static ResourceLimits limits(ResourceLimits asked, MachineSize size) {

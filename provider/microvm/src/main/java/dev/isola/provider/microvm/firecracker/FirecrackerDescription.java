@@ -48,7 +48,7 @@ record FirecrackerDescription(MachineHost host) {
         CAPABILITIES,
         new SpecSupport(
             EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
-            EnumSet.of(NetworkMode.NONE),
+            EnumSet.of(NetworkMode.NONE, NetworkMode.FILTERED),
             Set.of(VolumeMount.Type.TMPFS),
             limits),
         prerequisites,

@@ -278,6 +278,11 @@ final class QemuBooter implements Booter {
     }
   }
 
+  @Override
+  public boolean isFiltered(SandboxFolder folder) {
+    return NetworkRecord.isFiltered(folder);
+  }
+
   /** A server that was killed while it saved a machine has left it stopped. */
   @Override
   public void recover(SandboxId id, SandboxFolder folder) throws IOException {

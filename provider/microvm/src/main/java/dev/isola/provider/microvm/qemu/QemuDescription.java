@@ -77,8 +77,8 @@ record QemuDescription(MachineHost host, BridgeNetwork bridge) {
 
   private Set<NetworkMode> networks() {
     return bridges()
-        ? EnumSet.of(NetworkMode.NONE, NetworkMode.BRIDGE)
-        : EnumSet.of(NetworkMode.NONE);
+        ? EnumSet.of(NetworkMode.NONE, NetworkMode.FILTERED, NetworkMode.BRIDGE)
+        : EnumSet.of(NetworkMode.NONE, NetworkMode.FILTERED);
   }
 
   private Set<LimitKind> enforced() {

@@ -30,6 +30,6 @@ final class QemuConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Lifecycle");
+    return unlessLong("Lifecycle", "Egress");
   }
 }
