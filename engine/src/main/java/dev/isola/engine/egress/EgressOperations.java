@@ -47,37 +47,40 @@ public final class EgressOperations {
   }
 
   /**
-   * Replaces the egress settings of a sandbox, and its allowed and blocked domains. The variables
-   * with placeholders stay as they were set when it was created.
+   * Replaces the egress settings of a sandbox, and its allowed and blocked domains. Its secrets
+   * stay: their variables were set when it was created.
    *
    * @param closeExisting whether connections end that the new settings would not allow
-   * @param key the name of the API key of the client; empty if the engine itself makes the request
-   * @throws dev.isola.spi.error.NotFound if they name a secret that the key may not use
+   * @param key the name of the API key of the client
+   * @throws dev.isola.spi.error.NotFound if the settings name a secret that the key may not use
    */
   public EgressReport replace(
       SandboxId id, Egress egress, boolean closeExisting, Optional<String> key) {
+    secrets.check(egress, key);
     return change(
         id,
         network ->
             new Network(
                 network.mode(), List.of(), List.of(), network.exposePorts(), egress),
-        closeExisting,
-        key);
+        closeExisting);
   }
 
   private EgressReport change(
-      SandboxId id,
-      UnaryOperator<Network> change,
-      boolean closeExisting,
-      Optional<String> key) {
-    SandboxEntry stored = recorder.modify(id, entry -> changed(entry, change, key));
+      SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
+    SandboxEntry stored = recorder.modify(id, entry -> changed(entry, change));
     Network network = network(stored);
     service.replace(id, network, service.rules().settings(network), closeExisting);
     return report(id);
   }
 
-  /** Adds a rule in front of the others; one with the same destination and ports is replaced. */
+  /**
+   * Adds a rule in front of the others; one with the same destination and ports is replaced.
+   *
+   * @param key the name of the API key of the client
+   * @throws dev.isola.spi.error.NotFound if the rule names a secret that the key may not use
+   */
   public EgressReport add(SandboxId id, EgressRule rule, Optional<String> key) {
+    secrets.check(Egress.NONE.withRules(List.of(rule)), key);
     return change(
         id,
         network -> {
@@ -89,15 +92,12 @@ public final class EgressOperations {
           rules.addFirst(rule);
           return network.withEgress(egress.withRules(rules));
         },
-        false,
-        key);
+        false);
   }
 
-  private SandboxEntry changed(
-      SandboxEntry entry, UnaryOperator<Network> change, Optional<String> key) {
+  private SandboxEntry changed(SandboxEntry entry, UnaryOperator<Network> change) {
     requireFiltered(entry);
     Network network = change.apply(network(entry));
-    secrets.checkChange(network(entry).egress(), network.egress(), key);
     EgressSettings settings = service.rules().settings(network); // refuses unknown presets
     assert settings != null;
     return entry.toBuilder()

@@ -6,7 +6,6 @@ import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -34,25 +33,13 @@ public record SecretVariables(SecretService secrets) {
     check(spec, key, false);
   }
 
-  /**
-   * Checks the secrets that a change of the settings adds.
-   *
-   * @throws dev.isola.spi.error.NotFound if a secret does not exist, or the key may not use it
-   */
-  public void checkChange(Egress before, Egress after, Optional<String> key) {
-    Set<String> added = new LinkedHashSet<>(SecretReferences.of(after));
-    added.removeAll(SecretReferences.of(before));
-    Map<String, NamedSecret> found = find(added);
-    for (String name : added) {
-      NamedSecret secret = found.get(name);
-      if (secret == null || !allows(secret, key)) {
-        throw SecretService.notFound(name);
-      }
-    }
+  /** Checks the secrets of settings that replace those of a sandbox. */
+  public void check(Egress egress, Optional<String> key) {
+    check(egress, key, true);
   }
 
-  private void check(SandboxSpec spec, Optional<String> key, boolean all) {
-    Set<String> names = SecretReferences.of(spec.network().egress());
+  private void check(Egress egress, Optional<String> key, boolean all) {
+    Set<String> names = SecretReferences.of(egress);
     Map<String, NamedSecret> found = find(names);
     for (String name : names) {
       NamedSecret secret = found.get(name);
@@ -60,6 +47,10 @@ public record SecretVariables(SecretService secrets) {
         throw SecretService.notFound(name);
       }
     }
+  }
+
+  private void check(SandboxSpec spec, Optional<String> key, boolean all) {
+    check(spec.network().egress(), key, all);
     for (String variable : spec.network().egress().secrets().keySet()) {
       if (spec.env().containsKey(variable) || spec.secretEnv().containsKey(variable)) {
         throw Fault.of(

@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Routes that show and change which other hosts a sandbox reaches. A sandbox token does not change
@@ -95,18 +94,17 @@ record EgressRoutes(ServerContext context) {
         context
             .engine()
             .egress()
-            .replace(SandboxRoutes.id(exchange), egress, close, key(exchange)));
+            .replace(SandboxRoutes.id(exchange), egress, close, KeyPolicy.keyName(exchange)));
   }
 
   private void add(Exchange exchange) throws IOException {
     EgressRule rule = EgressDocument.ruleFromMap(exchange.body());
     answer(
         exchange,
-        context.engine().egress().add(SandboxRoutes.id(exchange), rule, key(exchange)));
-  }
-
-  private static Optional<String> key(Exchange exchange) {
-    return KeyPolicy.keyName(exchange);
+        context
+            .engine()
+            .egress()
+            .add(SandboxRoutes.id(exchange), rule, KeyPolicy.keyName(exchange)));
   }
 
   private void presets(Exchange exchange) throws IOException {
