@@ -2,6 +2,7 @@ package dev.isola.codec.x509;
 
 import java.io.ByteArrayInputStream;
 import java.math.BigInteger;
+import java.net.InetAddress;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
@@ -16,11 +17,12 @@ import java.security.spec.ECGenParameterSpec;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import javax.security.auth.x500.X500Principal;
 
 /**
- * Creates certificates with keys on the curve P-256: those of an authority that may issue
- * certificates for one domain only, and those of servers.
+ * Creates certificates with keys on the curve P-256: those of authorities, which may be limited to
+ * one domain, and those of servers.
  */
 public final class CertificateWriter {
   private static final byte[] ECDSA_WITH_SHA256 = Der.sequence(Der.oid("1.2.840.10045.4.3.2"));
@@ -37,6 +39,8 @@ public final class CertificateWriter {
   private static final int DNS = 2;
 
   private static final int ADDRESS = 7;
+  private static final Pattern ADDRESS_LITERAL =
+      Pattern.compile("[0-9]{1,3}([.][0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
   private static final int KEY_ID_BYTES = 20;
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -66,8 +70,6 @@ public final class CertificateWriter {
    * @param name the common name
    */
   public static SigningCertificate authority(String name, String domain, Validity validity) {
-    KeyPair keys = generateKeys();
-    byte[] subject = new X500Principal("CN=" + name).getEncoded();
     byte[] constraints =
         Der.sequence(
             Der.tagged(0, Der.sequence(Der.taggedBytes(DNS, Der.ascii(domain)))),
@@ -75,12 +77,28 @@ public final class CertificateWriter {
                 1,
                 Der.sequence(Der.taggedBytes(ADDRESS, new byte[8])),
                 Der.sequence(Der.taggedBytes(ADDRESS, new byte[32]))));
+    return authority(name, validity, critical(NAME_CONSTRAINTS, constraints));
+  }
+
+  /**
+   * Creates the certificate of an authority with a new key. Clients that trust it accept from it
+   * certificates for every name and address.
+   *
+   * @param name the common name
+   */
+  public static SigningCertificate authority(String name, Validity validity) {
+    return authority(name, validity, new byte[0]);
+  }
+
+  private static SigningCertificate authority(String name, Validity validity, byte[] constraints) {
+    KeyPair keys = generateKeys();
+    byte[] subject = new X500Principal("CN=" + name).getEncoded();
     byte[] extensions =
         Der.sequence(
             critical(BASIC_CONSTRAINTS, Der.sequence(Der.yes(), Der.integer(0))),
             // keyCertSign and cRLSign
             critical(KEY_USAGE, Der.bits(1, (byte) 0x06)),
-            critical(NAME_CONSTRAINTS, constraints),
+            constraints,
             extension(SUBJECT_KEY, Der.octets(keyId(keys.getPublic()))),
             authorityKey(keys.getPublic()));
     return new SigningCertificate(
@@ -92,13 +110,13 @@ public final class CertificateWriter {
    * Creates the certificate of a server with a new key.
    *
    * @param name the common name
-   * @param hosts the host names of the server, which may begin with {@code *.}
+   * @param hosts the host names of the server, which may begin with {@code *.}, and its addresses
    */
   public static SigningCertificate server(
       String name, List<String> hosts, SigningCertificate authority, Validity validity) {
     KeyPair keys = generateKeys();
     byte[][] names =
-        hosts.stream().map(host -> Der.taggedBytes(DNS, Der.ascii(host))).toArray(byte[][]::new);
+        hosts.stream().map(CertificateWriter::alternativeName).toArray(byte[][]::new);
     byte[] extensions =
         Der.sequence(
             critical(BASIC_CONSTRAINTS, Der.sequence()),
@@ -117,6 +135,13 @@ public final class CertificateWriter {
             extensions,
             authority.key()),
         keys.getPrivate());
+  }
+
+  private static byte[] alternativeName(String host) {
+    if (ADDRESS_LITERAL.matcher(host).matches()) {
+      return Der.taggedBytes(ADDRESS, InetAddress.ofLiteral(host).getAddress());
+    }
+    return Der.taggedBytes(DNS, Der.ascii(host));
   }
 
   private static byte[] authorityKey(PublicKey key) {

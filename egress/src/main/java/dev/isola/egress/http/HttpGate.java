@@ -1,0 +1,260 @@
+package dev.isola.egress.http;
+
+import dev.isola.codec.http.HttpHead;
+import dev.isola.codec.http.HttpReader;
+import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.spec.HttpRule;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
+import javax.net.ssl.SSLException;
+
+/**
+ * Serves connections of guest processes as a proxy for HTTP/1.1 and HTTP/2: opens TLS with the
+ * authority of the sandbox, checks and changes requests, and passes them on.
+ *
+ * <p>A connection uses at most about 2 MiB of memory, whatever its peers send: buffers of TLS, one
+ * piece of 16 KiB and one head of 64 KiB for each direction, and what is held back of bodies.
+ */
+public final class HttpGate {
+  static final int MAX_HEAD = 64 * 1024;
+  static final String ENCODED_RESPONSE =
+      "the server compressed its response although this was not asked for, so that it cannot be"
+          + " searched for secrets";
+
+  private static final int TLS_HANDSHAKE = 0x16;
+  private static final int TLS_MAJOR_VERSION = 3;
+
+  /** Long enough to tell a request line from other protocols. */
+  private static final int PEEKED = 2;
+
+  private final UpstreamTrust trust;
+  private final Limits limits;
+
+  /** Connects to the host of a connection. */
+  public interface Dialer {
+    /** Connects to the address that was checked. Called at most once. */
+    SocketChannel dial() throws IOException;
+  }
+
+  /** Learns what was decided. No argument contains a secret, a query or a header. */
+  public interface Observer {
+    /** A request was passed on and the server responded. */
+    void allowed(String method, String path, int status);
+
+    /** A request was denied; method and path are empty if there was no complete request. */
+    void denied(String method, String path, String reason);
+
+    /** The connection failed for a reason other than a denial. */
+    void failed(String reason);
+  }
+
+  /**
+   * The settings of one connection.
+   *
+   * @param host the name or the address that the guest process connects to
+   * @param rules the only requests that are allowed; every request if empty
+   * @param secrets the secrets that may be sent to this host
+   */
+  public record Target(
+      String host,
+      int port,
+      List<HttpRule> rules,
+      List<BoundSecret> secrets,
+      SandboxAuthority authority) {
+    public Target {
+      rules = List.copyOf(rules);
+      secrets = List.copyOf(secrets);
+    }
+  }
+
+  /**
+   * Limits of every connection.
+   *
+   * @param handshake for both TLS handshakes and connecting
+   * @param head for a head, from its first byte
+   * @param idle without a byte in either direction
+   * @param linger for the client to close the connection after its last response
+   */
+  public record Limits(Duration handshake, Duration head, Duration idle, Duration linger) {
+    public static final Limits DEFAULT =
+        new Limits(
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(30),
+            Duration.ofMinutes(10),
+            Duration.ofSeconds(2));
+  }
+
+  public HttpGate(UpstreamTrust trust, Limits limits) {
+    this.trust = trust;
+    this.limits = limits;
+  }
+
+  /**
+   * Serves a connection until it ends. Closes both sides.
+   *
+   * @param client what the guest process sends
+   */
+  public void serve(
+      PortDialing.Connection client, Target target, Dialer dialer, Observer observer) {
+    try (ConnectionMonitor monitor = new ConnectionMonitor(limits.idle())) {
+      MonitoredConnection plain = new MonitoredConnection(client, monitor);
+      switch (protocol(plain, monitor)) {
+        case TLS -> serveTls(plain, target, dialer, observer, monitor);
+        case HTTP -> {
+          ProxiedConnection.Upstream server =
+              new ProxiedConnection.Upstream(() -> dial(dialer, monitor));
+          proxy(
+              new ProxiedConnection(plain, false, server, observer, monitor, limits), target, "");
+        }
+        case OTHER ->
+            observer.denied("", "", "only HTTP can be sent to " + target.host() + " by its rules");
+        case NONE -> {}
+      }
+    } catch (IOException e) {
+      observer.failed(describe(e));
+    }
+  }
+
+  /** What a client speaks, by its first bytes. */
+  private enum Protocol {
+    TLS,
+    HTTP,
+    OTHER,
+    NONE
+  }
+
+  private Protocol protocol(MonitoredConnection client, ConnectionMonitor monitor)
+      throws IOException {
+    byte[] start;
+    try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.head())) {
+      start = client.peek(PEEKED);
+    }
+    if (start.length < PEEKED) {
+      return Protocol.NONE;
+    }
+    if (start[0] == TLS_HANDSHAKE && start[1] == TLS_MAJOR_VERSION) {
+      return Protocol.TLS;
+    }
+    return isLetter(start[0]) && isLetter(start[1]) ? Protocol.HTTP : Protocol.OTHER;
+  }
+
+  private static boolean isLetter(byte c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  }
+
+  private static PortDialing.Connection dial(Dialer dialer, ConnectionMonitor monitor)
+      throws IOException {
+    return new MonitoredConnection(new SocketConnection(dialer.dial()), monitor);
+  }
+
+  private void proxy(ProxiedConnection connection, Target target, String protocol)
+      throws IOException {
+    RequestPolicy policy =
+        new RequestPolicy(
+            target.host(), target.port(), target.rules(), new SecretSubstitution(target.secrets()));
+    new Http1Proxy(connection, policy).run();
+    ProxiedConnection.linger(connection.client(), connection.monitor(), limits);
+  }
+
+  private void serveTls(
+      MonitoredConnection plain,
+      Target target,
+      Dialer dialer,
+      Observer observer,
+      ConnectionMonitor monitor)
+      throws IOException {
+    if (!TlsInterceptor.isHost(target.host())) {
+      observer.denied("", "", "no certificate can be issued for this host");
+      return;
+    }
+    TlsInterceptor interceptor =
+        new TlsInterceptor(
+            target.host(), target.port(), target.authority(), trust, () -> dial(dialer, monitor));
+    TlsConnection client;
+    try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.handshake())) {
+      client = interceptor.accept(plain);
+    } catch (SSLException e) {
+      reportHandshake(interceptor, e, observer);
+      return;
+    }
+    ProxiedConnection connection =
+        new ProxiedConnection(client, true, interceptor.server(), observer, monitor, limits);
+    proxy(connection, target, client.engine().getApplicationProtocol());
+  }
+
+  private static void reportHandshake(
+      TlsInterceptor interceptor, SSLException e, Observer observer) {
+    if (interceptor.foreignName()) {
+      observer.denied("", "", "the client asked by TLS (SNI) for another host");
+    } else {
+      observer.failed(
+          "the TLS handshake with the client failed ("
+              + e.getMessage()
+              + "); if the client accepts only the certificate of the host, add the host to bypass");
+    }
+  }
+
+  /**
+   * Answers a connection that is denied: with status 403 and the reason if it is HTTP, also within
+   * TLS; otherwise with a reset. Closes the connection.
+   */
+  public void refuse(
+      PortDialing.Connection client,
+      String host,
+      int port,
+      SandboxAuthority authority,
+      String reason,
+      String remedy) {
+    try (ConnectionMonitor monitor = new ConnectionMonitor(limits.head());
+        ConnectionMonitor.Deadline _ = monitor.deadline(limits.head())) {
+      MonitoredConnection plain = new MonitoredConnection(client, monitor);
+      Denial denial = Denial.forbidden(reason, remedy);
+      switch (protocol(plain, monitor)) {
+        case HTTP -> refuse(plain, denial, monitor);
+        case TLS -> {
+          if (TlsInterceptor.isHost(host)) {
+            TlsInterceptor interceptor =
+                new TlsInterceptor(
+                    host,
+                    port,
+                    authority,
+                    trust,
+                    () -> {
+                      throw new IOException("the connection is denied");
+                    });
+            refuse(interceptor.acceptAlone(plain), denial, monitor);
+          }
+        }
+        case OTHER, NONE -> {}
+      }
+    } catch (IOException e) {
+      // The client left, or does not speak HTTP; the denial was reported before.
+    }
+  }
+
+  private void refuse(PortDialing.Connection client, Denial denial, ConnectionMonitor monitor)
+      throws IOException {
+    HttpHead head = new HttpReader(client).head(MAX_HEAD);
+    ByteBuffer response =
+        ByteBuffer.wrap(denial.response(!head.startLine().startsWith("HEAD "), true));
+    while (response.hasRemaining()) {
+      client.write(response);
+    }
+    client.shutdownOutput();
+    ProxiedConnection.linger(client, monitor, limits);
+  }
+
+  /** Returns a description of a failure that contains nothing of what was transferred. */
+  static String describe(IOException e) {
+    String problem = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+    return switch (e) {
+      case SSLException _ -> "TLS failed: " + problem;
+      case ClosedChannelException _ -> "the connection was closed or timed out";
+      default -> problem;
+    };
+  }
+}
