@@ -1,10 +1,12 @@
 #include "dial_folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -71,7 +73,7 @@ bool dial_folder_watch(void)
     return folder >= 0 && watched;
 }
 
-void dial_folder_address(struct sockaddr_un *out)
+static void address_of(const char *name, struct sockaddr_un *out)
 {
     char link[32];
     struct stat ours, linked;
@@ -79,9 +81,30 @@ void dial_folder_address(struct sockaddr_un *out)
     bool opened = folder >= 0 && fstat(folder, &ours) == 0 && stat(link, &linked) == 0 && ours.st_dev == linked.st_dev
                   && ours.st_ino == linked.st_ino;
     if (opened)
-        snprintf(out->sun_path, sizeof out->sun_path, "%s/%s", link, socket_name());
+        snprintf(out->sun_path, sizeof out->sun_path, "%s/%s", link, name);
     else
-        snprintf(out->sun_path, sizeof out->sun_path, "%s", socket_path);
+        snprintf(out->sun_path, sizeof out->sun_path, "%.*s%s", (int)(socket_name() - socket_path), socket_path, name);
+}
+
+void dial_folder_address(struct sockaddr_un *out)
+{
+    address_of(socket_name(), out);
+}
+
+int dial_folder_connect(const char *name)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    if (!*socket_path) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    address_of(name, &at);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof at) == 0) return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
 }
 
 struct socket_file dial_folder_socket(void)

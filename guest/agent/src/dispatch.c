@@ -48,6 +48,9 @@ static void request(struct stream *s, unsigned operation, struct fields fields)
     case OP_EGRESS:
         egress_serve(s, fields);
         return;
+    case OP_HANDOVER:
+        relay_hand_over(s, fields);
+        return;
     case OP_DEADLINE:
         lifetime_renew(s, fields);
         return;

@@ -22,7 +22,7 @@
 
 /* Few are accepted in one iteration of the loop, so that a flood of connections delays other events only briefly. */
 enum { CONNECTIONS_MAX = 512, ACCEPT_BATCH = 4, BACKLOG = 256, PORTS_MAX = 64, DNS_PORT = 53, BLOCK_BITS = 15, LOOPBACK_NET = 127 };
-enum { EVERY_PORT = 1 };
+enum { EVERY_PORT = 1, HANDOVER = 2 };
 
 static void accept_ready(struct watch *w, uint32_t what);
 
@@ -222,7 +222,7 @@ void egress_serve(struct stream *s, struct fields request)
     stream_set_owner(s, &owner, s);
     if (mode == LISTENERS) update_listeners(request);
     struct builder b = {0};
-    build_u64(&b, T_FLAGS, mode == REDIRECT ? EVERY_PORT : 0);
+    build_u64(&b, T_FLAGS, HANDOVER | (mode == REDIRECT ? EVERY_PORT : 0));
     stream_post(s, RESPONSE, b.data, b.length, NULL, 0);
     builder_free(&b);
 }

@@ -28,6 +28,7 @@
 #include "execution.h"
 #include "freeze.h"
 #include "hold.h"
+#include "host_relay.h"
 #include "init.h"
 #include "lifetime.h"
 #include "listen.h"
@@ -58,7 +59,7 @@ static void usage(void)
             "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
             "                   [--dial ADDRESS | --listen-fd N | --stdio | --vsock PORT | --port-name NAME]\n"
             "                   [--report] [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
-            "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo\n"
+            "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo | --relay\n"
             "The guest agent of Isola (%s). Providers start it; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
@@ -89,6 +90,7 @@ static struct options parse(int count, char **words)
             o.own_disk = true;
             continue;
         }
+        if (strcmp(word, "--relay") == 0) exit(host_relay());
         if (strcmp(word, "--sudo") == 0) exit(sudo_serve(0));
         if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();

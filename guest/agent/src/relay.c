@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "dial_folder.h"
 #include "loop.h"
 
 enum { ACCEPTED_MAX = 256, CONNECT_SECONDS = 30 };
@@ -20,6 +21,7 @@ struct relay {
     struct watch watch;
     struct timer connect_timeout;
     bool connecting, try_v6;
+    bool moved;    /* a byte was read or written */
     bool resets;   /* what is not closed by both sides is reset, not closed */
     int *accepted; /* counts the connections of its listener; NULL for one that the server opened */
     bool server_eof, peer_eof; /* which side has sent its last byte */
@@ -91,6 +93,7 @@ static bool from_socket(struct relay *r)
             relay_fail(r, E_IO, errno);
             return false;
         }
+        r->moved = true;
         if (n == 0) {
             r->peer_eof = true;
             stream_post(r->stream, STREAM_EOF, NULL, 0, NULL, 0);
@@ -190,6 +193,7 @@ static void connect_timed_out(struct timer *t)
 static void on_data(void *context, const uint8_t *bytes, size_t length)
 {
     struct relay *r = context;
+    r->moved = true;
     if (!ring_put(&r->out, bytes, length, 2 * AGENT_WINDOW))
         relay_fail(r, E_LIMIT, ENOMEM);
     else
@@ -199,7 +203,7 @@ static void on_data(void *context, const uint8_t *bytes, size_t length)
 static void on_eof(void *context)
 {
     struct relay *r = context;
-    r->server_eof = true;
+    r->moved = r->server_eof = true;
     relay_pump(r);
 }
 
@@ -299,6 +303,49 @@ void relay_dial(struct stream *s, struct fields request)
             relay_fail(r, error == ECONNREFUSED ? E_REFUSED : error == EINVAL ? E_INVALID : E_IO, error);
     }
     free(host);
+}
+
+/* Sends a descriptor to the socket `egress` beside that of the server. Returns 0, or the error. */
+static int send_descriptor(int fd, const uint8_t *token)
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof fd)];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct iovec part = {(void *)(uintptr_t)token, HANDOVER_TOKEN};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.bytes};
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    int to = dial_folder_connect("egress");
+    if (to < 0) return errno;
+    int error = sendmsg(to, &message, MSG_NOSIGNAL) == HANDOVER_TOKEN ? 0 : errno;
+    close(to);
+    return error;
+}
+
+void relay_hand_over(struct stream *s, struct fields request)
+{
+    struct field token;
+    uint64_t number = fields_u64(request, T_RELAY, 0);
+    struct relay *r = relays;
+    while (r && r->stream->id != number) r = r->next;
+    if (!r || !r->accepted || r->moved || !fields_find(request, T_NONCE, &token) || token.length != HANDOVER_TOKEN) {
+        stream_error(s, E_INVALID, 0, "HANDOVER needs a NONCE of 16 bytes and the RELAY of an unused connection");
+        stream_release(s);
+        return;
+    }
+    int error = send_descriptor(r->watch.fd, token.value);
+    if (error) {
+        stream_error(s, E_IO, error, "cannot reach the relay of the server: %s", strerror(error));
+    } else {
+        relay_end(r);
+        stream_end(s, NULL);
+    }
+    stream_release(s);
 }
 
 void relays_resume(void)

@@ -17,6 +17,8 @@ struct relay_listener {
 };
 /* Passes a connection to the server. Returns false if there are too many; the caller closes it then. */
 bool relay_accepted(int fd, const struct relay_listener *l);
+/* Passes a connection, of which nothing was read, to the relay of the server; its stream ends. */
+void relay_hand_over(struct stream *s, struct fields request);
 /* Closes a connection so that the other side sees a reset. */
 void socket_reset(int fd);
 /* The send queue has room again. */
