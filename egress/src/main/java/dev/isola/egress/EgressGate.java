@@ -2,6 +2,7 @@ package dev.isola.egress;
 
 import dev.isola.egress.policy.Decision;
 import dev.isola.spi.capability.EgressAccess.OutboundConnection;
+import dev.isola.spi.capability.EgressAccess.RelayedConnection;
 import dev.isola.spi.spec.AddressBlock;
 import dev.isola.spi.spec.Destination;
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -57,18 +59,19 @@ public final class EgressGate {
   }
 
   /**
-   * Replaces the settings. They apply to new connections at once.
+   * Replaces the settings. They apply to new connections at once. Connections end whose bytes the
+   * server does not see, if there is now a limit of bytes.
    *
    * @param closeExisting whether connections end that the new policy would not allow
    */
   public void replace(EgressSettings changed, boolean closeExisting) {
     settings = changed;
     budget.setLimits(changed.limits());
-    if (closeExisting) {
-      for (OpenConnection connection : open.values()) {
-        if (!decide(changed, connection.host, connection.port).allowed()) {
-          connection.close();
-        }
+    boolean limited = !budget.isUnlimited();
+    for (OpenConnection connection : open.values()) {
+      if ((limited && connection.relayed != null)
+          || (closeExisting && !decide(changed, connection.host, connection.port).allowed())) {
+        connection.close();
       }
     }
   }
@@ -102,8 +105,8 @@ public final class EgressGate {
         connections.sum(),
         denials.sum(),
         current.size(),
-        sent.sum() + current.stream().mapToLong(one -> one.sent.sum()).sum(),
-        received.sum() + current.stream().mapToLong(one -> one.received.sum()).sum());
+        sent.sum() + current.stream().mapToLong(OpenConnection::sentBytes).sum(),
+        received.sum() + current.stream().mapToLong(OpenConnection::receivedBytes).sum());
   }
 
   /** Serves a connection until it ends. */
@@ -148,7 +151,7 @@ public final class EgressGate {
         new OpenConnection(lastId.incrementAndGet(), client, host, port, decision.rule());
     try {
       if (intercepted) {
-        connection.established("");
+        connection.established();
         MeteredConnection metered =
             new MeteredConnection(client, budget, connection.sent, connection.received);
         http.serve(
@@ -159,13 +162,32 @@ public final class EgressGate {
             () -> connection.dial(addresses),
             new RequestLog(host, port));
       } else {
-        try (SocketChannel channel = connection.dialOrRefuse(addresses)) {
-          connection.established(address(channel));
-          new ByteRelay(client, channel, budget, connection.sent, connection.received).run();
-        }
+        carry(connection, addresses);
       }
     } finally {
       connection.ended();
+    }
+  }
+
+  /** Copies bytes outside of the server where that is possible and no byte has to be counted. */
+  private void carry(OpenConnection connection, List<InetAddress> addresses)
+      throws Refusal, IOException, InterruptedException {
+    if (budget.isUnlimited()) {
+      Optional<RelayedConnection> relayed = connection.relayOrRefuse(addresses);
+      if (relayed.isPresent()) {
+        try (RelayedConnection carrier = relayed.get()) {
+          connection.established();
+          if (budget.isUnlimited() && carrier.start()) { // no limit was set in between
+            carrier.awaitEnd();
+            return;
+          }
+        }
+        connection.relayed = null;
+      }
+    }
+    try (SocketChannel channel = connection.dialOrRefuse(addresses)) {
+      connection.established();
+      new ByteRelay(connection.client, channel, budget, connection.sent, connection.received).run();
     }
   }
 
@@ -255,6 +277,7 @@ public final class EgressGate {
     private volatile boolean established;
     private volatile boolean closed;
     private volatile @Nullable SocketChannel channel;
+    private volatile @Nullable RelayedConnection relayed;
 
     OpenConnection(long id, OutboundConnection client, String host, int port, String rule) {
       this.id = id;
@@ -268,8 +291,31 @@ public final class EgressGate {
       try {
         return dial(addresses);
       } catch (IOException e) {
-        throw Refusal.unreachable(host + " port " + port + " cannot be reached: " + e.getMessage());
+        throw unreachable(e);
       }
+    }
+
+    /** Connects outside of the server; empty if that is not possible. */
+    Optional<RelayedConnection> relayOrRefuse(List<InetAddress> addresses) throws Refusal {
+      try {
+        return dialer.connect(addresses, port, this::relay);
+      } catch (IOException e) {
+        throw unreachable(e);
+      }
+    }
+
+    private Optional<RelayedConnection> relay(InetSocketAddress to, Duration timeout)
+        throws IOException {
+      Optional<RelayedConnection> connected = client.connect(to, timeout);
+      if (connected.isPresent()) {
+        address = to.getAddress().getHostAddress();
+        relayed = connected.get();
+      }
+      return connected;
+    }
+
+    private Refusal unreachable(IOException e) {
+      return Refusal.unreachable(host + " port " + port + " cannot be reached: " + e.getMessage());
     }
 
     SocketChannel dial(List<InetAddress> addresses) throws IOException {
@@ -282,9 +328,11 @@ public final class EgressGate {
       return dialed;
     }
 
-    void established(String to) {
+    void established() {
+      if (established) {
+        return;
+      }
       established = true;
-      address = to;
       connections.increment();
       open.put(id, this);
       observer.opened(view());
@@ -295,8 +343,12 @@ public final class EgressGate {
         return;
       }
       open.remove(id);
-      EgressGate.this.sent.add(sent.sum());
-      EgressGate.this.received.add(received.sum());
+      EgressGate.this.sent.add(sentBytes());
+      EgressGate.this.received.add(receivedBytes());
+      RelayedConnection carrier = relayed;
+      if (carrier != null) {
+        budget.count(carrier.sentBytes() + carrier.receivedBytes());
+      }
       ConnectionView view = view(Optional.of(Instant.now()));
       recent.add(view);
       observer.closed(view);
@@ -309,10 +361,24 @@ public final class EgressGate {
         if (current != null) {
           current.close();
         }
+        RelayedConnection carrier = relayed;
+        if (carrier != null) {
+          carrier.close();
+        }
         client.close();
       } catch (IOException e) {
         throw new UncheckedIOException("a connection cannot be closed", e);
       }
+    }
+
+    long sentBytes() {
+      RelayedConnection carrier = relayed;
+      return sent.sum() + (carrier == null ? 0 : carrier.sentBytes());
+    }
+
+    long receivedBytes() {
+      RelayedConnection carrier = relayed;
+      return received.sum() + (carrier == null ? 0 : carrier.receivedBytes());
     }
 
     ConnectionView view() {
@@ -321,7 +387,15 @@ public final class EgressGate {
 
     private ConnectionView view(Optional<Instant> closedAt) {
       return new ConnectionView(
-          id, shorten(host), port, address, rule, sent.sum(), received.sum(), openedAt, closedAt);
+          id,
+          shorten(host),
+          port,
+          address,
+          rule,
+          sentBytes(),
+          receivedBytes(),
+          openedAt,
+          closedAt);
     }
   }
 }

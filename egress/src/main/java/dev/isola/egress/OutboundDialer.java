@@ -68,12 +68,23 @@ public final class OutboundDialer {
     }
   }
 
+  /** An attempt to connect. */
+  @FunctionalInterface
+  interface Attempt<T> {
+    T connect(InetSocketAddress to, Duration timeout) throws IOException;
+  }
+
   /** Connects to the first of the addresses that answers. */
   SocketChannel connect(List<InetAddress> addresses, int port) throws IOException {
+    return connect(addresses, port, OutboundDialer::connect);
+  }
+
+  /** Makes attempts until one succeeds. */
+  <T> T connect(List<InetAddress> addresses, int port, Attempt<T> attempt) throws IOException {
     IOException failure = new IOException("no address");
     for (InetAddress address : addresses.subList(0, Math.min(addresses.size(), MAX_ATTEMPTS))) {
       try {
-        return connect(address, port);
+        return attempt.connect(new InetSocketAddress(address, port), timeout);
       } catch (IOException e) {
         failure = e;
       }
@@ -81,13 +92,14 @@ public final class OutboundDialer {
     throw failure;
   }
 
-  private SocketChannel connect(InetAddress address, int port) throws IOException {
+  private static SocketChannel connect(InetSocketAddress to, Duration timeout)
+      throws IOException {
     SocketChannel channel = SocketChannel.open();
     boolean connected = false;
     try {
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-      channel.socket().connect(new InetSocketAddress(address, port), (int) timeout.toMillis());
+      channel.socket().connect(to, (int) timeout.toMillis());
       connected = true;
       return channel;
     } catch (SocketTimeoutException e) {

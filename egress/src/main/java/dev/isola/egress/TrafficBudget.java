@@ -83,6 +83,16 @@ final class TrafficBudget {
     }
   }
 
+  /** Counts bytes that were transferred without asking. */
+  void count(long transferred) {
+    lock.lock();
+    try {
+      bytes += transferred;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Counts bytes before they are passed on, and waits as long as the rate requires. */
   void spend(int count) throws Refusal, InterruptedException {
     long pause;

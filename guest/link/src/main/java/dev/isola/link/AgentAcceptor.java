@@ -1,6 +1,7 @@
 package dev.isola.link;
 
 import java.io.IOException;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Accepts the connections of one agent that dials. */
@@ -18,6 +19,11 @@ public non-sealed interface AgentAcceptor extends AgentEndpoint {
    * needs a connection and there is none.
    */
   void reclaim() throws IOException;
+
+  /** Returns where the agent hands connections over to; empty if it cannot. */
+  default Optional<HandoverSocket> handovers() {
+    return Optional.empty();
+  }
 
   /** Returns whether the agent's process exists, so that it is worth waiting for. */
   boolean isAgentAlive();

@@ -3,6 +3,7 @@ package dev.isola.link;
 import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
@@ -19,6 +20,7 @@ final class AgentEgressRelay implements EgressAccess.Relay {
   private static final int MAX_CONNECTIONS = 512;
   private static final int MAX_PORT = 65_535;
   private static final int EVERY_PORT = 1;
+  private static final int HANDOVER = 2;
   private static final Pattern HOST = Pattern.compile("[0-9a-z._:-]{1,253}");
   private static final long PAUSE = Duration.ofMillis(10).toNanos();
   private static final long PAUSE_MAX = Duration.ofMillis(500).toNanos();
@@ -34,6 +36,7 @@ final class AgentEgressRelay implements EgressAccess.Relay {
   private volatile Set<Integer> ports;
   private volatile LinkStream stream;
   private volatile boolean everyPort;
+  private volatile Optional<HandoverSocket> handovers = Optional.empty();
   private volatile boolean closed;
   private final Thread thread;
 
@@ -102,11 +105,19 @@ final class AgentEgressRelay implements EgressAccess.Relay {
     LinkStream opened = client.openRelay(AgentOperation.EGRESS, request, this::incoming);
     WireFields response = opened.awaitResponse(client.timeouts().responseTimeout());
     try {
-      everyPort = (response.number(FieldTag.FLAGS, 0) & EVERY_PORT) != 0;
+      long flags = response.number(FieldTag.FLAGS, 0);
+      everyPort = (flags & EVERY_PORT) != 0;
+      handovers = (flags & HANDOVER) != 0 ? handovers() : Optional.empty();
     } catch (ProtocolViolation e) {
       throw opened.protocolViolation(e.getMessage());
     }
     return opened;
+  }
+
+  private Optional<HandoverSocket> handovers() {
+    return client.endpoint() instanceof AgentAcceptor acceptor
+        ? acceptor.handovers()
+        : Optional.empty();
   }
 
   /** Runs on the reading thread and must not block. */
@@ -127,8 +138,7 @@ final class AgentEgressRelay implements EgressAccess.Relay {
 
   private void serve(LinkStream incoming, String host, int port) {
     try (AgentOutboundConnection connection =
-        new AgentOutboundConnection(new AgentPort(incoming), host, port)) {
-      incoming.grantInitialCredit();
+        new AgentOutboundConnection(incoming, host, port, handovers)) {
       handler.accept(connection);
     } finally {
       slots.release();
@@ -146,6 +156,7 @@ final class AgentEgressRelay implements EgressAccess.Relay {
         pause = 0;
         waitForEnd();
       } catch (SandboxException e) {
+        handovers.ifPresent(HandoverSocket::reset); // as connections that the agent has
         if (client.isClosed() || client.goneReason().isPresent() || isTakenOver()) {
           return;
         }

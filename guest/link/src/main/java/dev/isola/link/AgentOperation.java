@@ -35,6 +35,7 @@ enum AgentOperation {
   RELEASE(28, Effect.MUTATING),
   IDENTIFY(29, Effect.MUTATING),
   EGRESS(30, Effect.NONE, Wire.RESPONSE),
+  HANDOVER(31, Effect.NONE),
   /** Not a request: a stream that the agent opened with INCOMING. */
   INCOMING(0, Effect.NONE, Wire.DATA, Wire.EOF, Wire.CREDIT);
 

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -27,12 +28,16 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
     void grant(Path socket) throws IOException;
   }
 
+  /** The name that the agent knows. */
+  private static final String HANDOVER_SOCKET = "egress";
+
   private static final int BACKLOG = 16;
   private static final Duration RETRY_INTERVAL = Duration.ofMillis(10);
 
   private final Path path;
   private final Access access;
   private final BooleanSupplier alive;
+  private final Optional<HandoverSocket> handovers;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile Bound bound;
   private volatile Consumer<AgentChannel> consumer = AgentChannel::close;
@@ -42,10 +47,13 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
   /** A listening socket, and what distinguishes its file from that of another server. */
   private record Bound(ServerSocketChannel server, Object fileKey) {}
 
-  private UnixSocketAcceptor(Path path, Access access, BooleanSupplier alive) throws IOException {
+  private UnixSocketAcceptor(
+      Path path, Access access, BooleanSupplier alive, Optional<HandoverSocket> handovers)
+      throws IOException {
     this.path = path;
     this.access = access;
     this.alive = alive;
+    this.handovers = handovers;
     this.bound = publish();
   }
 
@@ -59,7 +67,23 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
   public static UnixSocketAcceptor bind(Path path, Access access, BooleanSupplier alive)
       throws IOException {
     UnixSocketConnector.requireValidPath(path);
-    return new UnixSocketAcceptor(path, access, alive);
+    return new UnixSocketAcceptor(path, access, alive, Optional.empty());
+  }
+
+  /**
+   * Binds a socket for an agent that shares the host's kernel, so that it can hand connections over
+   * to the relay process.
+   */
+  public static UnixSocketAcceptor bind(
+      Path path, Access access, BooleanSupplier alive, RelayProcess relay) throws IOException {
+    UnixSocketConnector.requireValidPath(path);
+    HandoverSocket handovers = relay.socket(path.resolveSibling(HANDOVER_SOCKET), access);
+    return new UnixSocketAcceptor(path, access, alive, Optional.of(handovers));
+  }
+
+  @Override
+  public Optional<HandoverSocket> handovers() {
+    return handovers;
   }
 
   private Bound publish() throws IOException {
@@ -113,6 +137,7 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
       }
       Bound before = bound;
       bound = publish();
+      handovers.ifPresent(HandoverSocket::reset); // the other server has replaced its file, too
       startAccepting(bound);
       before.server().close();
     } finally {
@@ -126,6 +151,7 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
     lock.lock();
     try {
       suspended = true;
+      handovers.ifPresent(HandoverSocket::suspend);
       if (isPublished()) {
         Files.delete(path);
       }
@@ -139,6 +165,7 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
     lock.lock();
     try {
       suspended = false;
+      handovers.ifPresent(HandoverSocket::resume);
       reclaim();
     } finally {
       lock.unlock();
@@ -164,6 +191,7 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
     lock.lock();
     try {
       closed = true;
+      handovers.ifPresent(HandoverSocket::suspend);
       bound.server().close();
     } catch (IOException ignored) {
       // Nothing else can be done.

@@ -1,11 +1,13 @@
 package dev.isola.host.launch;
 
+import dev.isola.link.RelayProcess;
 import dev.isola.link.UnixSocketAcceptor;
 import dev.isola.link.local.SandboxFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -27,14 +29,22 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
     return folder.path().resolve("run");
   }
 
-  /** Binds the socket, creating the folder if necessary. Only root of the sandbox can dial it. */
-  UnixSocketAcceptor bind(BooleanSupplier alive) throws IOException {
+  /**
+   * Binds the socket, creating the folder if necessary. Only root of the sandbox can dial it.
+   *
+   * @param relay the process to which the agent can hand connections over; empty if it cannot
+   */
+  UnixSocketAcceptor bind(BooleanSupplier alive, Optional<RelayProcess> relay)
+      throws IOException {
     if (!Files.exists(path().resolve(ID))) {
       Files.createDirectories(path());
       Files.setAttribute(path(), "unix:mode", FOLDER_MODE);
       writeSandboxId();
     }
-    return UnixSocketAcceptor.bind(path().resolve(SOCKET), this::grant, alive);
+    Path socket = path().resolve(SOCKET);
+    return relay.isPresent()
+        ? UnixSocketAcceptor.bind(socket, this::grant, alive, relay.get())
+        : UnixSocketAcceptor.bind(socket, this::grant, alive);
   }
 
   /** A restored agent recognizes by this file that it continues in another sandbox. */

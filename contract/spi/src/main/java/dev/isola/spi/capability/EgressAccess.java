@@ -1,5 +1,9 @@
 package dev.isola.spi.capability;
 
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -22,6 +26,43 @@ public interface EgressAccess {
 
     /** Returns the port that the guest process connected to. */
     int port();
+
+    /**
+     * Connects to another host in a process beside the server, to which the guest process's
+     * connection can be handed over if nothing was read from it or written to it.
+     *
+     * @param timeout how long connecting takes at most
+     * @return empty if there is no such process; the caller connects and copies itself then
+     * @throws IOException if the host does not accept the connection
+     */
+    default Optional<RelayedConnection> connect(InetSocketAddress to, Duration timeout)
+        throws IOException {
+      return Optional.empty();
+    }
+  }
+
+  /** A connection to another host in a process beside the server. */
+  interface RelayedConnection extends AutoCloseable {
+    /**
+     * Hands the guest process's connection over: that process copies its bytes from now on. Called
+     * once.
+     *
+     * @return false if that was not possible; the {@link OutboundConnection} can be used as before
+     */
+    boolean start();
+
+    /** Returns how many bytes the guest process has sent, as of a second ago while it is open. */
+    long sentBytes();
+
+    /** Returns how many bytes the guest process was sent. */
+    long receivedBytes();
+
+    /** Waits until both sides have ended, or the connection was lost. */
+    void awaitEnd() throws InterruptedException;
+
+    /** Resets both sides unless they have ended. */
+    @Override
+    void close();
   }
 
   /** Connections are accepted until it is closed. It outlives a lost connection to the sandbox. */
