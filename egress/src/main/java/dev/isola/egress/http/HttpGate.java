@@ -4,6 +4,7 @@ import dev.isola.codec.http.HttpHead;
 import dev.isola.codec.http.HttpReader;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.spec.HttpRule;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -187,7 +188,7 @@ public final class HttpGate {
     TlsConnection client;
     try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.handshake())) {
       client = interceptor.accept(plain);
-    } catch (SSLException e) {
+    } catch (SSLException | EOFException e) {
       reportHandshake(interceptor, e, observer);
       return;
     }
@@ -197,7 +198,7 @@ public final class HttpGate {
   }
 
   private static void reportHandshake(
-      TlsInterceptor interceptor, SSLException e, Observer observer) {
+      TlsInterceptor interceptor, IOException e, Observer observer) {
     if (interceptor.foreignName()) {
       observer.denied("", "", "the client asked by TLS (SNI) for another host");
     } else {

@@ -26,7 +26,7 @@ final class TlsInterceptor {
   private static final Pattern HOST_NAME =
       Pattern.compile("(?i)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)([.][a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*");
 
-  private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
+  private static final Pattern ADDRESS = Pattern.compile("[0-9]{1,3}([.][0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
   private static final int MAX_HOST_NAME = 253;
 
   private final String host;

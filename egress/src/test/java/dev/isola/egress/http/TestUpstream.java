@@ -87,8 +87,12 @@ final class TestUpstream implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
-    server.stop();
+  public void close() {
+    try {
+      server.stop();
+    } catch (Exception e) {
+      throw new IllegalStateException("the server does not stop", e);
+    }
   }
 
   private static final class Echo extends Handler.Abstract {
