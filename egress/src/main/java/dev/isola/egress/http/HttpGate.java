@@ -38,7 +38,11 @@ public final class HttpGate {
 
   /** Connects to the host of a connection. */
   public interface Dialer {
-    /** Connects to the address that was checked. Called at most once. */
+    /**
+     * Connects to the address that was checked. Called at most once.
+     *
+     * @throws IOException with a message that the client may read
+     */
     SocketChannel dial() throws IOException;
   }
 
@@ -109,8 +113,7 @@ public final class HttpGate {
         case HTTP -> {
           ProxiedConnection.Upstream server =
               new ProxiedConnection.Upstream(() -> dial(dialer, monitor));
-          proxy(
-              new ProxiedConnection(plain, false, server, observer, monitor, limits), target, "");
+          proxy(new ProxiedConnection(plain, false, server, observer, monitor, limits), target, "");
         }
         case OTHER ->
             observer.denied("", "", "only HTTP can be sent to " + target.host() + " by its rules");

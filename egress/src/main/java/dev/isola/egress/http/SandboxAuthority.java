@@ -170,8 +170,7 @@ public final class SandboxAuthority {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(
           new KeyManager[] {
-            new LeafKeyManager(
-                leaf.key(), List.of(leaf.certificate(), authority.certificate()))
+            new LeafKeyManager(leaf.key(), List.of(leaf.certificate(), authority.certificate()))
           },
           null,
           null);

@@ -57,7 +57,9 @@ class ByteSwapperTest {
         }
       }
       int[] borders = random.ints(random.nextInt(6), 0, text.length() + 1).sorted().toArray();
-      assertThat(process(new ByteSwapper(List.of(OTHER, ONE, LONGER), false), text.toString(), borders))
+      assertThat(
+              process(
+                  new ByteSwapper(List.of(OTHER, ONE, LONGER), false), text.toString(), borders))
           .isEqualTo(reference(text.toString()));
     }
   }

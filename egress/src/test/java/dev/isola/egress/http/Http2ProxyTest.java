@@ -120,8 +120,10 @@ class Http2ProxyTest {
   }
 
   private void send(int type, int flags, int stream, byte[] payload) throws IOException {
-    ByteBuffer bytes = new Http2Frame(type, flags, stream, payload).toBytes();
-    socket.getOutputStream().write(bytes.array(), 0, bytes.limit());
+    ByteBuffer frame = new Http2Frame(type, flags, stream, payload).toBytes();
+    byte[] bytes = new byte[frame.remaining()];
+    frame.get(bytes);
+    socket.getOutputStream().write(bytes);
   }
 
   private static List<Field> head(String method, String authority, String path, String... more) {
@@ -180,8 +182,7 @@ class Http2ProxyTest {
           }
         }
         case Http2Frame.GOAWAY ->
-            throw new AssertionError(
-                "GOAWAY " + ByteBuffer.wrap(frame.payload()).getInt(4));
+            throw new AssertionError("GOAWAY " + ByteBuffer.wrap(frame.payload()).getInt(4));
         default -> {}
       }
       if (frame.stream() == stream
@@ -229,7 +230,8 @@ class Http2ProxyTest {
     assertThat(response(7).status).isEqualTo(403);
     request(9, true, head("HEAD", "api.example", "/no"));
     assertThat(response(9).status).isEqualTo(403);
-    request(11, true, List.of(Field.of(":method", "CONNECT"), Field.of(":authority", "api.example")));
+    request(
+        11, true, List.of(Field.of(":method", "CONNECT"), Field.of(":authority", "api.example")));
     assertThat(response(11).status).isEqualTo(403);
     assertUsable(13);
   }
@@ -304,7 +306,9 @@ class Http2ProxyTest {
     request(1, false, head("POST", "api.example", "/ok"));
     send(Http2Frame.DATA, 0, 1, "isola-secret".getBytes(ISO_8859_1));
     request(1, true, List.of(Field.of("authorization", "x"), Field.of("x-sum", "1")));
-    assertThat(response(1).body.toString()).as("held bytes precede the end").endsWith("\n\nisola-secret");
+    assertThat(response(1).body.toString())
+        .as("held bytes precede the end")
+        .endsWith("\n\nisola-secret");
     assertUsable(3);
   }
 
@@ -329,7 +333,11 @@ class Http2ProxyTest {
         1,
         Arrays.copyOfRange(block, 10, block.length));
     assertThat(response(1).status).as("control").isEqualTo(200);
-    send(Http2Frame.HEADERS, Http2Frame.END_STREAM, 3, encoder.encode(head("GET", "api.example", "/ok")));
+    send(
+        Http2Frame.HEADERS,
+        Http2Frame.END_STREAM,
+        3,
+        encoder.encode(head("GET", "api.example", "/ok")));
     try {
       for (int i = 0; i < 1000; i++) {
         send(Http2Frame.CONTINUATION, 0, 3, new byte[0]);
@@ -351,7 +359,9 @@ class Http2ProxyTest {
     byte[] value = new byte[4000];
     Arrays.fill(value, (byte) 'x');
     bomb.put((byte) 0x40).put((byte) 1).put((byte) 'a');
-    bomb.put((byte) 0x7f).put((byte) (0x80 | ((4000 - 127) & 0x7f))).put((byte) ((4000 - 127) >> 7));
+    bomb.put((byte) 0x7f)
+        .put((byte) (0x80 | ((4000 - 127) & 0x7f)))
+        .put((byte) ((4000 - 127) >> 7));
     bomb.put(value);
     for (int i = 0; i < 1000; i++) {
       bomb.put((byte) (0x80 | 62));
@@ -368,7 +378,7 @@ class Http2ProxyTest {
   void rapidResetsEndTheConnection() throws Exception {
     try {
       for (int i = 0; i < 600; i++) {
-        request(2 * i + 1, true, head("GET", "api.example", "/ok"));
+        request(2 * i + 1, true, head("GET", "api.example", "/no"));
         send(Http2Frame.RST_STREAM, 0, 2 * i + 1, new byte[] {0, 0, 0, 8});
       }
     } catch (IOException closed) {
@@ -387,6 +397,19 @@ class Http2ProxyTest {
     assertThat(refused.reset).hasValue(Http2Frame.REFUSED_STREAM);
     send(Http2Frame.DATA, Http2Frame.END_STREAM, 1, new byte[3]);
     assertThat(response(1).body).asString().isEqualTo("3");
+  }
+
+  @Test
+  void targetArrivesAsItWasChecked() throws Exception {
+    int stream = 1;
+    for (String path :
+        List.of("/ok;a=b/c;d?x=%2F&y=/../z//", "/ok?", "/ok%41%c3%a4", "/ok?a=b?c;d", "/ok/a%20b")) {
+      request(stream, true, head("GET", "api.example", path));
+      assertThat(response(stream).body.toString()).startsWith("HTTP/2.0 GET " + path + "\n");
+      stream += 2;
+    }
+    request(stream, true, head("GET", "api.example", "/ok#x"));
+    assertThat(response(stream).status).isIn(400, 403);
   }
 
   @Test

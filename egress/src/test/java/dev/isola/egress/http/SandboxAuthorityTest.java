@@ -74,12 +74,25 @@ class SandboxAuthorityTest {
   @Test
   void onlyNamesThatFitIntoACertificateAreServed() {
     for (String host :
-        new String[] {"a", "a.b-c.example", "_x.example", "192.0.2.1", "::1", "xn--bcher-kva.example"}) {
+        new String[] {
+          "a", "a.b-c.example", "_x.example", "192.0.2.1", "::1", "xn--bcher-kva.example"
+        }) {
       assertThat(TlsInterceptor.isHost(host)).as(host).isTrue();
     }
     for (String host :
         new String[] {
-          "", ".", "a..b", "a.", "-a", "a b", "ä", "a/b", "a\n", "*.a", "x".repeat(64), "a.".repeat(127) + "aa"
+          "",
+          ".",
+          "a..b",
+          "a.",
+          "-a",
+          "a b",
+          "ä",
+          "a/b",
+          "a\n",
+          "*.a",
+          "x".repeat(64),
+          "a.".repeat(127) + "aa"
         }) {
       assertThat(TlsInterceptor.isHost(host)).as(host).isFalse();
     }
