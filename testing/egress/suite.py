@@ -44,7 +44,7 @@ class Context:
         self.servers = []
         self.port = 7790
         self.main = self.server("main", "egress.dns=203.0.113.53").start()
-        self.open = self.server("open", "egress.allow_addresses=" + FORBIDDEN_BLOCKS).start()
+        self.open = self.server("open", "egress.dns=203.0.113.53", "egress.allow_addresses=" + FORBIDDEN_BLOCKS).start()
         self.main.await_ready()
         self.open.await_ready()
         self.box = self.main.create()

@@ -3,6 +3,7 @@ package dev.isola.egress.address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -26,9 +27,18 @@ public final class BoundedResolver implements NameResolver {
     this.slots = new Semaphore(concurrent);
   }
 
-  /** Returns a resolver that asks the operating system. */
+  /**
+   * Returns a resolver that asks the operating system. It may answer with an IPv4 address that is
+   * written as IPv6, which then is an IPv4 address.
+   */
   public static NameResolver system() {
-    return name -> List.of(InetAddress.getAllByName(name));
+    return name -> {
+      List<InetAddress> found = new ArrayList<>();
+      for (InetAddress address : InetAddress.getAllByName(name)) {
+        found.add(InetAddress.getByAddress(address.getAddress()));
+      }
+      return found;
+    };
   }
 
   @Override

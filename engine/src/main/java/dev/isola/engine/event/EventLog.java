@@ -41,7 +41,9 @@ public final class EventLog {
           "snapshotProgress",
           "snapshot",
           "snapshotFailed",
-          "quarantine");
+          "quarantine",
+          "egressDenied",
+          "egressConnection");
 
   /** The delay after which events of other processes are noticed; own events are signalled. */
   private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
