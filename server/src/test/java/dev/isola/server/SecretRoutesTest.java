@@ -107,7 +107,9 @@ class SecretRoutesTest {
     responses.append(use.post("/api/v1/sandboxes", USING).text());
     responses.append(testServer.ledger.events().after(0, 1000));
     assertThat(responses).contains("\"values\":2").doesNotContain(VALUE);
-    assertThat(testServer.requests.toString()).contains("putSecret").doesNotContain(VALUE);
+    assertThat(testServer.requests.toString())
+        .contains("/api/v1/secrets/{name}")
+        .doesNotContain(VALUE);
     assertThat(testServer.warnings.toString()).doesNotContain(VALUE);
     audit.close();
     assertThat(Files.readString(folder.resolve("audit.jsonl")))

@@ -18,6 +18,8 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.Requirements;
 import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.Network;
@@ -47,6 +49,13 @@ public record CreateRequestMapper(E2bSettings settings) {
   /** Maps a create request. */
   public SandboxRequest toSandboxRequest(
       E2bRequestBody body, E2bTemplate template, CreateVersion version) {
+    if (body.object("iam").filter(iam -> !iam.fields().isEmpty()).isPresent()) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "identity tokens (iam) are not supported",
+              "store the token as a secret")
+          .exception();
+    }
     E2bRequestBody network = body.object("network").orElse(new E2bRequestBody(Map.of()));
     Network resolved = network(network, body);
     Map<String, String> labels = new LinkedHashMap<>(metadata(body));

@@ -72,13 +72,14 @@ record E2bEgress(
     List<String> allowed = rules.texts("allowOut");
     denied.forEach(text -> requireBlock("denyOut", text));
     allowed.forEach(E2bEgress::requireDestination);
-    boolean deniesAll =
-        (!access || denied.contains(EVERYTHING)) && !allowed.contains(EVERYTHING);
+    boolean allowsAll = allowed.contains(EVERYTHING);
+    boolean deniesAll = !allowsAll && (!access || denied.contains(EVERYTHING));
     if (!deniesAll && allowed.stream().anyMatch(text -> !isBlock(text))) {
       throw E2bRequestBody.invalidField(
           "network.allowOut", "has a name, which requires " + EVERYTHING + " in denyOut");
     }
-    return new E2bEgress(deniesAll, !denied.isEmpty(), allowed, headers(rules));
+    return new E2bEgress(
+        deniesAll, !allowsAll && !denied.isEmpty(), allowed, headers(rules));
   }
 
   private static boolean isBlock(String text) {
