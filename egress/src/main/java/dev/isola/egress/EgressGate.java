@@ -129,15 +129,17 @@ public final class EgressGate {
   private void serve(OutboundConnection client, String host, int port)
       throws Refusal, IOException, InterruptedException {
     EgressSettings applied = settings;
+    Optional<InetAddress> literal = AddressBlock.address(host);
+    if (literal.isPresent()) {
+      dialer.check(literal.get()); // first, because no rule would help
+    }
     Decision decision = decide(applied, host, port);
     if (!decision.allowed()) {
       throw Refusal.denied(decision.rule(), decision.remedy());
     }
     Optional<String> name = Destination.hostName(host);
     List<InetAddress> addresses =
-        name.isPresent()
-            ? dialer.resolve(name.get())
-            : dialer.check(AddressBlock.address(host).orElseThrow());
+        name.isPresent() ? dialer.resolve(name.get()) : List.of(literal.orElseThrow());
     boolean intercepted =
         name.isPresent()
             && !applied.policy().bypasses(name.get(), port)
@@ -155,9 +157,7 @@ public final class EgressGate {
             port,
             decision.http(),
             () -> connection.dial(addresses),
-            (method, path, reason) -> {
-              record(host, port, method + " " + path, Refusal.denied(reason, ""));
-            });
+            new RequestLog(host, port));
       } else {
         try (SocketChannel channel = connection.dialOrRefuse(addresses)) {
           connection.established(address(channel));
@@ -191,9 +191,7 @@ public final class EgressGate {
       return; // closing it without an answer resets it
     }
     try {
-      String remedy =
-          refusal.remedy().isEmpty() ? "" : "; to change that, add the rule: " + refusal.remedy();
-      http.refuse(client, host, port, refusal.isDenied() ? 403 : 502, refusal.reason() + remedy);
+      http.refuse(client, host, port, refusal.isDenied(), refusal.reason(), refusal.remedy());
     } catch (IOException e) {
       // The guest process did not wait for the answer.
     } finally {
@@ -220,6 +218,27 @@ public final class EgressGate {
 
   private static String shorten(String text) {
     return text.length() <= 300 ? text : text.substring(0, 300) + "...";
+  }
+
+  /** Records the requests of one connection that are not passed on. */
+  private final class RequestLog implements Interception.RequestObserver {
+    private final String host;
+    private final int port;
+
+    RequestLog(String host, int port) {
+      this.host = host;
+      this.port = port;
+    }
+
+    @Override
+    public void denied(String method, String path, String reason) {
+      record(host, port, (method + " " + path).strip(), Refusal.denied(reason, ""));
+    }
+
+    @Override
+    public void failed(String reason) {
+      record(host, port, "", Refusal.unreachable(reason));
+    }
   }
 
   /** A connection that is being served. */

@@ -17,6 +17,9 @@ public interface Interception {
   /** Is told about requests. */
   interface RequestObserver {
     void denied(String method, String path, String reason);
+
+    /** The connection failed for another reason than a denial. */
+    void failed(String reason);
   }
 
   /** Returns whether requests to a host are changed on the way, because a secret is bound to it. */
@@ -40,8 +43,15 @@ public interface Interception {
    * Tells the guest process why it was denied if it speaks HTTP, also inside TLS, and returns when
    * the connection can be closed.
    *
-   * @param status the status of the HTTP response
+   * @param denied whether it is denied; otherwise the host cannot be reached
+   * @param remedy the rule that would allow it; empty if there is none
    */
-  void refuse(PortDialing.Connection client, String host, int port, int status, String reason)
+  void refuse(
+      PortDialing.Connection client,
+      String host,
+      int port,
+      boolean denied,
+      String reason,
+      String remedy)
       throws IOException;
 }

@@ -59,14 +59,13 @@ public final class OutboundDialer {
     return reachable;
   }
 
-  /** Returns the address itself if sandboxes may reach it. */
-  List<InetAddress> check(InetAddress address) throws Refusal {
+  /** Refuses an address that sandboxes must not reach. */
+  void check(InetAddress address) throws Refusal {
     Optional<String> refusal = floor.refusal(address);
     if (refusal.isPresent()) {
       throw Refusal.denied(
           address.getHostAddress() + " is " + refusal.get() + ", which sandboxes never reach", "");
     }
-    return List.of(address);
   }
 
   /** Connects to the first of the addresses that answers. */

@@ -12,7 +12,8 @@ import dev.isola.engine.egress.EgressOperations;
 import dev.isola.engine.egress.EgressRecovery;
 import dev.isola.engine.egress.EgressRules;
 import dev.isola.engine.egress.EgressService;
-import dev.isola.engine.egress.SandboxInterception;
+import dev.isola.engine.egress.Interceptions;
+import dev.isola.engine.egress.SandboxAuthorities;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.lease.SandboxLeases;
@@ -77,6 +78,7 @@ final class EngineComponents implements AutoCloseable {
   final EventLog events;
   final SandboxRecorder recorder;
   final Quarantine quarantine;
+  final SandboxAuthorities authorities;
   final EgressService egress;
   final EgressOperations egressOperations;
   final EgressRecovery egressRecovery;
@@ -122,12 +124,6 @@ final class EngineComponents implements AutoCloseable {
     errors = new RecentErrors(clock);
     ActivityTracker activity = new ActivityTracker();
     instrumentation = new Instrumentation(traces.instrument(metrics.recorder()), activity, errors);
-    egress =
-        new EgressService(
-            EgressRules.of(config), SandboxInterception.NONE, events, metrics.recorder());
-    egressOperations = new EgressOperations(egress, recorder);
-    liveSandboxes = new LiveSandboxes(registry, admission, egress);
-    egressRecovery = new EgressRecovery(egress, ledger, liveSandboxes, log);
     store =
         new LazySnapshotStore(
             config.get(ConfigKeys.DATA).resolve("snapshots"),
@@ -146,6 +142,16 @@ final class EngineComponents implements AutoCloseable {
     secretEnv = new SecretEnvStore(ledger, sealed);
     secrets = new SecretService(sealed, clock);
     variables = new SecretVariables(secrets);
+    authorities = new SandboxAuthorities(ledger, sealed, clock);
+    egress =
+        new EgressService(
+            EgressRules.of(config),
+            new Interceptions(config, authorities, secrets),
+            events,
+            metrics.recorder());
+    egressOperations = new EgressOperations(egress, recorder, variables);
+    liveSandboxes = new LiveSandboxes(registry, admission, egress);
+    egressRecovery = new EgressRecovery(egress, ledger, liveSandboxes, log);
     memoryPolicy = new MemoryForkPolicy(registry, health::current);
     snapshots =
         new SnapshotService(
@@ -273,6 +279,7 @@ final class EngineComponents implements AutoCloseable {
     schedule.every(EGRESS_EVENTS_INTERVAL, "egress events", egress::flush);
     schedule.once("egress", egressRecovery::attachAll);
     schedule.every(reconcileInterval, "egress", egressRecovery::attachAll);
+    schedule.every(HOUR, "authorities", authorities::removeOrphans);
     schedule.once("retention", retention::purge);
     schedule.once("pool", pool::refill);
   }

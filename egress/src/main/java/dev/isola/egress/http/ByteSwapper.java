@@ -65,6 +65,14 @@ final class ByteSwapper {
     return held.length > released;
   }
 
+  /** Forgets the held bytes, since the stream is cancelled. Returns how many were not passed on. */
+  int discard() {
+    int count = held.length - released;
+    held = new byte[0];
+    released = 0;
+    return count;
+  }
+
   /** Returns held bytes because no more arrive for now. At most {@code most} stay released. */
   byte[] release(int most) {
     int end = Math.min(held.length, most);

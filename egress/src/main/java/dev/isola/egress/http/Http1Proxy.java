@@ -191,6 +191,11 @@ final class Http1Proxy {
       sendBody(server, framing, policy.secrets().requestBody(encoded));
     } catch (ServerWriteException e) {
       return false; // The server may have responded before it closed the connection.
+    } catch (MalformedHttpException | EOFException e) {
+      // The server must not take a part of a request for the whole.
+      connection.observer().failed("incomplete request: " + e.getMessage());
+      connection.monitor().close();
+      return false;
     }
     if (upgrade && exchange.awaitUpgrade()) {
       tunnel(server);

@@ -5,6 +5,7 @@ import dev.isola.codec.http.HttpReader;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.spec.HttpRule;
 import java.io.IOException;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
@@ -148,7 +149,12 @@ public final class HttpGate {
 
   private static PortDialing.Connection dial(Dialer dialer, ConnectionMonitor monitor)
       throws IOException {
-    return new MonitoredConnection(new SocketConnection(dialer.dial()), monitor);
+    SocketChannel channel = dialer.dial();
+    PortDialing.Connection connection =
+        new MonitoredConnection(new SocketConnection(channel), monitor);
+    // A head and its body are written one after the other and must not wait for each other.
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    return connection;
   }
 
   private void proxy(ProxiedConnection connection, Target target, String protocol)
@@ -156,7 +162,11 @@ public final class HttpGate {
     RequestPolicy policy =
         new RequestPolicy(
             target.host(), target.port(), target.rules(), new SecretSubstitution(target.secrets()));
-    new Http1Proxy(connection, policy).run();
+    if (protocol.equals(TlsInterceptor.H2)) {
+      new Http2Proxy(connection, policy).run();
+    } else {
+      new Http1Proxy(connection, policy).run();
+    }
     ProxiedConnection.linger(connection.client(), connection.monitor(), limits);
   }
 

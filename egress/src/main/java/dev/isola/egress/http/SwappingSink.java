@@ -67,6 +67,17 @@ final class SwappingSink {
     }
   }
 
+  /** Ends a stream that is cancelled. Returns how many bytes were not passed on. */
+  int discard() {
+    lock.lock();
+    try {
+      pieces++;
+      return swapper.discard();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void release(long atPiece) {
     lock.lock();
     try {

@@ -408,7 +408,7 @@ class Http1ProxyTest {
                 socket -> {
                   InputStream in = socket.getInputStream();
                   StringBuilder all = new StringBuilder();
-                  while (all.indexOf("ping-isola") < 0) {
+                  while (all.indexOf("\r\nisola\r\n") < 0) {
                     all.append((char) in.read());
                   }
                   socket

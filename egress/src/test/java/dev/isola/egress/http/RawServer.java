@@ -54,13 +54,13 @@ final class RawServer implements AutoCloseable {
     return server;
   }
 
-  /** Reads a head and a body with a length or chunks, as they are. Empty at the end. */
+  /** Reads a head and a body with a length or chunks, as they are. Empty if the input ends before. */
   static String readRequest(InputStream in) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     while (!all.toString(ISO_8859_1).endsWith("\r\n\r\n")) {
       int next = in.read();
       if (next < 0) {
-        return all.toString(ISO_8859_1);
+        return "";
       }
       all.write(next);
     }
@@ -69,7 +69,7 @@ final class RawServer implements AutoCloseable {
       while (!all.toString(ISO_8859_1).endsWith("0\r\n\r\n")) {
         int next = in.read();
         if (next < 0) {
-          return all.toString(ISO_8859_1);
+          return "";
         }
         all.write(next);
       }

@@ -34,6 +34,7 @@ final class TestRelay implements AutoCloseable {
     while (true) {
       try {
         SocketChannel channel = listener.accept();
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         Thread.startVirtualThread(() -> handler.accept(new Guest(channel)));
       } catch (ClosedChannelException e) {
         return;

@@ -3,6 +3,7 @@ package dev.isola.engine.egress;
 import dev.isola.egress.EgressSettings;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.secret.SecretVariables;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -14,16 +15,20 @@ import dev.isola.store.SandboxEntry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /** Shows and changes the egress of sandboxes for clients. A change is recorded before it applies. */
 public final class EgressOperations {
   private final EgressService service;
   private final SandboxRecorder recorder;
+  private final SecretVariables secrets;
 
-  public EgressOperations(EgressService service, SandboxRecorder recorder) {
+  public EgressOperations(
+      EgressService service, SandboxRecorder recorder, SecretVariables secrets) {
     this.service = service;
     this.recorder = recorder;
+    this.secrets = secrets;
   }
 
   /**
@@ -46,8 +51,12 @@ public final class EgressOperations {
    * stay: their variables were set when it was created.
    *
    * @param closeExisting whether connections end that the new settings would not allow
+   * @param key the name of the API key of the client
+   * @throws dev.isola.spi.error.NotFound if the settings name a secret that the key may not use
    */
-  public EgressReport replace(SandboxId id, Egress egress, boolean closeExisting) {
+  public EgressReport replace(
+      SandboxId id, Egress egress, boolean closeExisting, Optional<String> key) {
+    secrets.check(egress, key);
     return change(
         id,
         network ->
@@ -64,8 +73,14 @@ public final class EgressOperations {
     return report(id);
   }
 
-  /** Adds a rule in front of the others; one with the same destination and ports is replaced. */
-  public EgressReport add(SandboxId id, EgressRule rule) {
+  /**
+   * Adds a rule in front of the others; one with the same destination and ports is replaced.
+   *
+   * @param key the name of the API key of the client
+   * @throws dev.isola.spi.error.NotFound if the rule names a secret that the key may not use
+   */
+  public EgressReport add(SandboxId id, EgressRule rule, Optional<String> key) {
+    secrets.check(Egress.NONE.withRules(List.of(rule)), key);
     return change(
         id,
         network -> {

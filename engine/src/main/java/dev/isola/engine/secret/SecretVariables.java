@@ -2,6 +2,7 @@ package dev.isola.engine.secret;
 
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -32,8 +33,13 @@ public record SecretVariables(SecretService secrets) {
     check(spec, key, false);
   }
 
-  private void check(SandboxSpec spec, Optional<String> key, boolean all) {
-    Set<String> names = SecretReferences.of(spec.network().egress());
+  /** Checks the secrets of settings that replace those of a sandbox. */
+  public void check(Egress egress, Optional<String> key) {
+    check(egress, key, true);
+  }
+
+  private void check(Egress egress, Optional<String> key, boolean all) {
+    Set<String> names = SecretReferences.of(egress);
     Map<String, NamedSecret> found = find(names);
     for (String name : names) {
       NamedSecret secret = found.get(name);
@@ -41,6 +47,10 @@ public record SecretVariables(SecretService secrets) {
         throw SecretService.notFound(name);
       }
     }
+  }
+
+  private void check(SandboxSpec spec, Optional<String> key, boolean all) {
+    check(spec.network().egress(), key, all);
     for (String variable : spec.network().egress().secrets().keySet()) {
       if (spec.env().containsKey(variable) || spec.secretEnv().containsKey(variable)) {
         throw Fault.of(

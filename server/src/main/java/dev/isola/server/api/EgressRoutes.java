@@ -4,6 +4,7 @@ import dev.isola.document.EgressDocument;
 import dev.isola.egress.ConnectionView;
 import dev.isola.egress.Denial;
 import dev.isola.engine.egress.EgressReport;
+import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DocumentShape;
@@ -90,12 +91,20 @@ record EgressRoutes(ServerContext context) {
     boolean close = exchange.query("closeExisting").map(Boolean::parseBoolean).orElse(false);
     answer(
         exchange,
-        context.engine().egress().replace(SandboxRoutes.id(exchange), egress, close));
+        context
+            .engine()
+            .egress()
+            .replace(SandboxRoutes.id(exchange), egress, close, KeyPolicy.keyName(exchange)));
   }
 
   private void add(Exchange exchange) throws IOException {
     EgressRule rule = EgressDocument.ruleFromMap(exchange.body());
-    answer(exchange, context.engine().egress().add(SandboxRoutes.id(exchange), rule));
+    answer(
+        exchange,
+        context
+            .engine()
+            .egress()
+            .add(SandboxRoutes.id(exchange), rule, KeyPolicy.keyName(exchange)));
   }
 
   private void presets(Exchange exchange) throws IOException {

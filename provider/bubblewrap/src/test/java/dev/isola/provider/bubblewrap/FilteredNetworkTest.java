@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.capability.EgressAccess.OutboundConnection;
 import dev.isola.spi.capability.EgressAccess.Relay;
 import dev.isola.spi.capability.Sandbox;
@@ -16,13 +17,20 @@ import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Programs of the host's image in a sandbox whose connections are passed to this process. */
 final class FilteredNetworkTest extends ForkTestBase {
@@ -104,6 +112,54 @@ final class FilteredNetworkTest extends ForkTestBase {
         .map(line -> Long.parseUnsignedLong(line.substring(line.indexOf('\t') + 1), 16))
         .forEach(set -> assertThat(set & 1L << 12).isZero());
     assertThat(status.lines()).hasSize(5);
+  }
+
+  /** Clients that find the certificate authority without a flag. */
+  private static Stream<Arguments> clients() {
+    String java =
+        """
+        void main() throws Exception {
+          var url = java.net.URI.create("https://secure.example/").toURL();
+          System.out.print(new String(url.openStream().readAllBytes()));
+        }
+        """;
+    return Stream.of(
+        Arguments.of("curl", "curl -sS https://secure.example/"),
+        Arguments.of(
+            "python3",
+            "/usr/bin/python3 -c 'import urllib.request as r;"
+                + " print(r.urlopen(\"https://secure.example/\").read().decode(), end=\"\")'"),
+        Arguments.of(
+            "node",
+            "node -e 'fetch(\"https://secure.example/\").then(r => r.text())"
+                + ".then(t => process.stdout.write(t))'"),
+        Arguments.of("git", "git ls-remote https://secure.example/r 2>&1 | grep -o 'not found'"),
+        Arguments.of(
+            "java",
+            "cat > T.java <<'END'\n"
+                + java
+                + "END\n"
+                + System.getProperty("java.home")
+                + "/bin/java T.java 2> err || { cat err; exit 1; }"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("clients")
+  void programTrustsTheCertificateAuthority(String program, String script, @TempDir Path folder)
+      throws Exception {
+    Assumptions.assumeTrue(
+        program.equals("java") || run("command -v " + program).succeeded(),
+        () -> "NOT RUN: there is no " + program);
+    EgressAccess egress = sandbox.egress().orElseThrow();
+    try (TlsServer server = TlsServer.start(folder, "secure.example")) {
+      try (Relay _ = egress.open("", Set.of(), server::serve)) {
+        assertThat(run(script).stdout().text()).isNotIn("secure\n", "not found\n"); // the control
+      }
+      try (Relay _ = egress.open(server.authority(), Set.of(), server::serve)) {
+        String expected = program.equals("git") ? "not found\n" : "secure\n";
+        assertThat(output(sandbox, script)).isEqualTo(expected);
+      }
+    }
   }
 
   private ExecResult run(String script) {

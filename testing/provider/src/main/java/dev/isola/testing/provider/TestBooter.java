@@ -53,14 +53,12 @@ final class TestBooter implements Booter {
 
   private final ProviderContext context;
   private final PlantedFaults faults;
-  private final boolean filtered;
   private final Booter processes;
   private final Booter offline;
 
-  TestBooter(ProviderContext context, PlantedFaults faults, boolean filtered) {
+  TestBooter(ProviderContext context, PlantedFaults faults) {
     this.context = context;
     this.faults = faults;
-    this.filtered = filtered;
     boolean bare = faults.has(PlantedFault.RUNS_ON_THE_BARE_HOST);
     this.processes = processes(bare, List.of());
     this.offline = processes(bare, bare ? List.of() : NetworkNamespace.wrapper());
@@ -76,7 +74,7 @@ final class TestBooter implements Booter {
 
   @Override
   public ProviderInfo info() {
-    return TestProviderInfo.of(processes.info(), faults, filtered);
+    return TestProviderInfo.of(processes.info(), faults);
   }
 
   @Override
@@ -95,8 +93,7 @@ final class TestBooter implements Booter {
   }
 
   private static boolean isOffline(SandboxSpec spec) {
-    return spec.network().isFiltered()
-        || spec.network().mode().filter(mode -> mode == NetworkMode.NONE).isPresent();
+    return spec.network().mode().filter(mode -> mode == NetworkMode.NONE).isPresent();
   }
 
   @Override

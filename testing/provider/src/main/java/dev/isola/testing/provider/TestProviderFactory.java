@@ -17,9 +17,6 @@ import java.time.Duration;
 public final class TestProviderFactory implements ProviderFactory {
   public static final String NAME = "test";
 
-  /** The setting that declares network mode {@code filtered}, as a sandbox without any route. */
-  public static final String FILTERED = "filtered";
-
   static final ProviderProfile PROFILE =
       new ProviderProfile(Isolation.PROCESS, Hosting.LOCAL, Duration.ofMillis(10)).whenNamed();
 
@@ -37,8 +34,6 @@ public final class TestProviderFactory implements ProviderFactory {
   public Provider create(ProviderConfig config, ProviderContext context) {
     PlantedFaults faults = PlantedFaults.from(config);
     return new FaultInjectingProvider(
-        new LocalProvider(
-            context, new TestBooter(context, faults, config.get(FILTERED).isPresent())),
-        faults);
+        new LocalProvider(context, new TestBooter(context, faults)), faults);
   }
 }

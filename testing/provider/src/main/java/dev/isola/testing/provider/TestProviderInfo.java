@@ -20,7 +20,7 @@ import java.util.Set;
 final class TestProviderInfo {
   private TestProviderInfo() {}
 
-  static ProviderInfo of(ProviderInfo processes, PlantedFaults faults, boolean filtered) {
+  static ProviderInfo of(ProviderInfo processes, PlantedFaults faults) {
     SpecSupport support = processes.support();
     return new ProviderInfo(
         TestProviderFactory.NAME,
@@ -30,7 +30,9 @@ final class TestProviderInfo {
         capabilities(faults),
         new SpecSupport(
             features(support),
-            networkModes(support, filtered),
+            NetworkNamespace.available()
+                ? Set.of(NetworkMode.HOST, NetworkMode.NONE)
+                : support.networkModes(),
             faults.has(PlantedFault.VOLUME_FOLLOWS_LINKS)
                 ? Set.of(VolumeMount.Type.BIND)
                 : Set.of(),
@@ -38,15 +40,6 @@ final class TestProviderInfo {
         processes.prerequisites(),
         processes.cleanup(),
         TestProviderFactory.PROFILE.startup());
-  }
-
-  private static Set<NetworkMode> networkModes(SpecSupport processes, boolean filtered) {
-    if (!NetworkNamespace.available()) {
-      return processes.networkModes();
-    }
-    return filtered
-        ? Set.of(NetworkMode.HOST, NetworkMode.NONE, NetworkMode.FILTERED)
-        : Set.of(NetworkMode.HOST, NetworkMode.NONE);
   }
 
   /** Omits host folders, because tests send generated requests. */
