@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,7 @@ class Http1ProxyTest {
 
   private final List<AutoCloseable> resources = new ArrayList<>();
   private HttpGate.Limits limits = HttpGate.Limits.DEFAULT;
+
   @SuppressWarnings("NullAway.Init") // by each test
   private TestRelay relay;
 
@@ -128,7 +130,7 @@ class Http1ProxyTest {
             "allowed GET /v1/again 200");
   }
 
-  @Test
+  @RepeatedTest(20)
   void denialsAndResponsesOfPipelinedRequestsKeepTheirOrder() throws Exception {
     RawServer server = use(RawServer.responding(OK));
     Socket client = connect(server, List.of(allow("GET", "/ok")));

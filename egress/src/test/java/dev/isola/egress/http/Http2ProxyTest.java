@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
+import org.awaitility.Awaitility;
 import org.eclipse.jetty.http.MetaData;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -403,7 +404,8 @@ class Http2ProxyTest {
   void targetArrivesAsItWasChecked() throws Exception {
     int stream = 1;
     for (String path :
-        List.of("/ok;a=b/c;d?x=%2F&y=/../z//", "/ok?", "/ok%41%c3%a4", "/ok?a=b?c;d", "/ok/a%20b")) {
+        List.of(
+            "/ok;a=b/c;d?x=%2F&y=/../z//", "/ok?", "/ok%41%c3%a4", "/ok?a=b?c;d", "/ok/a%20b")) {
       request(stream, true, head("GET", "api.example", path));
       assertThat(response(stream).body.toString()).startsWith("HTTP/2.0 GET " + path + "\n");
       stream += 2;
@@ -423,6 +425,7 @@ class Http2ProxyTest {
   void unfinishedHeadersHaveADeadline() throws Exception {
     send(Http2Frame.HEADERS, 0, 1, encoder.encode(head("GET", "api.example", "/ok")));
     goAway();
-    assertThat(relay.events().toString()).contains("failed");
+    Awaitility.await()
+        .untilAsserted(() -> assertThat(relay.events().toString()).contains("failed"));
   }
 }
