@@ -20,8 +20,8 @@ struct relay {
     struct watch watch;
     struct timer connect_timeout;
     bool connecting, try_v6;
-    bool resets;   /* what is not closed by both sides is reset, not closed */
-    int *accepted; /* counts the connections of its listener; NULL for one that the server opened */
+    bool resets;               /* what is not closed by both sides is reset, not closed */
+    int *accepted;             /* counts the connections of its listener; NULL for one that the server opened */
     bool server_eof, peer_eof; /* which side has sent its last byte */
     struct ring out;           /* from the server to the socket */
     size_t ungranted;

@@ -473,8 +473,7 @@ final class AgentConnection implements AutoCloseable {
     }
     int window = open <= WIDE_STREAMS_MAX ? WIDE_WINDOW : NARROW_WINDOW;
     lastIncoming = number;
-    LinkStream stream =
-        new LinkStream(this, number, AgentOperation.INCOMING, window, sendWindow);
+    LinkStream stream = new LinkStream(this, number, AgentOperation.INCOMING, window, sendWindow);
     streams.put(number, stream);
     relay.incoming(stream, fields);
   }
