@@ -203,7 +203,7 @@ static void on_data(void *context, const uint8_t *bytes, size_t length)
             relay_sent(r, (size_t)n);
         }
     }
-    if (!ring_put(&r->out, bytes, length, 2 * AGENT_WINDOW))
+    if (length && !ring_put(&r->out, bytes, length, 2 * AGENT_WINDOW))
         relay_fail(r, E_LIMIT, ENOMEM);
     else
         relay_pump(r);
