@@ -48,7 +48,8 @@ final class ConnectionMonitor implements AutoCloseable {
 
   /** Runs an action after a delay, on a thread of its own, unless the monitor is closed by then. */
   void after(Duration delay, Runnable action) {
-    schedule(
+    Future<?> _ =
+        schedule(
         () -> {
           if (!closed) {
             action.run();

@@ -31,7 +31,8 @@ final class Http1Responses {
   private static final int MAX_PIPELINED = 16;
   private static final int MAX_INTERIM = 32;
   private static final String NO_RESPONSE = "the server ended the connection without a response";
-  private static final Pattern STATUS_LINE = Pattern.compile("HTTP/1\\.([01]) ([1-5][0-9]{2})( .*)?");
+  private static final Pattern STATUS_LINE =
+      Pattern.compile("HTTP/1\\.([01]) ([1-5][0-9]{2})( .*)?");
 
   /** A response that is due. */
   static final class Exchange {
@@ -249,7 +250,8 @@ final class Http1Responses {
   }
 
   static boolean isEncoded(HttpHead head) {
-    return head.elements("content-encoding").stream().anyMatch(coding -> !coding.equals("identity"));
+    return head.elements("content-encoding").stream()
+        .anyMatch(coding -> !coding.equals("identity"));
   }
 
   private static boolean isKeptAlive(HttpHead head, boolean http10) {
