@@ -44,6 +44,8 @@ if [ "${ISOLA_INTERNET_INSIDE:-}" = yes ]; then
   mount --bind "$work/hosts" /etc/hosts
   [ ! -e /etc/ssl/certs/ca-certificates.crt ] ||
     mount --bind "$work/authorities.pem" "$(readlink -f /etc/ssl/certs/ca-certificates.crt)"
+  [ ! -e /etc/ssl/certs/java/cacerts ] || [ ! -e "$work/cacerts" ] ||
+    mount --bind "$work/cacerts" "$(readlink -f /etc/ssl/certs/java/cacerts)"
   "$@"
   exit
 fi

@@ -163,28 +163,30 @@ def add_names():
 add_names()
 
 
+LOCAL = []
+
+
 def local_services(c):
-    """Listeners on this machine, which answer with a word that a sandbox must not see."""
+    """Starts a listener on this machine, which answers with words that a sandbox must not see."""
     import socket
     import threading
 
-    if hasattr(c, "local"):
-        return c.local
-    listener = socket.socket(socket.AF_INET6)
+    if hasattr(local_services, "listener"):
+        return LOCAL
+    listener = local_services.listener = socket.socket(socket.AF_INET6)
     listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     listener.bind(("::", 7654))
     listener.listen(50)
-    c.local = []
 
     def serve():
         while True:
             s, _ = listener.accept()
-            c.local.append(s.getsockname()[0])
+            LOCAL.append(s.getsockname()[0])
             s.sendall(b"of the host")
             s.close()
 
     threading.Thread(target=serve, daemon=True).start()
-    return c.local
+    return LOCAL
 
 
 HOST_NAMES = ("toloop", "toloop2", "tozero", "tohost", "toloop6", "tohost6", "mappedloop")

@@ -66,10 +66,19 @@ class Server:
         self.data, self.port, self.provider, self.user = data, port, provider, user
         self.settings = ["provider=" + provider, "server.auth.failures=0", *settings]
         self.process = None
+        self.configuration = None
         self.log = data + ".log"
+
+    def configure(self, configuration):
+        """Adds settings that are no single values; JSON is YAML."""
+        self.configuration = self.data + ".yaml"
+        with open(self.configuration, "w") as f:
+            json.dump(configuration, f)
 
     def start(self):
         command = [ISOLA, "serve", "--data", self.data, "--port", str(self.port)]
+        if self.configuration:
+            command += ["--config", self.configuration]
         for setting in self.settings:
             command += ["--set", setting]
         environment = {**os.environ, "ISOLA_API_KEY": KEY}

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -43,10 +44,12 @@ public final class E2bSdkFixture implements AutoCloseable {
   }
 
   /** Opens the fixture. The test is NOT RUN if bubblewrap does not work. */
-  static E2bSdkFixture open(Path data) throws IOException, InterruptedException {
+  static E2bSdkFixture open(Path data, String... settings)
+      throws IOException, InterruptedException {
     unhealthy(data).ifPresent(reason -> abort("NOT RUN: bubblewrap is unhealthy: " + reason));
-    return new E2bSdkFixture(
-        startServer(data, "e2b.domain=" + DOMAIN), data.resolve("data"), compileResolver(data));
+    String[] all = Arrays.copyOf(settings, settings.length + 1);
+    all[settings.length] = "e2b.domain=" + DOMAIN;
+    return new E2bSdkFixture(startServer(data, all), data.resolve("data"), compileResolver(data));
   }
 
   /** Compiles the library that resolves the names of the domain. */

@@ -27,7 +27,9 @@ import java.util.stream.Stream;
  *   <li>{@code machine}: a command in a virtual machine, compared with the same inside of its
  *       guest;
  *   <li>{@code peer}: a command over HTTP in a sandbox of a server, compared with one whose server
- *       has its sandboxes from another server.
+ *       has its sandboxes from another server;
+ *   <li>{@code egress}: connections and transfers of a sandbox in network mode {@code filtered},
+ *       compared with the same without a sandbox.
  * </ul>
  */
 public final class Bench {
@@ -45,7 +47,8 @@ public final class Bench {
           "fork",
           "fork-memory",
           "machine",
-          "peer");
+          "peer",
+          "egress");
   public static final List<String> COMPARATORS =
       Stream.concat(
               Stream.of("raw", "processbuilder", "cp", "tar", "restic", "engine"),
@@ -182,6 +185,7 @@ public final class Bench {
       case "fork" -> SnapshotBenchmarks.forks(environment, plan);
       case "machine" -> MachineBenchmarks.of(environment, plan);
       case "peer" -> PeerBenchmarks.of(environment, plan);
+      case "egress" -> EgressBenchmarks.of(environment, plan);
       default -> throw new IllegalArgumentException("unknown benchmark " + benchmark);
     };
   }

@@ -33,6 +33,16 @@ final class ServerProcess implements AutoCloseable {
    * @param settings as for {@code --set}
    */
   static ServerProcess start(Path data, Map<String, String> settings) throws IOException {
+    return start(data, settings, "{\"ttlSeconds\": 3600}");
+  }
+
+  /**
+   * Starts a server and creates a sandbox with this document.
+   *
+   * @param settings as for {@code --set}
+   */
+  static ServerProcess start(Path data, Map<String, String> settings, String create)
+      throws IOException {
     List<String> words =
         new ArrayList<>(
             List.of(
@@ -57,7 +67,7 @@ final class ServerProcess implements AutoCloseable {
     ServerProcess server = null;
     try {
       server = new ServerProcess(process, URI.create(listeningUrl(process)));
-      server.create();
+      server.create(create);
       return server;
     } catch (IOException | RuntimeException e) {
       process.destroy();
@@ -74,9 +84,9 @@ final class ServerProcess implements AutoCloseable {
     return line.substring(LISTENING.length());
   }
 
-  private void create() throws IOException {
+  private void create(String document) throws IOException {
     try (ApiClient client = connect()) {
-      String answer = client.send("POST", "/api/v1/sandboxes", "{\"ttlSeconds\": 3600}");
+      String answer = client.send("POST", "/api/v1/sandboxes", document);
       sandbox =
           JsonValue.parse(answer.getBytes(UTF_8))
               .optionalText("id")

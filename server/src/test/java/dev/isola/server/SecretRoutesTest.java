@@ -46,8 +46,7 @@ class SecretRoutesTest {
   @BeforeEach
   void open() throws IOException {
     audit =
-        AuditLog.open(
-            folder.resolve("audit.jsonl"), 1 << 20, true, InstantSource.system(), QUIET);
+        AuditLog.open(folder.resolve("audit.jsonl"), 1 << 20, true, InstantSource.system(), QUIET);
     testServer =
         new TestServer(
             folder,
@@ -105,9 +104,11 @@ class SecretRoutesTest {
     }
     responses.append(admin.post("/api/v1/secret-key/rotate", "{}").text());
     responses.append(use.post("/api/v1/sandboxes", USING).text());
-    responses.append(admin.get("/api/v1/events?after=0").text());
+    responses.append(testServer.ledger.events().after(0, 1000));
     assertThat(responses).contains("\"values\":2").doesNotContain(VALUE);
-    assertThat(testServer.requests.toString()).contains("putSecret").doesNotContain(VALUE);
+    assertThat(testServer.requests.toString())
+        .contains("/api/v1/secrets/{name}")
+        .doesNotContain(VALUE);
     assertThat(testServer.warnings.toString()).doesNotContain(VALUE);
     audit.close();
     assertThat(Files.readString(folder.resolve("audit.jsonl")))

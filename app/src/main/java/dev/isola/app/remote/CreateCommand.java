@@ -15,7 +15,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -108,6 +110,14 @@ public final class CreateCommand extends RemoteCommand {
           "Set an environment variable to the value it has in the environment of isola. The value"
               + " is neither printed nor stored in plain text. Repeatable.")
   private List<String> secretEnv = new ArrayList<>();
+
+  @Option(
+      names = "--secret",
+      paramLabel = "VARIABLE=NAME",
+      description =
+          "Set an environment variable to a placeholder for a secret of the server; only the hosts"
+              + " of the secret receive its value. Implies --network filtered. Repeatable.")
+  private List<String> secrets = new ArrayList<>();
 
   @Option(
       names = "--tag",
@@ -263,8 +273,12 @@ public final class CreateCommand extends RemoteCommand {
     if (network != null) {
       spec.network(network);
     }
-    if (!egress.document().isEmpty()) {
-      spec.egress(egress.document());
+    Map<String, Object> settings = new LinkedHashMap<>(egress.document());
+    if (!secrets.isEmpty()) {
+      settings.put("secrets", Arguments.variables("--secret", secrets));
+    }
+    if (!settings.isEmpty()) {
+      spec.egress(settings);
     }
     if (id != null) {
       spec.id(id);

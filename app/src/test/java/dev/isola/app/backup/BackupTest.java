@@ -25,6 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(180)
 class BackupTest {
+  private static final String SECRET =
+      "{\"value\":\"planted-value\",\"hosts\":[\"api.example.com\"]}";
+
   @TempDir Path folder;
   private Path data;
   private Path archive;
@@ -63,6 +66,7 @@ class BackupTest {
     try (LiveServer server = LiveServer.start(data)) {
       HttpCalls api = calls(server);
       key = api.call("POST", "/api/v1/keys", "{\"name\":\"ci\",\"scope\":\"use\"}").text("key");
+      api.call("PUT", "/api/v1/secrets/github", SECRET);
       sandbox = api.create("{\"secretEnv\":{\"TOKEN\":\"hidden\"},\"tags\":{\"team\":\"blue\"}}");
       assertThat(api.exec(sandbox, "echo kept > file; cat file")).isEqualTo("kept\n");
       snapshot = snapshot(api, sandbox);
@@ -93,6 +97,9 @@ class BackupTest {
       assertThat(api.call("GET", "/api/v1/sandboxes/" + sandbox, "").toString())
           .as("the record of a sandbox that no longer exists")
           .contains("blue", "lost", "destroyed");
+      assertThat(api.call("GET", "/api/v1/secrets/github", "").toString())
+          .as("a secret that the restored key decrypts")
+          .contains("api.example.com");
       String again = api.create("{\"image\":\"snapshot:" + snapshot + "\"}");
       assertThat(api.exec(again, "cat file")).isEqualTo("kept\n");
       api.call("DELETE", "/api/v1/sandboxes/" + again, "");

@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /** The command {@code isola} for a test: the class path of the test instead of a build. */
-final class IsolaScript {
+public final class IsolaScript {
   private IsolaScript() {}
 
   /** Writes the script {@code isola} to a folder. The flags are those of the launcher. */
-  static void addTo(Path folder) throws IOException {
+  public static void addTo(Path folder) throws IOException {
     Path script = folder.resolve("isola");
     Files.writeString(
         script,

@@ -121,8 +121,7 @@ public record HttpHead(String startLine, List<Field> fields) {
 
   /** Returns whether a text is a token, such as a method or the name of a header. */
   public static boolean isToken(String text) {
-    return !text.isEmpty()
-        && text.chars().allMatch(c -> c < 0x80 && isTokenCharacter((byte) c));
+    return !text.isEmpty() && text.chars().allMatch(c -> c < 0x80 && isTokenCharacter((byte) c));
   }
 
   private static boolean isTokenCharacter(byte c) {

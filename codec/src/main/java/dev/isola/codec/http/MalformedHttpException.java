@@ -6,7 +6,14 @@ import java.io.IOException;
 public final class MalformedHttpException extends IOException {
   private static final long serialVersionUID = 1L;
 
+  private final String problem;
+
   public MalformedHttpException(String problem) {
     super(problem);
+    this.problem = problem;
+  }
+
+  public String problem() {
+    return problem;
   }
 }

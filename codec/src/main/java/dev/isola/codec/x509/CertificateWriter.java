@@ -115,8 +115,7 @@ public final class CertificateWriter {
   public static SigningCertificate server(
       String name, List<String> hosts, SigningCertificate authority, Validity validity) {
     KeyPair keys = generateKeys();
-    byte[][] names =
-        hosts.stream().map(CertificateWriter::alternativeName).toArray(byte[][]::new);
+    byte[][] names = hosts.stream().map(CertificateWriter::alternativeName).toArray(byte[][]::new);
     byte[] extensions =
         Der.sequence(
             critical(BASIC_CONSTRAINTS, Der.sequence()),

@@ -13,13 +13,12 @@ import java.util.List;
  *     as the value. A host that stores what it receives, and shows it to others, discloses a secret
  *     that it receives in a body.
  */
-public record BoundSecret(
-    String name, List<String> placeholders, Secret value, boolean inBodies) {
+public record BoundSecret(String name, List<String> placeholders, Secret value, boolean inBodies) {
   /** Shorter texts occur by chance. */
   public static final int MIN_LENGTH = 8;
 
   /** Longer values are not replaced in bodies, which bounds what is held back. */
-  static final int MAX_LENGTH_IN_BODIES = 8 * 1024;
+  static final int MAX_LENGTH_IN_BODIES = 4 * 1024;
 
   public BoundSecret {
     placeholders = List.copyOf(placeholders);

@@ -48,13 +48,14 @@ final class ConnectionMonitor implements AutoCloseable {
 
   /** Runs an action after a delay, on a thread of its own, unless the monitor is closed by then. */
   void after(Duration delay, Runnable action) {
-    schedule(
-        () -> {
-          if (!closed) {
-            action.run();
-          }
-        },
-        delay.toNanos());
+    Future<?> _ =
+        schedule(
+            () -> {
+              if (!closed) {
+                action.run();
+              }
+            },
+            delay.toNanos());
   }
 
   void add(Closeable connection) {

@@ -2,10 +2,10 @@ package dev.isola.egress.http;
 
 import dev.isola.codec.http.HttpHead.Field;
 import dev.isola.egress.http.Http2Frame.ConnectionErrorException;
-import java.nio.ByteBuffer;
-import java.nio.channels.ReadableByteChannel;
 import java.io.EOFException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,8 +30,15 @@ final class HeaderDecoder {
   static final class MalformedHeadersException extends Exception {
     private static final long serialVersionUID = 1L;
 
+    private final String problem;
+
     MalformedHeadersException(String problem) {
       super(problem);
+      this.problem = problem;
+    }
+
+    String problem() {
+      return problem;
     }
   }
 

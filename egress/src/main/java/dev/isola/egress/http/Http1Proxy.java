@@ -21,9 +21,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Passes requests of HTTP/1.1 on, each after a check. The thread that runs it reads requests; {@link
- * Http1Responses} reads responses on another one, so that both directions stream and requests can
- * be pipelined.
+ * Passes requests of HTTP/1.1 on, each after a check. The thread that runs it reads requests;
+ * {@link Http1Responses} reads responses on another one, so that both directions stream and
+ * requests can be pipelined.
  */
 final class Http1Proxy {
   private static final int PIECE = 16 * 1024;
@@ -65,7 +65,7 @@ final class Http1Proxy {
       while (reader.awaitByte() && serveOne()) {}
     } catch (MalformedHttpException e) {
       connection.observer().denied("", "", "malformed request: " + e.getMessage());
-      responses.answer(Denial.badRequest(e.getMessage()).response(true, true), true);
+      responses.answer(Denial.badRequest(e.problem()).response(true, true), true);
     } catch (EOFException e) {
       // The client left within a request; its response may still be wanted.
     }
@@ -75,8 +75,7 @@ final class Http1Proxy {
   /** Serves a request. Returns false if no further one is read. */
   private boolean serveOne() throws IOException {
     HttpHead head;
-    try (ConnectionMonitor.Deadline _ =
-        connection.monitor().deadline(connection.limits().head())) {
+    try (ConnectionMonitor.Deadline _ = connection.monitor().deadline(connection.limits().head())) {
       head = reader.head(HttpGate.MAX_HEAD);
     }
     Matcher line = REQUEST_LINE.matcher(head.startLine());
@@ -152,8 +151,7 @@ final class Http1Proxy {
   }
 
   /** Answers a request without the server. */
-  private boolean answer(
-      Denial denial, HttpHead head, String method, Framing framing, boolean last)
+  private boolean answer(Denial denial, HttpHead head, String method, Framing framing, boolean last)
       throws IOException {
     boolean waits = !head.elements("expect").isEmpty();
     boolean close = last || waits || framing.length().orElse(0) > MAX_DRAINED;
@@ -187,7 +185,8 @@ final class Http1Proxy {
     responses.expect(exchange, server);
     try {
       write(server, requestHead(request.method(), allow, upgrade, last, http10));
-      boolean encoded = head.elements("content-encoding").stream().anyMatch(c -> !c.equals("identity"));
+      boolean encoded =
+          head.elements("content-encoding").stream().anyMatch(c -> !c.equals("identity"));
       sendBody(server, framing, policy.secrets().requestBody(encoded));
     } catch (ServerWriteException e) {
       return false; // The server may have responded before it closed the connection.

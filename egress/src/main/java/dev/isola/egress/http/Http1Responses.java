@@ -31,7 +31,8 @@ final class Http1Responses {
   private static final int MAX_PIPELINED = 16;
   private static final int MAX_INTERIM = 32;
   private static final String NO_RESPONSE = "the server ended the connection without a response";
-  private static final Pattern STATUS_LINE = Pattern.compile("HTTP/1\\.([01]) ([1-5][0-9]{2})( .*)?");
+  private static final Pattern STATUS_LINE =
+      Pattern.compile("HTTP/1\\.([01]) ([1-5][0-9]{2})( .*)?");
 
   /** A response that is due. */
   static final class Exchange {
@@ -81,10 +82,10 @@ final class Http1Responses {
   void answer(byte[] response, boolean last) throws IOException {
     lock.lock();
     try {
+      awaitRoom(); // Meanwhile the last response that was due may be sent.
       if (due.isEmpty()) {
         send(response);
       } else {
-        awaitRoom();
         due.add(new Answer(response, last));
       }
     } finally {
@@ -249,7 +250,8 @@ final class Http1Responses {
   }
 
   static boolean isEncoded(HttpHead head) {
-    return head.elements("content-encoding").stream().anyMatch(coding -> !coding.equals("identity"));
+    return head.elements("content-encoding").stream()
+        .anyMatch(coding -> !coding.equals("identity"));
   }
 
   private static boolean isKeptAlive(HttpHead head, boolean http10) {

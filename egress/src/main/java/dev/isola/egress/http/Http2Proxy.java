@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.eclipse.jetty.http.HttpURI;
 import org.eclipse.jetty.http.MetaData;
 
 /**
@@ -105,12 +106,13 @@ final class Http2Proxy {
   /** Returns when one side ended the connection. */
   void run() throws IOException {
     ByteBuffer preface = ByteBuffer.allocate(PREFACE.length);
-    try (ConnectionMonitor.Deadline _ =
-        connection.monitor().deadline(connection.limits().head())) {
+    try (ConnectionMonitor.Deadline _ = connection.monitor().deadline(connection.limits().head())) {
       while (preface.hasRemaining() && connection.client().read(preface) >= 0) {}
     }
     if (!Arrays.equals(preface.array(), PREFACE)) {
-      connection.observer().denied("", "", "the client negotiated HTTP/2 and speaks another protocol");
+      connection
+          .observer()
+          .denied("", "", "the client negotiated HTTP/2 and speaks another protocol");
       return;
     }
     toServer.write(ByteBuffer.wrap(PREFACE));
@@ -270,7 +272,11 @@ final class Http2Proxy {
       message = requestDecoder.decode(block);
     } catch (MalformedHeadersException e) {
       verifyId(id);
-      deny(id, new RequestPolicy.Request("", "", "", List.of()), Denial.badRequest(e.getMessage()), last);
+      deny(
+          id,
+          new RequestPolicy.Request("", "", "", List.of()),
+          Denial.badRequest(e.problem()),
+          last);
       return;
     }
     Stream known = streams.get(id);
@@ -293,7 +299,7 @@ final class Http2Proxy {
     Decision decision = decide(head, request);
     switch (decision) {
       case Decision.Deny deny -> deny(id, request, deny.denial(), last);
-      case Decision.Allow allow -> forward(id, head, request, allow, last);
+      case Decision.Allow allow -> forward(id, request, allow, last);
     }
   }
 
@@ -315,7 +321,11 @@ final class Http2Proxy {
             authority.isEmpty() || authority.equalsIgnoreCase(field.text()) ? field.text() : "";
       }
     }
-    String target = Optional.ofNullable(head.getHttpURI().getPathQuery()).orElse("");
+    HttpURI uri = head.getHttpURI();
+    String target = Optional.ofNullable(uri.getPathQuery()).orElse("");
+    if (uri.getFragment() != null) {
+      target += "#"; // Is refused.
+    }
     return new RequestPolicy.Request(
         head.getMethod(),
         authority,
@@ -324,8 +334,7 @@ final class Http2Proxy {
   }
 
   private Decision decide(MetaData.Request head, RequestPolicy.Request request) {
-    if (!"https".equals(head.getHttpURI().getScheme())
-        && !request.method().equals("CONNECT")) {
+    if (!"https".equals(head.getHttpURI().getScheme()) && !request.method().equals("CONNECT")) {
       return new Decision.Deny(Denial.badRequest("the scheme of the request is not https"));
     }
     for (Field field : request.fields()) {
@@ -349,12 +358,7 @@ final class Http2Proxy {
     return policy.check(request, Denial.MISDIRECTED);
   }
 
-  private void forward(
-      int id,
-      MetaData.Request head,
-      RequestPolicy.Request request,
-      Decision.Allow allow,
-      boolean last)
+  private void forward(int id, RequestPolicy.Request request, Decision.Allow allow, boolean last)
       throws IOException {
     List<Field> fields = new ArrayList<>();
     fields.add(Field.of(":method", request.method()));
@@ -401,7 +405,8 @@ final class Http2Proxy {
 
   private void respond(int id, String method, Denial denial) throws IOException {
     byte[] body = denial.body();
-    boolean withBody = !method.equals("HEAD") && body.length <= initialWindow && borrow(body.length);
+    boolean withBody =
+        !method.equals("HEAD") && body.length <= initialWindow && borrow(body.length);
     List<Field> fields = new ArrayList<>();
     fields.add(Field.of(":status", Integer.toString(denial.status())));
     fields.addAll(denial.fields(withBody ? body.length : 0));
@@ -411,7 +416,9 @@ final class Http2Proxy {
     }
   }
 
-  /** Uses credit of the client for a response of the proxy. Returns false if there is too little. */
+  /**
+   * Uses credit of the client for a response of the proxy. Returns false if there is too little.
+   */
   private boolean borrow(int bytes) {
     lock.lock();
     try {
@@ -472,9 +479,7 @@ final class Http2Proxy {
 
   /** A server that passes a request on by HTTP/1.1 must not get another length than announced. */
   private void verifyLength(int id, Stream stream) throws IOException {
-    if (stream.announced >= 0
-        && stream.announced != stream.received
-        && cancel(id)) {
+    if (stream.announced >= 0 && stream.announced != stream.received && cancel(id)) {
       connection
           .observer()
           .denied(stream.method, stream.path, "the body is not as long as its header says");

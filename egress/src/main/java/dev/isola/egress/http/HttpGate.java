@@ -4,6 +4,7 @@ import dev.isola.codec.http.HttpHead;
 import dev.isola.codec.http.HttpReader;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.spec.HttpRule;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -37,7 +38,11 @@ public final class HttpGate {
 
   /** Connects to the host of a connection. */
   public interface Dialer {
-    /** Connects to the address that was checked. Called at most once. */
+    /**
+     * Connects to the address that was checked. Called at most once.
+     *
+     * @throws IOException with a message that the client may read
+     */
     SocketChannel dial() throws IOException;
   }
 
@@ -108,8 +113,7 @@ public final class HttpGate {
         case HTTP -> {
           ProxiedConnection.Upstream server =
               new ProxiedConnection.Upstream(() -> dial(dialer, monitor));
-          proxy(
-              new ProxiedConnection(plain, false, server, observer, monitor, limits), target, "");
+          proxy(new ProxiedConnection(plain, false, server, observer, monitor, limits), target, "");
         }
         case OTHER ->
             observer.denied("", "", "only HTTP can be sent to " + target.host() + " by its rules");
@@ -187,7 +191,7 @@ public final class HttpGate {
     TlsConnection client;
     try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.handshake())) {
       client = interceptor.accept(plain);
-    } catch (SSLException e) {
+    } catch (SSLException | EOFException e) {
       reportHandshake(interceptor, e, observer);
       return;
     }
@@ -197,7 +201,7 @@ public final class HttpGate {
   }
 
   private static void reportHandshake(
-      TlsInterceptor interceptor, SSLException e, Observer observer) {
+      TlsInterceptor interceptor, IOException e, Observer observer) {
     if (interceptor.foreignName()) {
       observer.denied("", "", "the client asked by TLS (SNI) for another host");
     } else {

@@ -49,8 +49,7 @@ public final class HttpRuleMatcher {
       }
     }
     for (Map.Entry<String, String> header : rule.setHeaders().entrySet()) {
-      if (!HttpHead.isToken(header.getKey())
-          || isReserved(header.getKey())) {
+      if (!HttpHead.isToken(header.getKey()) || isReserved(header.getKey())) {
         return Optional.of("header '%s' cannot be set".formatted(header.getKey()));
       }
       if (!header.getValue().chars().allMatch(c -> c == '\t' || (c >= ' ' && c < 0x7f))) {
@@ -115,8 +114,7 @@ public final class HttpRuleMatcher {
   /** If a header occurs repeatedly, a server may look at any, so every one must match. */
   private static boolean matchesHeader(String name, String pattern, List<Field> fields) {
     List<Field> all = fields.stream().filter(field -> field.is(name)).toList();
-    return !all.isEmpty()
-        && all.stream().allMatch(field -> matchesPattern(pattern, field.text()));
+    return !all.isEmpty() && all.stream().allMatch(field -> matchesPattern(pattern, field.text()));
   }
 
   /** Compares with a pattern in which {@code *} stands for any characters. */

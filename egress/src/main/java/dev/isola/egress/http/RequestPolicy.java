@@ -39,8 +39,7 @@ final class RequestPolicy {
     record Deny(Denial denial) implements Decision {}
   }
 
-  RequestPolicy(
-      String host, int port, List<HttpRule> rules, SecretSubstitution secrets) {
+  RequestPolicy(String host, int port, List<HttpRule> rules, SecretSubstitution secrets) {
     this.host = host;
     this.port = port;
     this.rules = new HttpRuleMatcher(rules);
@@ -77,8 +76,7 @@ final class RequestPolicy {
       return new Decision.Deny(
           Denial.badRequest("the target of the request contains an invalid character"));
     }
-    HttpRuleMatcher.Match match =
-        rules.match(request.method(), request.target(), request.fields());
+    HttpRuleMatcher.Match match = rules.match(request.method(), request.target(), request.fields());
     if (match.denial().isPresent()) {
       return deny(
           match.denial().get() + " to " + host,
@@ -89,7 +87,7 @@ final class RequestPolicy {
       return new Decision.Allow(
           secrets.substituteTarget(request.target()), change(request, match.rule()));
     } catch (SecretSubstitution.UnusableSecretException e) {
-      return deny(e.getMessage(), "ask for another rule or secret");
+      return deny(e.problem(), "ask for another rule or secret");
     }
   }
 
@@ -130,6 +128,6 @@ final class RequestPolicy {
         && !name.startsWith("content-")
         && !name.equals("authorization")
         && !name.equals("cookie")
-        && rules.headerNames().noneMatch(other -> isSame(other, name));
+        && rules.headerNames().noneMatch(known -> isSame(known, field.name()));
   }
 }

@@ -4,15 +4,12 @@ import dev.isola.codec.x509.CertificateWriter;
 import dev.isola.codec.x509.CertificateWriter.SigningCertificate;
 import dev.isola.codec.x509.CertificateWriter.Validity;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
-import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.Signature;
-import java.security.cert.Certificate;
 import java.security.cert.CertificateEncodingException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
@@ -25,7 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
-import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
@@ -170,21 +167,16 @@ public final class SandboxAuthority {
                 later(now.minus(CLOCK_SKEW), authority.certificate().getNotBefore().toInstant()),
                 until));
     try {
-      KeyStore store = KeyStore.getInstance("PKCS12");
-      store.load(null, null);
-      store.setKeyEntry(
-          "leaf",
-          leaf.key(),
-          new char[0],
-          new Certificate[] {leaf.certificate(), authority.certificate()});
-      KeyManagerFactory keys =
-          KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-      keys.init(store, new char[0]);
       SSLContext context = SSLContext.getInstance("TLS");
-      context.init(keys.getKeyManagers(), null, null);
+      context.init(
+          new KeyManager[] {
+            new LeafKeyManager(leaf.key(), List.of(leaf.certificate(), authority.certificate()))
+          },
+          null,
+          null);
       context.getServerSessionContext().setSessionCacheSize(MAX_SESSIONS);
       return new Leaf(context, until);
-    } catch (GeneralSecurityException | IOException e) {
+    } catch (GeneralSecurityException e) {
       throw new IllegalStateException("a certificate for the sandbox cannot be used", e);
     }
   }

@@ -39,8 +39,15 @@ final class SecretSubstitution {
   static final class UnusableSecretException extends Exception {
     private static final long serialVersionUID = 1L;
 
+    private final String problem;
+
     UnusableSecretException(String problem) {
       super(problem);
+      this.problem = problem;
+    }
+
+    String problem() {
+      return problem;
     }
   }
 
@@ -52,7 +59,9 @@ final class SecretSubstitution {
           secret.placeholders().isEmpty() ? new byte[0] : bytes(secret.placeholders().getFirst());
       addMask(value, shown);
       addMask(Bytes.percentEncode(value), shown);
+      addMask(lowerCaseEscapes(Bytes.percentEncode(value)), shown);
       addMask(Bytes.jsonEscape(value), shown);
+      addMask(Bytes.replace(Bytes.jsonEscape(value), bytes("/"), bytes("\\/")), shown);
       for (String placeholder : secret.placeholders()) {
         if (secret.inBodies()
             && placeholder.length() == value.length
@@ -66,6 +75,18 @@ final class SecretSubstitution {
 
   private static byte[] bytes(String text) {
     return text.getBytes(ISO_8859_1);
+  }
+
+  private static byte[] lowerCaseEscapes(byte[] encoded) {
+    byte[] result = encoded.clone();
+    for (int i = 0; i < result.length; i++) {
+      if (result[i] == '%') {
+        result[i + 1] = (byte) Character.toLowerCase(result[i + 1]);
+        result[i + 2] = (byte) Character.toLowerCase(result[i + 2]);
+        i += 2;
+      }
+    }
+    return result;
   }
 
   private void addMask(byte[] value, byte[] shown) {
@@ -133,7 +154,7 @@ final class SecretSubstitution {
         }
       }
     }
-    if (changed == credentials) {
+    if (Arrays.equals(changed, credentials)) {
       return value;
     }
     byte[] encoded = Base64.getEncoder().encode(changed);

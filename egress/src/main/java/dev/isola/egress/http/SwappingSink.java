@@ -22,6 +22,7 @@ final class SwappingSink {
   private final int mostReleased;
   private final ReentrantLock lock = new ReentrantLock();
   private long pieces;
+  private boolean releaseScheduled;
 
   /**
    * @param mostReleased how many bytes of a sequence may be released. In a request a sequence is a
@@ -47,10 +48,8 @@ final class SwappingSink {
     lock.lock();
     try {
       pass(swapper.next(piece, at, length));
-      long current = ++pieces;
-      if (swapper.holds()) {
-        monitor.after(RELEASE_AFTER, () -> release(current));
-      }
+      pieces++;
+      scheduleRelease();
     } finally {
       lock.unlock();
     }
@@ -78,11 +77,22 @@ final class SwappingSink {
     }
   }
 
+  private void scheduleRelease() {
+    if (swapper.holds() && !releaseScheduled) {
+      releaseScheduled = true;
+      long current = pieces;
+      monitor.after(RELEASE_AFTER, () -> release(current));
+    }
+  }
+
   private void release(long atPiece) {
     lock.lock();
     try {
+      releaseScheduled = false;
       if (pieces == atPiece) {
         pass(swapper.release(mostReleased));
+      } else {
+        scheduleRelease();
       }
     } catch (IOException e) {
       monitor.close(); // The next write would fail too.

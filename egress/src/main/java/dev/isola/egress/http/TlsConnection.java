@@ -56,6 +56,9 @@ final class TlsConnection implements PortDialing.Connection {
     } catch (SSLException e) {
       sendAlert();
       throw e;
+    } catch (RuntimeException e) {
+      // The JDK reports a failed task so; what the peer sent must not end more than a connection.
+      throw new SSLException("the TLS handshake failed", e);
     }
   }
 

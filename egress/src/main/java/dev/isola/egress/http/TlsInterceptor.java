@@ -1,5 +1,7 @@
 package dev.isola.egress.http;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import dev.isola.spi.capability.PortDialing;
 import java.io.IOException;
 import java.util.List;
@@ -24,9 +26,11 @@ final class TlsInterceptor {
 
   /** A name that fits into a certificate. Underscores occur in the names of real hosts. */
   private static final Pattern HOST_NAME =
-      Pattern.compile("(?i)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)([.][a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*");
+      Pattern.compile(
+          "(?i)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)([.][a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*");
 
-  private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
+  private static final Pattern ADDRESS =
+      Pattern.compile("[0-9]{1,3}([.][0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*");
   private static final int MAX_HOST_NAME = 253;
 
   private final String host;
@@ -94,7 +98,7 @@ final class TlsInterceptor {
             new SNIMatcher(StandardConstants.SNI_HOST_NAME) {
               @Override
               public boolean matches(SNIServerName name) {
-                boolean same = new SNIHostName(name.getEncoded()).getAsciiName().equalsIgnoreCase(host);
+                boolean same = new String(name.getEncoded(), ISO_8859_1).equalsIgnoreCase(host);
                 foreignName |= !same;
                 return same;
               }

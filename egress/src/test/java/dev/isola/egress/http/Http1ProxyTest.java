@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,8 @@ class Http1ProxyTest {
 
   private final List<AutoCloseable> resources = new ArrayList<>();
   private HttpGate.Limits limits = HttpGate.Limits.DEFAULT;
+
+  @SuppressWarnings("NullAway.Init") // by each test
   private TestRelay relay;
 
   @AfterEach
@@ -127,7 +130,7 @@ class Http1ProxyTest {
             "allowed GET /v1/again 200");
   }
 
-  @Test
+  @RepeatedTest(20)
   void denialsAndResponsesOfPipelinedRequestsKeepTheirOrder() throws Exception {
     RawServer server = use(RawServer.responding(OK));
     Socket client = connect(server, List.of(allow("GET", "/ok")));
@@ -212,8 +215,16 @@ class Http1ProxyTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"5 \r\nhello\r\n", "0x5\r\nhello\r\n", "5\nhello\r\n", "4\r\nhello\r\n",
-        "-5\r\nhello\r\n", "\r\nhello\r\n", "fffffffffffffffff\r\nhello\r\n", "5;a=\u0001\r\nhello\r\n"})
+      strings = {
+        "5 \r\nhello\r\n",
+        "0x5\r\nhello\r\n",
+        "5\nhello\r\n",
+        "4\r\nhello\r\n",
+        "-5\r\nhello\r\n",
+        "\r\nhello\r\n",
+        "fffffffffffffffff\r\nhello\r\n",
+        "5;a=\u0001\r\nhello\r\n"
+      })
   void invalidChunkEndsTheConnection(String chunk) throws Exception {
     RawServer server = use(RawServer.responding(OK));
     Socket client = connect(server, List.of());
@@ -266,9 +277,22 @@ class Http1ProxyTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "/v1/../admin", "/v1/%2e%2e/admin", "/v1/.%2E/admin", "/v1/..;/admin", "/v1/..%3b/admin",
-        "/v1//admin", "/v1/%2fadmin", "/v1/%5cadmin", "/v1\\admin", "/v1/%252e%252e/admin",
-        "/v1/%zz", "/v1/%", "/v1/%00", "/v1/./a", "/v1/..", "/v1/;/a"
+        "/v1/../admin",
+        "/v1/%2e%2e/admin",
+        "/v1/.%2E/admin",
+        "/v1/..;/admin",
+        "/v1/..%3b/admin",
+        "/v1//admin",
+        "/v1/%2fadmin",
+        "/v1/%5cadmin",
+        "/v1\\admin",
+        "/v1/%252e%252e/admin",
+        "/v1/%zz",
+        "/v1/%",
+        "/v1/%00",
+        "/v1/./a",
+        "/v1/..",
+        "/v1/;/a"
       })
   void pathThatServersUnderstandDifferentlyIsDenied(String path) throws Exception {
     RawServer server = use(RawServer.responding(OK));
@@ -317,8 +341,7 @@ class Http1ProxyTest {
   void placeholderIsReplacedInHeadersAndQuery() throws Exception {
     RawServer server = use(RawServer.responding(OK));
     Socket client = connect(server, List.of(), secret());
-    String basic =
-        Base64.getEncoder().encodeToString(("user:" + PLACEHOLDER).getBytes(ISO_8859_1));
+    String basic = Base64.getEncoder().encodeToString(("user:" + PLACEHOLDER).getBytes(ISO_8859_1));
     String request =
         "GET /a?key=%s HTTP/1.1\r\nHost: api.example\r\nX-Key: <%s,%s>\r\nAuthorization: Basic %s\r\nAccept-Encoding: gzip\r\n\r\n"
             .formatted(PLACEHOLDER, PLACEHOLDER, PLACEHOLDER, basic);
@@ -446,8 +469,7 @@ class Http1ProxyTest {
         String seen = chunkedResponse(client);
         assertThat(seen).contains("X-Echo: " + PLACEHOLDER).contains("X-Trailer: " + PLACEHOLDER);
         assertThat(unchunk(seen))
-            .isEqualTo(
-                "value=" + PLACEHOLDER + "; encoded=" + PLACEHOLDER + "******!");
+            .isEqualTo("value=" + PLACEHOLDER + "; encoded=" + PLACEHOLDER + "******!");
       }
     }
   }
@@ -473,7 +495,8 @@ class Http1ProxyTest {
                 "HTTP/1.1 200 OK\r\nContent-Length: " + sent.length() + "\r\n\r\n" + sent));
     Socket client = connect(server, List.of(), secret());
     String mine = Base64.getEncoder().encodeToString(("u:" + PLACEHOLDER).getBytes(ISO_8859_1));
-    send(client, "GET / HTTP/1.1\r\nHost: api.example\r\nAuthorization: basic " + mine + "\r\n\r\n");
+    send(
+        client, "GET / HTTP/1.1\r\nHost: api.example\r\nAuthorization: basic " + mine + "\r\n\r\n");
     assertThat(response(client)).endsWith("\r\n\r\n" + mine);
   }
 
@@ -501,13 +524,16 @@ class Http1ProxyTest {
                   while (head.indexOf("\r\n\r\n") < 0) {
                     head.append((char) socket.getInputStream().read());
                   }
-                  socket.getOutputStream().write("HTTP/1.1 100 Continue\r\n\r\n".getBytes(ISO_8859_1));
+                  socket
+                      .getOutputStream()
+                      .write("HTTP/1.1 100 Continue\r\n\r\n".getBytes(ISO_8859_1));
                   socket.getInputStream().readNBytes(5);
                   socket.getOutputStream().write(OK.getBytes(ISO_8859_1));
                   socket.getInputStream().readAllBytes();
                 }));
     Socket client = connect(server, List.of(allow("POST", "/ok")));
-    String head = " HTTP/1.1\r\nHost: api.example\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
+    String head =
+        " HTTP/1.1\r\nHost: api.example\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
     send(client, "POST /ok" + head);
     assertThat(response(client)).isEqualTo("HTTP/1.1 100 Continue\r\n\r\n");
     send(client, "hello");
@@ -596,7 +622,8 @@ class Http1ProxyTest {
                           .getBytes(ISO_8859_1));
                   socket.getInputStream().transferTo(out);
                 }));
-    String head = " HTTP/1.1\r\nHost: api.example\r\nConnection: keep-alive, Upgrade, HTTP2-Settings\r\n";
+    String head =
+        " HTTP/1.1\r\nHost: api.example\r\nConnection: keep-alive, Upgrade, HTTP2-Settings\r\n";
     Socket client = connect(server, List.of(allow("GET", "/ws")));
     send(client, "GET /no" + head + "Upgrade: websocket\r\n\r\n");
     assertThat(response(client)).startsWith("HTTP/1.1 403");

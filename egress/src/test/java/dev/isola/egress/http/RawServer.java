@@ -54,7 +54,9 @@ final class RawServer implements AutoCloseable {
     return server;
   }
 
-  /** Reads a head and a body with a length or chunks, as they are. Empty if the input ends before. */
+  /**
+   * Reads a head and a body with a length or chunks, as they are. Empty if the input ends before.
+   */
   static String readRequest(InputStream in) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     while (!all.toString(ISO_8859_1).endsWith("\r\n\r\n")) {

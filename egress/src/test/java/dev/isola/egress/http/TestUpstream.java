@@ -33,16 +33,15 @@ import org.eclipse.jetty.util.ssl.SslContextFactory;
 
 /** A real server with HTTP/1.1 and HTTP/2 over TLS, which returns what it receives. */
 final class TestUpstream implements AutoCloseable {
-  private static final Validity YEAR =
+  private final Validity validity =
       new Validity(
           Instant.now().minus(Duration.ofDays(1)), Instant.now().plus(Duration.ofDays(365)));
-
-  private final SigningCertificate authority = CertificateWriter.authority("Upstream CA", YEAR);
+  private final SigningCertificate authority = CertificateWriter.authority("Upstream CA", validity);
   private final Server server = new Server();
   private final ServerConnector connector;
 
   TestUpstream(boolean http2, String... hosts) throws Exception {
-    SigningCertificate leaf = CertificateWriter.server("Test", List.of(hosts), authority, YEAR);
+    SigningCertificate leaf = CertificateWriter.server("Test", List.of(hosts), authority, validity);
     KeyStore store = KeyStore.getInstance("PKCS12");
     store.load(null, null);
     store.setKeyEntry(
@@ -87,8 +86,12 @@ final class TestUpstream implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
-    server.stop();
+  public void close() {
+    try {
+      server.stop();
+    } catch (Exception e) {
+      throw new IllegalStateException("the server does not stop", e);
+    }
   }
 
   private static final class Echo extends Handler.Abstract {

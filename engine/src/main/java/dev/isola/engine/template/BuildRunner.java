@@ -11,6 +11,8 @@ import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.spec.Egress;
+import dev.isola.spi.spec.EgressAction;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.SandboxSpec;
@@ -243,12 +245,11 @@ record BuildRunner(
   }
 
   private SandboxId create(Plan plan, Optional<String> image) {
-    NetworkMode network = plan.settings().network();
     SandboxSpec.Builder spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .user("root")
             .cwd("/")
-            .network(network == NetworkMode.NONE ? Network.DEFAULT : Network.of(network));
+            .network(network(plan.settings().network()));
     image.ifPresent(spec::image);
     String provider = plan.settings().provider();
     return sandboxes
@@ -262,6 +263,24 @@ record BuildRunner(
                 .withHostAccess() // building templates requires scope admin
                 .withLabels(Map.of(LABEL, plan.build(), KIND_LABEL, KIND)))
         .id();
+  }
+
+  /** Returns the network of the steps. A filtered one allows what the operator does not deny. */
+  private static Network network(NetworkMode mode) {
+    return switch (mode) {
+      case NONE -> Network.DEFAULT;
+      case FILTERED ->
+          Network.filtered(
+              new Egress(
+                  Optional.of(EgressAction.ALLOW),
+                  List.of(),
+                  List.of(),
+                  Map.of(),
+                  List.of(),
+                  false,
+                  Egress.Limits.NONE));
+      case BRIDGE, HOST -> Network.of(mode);
+    };
   }
 
   /** Destroys the sandbox even if the build was cancelled. */

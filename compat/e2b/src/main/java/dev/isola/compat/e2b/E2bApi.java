@@ -5,6 +5,7 @@ import dev.isola.compat.e2b.control.E2bPortDialect;
 import dev.isola.compat.e2b.control.E2bSandboxListRoutes;
 import dev.isola.compat.e2b.control.E2bSandboxRoutes;
 import dev.isola.compat.e2b.control.E2bSandboxView;
+import dev.isola.compat.e2b.control.E2bSecretRoutes;
 import dev.isola.compat.e2b.control.E2bSnapshotRoutes;
 import dev.isola.compat.e2b.create.CreateRequestMapper;
 import dev.isola.compat.e2b.envd.EnvdRoutes;
@@ -132,6 +133,7 @@ public final class E2bApi implements ApiExtension {
             new E2bSandboxListRoutes(context, view).routes(),
             new E2bSnapshotRoutes(context, templates, view).routes(),
             new E2bMetricsRoutes(context).routes(),
+            new E2bSecretRoutes(context).routes(),
             new EnvdRoutes(context, keys, new InsecureAccess(context, settings.allowInsecure()))
                 .routes())
         .flatMap(List::stream)

@@ -214,8 +214,8 @@ class E2bControlTest {
     for (String network :
         List.of(
             "{\"dnsServers\":[\"192.0.2.1\"]}",
-            "{\"allowOut\":[\"a.example\"]}",
-            "{\"rules\":{\"a.example\":[]}}",
+            "{\"allowOut\":[\"a.example\"],\"denyOut\":[\"0.0.0.0/0\"]}",
+            "{\"rules\":{\"a.example\":[{\"transform\":{\"headers\":{\"A\":\"b\"}}}]}}",
             "{\"egressProxy\":{\"address\":\"x\"}}")) {
       TestClient.Response answer =
           send("POST", "/v2/sandboxes", "{\"templateID\":\"host\",\"network\":" + network + "}");
@@ -224,9 +224,13 @@ class E2bControlTest {
     String id = create("").field("sandboxID");
     String network = "/sandboxes/" + id + "/network";
     assertThat(send("PUT", network, "{}").status()).isEqualTo(204);
-    assertThat(send("PUT", network, "{\"allowOut\":[\"a.example\"]}").status()).isEqualTo(501);
-    assertThat(send("POST", "/secrets", "{\"name\":\"a\",\"value\":\"b\"}").status())
+    assertThat(
+            send("PUT", network, "{\"allowOut\":[\"a.example\"],\"denyOut\":[\"0.0.0.0/0\"]}")
+                .status())
         .isEqualTo(501);
+    assertThat(send("PUT", network, "{\"allowOut\":[\"a.example\"]}").status())
+        .as("as at E2B, a name requires that everything else is denied")
+        .isEqualTo(400);
     assertThat(
             send(
                     "POST",
@@ -237,6 +241,34 @@ class E2bControlTest {
     assertThat(send("POST", "/v2/sandboxes", "{\"templateID\":7}").status()).isEqualTo(400);
     assertThat(send("POST", "/v2/sandboxes", "{\"templateID\":\"none\"}").json())
         .containsEntry("code", 404);
+  }
+
+  @Test
+  void secretsAreStoredForTheirHostsAndNotReturned() throws IOException {
+    String value = "sk-planted1Value2With3Enough4Room5";
+    assertThat(send("POST", "/secrets", "{\"name\":\"a\",\"value\":\"b\"}").status())
+        .as("without hosts")
+        .isEqualTo(400);
+    String body =
+        "{\"name\":\"openai\",\"value\":\""
+            + value
+            + "\",\"metadata\":{\"hosts\":\"api.example.com, *.example.org\"}}";
+    TestClient.Response made = send("POST", "/secrets", body);
+    assertThat(made.status()).as(made.text()).isEqualTo(201);
+    assertThat(made.field("secretID")).isEqualTo("openai");
+    assertThat(send("POST", "/secrets", body).status()).isEqualTo(409);
+    assertThat(
+            send("POST", "/secrets/openai", "{\"metadata\":{\"hosts\":\"evil.example.com\"}}")
+                .status())
+        .as("hosts change only together with the value")
+        .isEqualTo(400);
+    TestClient.Response changed = send("POST", "/secrets/openai", "{\"value\":\"" + value + "2\"}");
+    assertThat(changed.status()).as(changed.text()).isEqualTo(200);
+    String listed = send("GET", "/secrets", "").text() + send("GET", "/secrets/openai", "").text();
+    assertThat(listed).contains("api.example.com,*.example.org");
+    assertThat(listed + made.text() + changed.text()).doesNotContain(value);
+    assertThat(send("DELETE", "/secrets/openai", "").status()).isEqualTo(204);
+    assertThat(send("GET", "/secrets/openai", "").status()).isEqualTo(404);
   }
 
   @Test
@@ -252,7 +284,9 @@ class E2bControlTest {
         send(
             "POST",
             "/v2/sandboxes",
-            "{\"templateID\":\"host\",\"network\":{\"denyOut\":[\"" + "h".repeat(2000) + "\"]}}");
+            "{\"templateID\":\"host\",\"network\":{\"denyOut\":[\"192.0.2.1\""
+                + ",\"192.0.2.1\"".repeat(200)
+                + "]}}");
     assertThat(refused.status()).isEqualTo(400);
     assertThat(refused.field("message")).contains("network", "2000");
   }

@@ -5,6 +5,9 @@ import dev.isola.conformance.CheckContext;
 import dev.isola.conformance.CheckNotRun;
 import dev.isola.conformance.Expect;
 import dev.isola.conformance.escape.ProbeProgram;
+import dev.isola.spi.capability.Forking;
+import dev.isola.spi.capability.Forking.ForkPoint;
+import dev.isola.spi.capability.MemoryForking;
 import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.capability.Sandbox;
@@ -209,8 +212,7 @@ public final class EgressChecks {
     Expect.equal("1000", client(sandbox, "names 20000"), "names with an address of their own");
     try (EgressServer server = EgressServer.open(sandbox)) {
       expectEcho(sandbox, "host-19999.example", 443);
-      Expect.equal(
-          List.of("host-19999.example:443"), server.destinations(), "the destinations");
+      Expect.equal(List.of("host-19999.example:443"), server.destinations(), "the destinations");
     }
   }
 
@@ -254,6 +256,36 @@ public final class EgressChecks {
             "connections are passed on after a pause: " + kind,
             () -> talk(sandbox, "a.example", 443).stdout().text().equals("wordend"));
       }
+    }
+  }
+
+  @Check(value = "S3", needs = Forking.class)
+  public void forkHasARelayOfItsOwn(CheckContext check) {
+    Sandbox source = create(check);
+    try (ForkPoint forkPoint = source.as(Forking.class).orElseThrow().createForkPoint()) {
+      expectSeparateRelays(check, source, forkPoint);
+    }
+  }
+
+  @Check(value = "S3", needs = MemoryForking.class)
+  public void memoryForkHasARelayOfItsOwn(CheckContext check) {
+    Sandbox source = create(check);
+    try (ForkPoint forkPoint = MemoryForks.createForkPoint(source)) {
+      expectSeparateRelays(check, source, forkPoint);
+    }
+  }
+
+  private static void expectSeparateRelays(
+      CheckContext check, Sandbox source, ForkPoint forkPoint) {
+    Sandbox fork = forkPoint.create(check.spec().network(Network.filtered(Egress.NONE)).build());
+    try (EgressServer first = EgressServer.open(source)) {
+      Expect.that(!talk(fork, "a.example", 443).succeeded(), "no connection before a relay");
+      try (EgressServer second = EgressServer.open(fork)) {
+        expectEcho(fork, "fork.example", 443);
+        expectEcho(source, "source.example", 443);
+        Expect.equal(List.of("fork.example:443"), second.destinations(), "those of the fork");
+      }
+      Expect.equal(List.of("source.example:443"), first.destinations(), "those of the source");
     }
   }
 

@@ -79,12 +79,19 @@ record BackendInfo(
         Set.copyOf(json.texts("capabilities")),
         words(PauseKind.class, json.texts("pauseKinds")),
         features(json),
-        words(NetworkMode.class, json.texts("networkModes")),
+        networkModes(json),
         volumeTypes(json),
         words(LimitKind.class, json.texts("limits")),
         Duration.ofMillis(
             Math.clamp(json.optionalCount("startupMs").orElse(DEFAULT_STARTUP), 1, 3_600_000)),
         health(json.document("health")));
+  }
+
+  /** The protocol has no way to pass connections of a sandbox to this server. */
+  private static Set<NetworkMode> networkModes(BackendDocument json) {
+    Set<NetworkMode> modes = words(NetworkMode.class, json.texts("networkModes"));
+    modes.remove(NetworkMode.FILTERED);
+    return modes;
   }
 
   private static Level level(BackendDocument json) {

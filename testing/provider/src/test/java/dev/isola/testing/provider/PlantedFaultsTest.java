@@ -32,11 +32,12 @@ class PlantedFaultsTest {
   /**
    * Groups without a planted fault. {@code Exhaustion} would exhaust terminals and inotify
    * instances of the test machine. The test provider has no volumes; {@code PlantedVolumeFaultTest}
-   * plants a fault for {@code Volumes} in bubblewrap. It cannot save processes; {@link
-   * FakeFaultyMemoryForkingTest} shows faults of forks of memory.
+   * plants a fault for {@code Volumes} in bubblewrap, {@code PlantedEgressFaultTest} several for
+   * {@code Egress}. It cannot save processes; {@link FakeFaultyMemoryForkingTest} shows faults of
+   * forks of memory.
    */
   private static final Set<String> WITHOUT =
-      Set.of("Exhaustion", "Volumes", "MemoryForking", "MemoryForkLifecycle");
+      Set.of("Exhaustion", "Volumes", "Egress", "MemoryForking", "MemoryForkLifecycle");
 
   @TempDir Path data;
 

@@ -8,6 +8,7 @@ import dev.isola.compat.e2b.template.E2bTemplate;
 import dev.isola.compat.e2b.template.E2bTemplates;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.egress.EgressReport;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.access.KeyPolicy;
@@ -208,18 +209,25 @@ public record E2bSandboxRoutes(
   }
 
   /**
-   * Accepts a request that changes nothing about what the sandbox can reach; the network of a
-   * running sandbox cannot be changed.
+   * Replaces the egress rules of a sandbox with a filtered network. Connections end that the new
+   * rules deny. Otherwise accepts only a request that changes nothing about what the sandbox can
+   * reach.
    */
   private void network(Exchange exchange) throws IOException {
     SandboxView entry = SandboxLookup.find(context, exchange);
     E2bRequestBody body = new E2bRequestBody(exchange.body());
     Network current = SpecCodec.decode(entry.spec(), entry.id()).spec().network();
-    if (!mapper.keepsNetwork(body, current, view.isOfflineByDefault(entry))) {
+    if (current.isFiltered()) {
+      EgressReport _ =
+          context
+              .engine()
+              .egress()
+              .replace(entry.id(), mapper.egress(body, current), true, KeyPolicy.keyName(exchange));
+    } else if (!mapper.keepsNetwork(body, current, view.isOfflineByDefault(entry))) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,
-              "the network of a running sandbox cannot be changed",
-              "create a new sandbox with this network")
+              "the network of this sandbox cannot be changed, because it is not filtered",
+              "create a new sandbox with this network, or with e2b.network: filtered")
           .exception();
     }
     exchange.noContent();

@@ -18,7 +18,10 @@ import dev.isola.spi.capability.Attaching;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.Requirements;
+import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
@@ -27,6 +30,7 @@ import dev.isola.spi.spec.VolumeMount;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -45,11 +49,18 @@ public record CreateRequestMapper(E2bSettings settings) {
   /** Maps a create request. */
   public SandboxRequest toSandboxRequest(
       E2bRequestBody body, E2bTemplate template, CreateVersion version) {
+    if (body.object("iam").filter(iam -> !iam.fields().isEmpty()).isPresent()) {
+      throw Fault.of(
+              ErrorCode.NOT_IMPLEMENTED,
+              "identity tokens (iam) are not supported",
+              "store the token as a secret")
+          .exception();
+    }
     E2bRequestBody network = body.object("network").orElse(new E2bRequestBody(Map.of()));
     Network resolved = network(network, body);
     Map<String, String> labels = new LinkedHashMap<>(metadata(body));
     labels.put(E2bLabels.TEMPLATE, template.id());
-    if (resolved.mode().filter(mode -> mode != NetworkMode.NONE).isPresent()) {
+    if (reachesInternet(resolved)) {
       labels.put(E2bLabels.INTERNET, "true");
     }
     labels.put(
@@ -58,7 +69,7 @@ public record CreateRequestMapper(E2bSettings settings) {
             : E2bLabels.PRIVATE_TRAFFIC,
         "true");
     guestHost(network).ifPresent(host -> labels.put(GuestHostHeader.LABEL, host));
-    E2bNetworkConfig.of(network).addTo(labels);
+    E2bNetworkConfig.of(network, resolved.isFiltered()).addTo(labels);
     SandboxSpec.Builder spec =
         SandboxSpec.builder(SandboxId.random(RANDOM))
             .env("E2B_SANDBOX", "true")
@@ -89,6 +100,12 @@ public record CreateRequestMapper(E2bSettings settings) {
       return mapped.withLabels(labels).withFixedId();
     }
     return mapped.withLabels(labels);
+  }
+
+  private static boolean reachesInternet(Network network) {
+    return network.isFiltered()
+        ? !network.egress().rules().isEmpty()
+        : network.mode().filter(mode -> mode != NetworkMode.NONE).isPresent();
   }
 
   /** Returns whether the client requests a sandbox that needs no token, and may have one. */
@@ -153,13 +170,29 @@ public record CreateRequestMapper(E2bSettings settings) {
   }
 
   /**
+   * Returns the settings that enforce the rules of a request in a running sandbox with a filtered
+   * network. Rules that the request omits are gone; its secrets stay.
+   */
+  public Egress egress(E2bRequestBody rules, Network current) {
+    Egress read = E2bEgress.of(rules, rules.flag("allow_internet_access").orElse(true)).egress();
+    return new Egress(
+        read.fallback(),
+        read.rules(),
+        List.of(),
+        current.egress().secrets(),
+        current.egress().bypass(),
+        current.egress().logConnections(),
+        current.egress().limits());
+  }
+
+  /**
    * Returns the network that enforces the egress rules of a request.
    *
    * @param rules the part of the body that holds the rules
    */
   private Network network(E2bRequestBody rules, E2bRequestBody body) {
     boolean access = body.flag("allow_internet_access").orElse(true);
-    return Egress.of(rules, access).network(settings.network());
+    return E2bEgress.of(rules, access).network(settings.network());
   }
 
   public static Duration seconds(E2bRequestBody body, String field, long defaultSeconds) {

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 
 /**
  * Routes for volumes of the engine in E2B's API. A token authorizes access to the content of each
- * volume. E2B's secrets, which are injected into outgoing requests, are not supported.
+ * volume.
  */
 public final class E2bVolumeRoutes {
   /** There is a single tenant. */
@@ -50,8 +50,7 @@ public final class E2bVolumeRoutes {
     VolumeTokens tokens = new VolumeTokens(settings);
     return Stream.of(
             new E2bVolumeRoutes(context, provider, tokens).routes(),
-            new VolumeContentRoutes(context, templates, tokens).routes(),
-            secrets())
+            new VolumeContentRoutes(context, templates, tokens).routes())
         .flatMap(List::stream)
         .toList();
   }
@@ -117,25 +116,5 @@ public final class E2bVolumeRoutes {
     json.put("volumeID", volume.id());
     json.put("name", volume.name());
     return json;
-  }
-
-  private static List<Route> secrets() {
-    return List.of(
-        route(
-                "GET",
-                "/secrets",
-                "e2bSecrets",
-                "Lists secrets. Always empty, because secrets are not supported.")
-            .needs(Scope.READ)
-            .handledBy(exchange -> exchange.json(200, List.of())),
-        route("POST", "/secrets", "e2bSecret", "Fails, because secrets are not supported.")
-            .handledBy(
-                exchange -> {
-                  throw Fault.of(
-                          ErrorCode.NOT_IMPLEMENTED,
-                          "secrets are not supported",
-                          "pass values to the sandbox as environment variables")
-                      .exception();
-                }));
   }
 }
