@@ -91,10 +91,15 @@ void dial_folder_address(struct sockaddr_un *out)
     address_of(socket_name(), out);
 }
 
+bool dial_folder_is_used(void)
+{
+    return *socket_path;
+}
+
 int dial_folder_connect(const char *name)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    if (!*socket_path) {
+    if (!dial_folder_is_used()) {
         errno = EOPNOTSUPP;
         return -1;
     }

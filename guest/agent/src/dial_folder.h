@@ -25,6 +25,8 @@ void dial_folder_open(const char *path);
 bool dial_folder_watch(void);
 /* Sets the address under which the agent reaches the socket. */
 void dial_folder_address(struct sockaddr_un *out);
+/* Returns true when the agent dials a unix socket. */
+bool dial_folder_is_used(void);
 /* Connects to another socket in the folder, of type SOCK_SEQPACKET. Returns -1 with errno; does not wait. */
 int dial_folder_connect(const char *name);
 /* Returns the socket that is there now. */

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "dial_folder.h"
 #include "dns_stub.h"
 #include "init_network.h"
 #include "loop.h"
@@ -230,7 +231,7 @@ void egress_serve(struct stream *s, struct fields request)
     stream_set_owner(s, &owner, s);
     if (mode == LISTENERS) update_listeners(request);
     struct builder b = {0};
-    build_u64(&b, T_FLAGS, HANDOVER | (mode == REDIRECT ? EVERY_PORT : 0));
+    build_u64(&b, T_FLAGS, (dial_folder_is_used() ? HANDOVER : 0) | (mode == REDIRECT ? EVERY_PORT : 0));
     stream_post(s, RESPONSE, b.data, b.length, NULL, 0);
     builder_free(&b);
 }

@@ -191,7 +191,7 @@ final class RelaySession implements AutoCloseable {
         connection(id, one -> one.counted(number(words[2]), number(words[3])));
         connection(id, one -> one.ended(Integer.parseInt(words[4])));
         connections.remove(id);
-        release(connectionIds, id); // last, because no one resets a connection that is over
+        release(connectionIds, id); // last: a connection that is over is not reset
       }
       default -> {} // STARTED
     }
