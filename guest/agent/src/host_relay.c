@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "privileges.h"
 #include "relay.h"
 #include "tcp_pair.h"
 #include "wire.h"
@@ -400,7 +401,7 @@ int host_relay(void)
         descriptors.rlim_cur = descriptors.rlim_max;
         setrlimit(RLIMIT_NOFILE, &descriptors);
     }
-    if (!loop_open()) return 1;
+    if (!capabilities_drop_all() || !loop_open()) return 1;
     report.fire = report_due;
     timer_set(&report, now_ns() + REPORT_INTERVAL);
     loop_watch(&input, EPOLLIN);

@@ -38,6 +38,13 @@ bool capability_drop(int capability)
     return syscall(SYS_capset, &header, sets) == 0;
 }
 
+bool capabilities_drop_all(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0}};
+    return syscall(SYS_capset, &header, none) == 0;
+}
+
 bool capabilities_lock(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};

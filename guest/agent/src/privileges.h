@@ -15,6 +15,8 @@ bool seccomp_confine_command(void);
 bool seccomp_hide_new_syscalls(void);
 /* Drops a capability from all sets of this process, so that no command can have it. False with errno. */
 bool capability_drop(int capability);
+/* Drops all capabilities of this process. */
+bool capabilities_drop_all(void);
 /* Keeps the current capabilities and prevents any program from gaining others. All return false with errno. */
 bool capabilities_lock(void);
 

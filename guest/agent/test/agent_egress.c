@@ -1,6 +1,9 @@
 /* Network mode filtered: an agent in a network namespace of its own, and commands that connect to other hosts. */
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "agent_test.h"
@@ -278,8 +281,104 @@ static void certificates_are_not_added_to_files_of_the_host(void)
     finish(&a, &c);
 }
 
+/* Stands for the relay of the server: listens beside its socket. */
+static int relay_listen_beside(const struct agent *a)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/egress", a->folder);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    CHECK_INT(0, bind(fd, (struct sockaddr *)&at, sizeof at));
+    CHECK_INT(0, listen(fd, 4));
+    return fd;
+}
+
+static struct outcome hand_over(struct client *c, uint32_t incoming, size_t token_length)
+{
+    static const uint8_t token[64] = "0123456789abcdef";
+    struct builder b = {0};
+    build_u64(&b, T_RELAY, incoming);
+    build_bytes(&b, T_NONCE, token, token_length);
+    struct outcome o = client_finish(c, client_request(c, OP_HANDOVER, &b), 5000);
+    builder_free(&b);
+    return o;
+}
+
+static void check_not_handed_over(struct client *c, uint32_t incoming, size_t token_length, int code)
+{
+    struct outcome o = hand_over(c, incoming, token_length);
+    CHECK(o.failed);
+    CHECK_INT(code, outcome_u64(&o, T_CODE, 0));
+    outcome_free(&o);
+}
+
+static void a_connection_is_handed_over(void)
+{
+    struct agent a;
+    struct client c;
+    uint64_t flags;
+    if (!can_run(__func__)) return;
+    CHECK(agent_prepare(&a));
+    int listener = server_listen(&a);
+    struct builder b = {0};
+    build_u64(&b, T_NAMESPACES, namespaces);
+    build_u64(&b, T_EGRESS, 1);
+    build_u64(&b, T_SECCOMP, 1);
+    CHECK(agent_dial(&a, &b, NULL, own_network));
+    builder_free(&b);
+    CHECK(server_serve(listener, &c, &a));
+    uint32_t egress = open_egress(&c, NULL, &flags);
+    CHECK_INT(3, flags);
+    uint32_t command = connect_to(&c, "192.0.2.9", 80, "printf question >&3; cat <&3");
+    uint32_t stream = incoming(&c, egress, "192.0.2.9", 80);
+    check_not_handed_over(&c, stream, 16, E_IO); /* no relay is there */
+    int relay = relay_listen_beside(&a);
+    check_not_handed_over(&c, stream, 15, E_INVALID);
+    check_not_handed_over(&c, stream + 1, 16, E_INVALID);
+    check_not_handed_over(&c, egress, 16, E_INVALID);
+    struct outcome o = hand_over(&c, stream, 16);
+    CHECK(o.ended);
+    outcome_free(&o);
+    check_not_handed_over(&c, stream, 16, E_INVALID); /* the agent has it no more */
+
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    char text[64] = {0};
+    struct iovec part = {text, sizeof text - 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    int from = accept(relay, NULL, NULL), fd = -1;
+    CHECK_INT(16, recvmsg(from, &message, MSG_CMSG_CLOEXEC));
+    CHECK_TEXT("0123456789abcdef", text);
+    CHECK(message.msg_controllen > 0);
+    memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
+    struct pollfd readable = {fd, POLLIN, 0};
+    CHECK_INT(1, poll(&readable, 1, 5000));
+    CHECK_INT(8, recv(fd, text, 8, 0)); /* the agent has read nothing of it */
+    CHECK_INT(7, send(fd, "answer\n", 7, 0));
+    close(fd);
+    expect_exit(&c, command, "answer\n", 0);
+
+    /* A connection that carries bytes over its stream stays there. */
+    command = connect_to(&c, "192.0.2.9", 80, "printf x >&3; cat <&3");
+    stream = incoming(&c, egress, "192.0.2.9", 80);
+    struct frame f;
+    client_grant(&c, stream, 65536);
+    CHECK(await(&c, &f, DATA, stream));
+    check_not_handed_over(&c, stream, 16, E_INVALID);
+    client_send(&c, DATA, stream, "y\n", 2);
+    client_send(&c, STREAM_EOF, stream, NULL, 0);
+    expect_exit(&c, command, "y\n", 0);
+    close(from);
+    close(relay);
+    close(listener);
+    finish(&a, &c);
+}
+
 void egress_tests(void)
 {
+    RUN(a_connection_is_handed_over);
     RUN(a_connection_carries_bytes_both_ways);
     RUN(a_cancelled_connection_is_reset);
     RUN(nothing_is_passed_on_without_a_request);
