@@ -8,6 +8,7 @@ import dev.isola.egress.address.NameResolver;
 import dev.isola.egress.policy.Ceiling;
 import dev.isola.egress.policy.EgressPolicy;
 import dev.isola.spi.capability.EgressAccess.OutboundConnection;
+import dev.isola.spi.capability.EgressAccess.RelayedConnection;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.spec.AddressBlock;
 import dev.isola.spi.spec.Egress;
@@ -32,10 +33,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.jspecify.annotations.Nullable;
 
 /** G1 to G4, G8: what becomes of a connection, with real sockets on loopback. */
 class EgressGateTest {
@@ -102,6 +105,9 @@ class EgressGateTest {
     private volatile boolean endOfResponse;
     private volatile boolean closed;
 
+    /** What {@link #connect} returns; null if there is no relay process. */
+    private @Nullable FakeRelay relay;
+
     FakeConnection(String host, int port, String... sends) {
       this.host = host;
       this.port = port;
@@ -116,6 +122,11 @@ class EgressGateTest {
     @Override
     public int port() {
       return port;
+    }
+
+    @Override
+    public Optional<RelayedConnection> connect(InetSocketAddress to, Duration timeout) {
+      return Optional.ofNullable(relay);
     }
 
     @Override
@@ -150,6 +161,43 @@ class EgressGateTest {
     @Override
     public void close() {
       closed = true;
+    }
+  }
+
+  /** A connection of a relay process that has carried 5 and 7 bytes. */
+  private static final class FakeRelay implements RelayedConnection {
+    private final boolean starts;
+    private final CountDownLatch started = new CountDownLatch(1);
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    FakeRelay(boolean starts) {
+      this.starts = starts;
+    }
+
+    @Override
+    public boolean start() {
+      started.countDown();
+      return starts;
+    }
+
+    @Override
+    public long sentBytes() {
+      return starts ? 5 : 0;
+    }
+
+    @Override
+    public long receivedBytes() {
+      return starts ? 7 : 0;
+    }
+
+    @Override
+    public void awaitEnd() throws InterruptedException {
+      ended.await();
+    }
+
+    @Override
+    public void close() {
+      ended.countDown();
     }
   }
 
@@ -249,6 +297,77 @@ class EgressGateTest {
             });
     assertThat(gate.totals()).isEqualTo(new EgressTotals(1, 0, 0, 11, 11));
     assertThat(denials).isEmpty();
+  }
+
+  private static final Egress.Limits BYTES =
+      new Egress.Limits(
+          OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.of(12));
+
+  @Test
+  void relayProcessCarriesAConnectionThatNothingLimits() throws InterruptedException {
+    EgressGate gate = gate(to("127.0.0.1"), Egress.Limits.NONE, EgressRule.allow("ok.example"));
+    FakeConnection client = new FakeConnection("ok.example", port(), "hello");
+    FakeRelay relay = new FakeRelay(true);
+    client.relay = relay;
+    Thread serving = Thread.ofVirtual().start(() -> gate.serve(client));
+
+    relay.started.await();
+    assertThat(gate.connections())
+        .singleElement()
+        .extracting(ConnectionView::sentBytes, ConnectionView::receivedBytes)
+        .containsExactly(5L, 7L);
+    assertThat(gate.totals()).isEqualTo(new EgressTotals(1, 0, 1, 5, 7));
+    relay.ended.countDown();
+    serving.join();
+
+    assertThat(client.received.toString()).isEmpty();
+    assertThat(closed).singleElement().extracting(ConnectionView::address).isEqualTo("127.0.0.1");
+    assertThat(gate.totals()).isEqualTo(new EgressTotals(1, 0, 0, 5, 7));
+    gate.replace(settings(BYTES, EgressRule.allow("ok.example")), false);
+    gate.serve(new FakeConnection("ok.example", port(), "hello"));
+    assertThat(denials).singleElement().extracting(Denial::reason).asString().contains("12 bytes");
+  }
+
+  @Test
+  void serverCarriesAConnectionWhoseBytesAreLimited() {
+    EgressGate gate =
+        gate(to("127.0.0.1"), BYTES, EgressRule.allow("ok.example"));
+    FakeConnection client = new FakeConnection("ok.example", port(), "hello");
+    client.relay = new FakeRelay(true);
+    gate.serve(client);
+    assertThat(client.received.toString()).isEqualTo("hello");
+  }
+
+  @Test
+  void serverCarriesAConnectionThatCannotBeHandedOver() {
+    EgressGate gate = gate(to("127.0.0.1"), Egress.Limits.NONE, EgressRule.allow("ok.example"));
+    FakeConnection client = new FakeConnection("ok.example", port(), "hello");
+    client.relay = new FakeRelay(false);
+    gate.serve(client);
+    assertThat(client.received.toString()).isEqualTo("hello");
+    assertThat(gate.totals()).isEqualTo(new EgressTotals(1, 0, 0, 5, 5));
+    assertThat(closed).hasSize(1);
+  }
+
+  @Test
+  void changedSettingsCloseRelayedConnections() throws InterruptedException {
+    for (boolean limit : new boolean[] {true, false}) {
+      EgressGate gate = gate(to("127.0.0.1"), Egress.Limits.NONE, EgressRule.allow("ok.example"));
+      FakeConnection client = new FakeConnection("ok.example", port());
+      FakeRelay relay = new FakeRelay(true);
+      client.relay = relay;
+      Thread serving = Thread.ofVirtual().start(() -> gate.serve(client));
+      relay.started.await();
+      gate.replace(settings(Egress.Limits.NONE, EgressRule.allow("ok.example")), true);
+      assertThat(relay.ended.getCount()).isEqualTo(1); // the control
+      if (limit) {
+        gate.replace(settings(BYTES, EgressRule.allow("ok.example")), false);
+      } else {
+        gate.replace(settings(Egress.Limits.NONE), true);
+      }
+      serving.join();
+      assertThat(client.closed).isTrue();
+    }
   }
 
   @Test

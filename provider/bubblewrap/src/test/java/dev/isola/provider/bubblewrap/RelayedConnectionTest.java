@@ -215,9 +215,7 @@ final class RelayedConnectionTest extends ForkTestBase {
 
   @Test
   void destroyedSandboxLeavesNoConnection() throws Exception {
-    Thread program =
-        Thread.startVirtualThread(
-            () -> sandbox.run(Command.shell("bash -c '" + CONNECT + "cat <&3'")));
+    sandbox.start(Command.shell("bash -c '" + CONNECT + "cat <&3'"));
     try (Socket accepted = host.accept()) {
       started.take();
       accepted.setSoTimeout(10_000);
@@ -225,7 +223,6 @@ final class RelayedConnectionTest extends ForkTestBase {
       assertThat(end(accepted)).isIn("reset", "end");
       assertThat(outcome()).isEqualTo("0 0");
     }
-    program.join();
   }
 
   @Test
