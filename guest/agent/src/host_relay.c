@@ -308,8 +308,7 @@ static bool request_open(unsigned id, char *words)
     if (!timeout_word || strlen(hex) != 2 * HANDOVER_TOKEN) return false;
     unsigned long listener = strtoul(listener_word, &end, 10), port = strtoul(port_word, &end, 10);
     unsigned long timeout = strtoul(timeout_word, &end, 10);
-    if (connections[id] || listener >= LISTENERS_MAX || !listeners[listener] || port > 65535)
-        return false;
+    if (connections[id] || listener >= LISTENERS_MAX || !listeners[listener] || port > 65535) return false;
     struct connection *c = calloc(1, sizeof *c);
     if (!c) return false;
     c->id = id;

@@ -327,8 +327,10 @@ static int send_descriptor(int fd, const uint8_t *token)
     } control;
     memset(&control, 0, sizeof control);
     struct iovec part = {(void *)(uintptr_t)token, HANDOVER_TOKEN};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.bytes};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control.bytes};
     control.header.cmsg_level = SOL_SOCKET;
     control.header.cmsg_type = SCM_RIGHTS;
     control.header.cmsg_len = CMSG_LEN(sizeof fd);

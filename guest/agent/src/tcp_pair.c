@@ -53,7 +53,9 @@ static bool copy(struct tcp_pair *p, int side)
         flow->full = sent < there;
         if (flow->full)
             flow->most = sent > READ_LEAST ? (size_t)sent : READ_LEAST;
-        else if ((size_t)there == flow->most && flow->most < READ_MOST)
+        else if ((size_t)there < flow->most)
+            return true; /* that was all */
+        else if (flow->most < READ_MOST)
             flow->most = flow->most < READ_MOST / 2 ? flow->most * 2 : READ_MOST;
     }
     return true;
@@ -70,9 +72,8 @@ static void watch(struct tcp_pair *p, int side)
         loop_forget(&p->side[side]);
 }
 
-static void progress(struct tcp_pair *p, bool broken)
+static void update(struct tcp_pair *p, bool broken)
 {
-    broken = broken || !copy(p, 0) || !copy(p, 1);
     if (broken || (p->from[0].eof && p->from[1].eof)) {
         for (int i = 0; i < 2; i++) close_side(&p->side[i], broken);
         p->ended(p);
@@ -84,9 +85,12 @@ static void progress(struct tcp_pair *p, bool broken)
 
 static void ready(struct tcp_pair *p, int side, uint32_t what)
 {
+    /* Where nothing more is read, an error is not found by reading. */
+    bool broken = p->from[side].eof && (what & (EPOLLERR | EPOLLHUP));
     if (what & (EPOLLOUT | EPOLLERR | EPOLLHUP)) p->from[!side].full = false;
-    /* Nothing is read from it any more that would report a reset. */
-    progress(p, p->from[side].eof && (what & (EPOLLERR | EPOLLHUP)));
+    if (!broken && (what & ~(uint32_t)EPOLLOUT)) broken = !copy(p, side);
+    if (!broken && (what & ~(uint32_t)EPOLLIN)) broken = !copy(p, !side);
+    update(p, broken);
 }
 
 static void first_ready(struct watch *w, uint32_t what)
@@ -109,5 +113,5 @@ void tcp_pair_start(struct tcp_pair *p)
         p->side[i].ready = i ? second_ready : first_ready;
         p->from[i] = (struct tcp_flow){.most = READ_LEAST};
     }
-    progress(p, false);
+    update(p, !copy(p, 0) || !copy(p, 1));
 }

@@ -13,9 +13,9 @@ struct tcp_pair {
     struct watch side[2];
     struct tcp_flow {
         uint64_t bytes;
-        size_t most;    /* how much is read at a time: about as much as the other side accepts */
-        bool full, eof; /* the other side accepts no more now; this one has sent its last byte */
-    } from[2];          /* what each side sends */
+        size_t most;                   /* how much is read at a time: about as much as the other side accepts */
+        bool full, eof;                /* the other side accepts no more now; this one has sent its last byte */
+    } from[2];                         /* what each side sends */
     void (*ended)(struct tcp_pair *p); /* both sides are closed */
 };
 

@@ -346,8 +346,10 @@ static void a_connection_is_handed_over(void)
     } control;
     char text[64] = {0};
     struct iovec part = {text, sizeof text - 1};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
     int from = accept(relay, NULL, NULL), fd = -1;
     CHECK_INT(16, recvmsg(from, &message, MSG_CMSG_CLOEXEC));
     CHECK_TEXT("0123456789abcdef", text);

@@ -47,10 +47,7 @@ public final class EgressGate {
   private volatile EgressSettings settings;
 
   public EgressGate(
-      EgressSettings settings,
-      OutboundDialer dialer,
-      Interception http,
-      EgressObserver observer) {
+      EgressSettings settings, OutboundDialer dialer, Interception http, EgressObserver observer) {
     this.settings = settings;
     this.dialer = dialer;
     this.http = http;
@@ -387,15 +384,7 @@ public final class EgressGate {
 
     private ConnectionView view(Optional<Instant> closedAt) {
       return new ConnectionView(
-          id,
-          shorten(host),
-          port,
-          address,
-          rule,
-          sentBytes(),
-          receivedBytes(),
-          openedAt,
-          closedAt);
+          id, shorten(host), port, address, rule, sentBytes(), receivedBytes(), openedAt, closedAt);
     }
   }
 }

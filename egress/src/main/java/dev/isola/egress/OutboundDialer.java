@@ -92,8 +92,7 @@ public final class OutboundDialer {
     throw failure;
   }
 
-  private static SocketChannel connect(InetSocketAddress to, Duration timeout)
-      throws IOException {
+  private static SocketChannel connect(InetSocketAddress to, Duration timeout) throws IOException {
     SocketChannel channel = SocketChannel.open();
     boolean connected = false;
     try {

@@ -35,10 +35,10 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.jspecify.annotations.Nullable;
 
 /** G1 to G4, G8: what becomes of a connection, with real sockets on loopback. */
 class EgressGateTest {
@@ -330,8 +330,7 @@ class EgressGateTest {
 
   @Test
   void serverCarriesAConnectionWhoseBytesAreLimited() {
-    EgressGate gate =
-        gate(to("127.0.0.1"), BYTES, EgressRule.allow("ok.example"));
+    EgressGate gate = gate(to("127.0.0.1"), BYTES, EgressRule.allow("ok.example"));
     FakeConnection client = new FakeConnection("ok.example", port(), "hello");
     client.relay = new FakeRelay(true);
     gate.serve(client);
@@ -381,8 +380,7 @@ class EgressGateTest {
         .singleElement()
         .satisfies(
             one ->
-                assertThat(one.remedy())
-                    .isEqualTo("allow data-in-the-name.evil.example port 443"));
+                assertThat(one.remedy()).isEqualTo("allow data-in-the-name.evil.example port 443"));
     assertThat(refused).singleElement().asString().startsWith("denied: no rule allows");
   }
 
@@ -427,8 +425,9 @@ class EgressGateTest {
     gate.serve(client);
 
     assertThat(client.received.toString()).isEqualTo("x");
-    assertThat(closed).singleElement().satisfies(
-        one -> assertThat(one.address()).isEqualTo("127.0.0.1"));
+    assertThat(closed)
+        .singleElement()
+        .satisfies(one -> assertThat(one.address()).isEqualTo("127.0.0.1"));
   }
 
   @Test
@@ -437,8 +436,20 @@ class EgressGateTest {
 
     for (String host :
         List.of(
-            "", ".", "a..b", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "1.2.3.4.5", "a b",
-            "a\0b", "[::1]", "::1%lo", "x".repeat(64) + ".example", "a.".repeat(127) + "example")) {
+            "",
+            ".",
+            "a..b",
+            "2130706433",
+            "0x7f.1",
+            "0177.0.0.1",
+            "127.1",
+            "1.2.3.4.5",
+            "a b",
+            "a\0b",
+            "[::1]",
+            "::1%lo",
+            "x".repeat(64) + ".example",
+            "a.".repeat(127) + "example")) {
       gate.serve(new FakeConnection(host, port()));
     }
 
@@ -577,7 +588,10 @@ class EgressGateTest {
         gate(
             to("127.0.0.1"),
             new Egress.Limits(
-                OptionalLong.of(1), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty()),
+                OptionalLong.of(1),
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                OptionalLong.empty()),
             EgressRule.allow("ok.example"));
     SilentConnection first = new SilentConnection("ok.example", port());
     Thread serving = Thread.ofVirtual().start(() -> gate.serve(first));

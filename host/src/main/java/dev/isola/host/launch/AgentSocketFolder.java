@@ -34,8 +34,7 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
    *
    * @param relay the process to which the agent can hand connections over; empty if it cannot
    */
-  UnixSocketAcceptor bind(BooleanSupplier alive, Optional<RelayProcess> relay)
-      throws IOException {
+  UnixSocketAcceptor bind(BooleanSupplier alive, Optional<RelayProcess> relay) throws IOException {
     if (!Files.exists(path().resolve(ID))) {
       Files.createDirectories(path());
       Files.setAttribute(path(), "unix:mode", FOLDER_MODE);
