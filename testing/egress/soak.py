@@ -7,6 +7,7 @@ while. Usage: soak.py [MINUTES] [PROVIDER]
 import base64
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -71,11 +72,10 @@ def main():
         print("highest of the first half %d MiB, of the second half %d MiB" % (first, second))
         return 0 if "'failed': 0" in counts and second <= first * 1.1 + 5 else 1
     finally:
-        if server.process and server.process.poll() is None:
-            server.destroy_all()
-            server.stop()
+        server.stop()
         shutil.rmtree(work, ignore_errors=True)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # destroys what was created
     sys.exit(main())
