@@ -64,7 +64,8 @@ public final class EgressPolicy {
    * @param presets the rules of each preset, by name
    * @throws dev.isola.spi.error.InvalidRequest if the network names an unknown preset
    */
-  public static EgressPolicy of(Network network, Ceiling ceiling, Map<String, List<EgressRule>> presets) {
+  public static EgressPolicy of(
+      Network network, Ceiling ceiling, Map<String, List<EgressRule>> presets) {
     Egress egress = network.egress();
     List<EgressRule> all = new ArrayList<>(egress.rules());
     network.allowDomains().forEach(domain -> all.add(EgressRule.allow(domain)));
