@@ -161,16 +161,17 @@ size_t dns_reply(const uint8_t *query, size_t length, uint8_t reply[DNS_REPLY_MA
     if (length < HEADER || query[2] & 0x80) return 0; /* a reply is never answered */
     struct question q = {.end = HEADER};
     unsigned opcode = query[2] >> 3 & 15;
-    int code = opcode                                                    ? NOT_IMPLEMENTED
-               : get_u16(query + 4) != 1                                 ? FORMAT_ERROR
-               : !parse_question(query, length, &q)                      ? FORMAT_ERROR
-                                                                         : NO_ERROR;
+    int code = opcode                               ? NOT_IMPLEMENTED
+               : get_u16(query + 4) != 1            ? FORMAT_ERROR
+               : !parse_question(query, length, &q) ? FORMAT_ERROR
+                                                    : NO_ERROR;
     bool parsed = code == NO_ERROR;
     memset(reply, 0, HEADER);
     memcpy(reply, query, 2);
     uint8_t *end = reply + HEADER;
     if (parsed) {
-        memcpy(end, query + HEADER, q.end - HEADER); /* with its letters in the case of the query, which clients compare */
+        memcpy(end, query + HEADER,
+               q.end - HEADER); /* with its letters in the case of the query, which clients compare */
         end += q.end - HEADER;
         uint8_t *before = end;
         code = answer(&q, &end);

@@ -21,7 +21,15 @@
 #define NAME_SERVER (NAME_TABLE_NETWORK + 1)
 
 /* Few are accepted in one iteration of the loop, so that a flood of connections delays other events only briefly. */
-enum { CONNECTIONS_MAX = 512, ACCEPT_BATCH = 4, BACKLOG = 256, PORTS_MAX = 64, DNS_PORT = 53, BLOCK_BITS = 15, LOOPBACK_NET = 127 };
+enum {
+    CONNECTIONS_MAX = 512,
+    ACCEPT_BATCH = 4,
+    BACKLOG = 256,
+    PORTS_MAX = 64,
+    DNS_PORT = 53,
+    BLOCK_BITS = 15,
+    LOOPBACK_NET = 127
+};
 enum { EVERY_PORT = 1 };
 
 static void accept_ready(struct watch *w, uint32_t what);

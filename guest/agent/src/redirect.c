@@ -134,8 +134,7 @@ static void rule(struct netlink *n, uint8_t protocol, uint16_t port, uint16_t to
     close_expression(n, e);
     compare(n, NFT_CMP_EQ, &protocol, sizeof protocol);
     compare_payload(n, NFT_PAYLOAD_NETWORK_HEADER, NETWORK_DESTINATION_AT, NFT_CMP_NEQ, &loopback, sizeof loopback);
-    if (port)
-        compare_payload(n, NFT_PAYLOAD_TRANSPORT_HEADER, TRANSPORT_PORT_AT, NFT_CMP_EQ, &wire, sizeof wire);
+    if (port) compare_payload(n, NFT_PAYLOAD_TRANSPORT_HEADER, TRANSPORT_PORT_AT, NFT_CMP_EQ, &wire, sizeof wire);
     redirect(n, to);
     netlink_close(n, expressions);
 }

@@ -138,8 +138,8 @@ static bool replace_table(int fd, struct redirect_ports ports)
     head(&t)->num_counters = info.num_entries;
     head(&t)->counters = counters;
     build(&t, ports);
-    bool ok = setsockopt(fd, SOL_IP, IPT_SO_SET_REPLACE, t.bytes,
-                         (socklen_t)(sizeof(struct ipt_replace) + t.length)) == 0;
+    bool ok =
+        setsockopt(fd, SOL_IP, IPT_SO_SET_REPLACE, t.bytes, (socklen_t)(sizeof(struct ipt_replace) + t.length)) == 0;
     free(counters);
     return ok;
 }

@@ -20,8 +20,8 @@ struct relay {
     struct watch watch;
     struct timer connect_timeout;
     bool connecting, try_v6;
-    bool resets;   /* what is not closed by both sides is reset, not closed */
-    int *accepted; /* counts the connections of its listener; NULL for one that the server opened */
+    bool resets;               /* what is not closed by both sides is reset, not closed */
+    int *accepted;             /* counts the connections of its listener; NULL for one that the server opened */
     bool server_eof, peer_eof; /* which side has sent its last byte */
     struct ring out;           /* from the server to the socket */
     size_t ungranted;
@@ -80,7 +80,7 @@ static void relay_fail(struct relay *r, enum error_code code, int error)
 /* Returns false when the relay is gone. */
 static bool from_socket(struct relay *r)
 {
-    static uint8_t buffer[65536];
+    static uint8_t buffer[FRAME_MAX];
     while (!r->peer_eof) {
         size_t sendable = stream_sendable(r->stream);
         if (sendable == 0) return true;
@@ -101,6 +101,15 @@ static bool from_socket(struct relay *r)
     return true;
 }
 
+/* Grants the server credit for what the socket has accepted, once that is worth a frame. */
+static void relay_sent(struct relay *r, size_t length)
+{
+    r->ungranted += length;
+    if (r->ungranted < AGENT_WINDOW / 4) return;
+    stream_grant(r->stream, r->ungranted);
+    r->ungranted = 0;
+}
+
 static bool to_socket(struct relay *r)
 {
     while (r->out.length) {
@@ -112,11 +121,7 @@ static bool to_socket(struct relay *r)
             return false;
         }
         ring_drop(&r->out, (size_t)n);
-        r->ungranted += (size_t)n;
-        if (r->ungranted >= AGENT_WINDOW / 4) {
-            stream_grant(r->stream, r->ungranted);
-            r->ungranted = 0;
-        }
+        relay_sent(r, (size_t)n);
     }
     if (r->server_eof && !r->out.length) shutdown(r->watch.fd, SHUT_WR);
     return true;
@@ -190,7 +195,15 @@ static void connect_timed_out(struct timer *t)
 static void on_data(void *context, const uint8_t *bytes, size_t length)
 {
     struct relay *r = context;
-    if (!ring_put(&r->out, bytes, length, 2 * AGENT_WINDOW))
+    if (!r->connecting && !r->out.length) { /* without a copy, if the socket has room */
+        ssize_t n = send(r->watch.fd, bytes, length, MSG_NOSIGNAL);
+        if (n > 0) {
+            bytes += n;
+            length -= (size_t)n;
+            relay_sent(r, (size_t)n);
+        }
+    }
+    if (length && !ring_put(&r->out, bytes, length, 2 * AGENT_WINDOW))
         relay_fail(r, E_LIMIT, ENOMEM);
     else
         relay_pump(r);

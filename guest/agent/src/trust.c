@@ -159,8 +159,7 @@ static bool append_entry(struct text *t, int number, const char *from, const cha
     snprintf(alias, sizeof alias, "isola-%d", number);
     bool ok = append_number(t, 2, 4) && append_name(t, alias) && append_number(t, 0, 8) && append_name(t, "X.509");
     size_t length_at = t->length;
-    ok = ok && append_number(t, 0, 4)
-         && append_decoded(t, from + sizeof BEGIN - 1, to - (sizeof END - 1));
+    ok = ok && append_number(t, 0, 4) && append_decoded(t, from + sizeof BEGIN - 1, to - (sizeof END - 1));
     if (!ok) return false;
     uint32_t length = (uint32_t)(t->length - length_at - 4);
     for (int i = 0; i < 4; i++) t->data[length_at + (size_t)i] = (char)(length >> 8 * (3 - i));
@@ -188,8 +187,8 @@ static bool replace(const char *path, const struct text *t)
     unlink(temporary);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0) return false;
-    bool ok = write(fd, t->data, t->length) == (ssize_t)t->length && fchmod(fd, 0644) == 0
-              && rename(temporary, path) == 0;
+    bool ok =
+        write(fd, t->data, t->length) == (ssize_t)t->length && fchmod(fd, 0644) == 0 && rename(temporary, path) == 0;
     int error = errno;
     close(fd);
     if (!ok) unlink(temporary);

@@ -233,8 +233,9 @@ static void connections_are_limited(void)
     struct builder b = {0};
     build_text(&b, T_ARG, "/bin/bash");
     build_text(&b, T_ARG, "-c");
-    build_text(&b, T_ARG, "for i in {1..600}; do eval \"exec $((i + 10))<>/dev/tcp/192.0.2.9/80\" || exit 1; done; "
-                          "read -r -t 20 line <&610; echo ended");
+    build_text(&b, T_ARG,
+               "for i in {1..600}; do eval \"exec $((i + 10))<>/dev/tcp/192.0.2.9/80\" || exit 1; done; "
+               "read -r -t 20 line <&610; echo ended");
     build_u64(&b, T_CREDIT, 1 << 20);
     uint32_t command = client_request(&c, OP_EXEC, &b);
     builder_free(&b);

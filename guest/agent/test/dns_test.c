@@ -114,7 +114,8 @@ static void names_that_are_numbers_do_not_exist(void)
 
 static void names_with_other_characters_do_not_exist(void)
 {
-    static const char *const wrong[] = {"a b.example", "a/b.example", "a\nb.example", "\xc3\xa4.example", "a:1.example"};
+    static const char *const wrong[] = {"a b.example", "a/b.example", "a\nb.example", "\xc3\xa4.example",
+                                        "a:1.example"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK_INT(0, address(wrong[i]));
         CHECK_INT(3, code());

@@ -5,15 +5,17 @@ from e2b import NotFoundException, Sandbox, SandboxException, Secret
 REQUEST = (
     "exec 3<>/dev/tcp/{host}/80; "
     "printf 'GET / HTTP/1.1\\r\\nHost: {host}\\r\\nConnection: close\\r\\n\\r\\n' >&3; "
-    "head -1 <&3"
+    "cat <&3"
 )
 
 
 class NetworkTest(unittest.TestCase):
-    def status(self, sandbox, host):
-        """The status of a request: 403 if the host is denied, 502 if its name does not resolve."""
+    def denied(self, sandbox, host):
+        """Whether the rules deny the host; otherwise only its name, which no server has, fails."""
         script = REQUEST.format(host=host)
-        return sandbox.commands.run(f"bash -c \"{script}\"", timeout=30).stdout.split(" ")[1]
+        answer = sandbox.commands.run(f'bash -c "{script}"', timeout=30).stdout
+        self.assertRegex(answer, "^HTTP/1.1 [45]", answer)
+        return "no rule allows" in answer
 
     def test_only_allowed_hosts_are_reached_and_an_update_replaces_the_rules(self):
         network = {
@@ -22,21 +24,21 @@ class NetworkTest(unittest.TestCase):
         }
         sandbox = Sandbox.create(network=network)
         try:
-            self.assertEqual(self.status(sandbox, "one.invalid"), "502")
-            self.assertEqual(self.status(sandbox, "two.invalid"), "403")
+            self.assertFalse(self.denied(sandbox, "one.invalid"))
+            self.assertTrue(self.denied(sandbox, "two.invalid"))
             info = sandbox.get_info().network
             self.assertEqual(info["allow_out"], ["one.invalid"])
             self.assertEqual(info["deny_out"], ["0.0.0.0/0"])
             sandbox.update_network(
                 {"allow_out": ["*.two.invalid"], "deny_out": ["0.0.0.0/0"]}
             )
-            self.assertEqual(self.status(sandbox, "one.invalid"), "403")
-            self.assertEqual(self.status(sandbox, "a.two.invalid"), "502")
+            self.assertTrue(self.denied(sandbox, "one.invalid"))
+            self.assertFalse(self.denied(sandbox, "a.two.invalid"))
             self.assertEqual(sandbox.get_info().network["allow_out"], ["*.two.invalid"])
             sandbox.update_network({"allow_internet_access": False})
-            self.assertEqual(self.status(sandbox, "a.two.invalid"), "403")
+            self.assertTrue(self.denied(sandbox, "a.two.invalid"))
             sandbox.update_network({})
-            self.assertEqual(self.status(sandbox, "three.invalid"), "502")
+            self.assertFalse(self.denied(sandbox, "three.invalid"))
         finally:
             sandbox.kill()
 
@@ -72,7 +74,7 @@ class NetworkTest(unittest.TestCase):
             try:
                 rules = sandbox.get_info().network["rules"]
                 self.assertEqual(rules["one.invalid"][0]["transform"]["headers"], header)
-                self.assertEqual(self.status(sandbox, "one.invalid"), "502")
+                self.assertFalse(self.denied(sandbox, "one.invalid"))
             finally:
                 sandbox.kill()
             network["rules"]["one.invalid"][0]["transform"]["headers"] = {

@@ -182,8 +182,9 @@ static int burst(int count, char **words)
     (void)count;
     static int fds[BURST_MAX];
     int total = atoi(words[3]), good = 0;
-    struct sockaddr_in to = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(words[2])), .sin_addr = find(words[1])};
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)atoi(words[2])),
+                             .sin_addr = find(words[1])};
     for (int i = 0; i < total && i < BURST_MAX; i++) {
         fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (fds[i] < 0) fail("socket");
@@ -208,8 +209,11 @@ int egress_client(int count, char **words)
         const char *name;
         int arguments;
         int (*run)(int count, char **words);
-    } commands[] = {{"resolve", 2, resolve},   {"names", 1, names}, {"talk", 2, talk},
-                    {"datagram", 2, datagram}, {"burst", 3, burst}};
+    } commands[] = {{"resolve", 2, resolve},
+                    {"names", 1, names},
+                    {"talk", 2, talk},
+                    {"datagram", 2, datagram},
+                    {"burst", 3, burst}};
     setvbuf(stdout, NULL, _IONBF, 0);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(commands[i].name, words[0]) == 0 && count > commands[i].arguments)

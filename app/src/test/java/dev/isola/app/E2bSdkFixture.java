@@ -49,8 +49,7 @@ public final class E2bSdkFixture implements AutoCloseable {
     unhealthy(data).ifPresent(reason -> abort("NOT RUN: bubblewrap is unhealthy: " + reason));
     String[] all = Arrays.copyOf(settings, settings.length + 1);
     all[settings.length] = "e2b.domain=" + DOMAIN;
-    return new E2bSdkFixture(
-        startServer(data, all), data.resolve("data"), compileResolver(data));
+    return new E2bSdkFixture(startServer(data, all), data.resolve("data"), compileResolver(data));
   }
 
   /** Compiles the library that resolves the names of the domain. */

@@ -72,12 +72,13 @@ class NamedSecretTest {
   }
 
   private static SecretRequest request(String name, String value, String... keys) {
-    return new SecretRequest(
-        name, Secret.of(value), List.of("api.example.com"), List.of(keys));
+    return new SecretRequest(name, Secret.of(value), List.of("api.example.com"), List.of(keys));
   }
 
   private static SandboxRequest using(Map<String, String> secrets) {
-    return using(new Egress(Optional.empty(), List.of(), List.of(), secrets, List.of(), false, Egress.Limits.NONE));
+    return using(
+        new Egress(
+            Optional.empty(), List.of(), List.of(), secrets, List.of(), false, Egress.Limits.NONE));
   }
 
   private static SandboxRequest using(Egress egress) {
@@ -124,7 +125,9 @@ class NamedSecretTest {
           .contains("github")
           .doesNotContain(VALUE)
           .doesNotContain(made.placeholder());
-      assertThat(List.of(made, secrets.list(), secrets.get("github"), secrets.bound(List.of("github"))))
+      assertThat(
+              List.of(
+                  made, secrets.list(), secrets.get("github"), secrets.bound(List.of("github"))))
           .allSatisfy(one -> assertThat(one.toString()).doesNotContain(VALUE));
       assertThat(fixture.ledger.events().after(0, 100).toString()).doesNotContain(VALUE);
       assertThat(containing(VALUE)).isEmpty();
@@ -192,13 +195,13 @@ class NamedSecretTest {
           .hasOnlyElementsOfType(ForkResult.Failed.class);
       assertThat(fixture.engine.fork(id, fork.withKey(Optional.of("ci"))))
           .hasOnlyElementsOfType(ForkResult.Created.class);
-      assertThat(fixture.engine.create(using(header("${secret.github}")).withKey("ci"))).isNotNull();
+      assertThat(fixture.engine.create(using(header("${secret.github}")).withKey("ci")))
+          .isNotNull();
       Egress wider = header("${secret.github}");
       for (Optional<String> key : List.of(Optional.of("other"), Optional.<String>empty())) {
         assertThatThrownBy(() -> fixture.engine.egress().replace(id, wider, false, key))
             .isInstanceOf(NotFound.class);
-        assertThatThrownBy(
-                () -> fixture.engine.egress().add(id, wider.rules().getFirst(), key))
+        assertThatThrownBy(() -> fixture.engine.egress().add(id, wider.rules().getFirst(), key))
             .isInstanceOf(NotFound.class);
       }
       assertThatThrownBy(
@@ -222,7 +225,8 @@ class NamedSecretTest {
       String first = secrets.put(request("github", VALUE)).placeholder();
       String sameLength = "X".repeat(VALUE.length());
       assertThat(secrets.put(request("github", sameLength)).placeholders()).containsExactly(first);
-      assertThat(secrets.bound(List.of("github")).getFirst().value()).isEqualTo(Secret.of(sameLength));
+      assertThat(secrets.bound(List.of("github")).getFirst().value())
+          .isEqualTo(Secret.of(sameLength));
       for (int more = 1; more <= 9; more++) {
         secrets.put(request("github", VALUE + "a".repeat(more)));
       }
@@ -266,7 +270,17 @@ class NamedSecretTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "two\nlines", "carriage\rreturn", "nul\0", "ümlaut", " lead7", "trail7 ", "tab\t"})
+  @ValueSource(
+      strings = {
+        "",
+        "two\nlines",
+        "carriage\rreturn",
+        "nul\0",
+        "ümlaut",
+        " lead7",
+        "trail7 ",
+        "tab\t"
+      })
   void valueThatAHeaderCannotCarryIsRefused(String value) {
     assertThatThrownBy(() -> request("name", value))
         .isInstanceOf(InvalidRequest.class)
@@ -282,10 +296,20 @@ class NamedSecretTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"*", "*.com", "10.0.0.1", "10.0.0.0/8", "https://example.com", "a b", "", "example.com:443", "::1"})
+  @ValueSource(
+      strings = {
+        "*",
+        "*.com",
+        "10.0.0.1",
+        "10.0.0.0/8",
+        "https://example.com",
+        "a b",
+        "",
+        "example.com:443",
+        "::1"
+      })
   void hostThatIsTooWideOrNoNameIsRefused(String host) {
-    assertThatThrownBy(
-            () -> new SecretRequest("name", Secret.of("v"), List.of(host), List.of()))
+    assertThatThrownBy(() -> new SecretRequest("name", Secret.of("v"), List.of(host), List.of()))
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("cannot be bound");
     assertThat(

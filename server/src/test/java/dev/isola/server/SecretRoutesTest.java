@@ -46,8 +46,7 @@ class SecretRoutesTest {
   @BeforeEach
   void open() throws IOException {
     audit =
-        AuditLog.open(
-            folder.resolve("audit.jsonl"), 1 << 20, true, InstantSource.system(), QUIET);
+        AuditLog.open(folder.resolve("audit.jsonl"), 1 << 20, true, InstantSource.system(), QUIET);
     testServer =
         new TestServer(
             folder,

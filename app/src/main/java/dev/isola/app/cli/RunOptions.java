@@ -1,12 +1,15 @@
 package dev.isola.app.cli;
 
+import dev.isola.document.EgressDocument;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.exec.Command;
+import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.Network;
+import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.SpecValidation;
@@ -22,6 +25,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -166,8 +170,11 @@ public final class RunOptions {
       paramLabel = "MODE",
       completionCandidates = NetworkModes.class,
       description =
-          "Network mode: none, bridge or host. Default: none if the provider supports it.")
+          "Network mode: none, filtered, bridge or host. Default: none if the provider supports"
+              + " it.")
   @Nullable String network;
+
+  @Mixin private final EgressOptions egress = new EgressOptions();
 
   @Option(
       names = {"-t", "--tty"},
@@ -245,12 +252,24 @@ public final class RunOptions {
             Optional.of(ttl),
             Optional.of(Duration.ZERO),
             limits(),
-            network == null ? Network.DEFAULT : Network.of(Arguments.network("--network", network)),
+            network(),
             0);
     List<Violation> violations = new ArrayList<>(SpecValidation.violations(spec));
     violations.addAll(SpecValidation.hostViolations(spec));
     rejectInvalid(violations);
     return spec;
+  }
+
+  private Network network() {
+    Optional<NetworkMode> mode =
+        Optional.ofNullable(network).map(text -> Arguments.network("--network", text));
+    Map<String, Object> settings = egress.document();
+    return new Network(
+        mode,
+        List.of(),
+        List.of(),
+        List.of(),
+        settings.isEmpty() ? Egress.NONE : EgressDocument.fromMap(settings));
   }
 
   /** Returns the limits set on the command line, each with its option. */

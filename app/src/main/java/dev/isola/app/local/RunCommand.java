@@ -14,6 +14,7 @@ import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
+import dev.isola.engine.egress.StandaloneEgress;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.engine.selection.SelectionPolicy;
 import dev.isola.spi.Health;
@@ -81,7 +82,9 @@ public final class RunCommand implements CliCommand {
               choice.name(),
               choice.provider(),
               spec,
-              runner(console, choice))
+              runner(console, choice),
+              (sandbox, network) ->
+                  StandaloneEgress.open(config, sandbox, network, new DenialPrinter(console)))
           .run(command);
     }
   }

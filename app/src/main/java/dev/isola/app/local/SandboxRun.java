@@ -5,13 +5,17 @@ import dev.isola.app.cli.ExitCodes;
 import dev.isola.engine.lease.SandboxLease;
 import dev.isola.engine.lease.SandboxLeases;
 import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.capability.EgressAccess;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.exec.Command;
 import dev.isola.spi.provider.Provider;
+import dev.isola.spi.spec.Network;
 import dev.isola.spi.spec.SandboxSpec;
+import java.util.Optional;
+import java.util.function.BiFunction;
 
 /**
  * Creates a sandbox, runs the command in it and destroys the sandbox in every case. Holds the
@@ -24,9 +28,11 @@ final class SandboxRun {
   private final Provider provider;
   private final SandboxSpec spec;
   private final CommandRunner runner;
+  private final BiFunction<Sandbox, Network, Optional<EgressAccess.Relay>> connect;
 
   /**
    * @param name of the provider
+   * @param connect carries the connections of a sandbox in network mode {@code filtered}
    */
   SandboxRun(
       CliEnvironment environment,
@@ -34,13 +40,15 @@ final class SandboxRun {
       String name,
       Provider provider,
       SandboxSpec spec,
-      CommandRunner runner) {
+      CommandRunner runner,
+      BiFunction<Sandbox, Network, Optional<EgressAccess.Relay>> connect) {
     this.environment = environment;
     this.leases = leases;
     this.name = name;
     this.provider = provider;
     this.spec = spec;
     this.runner = runner;
+    this.connect = connect;
   }
 
   int run(Command command) {
@@ -49,7 +57,9 @@ final class SandboxRun {
     try (SandboxCleanup cleanup = SandboxCleanup.register(environment, provider, lease)) {
       try {
         Sandbox sandbox = provider.create(spec);
-        return runner.run(sandbox, command);
+        return spec.network().isFiltered()
+            ? runConnected(sandbox, command)
+            : runner.run(sandbox, command);
       } catch (SandboxException e) {
         if (cleanup.interrupted()) {
           return ExitCodes.INTERRUPTED; // the shutdown hook destroyed the sandbox under the command
@@ -58,6 +68,15 @@ final class SandboxRun {
       }
     } finally {
       leases.recover(this::remove);
+    }
+  }
+
+  private int runConnected(Sandbox sandbox, Command command) {
+    Optional<EgressAccess.Relay> relay = connect.apply(sandbox, spec.network());
+    try {
+      return runner.run(sandbox, command);
+    } finally {
+      relay.ifPresent(EgressAccess.Relay::close);
     }
   }
 

@@ -79,8 +79,7 @@ final class SecretsSetCommand extends RemoteCommand {
     if (console.json()) {
       console.print(secret.document());
     } else {
-      console.print(
-          secret.name() + ": sent to " + String.join(", ", secret.hosts()) + " only\n");
+      console.print(secret.name() + ": sent to " + String.join(", ", secret.hosts()) + " only\n");
     }
     return ExitCodes.OK;
   }

@@ -293,31 +293,52 @@ class RemoteCommandsTest {
     CommandLineFixture typed = fixture();
     typed.in = new ByteArrayInputStream((value + "\n").getBytes(UTF_8));
     CommandResult stored =
-        typed.call("secrets", "set", "github", "--host", "api.example.com", "--host", "*.example.org");
+        typed.call(
+            "secrets", "set", "github", "--host", "api.example.com", "--host", "*.example.org");
     assertThat(stored.out()).isEqualTo("github: sent to api.example.com, *.example.org only\n");
     Path file = Files.writeString(folder.resolve("value"), value + "2");
     assertThat(
-            isola("secrets", "set", "file", "--host", "a.example.com", "--from-file", file.toString())
+            isola(
+                    "secrets",
+                    "set",
+                    "file",
+                    "--host",
+                    "a.example.com",
+                    "--from-file",
+                    file.toString())
                 .code())
         .isZero();
     CommandLineFixture inherited = fixture();
     inherited.env.put("PLANTED", value + "3");
     assertThat(
             inherited
-                .call("secrets", "set", "env", "--host", "a.example.com", "--key", "ci", "--from-env", "PLANTED")
+                .call(
+                    "secrets",
+                    "set",
+                    "env",
+                    "--host",
+                    "a.example.com",
+                    "--key",
+                    "ci",
+                    "--from-env",
+                    "PLANTED")
                 .code())
         .isZero();
     String listed = isola("secrets", "ls").out();
     assertThat(listed).contains("github", "file", "env", "api.example.com", "all", "ci");
     String shown = isola("secrets", "show", "github").out();
     assertThat(shown).contains("placeholder", "ghp_");
-    String json = isola("secrets", "ls", "--json").out() + isola("--json", "secrets", "show", "env").out();
+    String json =
+        isola("secrets", "ls", "--json").out() + isola("--json", "secrets", "show", "env").out();
     assertThat(listed + shown + json + stored.out()).doesNotContain(value);
-    assertThat(isola("secrets", "rotate-key").out()).matches("key [0-9a-f]{16}: 3 values encrypted again\n");
-    assertThat(isola("secrets", "set", "x", "--host", "h.example.com", "--from-env", "ABSENT").code())
+    assertThat(isola("secrets", "rotate-key").out())
+        .matches("key [0-9a-f]{16}: 3 values encrypted again\n");
+    assertThat(
+            isola("secrets", "set", "x", "--host", "h.example.com", "--from-env", "ABSENT").code())
         .isEqualTo(ExitCodes.USAGE);
     assertThat(isola("secrets", "set", "x").code()).isEqualTo(ExitCodes.USAGE);
-    assertThat(isola("create", "--secret", "TOKEN=absent").err()).contains("no secret named absent");
+    assertThat(isola("create", "--secret", "TOKEN=absent").err())
+        .contains("no secret named absent");
     assertThat(isola("secrets", "rm", "github", "file", "env").code()).isZero();
     assertThat(isola("secrets", "ls").out()).startsWith("no secrets");
     assertThat(isola("secrets", "rm", "github").err()).contains("no secret named github");

@@ -86,6 +86,18 @@ class CertificateWriterTest {
         .isInstanceOf(CertPathValidatorException.class);
   }
 
+  @Test
+  void authorityWithoutADomainIssuesForNamesAndAddresses() throws Exception {
+    SigningCertificate unlimited = CertificateWriter.authority("Test CA", YEAR);
+    SigningCertificate server =
+        CertificateWriter.server(
+            "Test", List.of("any.example", "192.0.2.1", "2001:db8::1"), unlimited, YEAR);
+    validate(server, unlimited, NOW);
+    assertThat(server.certificate().getSubjectAlternativeNames())
+        .containsExactlyInAnyOrder(
+            List.of(2, "any.example"), List.of(7, "192.0.2.1"), List.of(7, "2001:db8:0:0:0:0:0:1"));
+  }
+
   /** Years from 2050 have another encoding. */
   @Test
   void timesAreEncodedByTheirYear() {

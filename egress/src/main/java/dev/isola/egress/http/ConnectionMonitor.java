@@ -50,12 +50,12 @@ final class ConnectionMonitor implements AutoCloseable {
   void after(Duration delay, Runnable action) {
     Future<?> _ =
         schedule(
-        () -> {
-          if (!closed) {
-            action.run();
-          }
-        },
-        delay.toNanos());
+            () -> {
+              if (!closed) {
+                action.run();
+              }
+            },
+            delay.toNanos());
   }
 
   void add(Closeable connection) {

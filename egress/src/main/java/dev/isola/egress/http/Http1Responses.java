@@ -82,10 +82,10 @@ final class Http1Responses {
   void answer(byte[] response, boolean last) throws IOException {
     lock.lock();
     try {
+      awaitRoom(); // Meanwhile the last response that was due may be sent.
       if (due.isEmpty()) {
         send(response);
       } else {
-        awaitRoom();
         due.add(new Answer(response, last));
       }
     } finally {

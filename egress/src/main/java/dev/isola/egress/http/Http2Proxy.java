@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.eclipse.jetty.http.HttpURI;
 import org.eclipse.jetty.http.MetaData;
 
 /**
@@ -320,7 +321,11 @@ final class Http2Proxy {
             authority.isEmpty() || authority.equalsIgnoreCase(field.text()) ? field.text() : "";
       }
     }
-    String target = Optional.ofNullable(head.getHttpURI().getPathQuery()).orElse("");
+    HttpURI uri = head.getHttpURI();
+    String target = Optional.ofNullable(uri.getPathQuery()).orElse("");
+    if (uri.getFragment() != null) {
+      target += "#"; // Is refused.
+    }
     return new RequestPolicy.Request(
         head.getMethod(),
         authority,
@@ -353,11 +358,7 @@ final class Http2Proxy {
     return policy.check(request, Denial.MISDIRECTED);
   }
 
-  private void forward(
-      int id,
-      RequestPolicy.Request request,
-      Decision.Allow allow,
-      boolean last)
+  private void forward(int id, RequestPolicy.Request request, Decision.Allow allow, boolean last)
       throws IOException {
     List<Field> fields = new ArrayList<>();
     fields.add(Field.of(":method", request.method()));

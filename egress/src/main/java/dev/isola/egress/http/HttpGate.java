@@ -16,7 +16,9 @@ import javax.net.ssl.SSLException;
 
 /**
  * Serves connections of guest processes as a proxy for HTTP/1.1 and HTTP/2: opens TLS with the
- * authority of the sandbox, checks and changes requests, and passes them on.
+ * authority of the sandbox, checks and changes requests, and passes them on. Other protocols are
+ * denied. What follows an upgrade to WebSocket is passed on as it is, except that secrets in the
+ * data of the server are replaced.
  *
  * <p>A connection uses at most about 2 MiB of memory, whatever its peers send: buffers of TLS, one
  * piece of 16 KiB and one head of 64 KiB for each direction, and what is held back of bodies.
@@ -137,6 +139,8 @@ public final class HttpGate {
     byte[] start;
     try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.head())) {
       start = client.peek(PEEKED);
+    } catch (ClosedChannelException e) {
+      return Protocol.OTHER; // The client waits for the server to begin, unlike in HTTP.
     }
     if (start.length < PEEKED) {
       return Protocol.NONE;

@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,7 @@ class Http1ProxyTest {
 
   private final List<AutoCloseable> resources = new ArrayList<>();
   private HttpGate.Limits limits = HttpGate.Limits.DEFAULT;
+
   @SuppressWarnings("NullAway.Init") // by each test
   private TestRelay relay;
 
@@ -128,7 +130,7 @@ class Http1ProxyTest {
             "allowed GET /v1/again 200");
   }
 
-  @Test
+  @RepeatedTest(20)
   void denialsAndResponsesOfPipelinedRequestsKeepTheirOrder() throws Exception {
     RawServer server = use(RawServer.responding(OK));
     Socket client = connect(server, List.of(allow("GET", "/ok")));
@@ -646,6 +648,24 @@ class Http1ProxyTest {
     assertThatThrownBy(() -> client.getInputStream().read()).isInstanceOf(SocketException.class);
     assertThat(relay.events())
         .containsExactly("denied   only HTTP can be sent to api.example by its rules");
+  }
+
+  @Test
+  void clientThatWaitsForTheServerIsDenied() throws Exception {
+    limits =
+        new HttpGate.Limits(
+            Duration.ofSeconds(5),
+            Duration.ofMillis(300),
+            Duration.ofSeconds(5),
+            Duration.ofMillis(200));
+    RawServer server = use(RawServer.responding(OK));
+    Socket client = connect(server, List.of());
+    assertThatThrownBy(() -> client.getInputStream().read()).isInstanceOf(SocketException.class);
+    Awaitility.await()
+        .untilAsserted(
+            () ->
+                assertThat(relay.events())
+                    .containsExactly("denied   only HTTP can be sent to api.example by its rules"));
   }
 
   @Test

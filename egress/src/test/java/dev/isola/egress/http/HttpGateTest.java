@@ -63,6 +63,7 @@ class HttpGateTest {
   private static HttpGate gate;
 
   private final List<AutoCloseable> resources = new ArrayList<>();
+
   @SuppressWarnings("NullAway.Init") // by each test
   private TestRelay relay;
 
@@ -347,7 +348,11 @@ class HttpGateTest {
         }
       }
     }
-    assertThat(relay.events()).contains("denied   the client asked by TLS (SNI) for another host");
+    Awaitility.await()
+        .untilAsserted(
+            () ->
+                assertThat(relay.events())
+                    .contains("denied   the client asked by TLS (SNI) for another host"));
   }
 
   @Test

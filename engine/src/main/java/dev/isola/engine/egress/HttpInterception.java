@@ -4,35 +4,34 @@ import dev.isola.egress.http.BoundSecret;
 import dev.isola.egress.http.HttpGate;
 import dev.isola.egress.http.SandboxAuthority;
 import dev.isola.engine.secret.SecretReferences;
-import dev.isola.engine.secret.SecretService;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.spec.Destination;
 import dev.isola.spi.spec.HttpRule;
 import dev.isola.spi.spec.Network;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Serves the HTTP requests of one sandbox with its certificate authority and its secrets. */
 final class HttpInterception implements SandboxInterception {
   private final SandboxAuthority authority;
   private final Supplier<Network> network;
-  private final SecretService secrets;
-  private final HttpGate gate;
+  private final Function<Set<String>, List<dev.isola.engine.secret.BoundSecret>> secrets;
+  private final HttpGates gates;
 
-  /** Waits less for what a guest process sends, because it is denied anyway. */
-  private final HttpGate refusals;
-
+  /**
+   * @param secrets returns those of the named secrets that exist
+   */
   HttpInterception(
       SandboxAuthority authority,
       Supplier<Network> network,
-      SecretService secrets,
-      HttpGate gate,
-      HttpGate refusals) {
+      Function<Set<String>, List<dev.isola.engine.secret.BoundSecret>> secrets,
+      HttpGates gates) {
     this.authority = authority;
     this.network = network;
     this.secrets = secrets;
-    this.gate = gate;
-    this.refusals = refusals;
+    this.gates = gates;
   }
 
   @Override
@@ -47,7 +46,7 @@ final class HttpInterception implements SandboxInterception {
 
   /** Returns the secrets of the sandbox that may be sent to a host. */
   private List<BoundSecret> boundTo(String host) {
-    return secrets.bound(SecretReferences.of(network.get().egress())).stream()
+    return secrets.apply(SecretReferences.of(network.get().egress())).stream()
         .filter(one -> one.secret().hosts().stream().anyMatch(bound -> matches(bound, host)))
         .map(
             one ->
@@ -73,7 +72,7 @@ final class HttpInterception implements SandboxInterception {
       List<HttpRule> rules,
       Dialer dialer,
       RequestObserver observer) {
-    gate.serve(
+    gates.serving().serve(
         client,
         new HttpGate.Target(host, port, rules, boundTo(host), authority),
         dialer::dial,
@@ -101,6 +100,6 @@ final class HttpInterception implements SandboxInterception {
       boolean denied,
       String reason,
       String remedy) {
-    refusals.refuse(client, host, port, authority, reason, remedy);
+    gates.refusing().refuse(client, host, port, authority, reason, remedy);
   }
 }

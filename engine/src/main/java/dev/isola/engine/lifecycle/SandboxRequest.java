@@ -82,7 +82,16 @@ public record SandboxRequest(
   /** Sets the state to start with. Rules out the warm pool, whose sandboxes do not have it. */
   public SandboxRequest withForkSource(ForkSource source) {
     return new SandboxRequest(
-        request, tenant, labels, true, Optional.of(source), hostAccess, defaultTtl, startup, name, key);
+        request,
+        tenant,
+        labels,
+        true,
+        Optional.of(source),
+        hostAccess,
+        defaultTtl,
+        startup,
+        name,
+        key);
   }
 
   /** Allows the network and folders of the host, because the client has the scope for them. */

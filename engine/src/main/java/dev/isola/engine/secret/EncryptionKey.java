@@ -102,7 +102,6 @@ final class EncryptionKey {
     }
   }
 
-
   @Override
   public boolean equals(Object other) {
     return other instanceof EncryptionKey that && MessageDigest.isEqual(bytes, that.bytes);

@@ -47,7 +47,10 @@ public final class EncryptionKeys {
    * @throws dev.isola.spi.error.Internal if a configured key cannot be read, with the reason
    */
   public static EncryptionKeys open(
-      Path data, Optional<KeySource> source, Optional<KeySource> old, Map<String, String> variables) {
+      Path data,
+      Optional<KeySource> source,
+      Optional<KeySource> old,
+      Map<String, String> variables) {
     KeySource chosen = source.orElseGet(() -> new KeySource.File(data.resolve(FILE)));
     EncryptionKeys keys =
         new EncryptionKeys(

@@ -7,8 +7,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -25,9 +25,7 @@ record KeyCommand(String command, Duration deadline) {
     Process process;
     try {
       process =
-          new ProcessBuilder("/bin/sh", "-c", command)
-              .redirectInput(new File("/dev/null"))
-              .start();
+          new ProcessBuilder("/bin/sh", "-c", command).redirectInput(new File("/dev/null")).start();
     } catch (IOException e) {
       throw failed("cannot be started: " + e.getMessage());
     }

@@ -104,8 +104,7 @@ record KeyFile(Path path) {
   /** Replaces the key by the next one. */
   void replaceByNext() {
     try {
-      Files.move(
-          next(), path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      Files.move(next(), path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
       sync(path.toAbsolutePath().getParent());
     } catch (IOException e) {
       throw KeyFault.of(

@@ -102,8 +102,8 @@ record PlaceholderGenerator(RandomGenerator random) {
     }
     String made =
         object("{\"alg\":\"HS256\",\"typ\":\"JWT\",\"kid\":\"", decode(parts[0]).length)
-            .or(() -> object("{\"alg\":\"HS256\",\"k\":\"", decode(parts[0]).length))
-            .orElseGet(() -> bytes(decode(parts[0]).length))
+                .or(() -> object("{\"alg\":\"HS256\",\"k\":\"", decode(parts[0]).length))
+                .orElseGet(() -> bytes(decode(parts[0]).length))
             + "."
             + object("{\"sub\":\"", decode(parts[1]).length)
                 .orElseGet(() -> bytes(decode(parts[1]).length))

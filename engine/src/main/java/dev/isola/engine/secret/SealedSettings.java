@@ -193,7 +193,8 @@ public final class SealedSettings {
       if (earlier || key.id().equals(parts[1])) {
         try {
           return key.decrypt(
-              earlier ? name : scope.context(name), Base64.getDecoder().decode(parts[parts.length - 1]));
+              earlier ? name : scope.context(name),
+              Base64.getDecoder().decode(parts[parts.length - 1]));
         } catch (GeneralSecurityException | IllegalArgumentException e) {
           if (!earlier) {
             throw unreadable(scope, name, "it was changed or moved in the ledger");
@@ -219,7 +220,8 @@ public final class SealedSettings {
         };
     String remedy =
         switch (scope) {
-          case SECRET -> "restore the key (secrets.key in docs/config.md), or remove the secret and set it again";
+          case SECRET ->
+              "restore the key (secrets.key in docs/config.md), or remove the secret and set it again";
           case SECRET_ENV, SANDBOX_AUTHORITY ->
               "restore the key (secrets.key in docs/config.md), or create a new sandbox";
         };

@@ -179,9 +179,7 @@ public final class SecretService {
     }
     Map<String, BoundSecret> read = new TreeMap<>();
     for (String name : settings.names(SealedScope.SECRET)) {
-      settings
-          .get(SealedScope.SECRET, name)
-          .ifPresent(json -> read.put(name, decode(name, json)));
+      settings.get(SealedScope.SECRET, name).ifPresent(json -> read.put(name, decode(name, json)));
     }
     // If a secret was changed meanwhile, the next call must read it again.
     boolean _ = cache.compareAndSet(now, new Cache(read, clock.instant().plus(CACHE_TIME)));

@@ -28,7 +28,9 @@ public record SecretVariables(SecretService secrets) {
     check(spec, key, true);
   }
 
-  /** Checks the secrets of a fork. Those that were removed since its source was created are gone. */
+  /**
+   * Checks the secrets of a fork. Those that were removed since its source was created are gone.
+   */
   public void checkFork(SandboxSpec spec, Optional<String> key) {
     check(spec, key, false);
   }

@@ -15,7 +15,12 @@ import java.util.Optional;
  *     whose processes are already running
  */
 public record ForkRequest(
-    int count, ForkKind kind, boolean allowSecrets, boolean hostAccess, Optional<String> key, Startup startup) {
+    int count,
+    ForkKind kind,
+    boolean allowSecrets,
+    boolean hostAccess,
+    Optional<String> key,
+    Startup startup) {
   public static ForkRequest of(int count, ForkKind kind) {
     return new ForkRequest(count, kind, false, false, Optional.empty(), Startup.NONE);
   }

@@ -107,8 +107,7 @@ public record SnapshotSuspensionStorage(
   private Sandbox create(SandboxEntry entry, String snapshot) {
     CreateRequest request = SpecCodec.decode(entry.spec(), entry.id());
     SandboxSpec spec =
-        variables.addTo(
-            request.spec().toBuilder().secretEnv(secrets.get(entry.id())).build());
+        variables.addTo(request.spec().toBuilder().secretEnv(secrets.get(entry.id())).build());
     SandboxSpec.Builder again =
         Deadlines.forProvider(request.with(spec)).toBuilder().clearInitialization();
     snapshots.baseImage(entry).ifPresentOrElse(again::image, again::clearImage);

@@ -71,9 +71,11 @@ class EncryptionKeysTest {
     for (String source : new String[] {"env:K", "command:echo " + bad + "$((1))"}) {
       assertThatThrownBy(() -> open(source, Map.of("K", bad + "1")))
           .isInstanceOf(Internal.class)
-          .satisfies(e -> assertThat(((SandboxException) e).fault().toString()).doesNotContain(bad + "1"));
+          .satisfies(
+              e -> assertThat(((SandboxException) e).fault().toString()).doesNotContain(bad + "1"));
     }
-    assertThatThrownBy(() -> open("command:echo " + bad + "$((1)); echo denied by kms >&2; exit 3", Map.of()))
+    assertThatThrownBy(
+            () -> open("command:echo " + bad + "$((1)); echo denied by kms >&2; exit 3", Map.of()))
         .hasMessageContaining("exited with 3: denied by kms")
         .satisfies(e -> assertThat(e.toString()).doesNotContain(bad + "1"));
     assertThatThrownBy(() -> open("env:ABSENT", Map.of())).hasMessageContaining("ABSENT");
@@ -92,7 +94,8 @@ class EncryptionKeysTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "secrets.key", "file:relative", "env:", "env:A B", "command:", "kms:x"})
+  @ValueSource(
+      strings = {"", "secrets.key", "file:relative", "env:", "env:A B", "command:", "kms:x"})
   void otherTextIsNoSource(String text) {
     assertThat(KeySource.parse(text)).isEmpty();
   }

@@ -56,7 +56,9 @@ class PlaceholderGeneratorTest {
   }
 
   private static char kind(char c) {
-    return Character.isLowerCase(c) ? 'a' : Character.isUpperCase(c) ? 'A' : Character.isDigit(c) ? '0' : 'x';
+    return Character.isLowerCase(c)
+        ? 'a'
+        : Character.isUpperCase(c) ? 'A' : Character.isDigit(c) ? '0' : 'x';
   }
 
   @Test
@@ -76,7 +78,14 @@ class PlaceholderGeneratorTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"x", "hunter2", "123456789012345", "................................", "1111-1111-1111-1111"})
+  @ValueSource(
+      strings = {
+        "x",
+        "hunter2",
+        "123456789012345",
+        "................................",
+        "1111-1111-1111-1111"
+      })
   void valueWithTooLittleRoomGetsALongerPlaceholder(String value) {
     assertThat(generator.needsLonger(value)).isTrue();
     String placeholder = generator.generate(value);
@@ -94,7 +103,8 @@ class PlaceholderGeneratorTest {
     for (int i = 0; i < 3; i++) {
       assertThat(parts[i]).hasSameSizeAs(original[i]).isNotEqualTo(original[i]);
     }
-    assertThat(Json.parseObject(Base64.getUrlDecoder().decode(parts[0]))).containsEntry("alg", "HS256");
+    assertThat(Json.parseObject(Base64.getUrlDecoder().decode(parts[0])))
+        .containsEntry("alg", "HS256");
     assertThat(Json.parseObject(Base64.getUrlDecoder().decode(parts[1]))).containsOnlyKeys("sub");
   }
 }

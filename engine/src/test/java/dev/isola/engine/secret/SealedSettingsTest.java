@@ -65,8 +65,7 @@ class SealedSettingsTest {
   private SealedSettings settings(String source, Optional<String> old, Map<String, String> env) {
     return new SealedSettings(
         ledger,
-        EncryptionKeys.open(
-            folder, KeySource.parse(source), old.flatMap(KeySource::parse), env));
+        EncryptionKeys.open(folder, KeySource.parse(source), old.flatMap(KeySource::parse), env));
   }
 
   private static String text(SealedSettings settings, SealedScope scope, String name) {
@@ -103,7 +102,8 @@ class SealedSettingsTest {
     // AES-256-GCM with a key and a nonce of zeros, bound to "keeper": {"API_KEY":"old"}
     String earlier = Base64.getEncoder().encodeToString(earlier());
     ledger.settings().put("secret-env", "keeper", earlier);
-    assertThat(text(settings(), SealedScope.SECRET_ENV, "keeper")).isEqualTo("{\"API_KEY\":\"old\"}");
+    assertThat(text(settings(), SealedScope.SECRET_ENV, "keeper"))
+        .isEqualTo("{\"API_KEY\":\"old\"}");
     assertThat(settings().rotateKey().values()).isEqualTo(1);
     assertThat(ledger.settings().get("secret-env", "keeper").orElseThrow()).startsWith("v1:");
     assertThat(text(reopened(), SealedScope.SECRET_ENV, "keeper"))
@@ -221,7 +221,8 @@ class SealedSettingsTest {
     assertThatThrownBy(before::rotateKey)
         .isInstanceOf(InvalidRequest.class)
         .hasMessageContaining("env:OLD");
-    assertThatThrownBy(() -> settings("env:NEW", Optional.empty(), env).get(SealedScope.SECRET, "a"))
+    assertThatThrownBy(
+            () -> settings("env:NEW", Optional.empty(), env).get(SealedScope.SECRET, "a"))
         .isInstanceOf(Internal.class)
         .hasMessageContaining("not encrypted with key");
     assertThat(settings("env:NEW", Optional.of("env:OLD"), env).rotateKey().values()).isEqualTo(1);

@@ -28,7 +28,14 @@ import org.jspecify.annotations.Nullable;
  * closes the connection, and every waiting caller gets an exception.
  */
 final class AgentConnection implements AutoCloseable {
-  static final int INCOMING_WINDOW = 256 * 1024;
+  /**
+   * The windows of connections that the agent accepted: few have a wide one, so that all of them
+   * together hold little of the server's memory.
+   */
+  private static final int WIDE_WINDOW = 1024 * 1024;
+
+  private static final int NARROW_WINDOW = 64 * 1024;
+  private static final int WIDE_STREAMS_MAX = 16;
 
   private static final int AGENT_STREAMS_MAX = 1024;
   private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(30);
@@ -460,12 +467,13 @@ final class AgentConnection implements AutoCloseable {
             && relay.operation() != AgentOperation.EGRESS)) {
       throw new ProtocolViolation("INCOMING without a relay");
     }
-    if (agentStreams.incrementAndGet() > AGENT_STREAMS_MAX) {
+    int open = agentStreams.incrementAndGet();
+    if (open > AGENT_STREAMS_MAX) {
       throw new ProtocolViolation("too many INCOMING streams");
     }
+    int window = open <= WIDE_STREAMS_MAX ? WIDE_WINDOW : NARROW_WINDOW;
     lastIncoming = number;
-    LinkStream stream =
-        new LinkStream(this, number, AgentOperation.INCOMING, INCOMING_WINDOW, sendWindow);
+    LinkStream stream = new LinkStream(this, number, AgentOperation.INCOMING, window, sendWindow);
     streams.put(number, stream);
     relay.incoming(stream, fields);
   }

@@ -17,8 +17,7 @@ final class AgentEgress implements EgressAccess {
   }
 
   @Override
-  public Relay open(
-      String certificate, Set<Integer> ports, Consumer<OutboundConnection> handler) {
+  public Relay open(String certificate, Set<Integer> ports, Consumer<OutboundConnection> handler) {
     lock.lock();
     try {
       AgentEgressRelay opened = AgentEgressRelay.open(client, certificate, ports, handler);

@@ -78,9 +78,12 @@ enum AgentOperation {
     };
   }
 
-  /** Returns true when the reply is file content, which may be large. */
+  /** Returns true when the reply is content of a file or a connection, which may be large. */
   boolean isBulk() {
-    return this == READ || this == TAR_OUT;
+    return switch (this) {
+      case READ, TAR_OUT, DIAL, INCOMING -> true;
+      default -> false;
+    };
   }
 
   boolean allowsReply(int frameType) {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,8 +17,12 @@ final class AgentPort implements PortDialing.Connection {
   static final int WINDOW = 256 * 1024;
 
   private final LinkStream stream;
+
+  /** Guards the frame, whose memory other connections use once it is released. */
+  private final ReentrantLock lock = new ReentrantLock();
+
   private @Nullable Frame frame;
-  private int at;
+  private @Nullable ByteBuffer content;
   private boolean ended;
   private volatile boolean closed;
 
@@ -39,14 +44,46 @@ final class AgentPort implements PortDialing.Connection {
     if (!target.hasRemaining()) {
       return 0;
     }
-    Frame current = current();
-    if (current == null) {
-      return -1;
+    while (true) {
+      int count = take(target);
+      if (count > 0) {
+        return count;
+      }
+      if (ended) {
+        return -1;
+      }
+      fetch();
     }
-    int count = Math.min(target.remaining(), current.payload().length - at);
-    target.put(current.payload(), at, count);
-    at += count;
-    return count;
+  }
+
+  /** Copies from the frame that has arrived. Returns how many bytes, 0 if there is none. */
+  private int take(ByteBuffer target) {
+    lock.lock();
+    try {
+      if (content == null) {
+        return 0;
+      }
+      int count = Math.min(target.remaining(), content.remaining());
+      target.put(target.position(), content, content.position(), count);
+      target.position(target.position() + count);
+      content.position(content.position() + count);
+      if (!content.hasRemaining()) {
+        release();
+      }
+      return count;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the memory of the frame, which no reader uses any more, to the pool. */
+  private void release() {
+    Frame done = frame;
+    frame = null;
+    content = null;
+    if (done != null) {
+      done.release();
+    }
   }
 
   @Override
@@ -80,25 +117,23 @@ final class AgentPort implements PortDialing.Connection {
   public void close() {
     closed = true;
     stream.linger();
+    releaseLocked();
+  }
+
+  private void releaseLocked() {
+    lock.lock();
+    try {
+      release();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Closes the connection so that the other side sees a reset. */
   void reset() {
     closed = true;
     stream.cancelAndDiscard();
-  }
-
-  private @Nullable Frame current() throws IOException {
-    Frame current = frame;
-    if (current != null && at < current.payload().length) {
-      return current;
-    }
-    frame = null;
-    at = 0;
-    if (!ended) {
-      fetch();
-    }
-    return frame;
+    releaseLocked();
   }
 
   private void fetch() throws IOException {
@@ -117,7 +152,17 @@ final class AgentPort implements PortDialing.Connection {
       ended = true;
       throw new IOException(stream.error(next).message());
     } else {
-      frame = next;
+      lock.lock();
+      try {
+        frame = next;
+        content = next.content();
+        if (closed) {
+          release();
+        }
+      } finally {
+        lock.unlock();
+      }
+      requireOpen();
     }
   }
 

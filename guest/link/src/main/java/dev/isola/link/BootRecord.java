@@ -312,8 +312,8 @@ public final class BootRecord {
     }
 
     /**
-     * Sets the content of {@code /etc/resolv.conf} of a virtual machine, or of a sandbox with {@link
-     * #egress}.
+     * Sets the content of {@code /etc/resolv.conf} of a virtual machine, or of a sandbox with
+     * {@link #egress}.
      */
     public Builder resolvConf(String content) {
       fields.add(FieldTag.RESOLV_CONF, content);

@@ -28,15 +28,24 @@ final class BufferPool {
     this.maxBuffers = maxBuffers;
   }
 
-  /** Returns an empty buffer. */
+  /** Returns an empty buffer that holds the largest frame. */
   ByteBuffer acquire() {
+    return acquire(SIZE);
+  }
+
+  /**
+   * Returns an empty buffer.
+   *
+   * @param size how much it must hold; one of the heap holds no more
+   */
+  ByteBuffer acquire(int size) {
     synchronized (free) {
       ByteBuffer block = free.poll();
       if (block != null) {
         return block.clear();
       }
       if (allocated == maxBuffers) {
-        return ByteBuffer.allocate(SIZE);
+        return ByteBuffer.allocate(size);
       }
       allocated++;
     }

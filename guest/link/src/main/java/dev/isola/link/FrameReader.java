@@ -107,7 +107,7 @@ final class FrameReader {
   }
 
   private ByteBuffer block(int length) throws IOException {
-    ByteBuffer block = BufferPool.SHARED.acquire();
+    ByteBuffer block = BufferPool.SHARED.acquire(length);
     boolean filled = false;
     try {
       int have = Math.min(length, end - start);

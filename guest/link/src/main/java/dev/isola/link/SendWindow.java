@@ -47,14 +47,22 @@ final class SendWindow {
       if (size == 0) {
         return false;
       }
-      ByteBuffer frame = ByteBuffer.allocate(Wire.HEADER + size);
+      ByteBuffer frame =
+          size >= BufferPool.MIN_FRAME
+              ? BufferPool.SHARED.acquire(Wire.HEADER + size).limit(Wire.HEADER + size)
+              : ByteBuffer.allocate(Wire.HEADER + size);
       frame.put(Wire.HEADER, bytes, bytes.position(), size);
+      boolean posted = false;
       try {
-        if (!post(frame)) {
+        posted = post(frame);
+        if (!posted) {
           return false;
         }
         bytes.position(bytes.position() + size);
       } finally {
+        if (!posted) {
+          BufferPool.SHARED.release(frame);
+        }
         release(0);
       }
     }

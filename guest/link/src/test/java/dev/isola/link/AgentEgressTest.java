@@ -90,7 +90,8 @@ class AgentEgressTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "A.example", "a b", "a/b", "a\nb", "a\u0000b", "\u00e4.example", "a%0d"})
+  @ValueSource(
+      strings = {"", "A.example", "a b", "a/b", "a\nb", "a\u0000b", "\u00e4.example", "a%0d"})
   void hostThatIsNoNameClosesTheConnection(String host) throws IOException {
     assertViolation(incoming(host.getBytes(UTF_8), 443, FIRST));
   }
@@ -123,8 +124,7 @@ class AgentEgressTest {
     Relay relay = open(egress);
     await().until(connection::isClosed);
     relay.close();
-    assertThat(connection.closeReason().orElseThrow().kind())
-        .isEqualTo(CloseReason.Kind.VIOLATION);
+    assertThat(connection.closeReason().orElseThrow().kind()).isEqualTo(CloseReason.Kind.VIOLATION);
     assertThat(seen).isEmpty();
   }
 

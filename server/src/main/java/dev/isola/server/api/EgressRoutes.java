@@ -114,8 +114,7 @@ record EgressRoutes(ServerContext context) {
         .egress()
         .presets()
         .forEach(
-            (name, rules) ->
-                presets.put(name, rules.stream().map(EgressDocument::write).toList()));
+            (name, rules) -> presets.put(name, rules.stream().map(EgressDocument::write).toList()));
     exchange.json(200, Map.of("presets", presets));
   }
 

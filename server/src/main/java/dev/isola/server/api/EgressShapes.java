@@ -16,14 +16,16 @@ final class EgressShapes {
 
   /** Documents are checked in detail when they are read. */
   private static final Shape DESTINATION =
-      new MatchingText("^\\S+$", 300, "must be a host, *.SUFFIX, *, an address or a block", "pypi.org");
+      new MatchingText(
+          "^\\S+$", 300, "must be a host, *.SUFFIX, *, an address or a block", "pypi.org");
 
   private static final Shape PORT =
       new OneOfShape(
           "EgressPort",
           List.of(
               new Shape.WholeNumber(1, 65_535),
-              new MatchingText("^[0-9]{1,5}(-[0-9]{1,5})?$", 11, "must be a port or a range", "8000-8100")));
+              new MatchingText(
+                  "^[0-9]{1,5}(-[0-9]{1,5})?$", 11, "must be a port or a range", "8000-8100")));
 
   private static final Shape.Obj HTTP_RULE =
       new Shape.Obj(
@@ -109,8 +111,7 @@ final class EgressShapes {
               Field.required("host", TEXT, "name or address").example("example.com"),
               Field.required("port", new Shape.WholeNumber(0, 65_535), "port").example(443),
               Field.optional("request", TEXT, "method and path of a denied HTTP request"),
-              Field.required("reason", TEXT, "why")
-                  .example("no rule allows example.com port 443"),
+              Field.required("reason", TEXT, "why").example("no rule allows example.com port 443"),
               Field.optional("remedy", TEXT, "the rule that would allow it"))
           .named("EgressDenial");
 
@@ -131,8 +132,7 @@ final class EgressShapes {
               Field.required("totalDenials", Shapes.COUNT, "since the server is attached"),
               Field.required("sentBytes", Shapes.COUNT, "bytes from the sandbox"),
               Field.required("receivedBytes", Shapes.COUNT, "bytes to the sandbox"),
-              Field.required(
-                  "connections", new Shape.ListOf(CONNECTION, MOST), "open connections"),
+              Field.required("connections", new Shape.ListOf(CONNECTION, MOST), "open connections"),
               Field.required(
                   "recentConnections", new Shape.ListOf(CONNECTION, MOST), "ended, latest first"),
               Field.required(

@@ -73,7 +73,8 @@ class ArchitectureTest {
             .that(not(resideInAPackage("dev.isola.testing..")))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.testing.."))),
         folder("store", "spi", "document"),
-        folder("engine", "spi", "document", "store", "snapshot"),
+        folder("egress", "spi"),
+        folder("engine", "spi", "document", "store", "snapshot", "egress"),
         slices().matching("dev.isola.provider.(*)..").should().notDependOnEachOther(),
         noClasses()
             .that(
@@ -99,7 +100,7 @@ class ArchitectureTest {
         noClasses().should().haveNameMatching(".*(Utils?|Manager|Helper)"),
         noClasses().that(not(resideInAPackage("dev.isola.app.."))).should(ACCESS_STANDARD_STREAMS),
         noClasses().should(USE_JAVA_UTIL_LOGGING),
-        folder("server", "spi", "document", "snapshot", "engine"),
+        folder("server", "spi", "document", "snapshot", "engine", "egress"),
         noClasses()
             .that(resideInAPackage("dev.isola.server.."))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.store.."))),

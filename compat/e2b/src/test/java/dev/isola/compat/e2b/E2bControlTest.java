@@ -257,7 +257,9 @@ class E2bControlTest {
     assertThat(made.status()).as(made.text()).isEqualTo(201);
     assertThat(made.field("secretID")).isEqualTo("openai");
     assertThat(send("POST", "/secrets", body).status()).isEqualTo(409);
-    assertThat(send("POST", "/secrets/openai", "{\"metadata\":{\"hosts\":\"evil.example.com\"}}").status())
+    assertThat(
+            send("POST", "/secrets/openai", "{\"metadata\":{\"hosts\":\"evil.example.com\"}}")
+                .status())
         .as("hosts change only together with the value")
         .isEqualTo(400);
     TestClient.Response changed = send("POST", "/secrets/openai", "{\"value\":\"" + value + "2\"}");

@@ -212,8 +212,7 @@ public final class EgressChecks {
     Expect.equal("1000", client(sandbox, "names 20000"), "names with an address of their own");
     try (EgressServer server = EgressServer.open(sandbox)) {
       expectEcho(sandbox, "host-19999.example", 443);
-      Expect.equal(
-          List.of("host-19999.example:443"), server.destinations(), "the destinations");
+      Expect.equal(List.of("host-19999.example:443"), server.destinations(), "the destinations");
     }
   }
 

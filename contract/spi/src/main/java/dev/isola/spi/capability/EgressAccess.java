@@ -15,8 +15,8 @@ public interface EgressAccess {
    */
   interface OutboundConnection extends PortDialing.Connection {
     /**
-     * Returns the name that the guest process resolved, or the address if it resolved none. It comes
-     * from the sandbox and is not trusted.
+     * Returns the name that the guest process resolved, or the address if it resolved none. It
+     * comes from the sandbox and is not trusted.
      */
     String host();
 

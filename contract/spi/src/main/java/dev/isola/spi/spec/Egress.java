@@ -64,8 +64,7 @@ public record Egress(
   }
 
   public static final Egress NONE =
-      new Egress(
-          Optional.empty(), List.of(), List.of(), Map.of(), List.of(), false, Limits.NONE);
+      new Egress(Optional.empty(), List.of(), List.of(), Map.of(), List.of(), false, Limits.NONE);
 
   public Egress {
     rules = List.copyOf(rules);

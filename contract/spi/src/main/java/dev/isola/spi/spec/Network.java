@@ -48,8 +48,7 @@ public record Network(
 
   /** Returns a network in mode {@code filtered} with these settings. */
   public static Network filtered(Egress egress) {
-    return new Network(
-        Optional.of(NetworkMode.FILTERED), List.of(), List.of(), List.of(), egress);
+    return new Network(Optional.of(NetworkMode.FILTERED), List.of(), List.of(), List.of(), egress);
   }
 
   /** Returns whether connections to other hosts are passed to the server. */

@@ -61,7 +61,8 @@ final class OciBundle {
   private static Map<String, Object> process(StagedSandbox staged, boolean hostKernel) {
     List<String> capabilities = new ArrayList<>(Containment.capabilities(staged.network()));
     if (staged.network() == NetworkMode.FILTERED && !hostKernel) {
-      capabilities.add("CAP_NET_RAW"); // gVisor has iptables on raw sockets only; the agent drops it
+      capabilities.add(
+          "CAP_NET_RAW"); // gVisor has iptables on raw sockets only; the agent drops it
     }
     return ordered(
         "terminal",
@@ -77,13 +78,7 @@ final class OciBundle {
         "noNewPrivileges",
         true,
         "capabilities",
-        ordered(
-            "bounding",
-            capabilities,
-            "effective",
-            capabilities,
-            "permitted",
-            capabilities));
+        ordered("bounding", capabilities, "effective", capabilities, "permitted", capabilities));
   }
 
   private static List<Object> mounts(List<Map<String, Object>> more) {

@@ -24,6 +24,7 @@ final class RuncConformanceTest extends ConformanceTest {
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Lifecycle", "Honesty", "Limits", "ProcessLimit", "Pausing", "Recovery", "Egress");
+    return unlessLong(
+        "Lifecycle", "Honesty", "Limits", "ProcessLimit", "Pausing", "Recovery", "Egress");
   }
 }

@@ -6,9 +6,9 @@ import dev.isola.compat.e2b.model.E2bDialect;
 import dev.isola.compat.e2b.model.E2bRequestBody;
 import dev.isola.compat.e2b.template.E2bTemplate;
 import dev.isola.compat.e2b.template.E2bTemplates;
-import dev.isola.engine.egress.EgressReport;
 import dev.isola.engine.Engine;
 import dev.isola.engine.api.SandboxView;
+import dev.isola.engine.egress.EgressReport;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.server.access.KeyPolicy;
@@ -222,8 +222,7 @@ public record E2bSandboxRoutes(
           context
               .engine()
               .egress()
-              .replace(
-                  entry.id(), mapper.egress(body, current), true, KeyPolicy.keyName(exchange));
+              .replace(entry.id(), mapper.egress(body, current), true, KeyPolicy.keyName(exchange));
     } else if (!mapper.keepsNetwork(body, current, view.isOfflineByDefault(entry))) {
       throw Fault.of(
               ErrorCode.NOT_IMPLEMENTED,

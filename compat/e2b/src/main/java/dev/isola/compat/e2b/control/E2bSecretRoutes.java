@@ -108,10 +108,8 @@ public record E2bSecretRoutes(ServerContext context) {
     exchange.json(200, json(put(before.name(), body, hosts, before.keys())));
   }
 
-  private NamedSecret put(
-      String name, E2bRequestBody body, List<String> hosts, List<String> keys) {
-    return secrets()
-        .put(new SecretRequest(name, Secret.of(body.required("value")), hosts, keys));
+  private NamedSecret put(String name, E2bRequestBody body, List<String> hosts, List<String> keys) {
+    return secrets().put(new SecretRequest(name, Secret.of(body.required("value")), hosts, keys));
   }
 
   private static List<String> hosts(E2bRequestBody body) {

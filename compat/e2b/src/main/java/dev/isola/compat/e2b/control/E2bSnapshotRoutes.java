@@ -114,10 +114,7 @@ public record E2bSnapshotRoutes(
             .withHostAccess(HostAccessGuard.mayRequestHostAccess(exchange))
             .withKey(KeyPolicy.keyName(exchange));
     exchange.json(
-        201,
-        fork(source, request).stream()
-            .map(fork -> forkResult(exchange, fork, time))
-            .toList());
+        201, fork(source, request).stream().map(fork -> forkResult(exchange, fork, time)).toList());
   }
 
   /**

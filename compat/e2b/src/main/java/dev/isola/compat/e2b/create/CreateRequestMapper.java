@@ -174,8 +174,7 @@ public record CreateRequestMapper(E2bSettings settings) {
    * network. Rules that the request omits are gone; its secrets stay.
    */
   public Egress egress(E2bRequestBody rules, Network current) {
-    Egress read =
-        E2bEgress.of(rules, rules.flag("allow_internet_access").orElse(true)).egress();
+    Egress read = E2bEgress.of(rules, rules.flag("allow_internet_access").orElse(true)).egress();
     return new Egress(
         read.fallback(),
         read.rules(),

@@ -78,8 +78,7 @@ record E2bEgress(
       throw E2bRequestBody.invalidField(
           "network.allowOut", "has a name, which requires " + EVERYTHING + " in denyOut");
     }
-    return new E2bEgress(
-        deniesAll, !allowsAll && !denied.isEmpty(), allowed, headers(rules));
+    return new E2bEgress(deniesAll, !allowsAll && !denied.isEmpty(), allowed, headers(rules));
   }
 
   private static boolean isBlock(String text) {
@@ -166,10 +165,7 @@ record E2bEgress(
     List<EgressRule> rules = new ArrayList<>();
     headers.forEach((host, set) -> rule(host, set).ifPresent(rules::add));
     (deniesAll ? allowed : ALL_ADDRESSES)
-        .forEach(
-            text ->
-                rules.add(
-                    new EgressRule(EgressAction.ALLOW, text, List.of(), List.of())));
+        .forEach(text -> rules.add(new EgressRule(EgressAction.ALLOW, text, List.of(), List.of())));
     return new Egress(
         Optional.of(deniesAll ? EgressAction.DENY : EgressAction.ALLOW),
         rules,
@@ -193,16 +189,14 @@ record E2bEgress(
     return switch (Destination.parse(allowed).orElseThrow()) {
       case Destination.Host(String name) -> name.equalsIgnoreCase(host);
       case Destination.Suffix(String suffix) ->
-          allowed.equalsIgnoreCase(host)
-              || host.toLowerCase(Locale.ROOT).endsWith("." + suffix);
+          allowed.equalsIgnoreCase(host) || host.toLowerCase(Locale.ROOT).endsWith("." + suffix);
       case Destination.AnyName() -> true;
       case Destination.Block _ -> false;
     };
   }
 
   private static SandboxException unsupported(String name, String remedy) {
-    return Fault.of(
-            ErrorCode.NOT_IMPLEMENTED, "network." + name + " is not supported", remedy)
+    return Fault.of(ErrorCode.NOT_IMPLEMENTED, "network." + name + " is not supported", remedy)
         .exception();
   }
 }

@@ -102,8 +102,7 @@ public record E2bNetworkConfig(Map<String, Object> fields) {
             (name, value) ->
                 headers.put(
                     name,
-                    Confidential.content(
-                        value.replace("${secret.", "${e2b.secrets."), Scope.USE)));
+                    Confidential.content(value.replace("${secret.", "${e2b.secrets."), Scope.USE)));
     return headers;
   }
 

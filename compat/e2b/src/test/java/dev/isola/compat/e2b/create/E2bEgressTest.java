@@ -45,7 +45,8 @@ class E2bEgressTest {
     assertThat(network(none, NetworkMode.NONE)).isEqualTo(Network.DEFAULT);
     Egress open = network(none, NetworkMode.FILTERED).egress();
     assertThat(open.fallback()).contains(EgressAction.ALLOW);
-    assertThat(open.rules()).containsExactly(EgressRule.allow("0.0.0.0/0"), EgressRule.allow("::/0"));
+    assertThat(open.rules())
+        .containsExactly(EgressRule.allow("0.0.0.0/0"), EgressRule.allow("::/0"));
   }
 
   @Test
@@ -88,7 +89,8 @@ class E2bEgressTest {
             EgressRule.allow("192.0.2.0/24"));
     assertThat(EgressValidation.violations("egress", network.egress())).isEmpty();
     E2bRequestBody both = body(Map.of("allowOut", ALL, "denyOut", ALL));
-    assertThat(network(both, NetworkMode.FILTERED).egress().fallback()).contains(EgressAction.ALLOW);
+    assertThat(network(both, NetworkMode.FILTERED).egress().fallback())
+        .contains(EgressAction.ALLOW);
   }
 
   @Test
@@ -110,8 +112,7 @@ class E2bEgressTest {
                         List.of(Map.of("transform", Map.of("headers", Map.of("A", "b")))))));
     Egress egress = network(rules, NetworkMode.FILTERED).egress();
     HttpRule http =
-        new HttpRule(
-            List.of(), Optional.empty(), Map.of(), Map.of("A", "Bearer ${secret.key}"));
+        new HttpRule(List.of(), Optional.empty(), Map.of(), Map.of("A", "Bearer ${secret.key}"));
     assertThat(egress.rules())
         .containsExactly(
             new EgressRule(
