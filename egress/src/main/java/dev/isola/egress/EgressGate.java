@@ -45,10 +45,7 @@ public final class EgressGate {
   private volatile EgressSettings settings;
 
   public EgressGate(
-      EgressSettings settings,
-      OutboundDialer dialer,
-      Interception http,
-      EgressObserver observer) {
+      EgressSettings settings, OutboundDialer dialer, Interception http, EgressObserver observer) {
     this.settings = settings;
     this.dialer = dialer;
     this.http = http;

@@ -262,8 +262,7 @@ class EgressGateTest {
         .singleElement()
         .satisfies(
             one ->
-                assertThat(one.remedy())
-                    .isEqualTo("allow data-in-the-name.evil.example port 443"));
+                assertThat(one.remedy()).isEqualTo("allow data-in-the-name.evil.example port 443"));
     assertThat(refused).singleElement().asString().startsWith("denied: no rule allows");
   }
 
@@ -308,8 +307,9 @@ class EgressGateTest {
     gate.serve(client);
 
     assertThat(client.received.toString()).isEqualTo("x");
-    assertThat(closed).singleElement().satisfies(
-        one -> assertThat(one.address()).isEqualTo("127.0.0.1"));
+    assertThat(closed)
+        .singleElement()
+        .satisfies(one -> assertThat(one.address()).isEqualTo("127.0.0.1"));
   }
 
   @Test
@@ -318,8 +318,20 @@ class EgressGateTest {
 
     for (String host :
         List.of(
-            "", ".", "a..b", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "1.2.3.4.5", "a b",
-            "a\0b", "[::1]", "::1%lo", "x".repeat(64) + ".example", "a.".repeat(127) + "example")) {
+            "",
+            ".",
+            "a..b",
+            "2130706433",
+            "0x7f.1",
+            "0177.0.0.1",
+            "127.1",
+            "1.2.3.4.5",
+            "a b",
+            "a\0b",
+            "[::1]",
+            "::1%lo",
+            "x".repeat(64) + ".example",
+            "a.".repeat(127) + "example")) {
       gate.serve(new FakeConnection(host, port()));
     }
 
@@ -458,7 +470,10 @@ class EgressGateTest {
         gate(
             to("127.0.0.1"),
             new Egress.Limits(
-                OptionalLong.of(1), OptionalLong.empty(), OptionalLong.empty(), OptionalLong.empty()),
+                OptionalLong.of(1),
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                OptionalLong.empty()),
             EgressRule.allow("ok.example"));
     SilentConnection first = new SilentConnection("ok.example", port());
     Thread serving = Thread.ofVirtual().start(() -> gate.serve(first));

@@ -63,7 +63,8 @@ class EgressRoutesTest {
     String path = "/api/v1/sandboxes/" + sandbox() + "/egress";
 
     TestClient.Response settings = put(use, path, "{\"rules\":[{\"allow\":\"a b\"}],\"x\":1}");
-    TestClient.Response rule = use.post(path + "/allow", "{\"allow\":\"a.example\",\"deny\":\"b\"}");
+    TestClient.Response rule =
+        use.post(path + "/allow", "{\"allow\":\"a.example\",\"deny\":\"b\"}");
 
     assertThat(settings.status()).isEqualTo(400);
     assertThat(settings.text()).contains("'a b'", "\"x\"");
@@ -83,8 +84,7 @@ class EgressRoutesTest {
         new TestClient[] {testServer.client(testServer.read), testServer.client(token)}) {
       assertThat(lesser.get(path).status()).isIn(401, 403);
       assertThat(put(lesser, path, "{}").status()).isIn(401, 403);
-      assertThat(lesser.post(path + "/allow", "{\"allow\":\"a.example\"}").status())
-          .isIn(401, 403);
+      assertThat(lesser.post(path + "/allow", "{\"allow\":\"a.example\"}").status()).isIn(401, 403);
     }
     assertThat(use.get(path).status()).isEqualTo(409); // the control: allowed, but not filtered
   }

@@ -105,10 +105,33 @@ class EgressDocumentTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", " ", "a b", "a..b", ".a", "*.", "*a.example", "a.*.example", "**", "*.*",
-        "http://a.example", "a.example:443", "a.example/x", "1.2.3", "1.2.3.4.5", "0x7f.1",
-        "127.1", "010.0.0.1", "1.2.3.4/33", "1.2.3.4/-1", "1.2.3.4/", "::1/129", "fe80::1%eth0",
-        "-a.example", "a-.example", "ä.example", "a\u0000.example"
+        "",
+        " ",
+        "a b",
+        "a..b",
+        ".a",
+        "*.",
+        "*a.example",
+        "a.*.example",
+        "**",
+        "*.*",
+        "http://a.example",
+        "a.example:443",
+        "a.example/x",
+        "1.2.3",
+        "1.2.3.4.5",
+        "0x7f.1",
+        "127.1",
+        "010.0.0.1",
+        "1.2.3.4/33",
+        "1.2.3.4/-1",
+        "1.2.3.4/",
+        "::1/129",
+        "fe80::1%eth0",
+        "-a.example",
+        "a-.example",
+        "ä.example",
+        "a\u0000.example"
       })
   void destinationIsRefused(String destination) {
     assertThatThrownBy(() -> EgressDocument.ruleFromMap(Map.of("allow", destination)))

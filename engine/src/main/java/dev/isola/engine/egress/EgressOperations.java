@@ -18,7 +18,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** Shows and changes the egress of sandboxes for clients. A change is recorded before it applies. */
+/**
+ * Shows and changes the egress of sandboxes for clients. A change is recorded before it applies.
+ */
 public final class EgressOperations {
   private final EgressService service;
   private final SandboxRecorder recorder;
@@ -59,14 +61,11 @@ public final class EgressOperations {
     secrets.check(egress, key);
     return change(
         id,
-        network ->
-            new Network(
-                network.mode(), List.of(), List.of(), network.exposePorts(), egress),
+        network -> new Network(network.mode(), List.of(), List.of(), network.exposePorts(), egress),
         closeExisting);
   }
 
-  private EgressReport change(
-      SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
+  private EgressReport change(SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
     SandboxEntry stored = recorder.modify(id, entry -> changed(entry, change));
     Network network = network(stored);
     service.replace(id, network, service.rules().settings(network), closeExisting);

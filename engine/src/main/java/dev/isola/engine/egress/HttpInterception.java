@@ -72,24 +72,26 @@ final class HttpInterception implements SandboxInterception {
       List<HttpRule> rules,
       Dialer dialer,
       RequestObserver observer) {
-    gates.serving().serve(
-        client,
-        new HttpGate.Target(host, port, rules, boundTo(host), authority),
-        dialer::dial,
-        new HttpGate.Observer() {
-          @Override
-          public void allowed(String method, String path, int status) {}
+    gates
+        .serving()
+        .serve(
+            client,
+            new HttpGate.Target(host, port, rules, boundTo(host), authority),
+            dialer::dial,
+            new HttpGate.Observer() {
+              @Override
+              public void allowed(String method, String path, int status) {}
 
-          @Override
-          public void denied(String method, String path, String reason) {
-            observer.denied(method, path, reason);
-          }
+              @Override
+              public void denied(String method, String path, String reason) {
+                observer.denied(method, path, reason);
+              }
 
-          @Override
-          public void failed(String reason) {
-            observer.failed(reason);
-          }
-        });
+              @Override
+              public void failed(String reason) {
+                observer.failed(reason);
+              }
+            });
   }
 
   @Override

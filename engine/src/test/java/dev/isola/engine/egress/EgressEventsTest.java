@@ -52,7 +52,14 @@ class EgressEventsTest {
 
   private static ConnectionView connection(long id) {
     return new ConnectionView(
-        id, "ok.example", 443, "192.0.2.1", "allow ok.example", 5, 7, AT,
+        id,
+        "ok.example",
+        443,
+        "192.0.2.1",
+        "allow ok.example",
+        5,
+        7,
+        AT,
         Optional.of(AT.plusMillis(30)));
   }
 
