@@ -29,7 +29,10 @@ public final class DnsResolver implements NameResolver {
   }
 
   @Override
-  @SuppressWarnings("BanJNDI") // the servers are the operator's, and only addresses are read
+  @SuppressWarnings({
+    "BanJNDI", // the servers are the operator's, and only addresses are read
+    "JdkObsolete" // required by the constructor
+  })
   public List<InetAddress> resolve(String name) throws UnknownHostException {
     List<InetAddress> found = new ArrayList<>();
     try {
