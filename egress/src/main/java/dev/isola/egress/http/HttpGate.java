@@ -227,10 +227,32 @@ public final class HttpGate {
       SandboxAuthority authority,
       String reason,
       String remedy) {
+    refuse(client, host, port, authority, Denial.forbidden(reason, remedy));
+  }
+
+  /**
+   * Answers a connection to a host that cannot be reached in the same way, with status 502.
+   *
+   * @param reason why, in words
+   */
+  public void fail(
+      PortDialing.Connection client,
+      String host,
+      int port,
+      SandboxAuthority authority,
+      String reason) {
+    refuse(client, host, port, authority, Denial.badGateway(reason));
+  }
+
+  private void refuse(
+      PortDialing.Connection client,
+      String host,
+      int port,
+      SandboxAuthority authority,
+      Denial denial) {
     try (ConnectionMonitor monitor = new ConnectionMonitor(limits.head());
         ConnectionMonitor.Deadline _ = monitor.deadline(limits.head())) {
       MonitoredConnection plain = new MonitoredConnection(client, monitor);
-      Denial denial = Denial.forbidden(reason, remedy);
       switch (protocol(plain, monitor)) {
         case HTTP -> refuse(plain, denial, monitor);
         case TLS -> {

@@ -142,8 +142,8 @@ public final class EgressPolicy {
   }
 
   /**
-   * Returns the ports to listen on where not every port can be passed on: those of rules, then usual
-   * ones.
+   * Returns the ports to listen on where not every port can be passed on: those of rules, then
+   * usual ones.
    */
   public Set<Integer> ports() {
     return Stream.concat(

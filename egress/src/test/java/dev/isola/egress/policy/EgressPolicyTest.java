@@ -231,7 +231,6 @@ class EgressPolicyTest {
   void listenersServePortsOfRules() {
     assertThat(policy(ports(EgressRule.allow("example.com"), 7000, 7002)).ports())
         .contains(7000, 7001, 7002, 443, 22);
-    assertThat(policy(ports(EgressRule.allow("example.com"), 1, 65_535)).ports())
-        .hasSize(64);
+    assertThat(policy(ports(EgressRule.allow("example.com"), 1, 65_535)).ports()).hasSize(64);
   }
 }
