@@ -10,7 +10,9 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import javax.net.ssl.SSLException;
 
@@ -33,7 +35,9 @@ public final class HttpGate {
   private static final int TLS_MAJOR_VERSION = 3;
 
   /** Long enough to tell a request line from other protocols. */
-  private static final int PEEKED = 2;
+  private static final int PEEKED = 4;
+
+  private static final byte[] SSH = "SSH-".getBytes(StandardCharsets.US_ASCII);
 
   private final UpstreamTrust trust;
   private final Limits limits;
@@ -148,7 +152,9 @@ public final class HttpGate {
     if (start[0] == TLS_HANDSHAKE && start[1] == TLS_MAJOR_VERSION) {
       return Protocol.TLS;
     }
-    return isLetter(start[0]) && isLetter(start[1]) ? Protocol.HTTP : Protocol.OTHER;
+    return isLetter(start[0]) && isLetter(start[1]) && !Arrays.equals(start, SSH)
+        ? Protocol.HTTP
+        : Protocol.OTHER;
   }
 
   private static boolean isLetter(byte c) {
@@ -250,8 +256,8 @@ public final class HttpGate {
       int port,
       SandboxAuthority authority,
       Denial denial) {
-    try (ConnectionMonitor monitor = new ConnectionMonitor(limits.head());
-        ConnectionMonitor.Deadline _ = monitor.deadline(limits.head())) {
+    try (ConnectionMonitor monitor = new ConnectionMonitor(limits.handshake());
+        ConnectionMonitor.Deadline _ = monitor.deadline(limits.handshake())) {
       MonitoredConnection plain = new MonitoredConnection(client, monitor);
       switch (protocol(plain, monitor)) {
         case HTTP -> refuse(plain, denial, monitor);

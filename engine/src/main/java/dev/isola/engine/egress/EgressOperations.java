@@ -5,6 +5,7 @@ import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.secret.SecretVariables;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -39,8 +40,9 @@ public final class EgressOperations {
    * @throws dev.isola.spi.error.Conflict if its network is not filtered, or it does not run
    */
   public EgressReport report(SandboxId id) {
-    requireFiltered(recorder.require(id));
-    return service.report(id).orElseThrow(() -> notRunning(id));
+    SandboxEntry entry = recorder.require(id);
+    requireFiltered(entry);
+    return service.report(id).orElseThrow(() -> notRunning(entry));
   }
 
   /** Returns the rules of each preset, by name. */
@@ -119,12 +121,13 @@ public final class EgressOperations {
     }
   }
 
-  private static SandboxException notRunning(SandboxId id) {
+  private static SandboxException notRunning(SandboxEntry entry) {
+    boolean gone = entry.state() == SandboxState.DESTROYED;
     return Fault.of(
-            ErrorCode.ILLEGAL_STATE,
-            "sandbox " + id + " is not running, so its connections are not carried",
-            "resume it")
-        .sandbox(id)
+            gone ? ErrorCode.SANDBOX_DESTROYED : ErrorCode.ILLEGAL_STATE,
+            "sandbox " + entry.id() + " is not running, so its connections are not carried",
+            gone ? "create a new sandbox" : "resume it")
+        .sandbox(entry.id())
         .exception();
   }
 }
