@@ -68,7 +68,6 @@ def crash(c):
         rules = box.report()["rules"]
         c.control(rules == [allow("ok.example", 9999)], "the allowed name is reached before and after; %d refused while down" % len(down))
     finally:
-        server.destroy_all()
         server.stop()
 
 
@@ -86,7 +85,6 @@ def crash_after_change(c):
         assert not reaches(box, "denied.example") and not c.net.reached("203.0.113.11")
         c.control(True, "the allowed name is reached after the restart")
     finally:
-        server.destroy_all()
         server.stop()
 
 
@@ -171,7 +169,6 @@ def warm(c):
         warm = sum(1 for one in made if one["warm"])
         c.control(all(reaches(box, "ok.example") for box in boxes), "the allowed name; %d of 2 were warm" % warm)
     finally:
-        server.destroy_all()
         server.stop()
 
 

@@ -23,10 +23,10 @@ def denied_flood(c):
         """
 import concurrent.futures
 def one(i):
-    return tcp('denied%d.example' % (i % 50), 9999, b'x', timeout=20)['got']
+    return tcp('denied%d.example' % (i % 50), 9999, b'\\0x', timeout=20)['got']
 start = time.time()
-with concurrent.futures.ThreadPoolExecutor(16) as pool:
-    result['got'] = sum(1 for g in pool.map(one, range(3000)) if g == 'x')
+with concurrent.futures.ThreadPoolExecutor(48) as pool:
+    result['got'] = sum(1 for g in pool.map(one, range(3000)) if g)
 result['seconds'] = time.time() - start
 """
     )
@@ -213,7 +213,7 @@ def event_flood(c):
     c.box.run(
         """
 for i in range(1500):
-    tcp('e%d.example' % i, 9999, b'', timeout=2)
+    tcp('e%d.example' % i, 9999, b'\\0', timeout=5)
 """
     )
     import time

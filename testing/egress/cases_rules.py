@@ -273,7 +273,6 @@ def ceiling(c):
             "names within the limits, and the one that the operator allows",
         )
     finally:
-        server.destroy_all()
         server.stop()
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -207,9 +208,7 @@ def main():
                 print("%-18s %-12s %-8s %s" % (*row[:3], " | ".join(row[3].splitlines()[-3:])[:300]), flush=True)
                 rows.append(row)
     finally:
-        if server.process and server.process.poll() is None:
-            server.destroy_all()
-            server.stop()
+        server.stop()
         for program in programs:
             program.terminate()
             program.wait()
@@ -220,4 +219,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # destroys what was created
     sys.exit(main())

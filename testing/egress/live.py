@@ -81,15 +81,13 @@ class Server:
             command += ["--config", self.configuration]
         for setting in self.settings:
             command += ["--set", setting]
-        environment = {**os.environ, "ISOLA_API_KEY": KEY}
         if self.user:
-            command = ["setpriv", "--reuid=%d" % self.user, "--regid=%d" % self.user, "--clear-groups", *command]
             os.makedirs(self.data, mode=0o700, exist_ok=True)
             os.chown(self.data, self.user, self.user)
-            environment["HOME"] = self.data
-            environment.pop("XDG_RUNTIME_DIR", None)
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+            self.process = subprocess.Popen(
+                [*self.as_user(), *command], stdout=log, stderr=log, env=self.environment(), start_new_session=True
+            )
         return self
 
     def await_ready(self):
@@ -111,8 +109,26 @@ class Server:
         self.process.wait()
 
     def stop(self):
+        """Destroys all sandboxes, those of the warm pool included, and stops the server."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.destroy_all()
         self.process.terminate()
         self.process.wait(60)
+        subprocess.run(
+            [*self.as_user(), ISOLA, "purge", "--yes", "--data", self.data], check=True, env=self.environment(),
+            stdout=subprocess.DEVNULL, timeout=120,
+        )
+
+    def as_user(self):
+        return ["setpriv", "--reuid=%d" % self.user, "--regid=%d" % self.user, "--clear-groups"] if self.user else []
+
+    def environment(self):
+        environment = {**os.environ, "ISOLA_API_KEY": KEY}
+        if self.user:
+            environment["HOME"] = self.data
+            environment.pop("XDG_RUNTIME_DIR", None)
+        return environment
 
     def request(self, method, path, body=None, key=KEY, raw=False):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=200)

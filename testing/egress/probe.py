@@ -12,7 +12,11 @@ import time
 result = {}
 
 
-def tcp(host, port, send=b"hello", timeout=6.0, size=65536, family=0, bind=None, device=None, address=None):
+# Not HTTP, so that a denied connection is reset at once; of HTTP the server would send an answer.
+HELLO = b"\0hello"
+
+
+def tcp(host, port, send=HELLO, timeout=6.0, size=65536, family=0, bind=None, device=None, address=None):
     """Connects, sends, and returns what came back until the connection ended or `send` was echoed."""
     try:
         if address is None:
@@ -26,7 +30,8 @@ def tcp(host, port, send=b"hello", timeout=6.0, size=65536, family=0, bind=None,
             if bind:
                 s.bind(bind)
             s.connect(found[4])
-            return exchange(s, send, size)
+            done = exchange(s, send, size)
+            return {**done, "got": done["got"].lstrip("\0")} if send is HELLO else done
     except OSError as e:
         return {"got": "", "error": type(e).__name__ + ": " + str(e)}
 

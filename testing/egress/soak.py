@@ -6,7 +6,10 @@ while. Usage: soak.py [MINUTES] [PROVIDER]
 
 import base64
 import os
+import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -49,6 +52,17 @@ with open('/tmp/counts', 'w') as f:
 """
 
 
+def live_heap(server):
+    """Returns the memory in KiB that the server still refers to, after a garbage collection; 0 without jcmd."""
+    jcmd = shutil.which("jcmd") or os.path.join(os.environ.get("JAVA_HOME", "/nowhere"), "bin", "jcmd")
+    if not os.path.exists(jcmd):
+        return 0
+    process = str(server.process.pid)
+    subprocess.run([jcmd, process, "GC.run"], check=True, capture_output=True, timeout=60)
+    heap = subprocess.run([jcmd, process, "GC.heap_info"], check=True, capture_output=True, text=True, timeout=60).stdout
+    return sum(int(used) for used in re.findall(r"total \d+K, used (\d+)K", heap))
+
+
 def main():
     minutes = float((sys.argv[1:] or ["10"])[0])
     provider = (sys.argv[2:] or ["bubblewrap"])[0]
@@ -59,23 +73,27 @@ def main():
         box = server.create([allow("ok.example", 9003)])
         program = base64.b64encode(PROGRAM.replace("MINUTES", str(minutes)).encode()).decode()
         box.start("python3 /workspace/probe.py " + program)
-        samples, counts = [], ""
+        samples, heaps, counts = [], [], ""
         start = time.time()
         while "done" not in counts and time.time() - start < minutes * 60 + 60:
             time.sleep(15)
             counts = box.exec("cat /tmp/counts 2>/dev/null")[1]
             samples.append(server.memory())
-            print("%4d s  %4d MiB  %s" % (time.time() - start, samples[-1], counts), flush=True)
+            if len(samples) % 4 == 0:
+                heaps.append(live_heap(server))
+            heap = heaps[-1] if heaps else 0
+            print("%4d s  %4d MiB, %d KiB in use  %s" % (time.time() - start, samples[-1], heap, counts), flush=True)
         half = len(samples) // 2
         first, second = max(samples[: half or 1]), max(samples[half:])
-        print("highest of the first half %d MiB, of the second half %d MiB" % (first, second))
-        return 0 if "'failed': 0" in counts and second <= first * 1.1 + 5 else 1
+        print("highest of the first half %d MiB, of the second half %d MiB; in use after a collection: %s KiB" % (first, second, heaps))
+        settled = heaps[1:] or [0]
+        flat = second <= first * 1.1 + 5 and settled[-1] <= settled[0] * 1.1 + 2048
+        return 0 if "'failed': 0" in counts and flat else 1
     finally:
-        if server.process and server.process.poll() is None:
-            server.destroy_all()
-            server.stop()
+        server.stop()
         shutil.rmtree(work, ignore_errors=True)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # destroys what was created
     sys.exit(main())

@@ -7,6 +7,7 @@ shows by a control that the same action works where it is allowed.
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -64,9 +65,7 @@ class Context:
 
     def close(self):
         for server in self.servers:
-            if server.process is not None and server.process.poll() is None:
-                server.destroy_all()
-                server.stop()
+            server.stop()
 
 
 def run_case(context, name, function):
@@ -150,5 +149,6 @@ def table(rows):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # destroys what was created
     sys.modules["suite"] = sys.modules["__main__"]
     sys.exit(main())

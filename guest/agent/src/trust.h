@@ -16,6 +16,6 @@ bool trust_add(const void *pem, size_t length);
 void trust_detect(void);
 /* Returns variables, NAME=VALUE, for commands that do not set them; none before trust_add. */
 const char *const *trust_variables(void);
-enum { TRUST_VARIABLES = 11 };
+enum { TRUST_VARIABLES = 12 };
 
 #endif

@@ -118,6 +118,12 @@ public final class E2bSdkFixture implements AutoCloseable {
 
   static ProgramResult run(Path folder, Map<String, String> env, String... command)
       throws IOException, InterruptedException {
+    return run(folder, env, TIMEOUT, command);
+  }
+
+  static ProgramResult run(
+      Path folder, Map<String, String> env, Duration timeout, String... command)
+      throws IOException, InterruptedException {
     Path output = Files.createTempFile("isola-e2b", ".txt");
     try {
       ProcessBuilder builder =
@@ -127,7 +133,7 @@ public final class E2bSdkFixture implements AutoCloseable {
               .redirectOutput(output.toFile());
       builder.environment().putAll(env);
       Process process = builder.start();
-      if (!process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly().waitFor();
         return new ProgramResult(-1, "took too long\n" + text(output));

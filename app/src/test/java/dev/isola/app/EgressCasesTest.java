@@ -8,6 +8,7 @@ import dev.isola.app.documentation.IsolaScript;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * testing/egress-here.sh --quick}. NOT RUN without root, bubblewrap or the programs of the
  * internet. All cases on all providers: {@code testing/egress-here.sh}.
  */
-@Timeout(180)
+@Timeout(480)
 class EgressCasesTest {
   private static final Path TESTING = Path.of("../testing").toAbsolutePath().normalize();
   private static final Pattern COUNTS =
@@ -47,6 +48,7 @@ class EgressCasesTest {
         E2bSdkFixture.run(
             folder,
             Map.of("ISOLA", folder.resolve("isola").toString()),
+            Duration.ofMinutes(7),
             TESTING.resolve("egress-here.sh").toString(),
             "--quick");
     Matcher counts = COUNTS.matcher(ended.output());

@@ -75,7 +75,8 @@ class ErrorMessageTest {
             "run --timeout soon true",
             2,
             "--timeout 'soon' is not a duration; use a value such as 30s, 5m, 1h30m or 500ms"),
-        Arguments.of("run --network lan true", 2, "--network is 'lan'; use none, bridge or host"),
+        Arguments.of(
+            "run --network lan true", 2, "--network is 'lan'; use none, filtered, bridge or host"),
         Arguments.of(
             "run --cpu two true", 2, "--cpu 'two' is not a number; use a value such as 2 or 0.5"),
         Arguments.of(

@@ -30,8 +30,7 @@ final class EgressBenchmarks {
                   "mode",
                   "filtered",
                   "egress",
-                  Map.of(
-                      "rules", List.of(Map.of("allow", HOST, "ports", List.of("9000-9003")))))));
+                  Map.of("rules", List.of(Map.of("allow", HOST, "ports", List.of("9000-9003")))))));
   private static final int N = 1_000;
   private static final int WARM_UP = 1_000;
   private static final int TRANSFERS = 10;
@@ -68,8 +67,7 @@ final class EgressBenchmarks {
           environment.closeLast(
               ServerProcess.start(
                   environment.folder().resolve("e-" + provider.name()),
-                  Map.of(
-                      "provider", provider.name(), "egress.connections_per_minute", "1000000"),
+                  Map.of("provider", provider.name(), "egress.connections_per_minute", "1000000"),
                   CREATE));
       ApiClient client = server.connect();
       for (int i = 0; i < kinds.size(); i++) {
@@ -81,13 +79,7 @@ final class EgressBenchmarks {
       Kind kind = kinds.get(i);
       benchmarks.add(
           new Benchmark(
-              "egress-" + kind.name,
-              DIRECT,
-              1,
-              kind.n,
-              kind.warmUp,
-              kind.bytes,
-              subjects.get(i)));
+              "egress-" + kind.name, DIRECT, 1, kind.n, kind.warmUp, kind.bytes, subjects.get(i)));
     }
     return benchmarks;
   }

@@ -12,4 +12,10 @@ import java.time.Instant;
  * @param remedy the rule that would allow it; empty if no rule can
  */
 public record Denial(
-    Instant at, boolean denied, String host, int port, String request, String reason, String remedy) {}
+    Instant at,
+    boolean denied,
+    String host,
+    int port,
+    String request,
+    String reason,
+    String remedy) {}

@@ -143,7 +143,7 @@ public final class EgressGate {
     boolean intercepted =
         name.isPresent()
             && !applied.policy().bypasses(name.get(), port)
-            && (!decision.http().isEmpty() || http.concerns(name.get()));
+            && (!decision.http().isEmpty() || http.concerns(name.get(), port));
     OpenConnection connection =
         new OpenConnection(lastId.incrementAndGet(), client, host, port, decision.rule());
     try {

@@ -23,7 +23,7 @@ public interface Interception {
   }
 
   /** Returns whether requests to a host are changed on the way, because a secret is bound to it. */
-  boolean concerns(String host);
+  boolean concerns(String host, int port);
 
   /**
    * Serves a connection: passes on the requests that a rule allows, and answers the others.

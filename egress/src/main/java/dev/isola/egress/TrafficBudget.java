@@ -24,7 +24,7 @@ final class TrafficBudget {
 
   TrafficBudget(Egress.Limits limits) {
     this.limits = limits;
-    this.newConnections = limits.connectionsPerMinute().orElse(0);
+    this.newConnections = (double) limits.connectionsPerMinute().orElse(0);
   }
 
   void setLimits(Egress.Limits changed) {
@@ -47,9 +47,8 @@ final class TrafficBudget {
       if (limits.connectionsPerMinute().isPresent()) {
         long perMinute = limits.connectionsPerMinute().getAsLong();
         long now = System.nanoTime();
-        newConnections =
-            Math.min(
-                perMinute, newConnections + (now - connectionsAt) / NANOS * perMinute / MINUTE);
+        double earned = (now - connectionsAt) / NANOS * perMinute / MINUTE;
+        newConnections = Math.min((double) perMinute, newConnections + earned);
         connectionsAt = now;
         if (newConnections < 1) {
           throw Refusal.denied(
@@ -121,7 +120,7 @@ final class TrafficBudget {
     if (limits.bytesPerSecond().isEmpty()) {
       return 0;
     }
-    double perSecond = limits.bytesPerSecond().getAsLong();
+    double perSecond = (double) limits.bytesPerSecond().getAsLong();
     long now = System.nanoTime();
     allowance = Math.min(perSecond, allowance + (now - allowanceAt) / NANOS * perSecond) - count;
     allowanceAt = now;

@@ -203,7 +203,7 @@ class EgressGateTest {
 
   private final class FakeInterception implements Interception {
     @Override
-    public boolean concerns(String name) {
+    public boolean concerns(String name, int port) {
       return name.equals("secret.example");
     }
 

@@ -68,6 +68,7 @@ final class EngineComponents implements AutoCloseable {
 
   /** Shorter than the time for which sandboxes list executions that have ended. */
   private static final Duration EGRESS_EVENTS_INTERVAL = Duration.ofSeconds(1);
+
   private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 
   final Ledger ledger;
@@ -136,7 +137,8 @@ final class EngineComponents implements AutoCloseable {
             config.get(ConfigKeys.SECRETS_OLD_KEY),
             System.getenv());
     if (keys.isRotating()) {
-      log.warning("a rotation of the key for secrets was interrupted: run isola secrets rotate-key");
+      log.warning(
+          "a rotation of the key for secrets was interrupted: run isola secrets rotate-key");
     }
     SealedSettings sealed = new SealedSettings(ledger, keys);
     secretEnv = new SecretEnvStore(ledger, sealed);
@@ -166,7 +168,8 @@ final class EngineComponents implements AutoCloseable {
     SnapshotImages images = new SnapshotImages(store, registry, instrumentation, log);
     SuspensionStorage suspensions =
         new SnapshotSuspensionStorage(snapshots, images, registry, secretEnv, variables, log);
-    destroyer = new SandboxDestroyer(recorder, registry, liveSandboxes, suspensions, secretEnv, log);
+    destroyer =
+        new SandboxDestroyer(recorder, registry, liveSandboxes, suspensions, secretEnv, log);
     selector = new ProviderSelector(config.policy(), registry.instances());
     SandboxPlacer placer =
         new SandboxPlacer(selector, health::awaitFirstProbes, new Fallback(clock, log), images);

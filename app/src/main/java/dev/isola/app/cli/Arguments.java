@@ -159,7 +159,8 @@ public final class Arguments {
       case "bridge" -> NetworkMode.BRIDGE;
       case "host" -> NetworkMode.HOST;
       default ->
-          throw new UsageException(option + " is '" + text + "'", "use none, filtered, bridge or host");
+          throw new UsageException(
+              option + " is '" + text + "'", "use none, filtered, bridge or host");
     };
   }
 

@@ -11,7 +11,8 @@ import picocli.CommandLine.Option;
 /** Options that say which other hosts a sandbox reaches. */
 public final class EgressOptions {
   /** {@code HOST} or {@code HOST:PORTS}; an IPv6 address has several colons and no ports. */
-  private static final Pattern RULE = Pattern.compile("([^:]+):([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)");
+  private static final Pattern RULE =
+      Pattern.compile("([^:]+):([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)");
 
   @Option(
       names = "--allow-host",

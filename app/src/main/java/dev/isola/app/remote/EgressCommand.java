@@ -70,7 +70,8 @@ public final class EgressCommand extends RemoteCommand {
   int run(Isola isola, Console console) {
     if (closeExisting && file == null) {
       throw new UsageException(
-          "--close-existing works with --set only", "use isola egress ID --set FILE --close-existing");
+          "--close-existing works with --set only",
+          "use isola egress ID --set FILE --close-existing");
     }
     Egress egress = sandbox(isola, id).egress();
     EgressReport report =
@@ -145,8 +146,7 @@ public final class EgressCommand extends RemoteCommand {
     return text.append(traffic.text(columns)).toString();
   }
 
-  private static void add(
-      Table table, String state, EgressReport.Connection one, Instant now) {
+  private static void add(Table table, String state, EgressReport.Connection one, Instant now) {
     table.row(
         state,
         CellFormat.age(one.closedAt().orElse(one.openedAt()), now),

@@ -60,11 +60,11 @@ class BenchTest {
     assertThat(call("bench").err())
         .isEqualTo(
             "isola: no benchmark is named; known: create, warm, exec, files, flood, density, api,"
-                + " soak, snapshot, fork, fork-memory, machine, peer\n");
+                + " soak, snapshot, fork, fork-memory, machine, peer, egress\n");
     assertThat(call("bench", "exce").err())
         .isEqualTo(
             "isola: no benchmark is named 'exce'; did you mean exec? Known: create, warm, exec,"
-                + " files, flood, density, api, soak, snapshot, fork, fork-memory, machine, peer\n");
+                + " files, flood, density, api, soak, snapshot, fork, fork-memory, machine, peer, egress\n");
     assertThat(call("bench", "exec", "--against", "rwa").err())
         .contains("no comparator is named 'rwa'; did you mean raw?");
     assertThat(call("bench", "exec", "--provider", "fkae").err())

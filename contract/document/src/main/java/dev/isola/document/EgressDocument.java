@@ -111,8 +111,7 @@ public final class EgressDocument {
     Optional<String> deny = in.field(in::asText, "deny");
     List<PortRange> ports = in.list((name, value) -> ports(in, name, value), "ports");
     List<HttpRule> http =
-        in.list(
-            (name, value) -> in.asObject(name, value).map(EgressDocument::http), "http");
+        in.list((name, value) -> in.asObject(name, value).map(EgressDocument::http), "http");
     in.rejectUnknownFields();
     if (allow.isPresent() == deny.isPresent()) {
       return in.reject(field, "must have either allow or deny");
@@ -127,7 +126,8 @@ public final class EgressDocument {
 
   private static Optional<PortRange> ports(
       DocumentReader in, String field, @Nullable Object value) {
-    String text = value instanceof Number ? String.valueOf(value) : value instanceof String s ? s : "";
+    String text =
+        value instanceof Number ? String.valueOf(value) : value instanceof String s ? s : "";
     return PortRange.parse(text)
         .or(() -> in.reject(field, "must be a port, or a range such as \"8000-8100\""));
   }

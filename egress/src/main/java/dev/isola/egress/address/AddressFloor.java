@@ -73,10 +73,7 @@ public final class AddressFloor {
       return Optional.of("an address of this host");
     }
     Optional<String> known =
-        BLOCKED.stream()
-            .filter(one -> one.block.contains(address))
-            .map(Blocked::why)
-            .findFirst();
+        BLOCKED.stream().filter(one -> one.block.contains(address)).map(Blocked::why).findFirst();
     boolean ipv6 = address.getAddress().length == 16;
     return known.isEmpty() && ipv6 && !GLOBAL_IPV6.contains(address) && !NAT64.contains(address)
         ? Optional.of("not an address of the public internet")

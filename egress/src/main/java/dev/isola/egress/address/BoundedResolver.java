@@ -78,8 +78,7 @@ public final class BoundedResolver implements NameResolver {
     return failed(name, "interrupted", e);
   }
 
-  private static UnknownHostException failed(
-      String name, String why, @Nullable Throwable cause) {
+  private static UnknownHostException failed(String name, String why, @Nullable Throwable cause) {
     UnknownHostException failed = new UnknownHostException(name + ": " + why);
     if (cause != null) {
       failed.initCause(cause);

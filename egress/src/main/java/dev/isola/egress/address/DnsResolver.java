@@ -29,6 +29,10 @@ public final class DnsResolver implements NameResolver {
   }
 
   @Override
+  @SuppressWarnings({
+    "BanJNDI", // the servers are the operator's, and only addresses are read
+    "JdkObsolete" // required by the constructor
+  })
   public List<InetAddress> resolve(String name) throws UnknownHostException {
     List<InetAddress> found = new ArrayList<>();
     try {
@@ -55,7 +59,6 @@ public final class DnsResolver implements NameResolver {
     return found;
   }
 
-  @SuppressWarnings("BanJNDI") // the server and the record types are ours, and only text is read
   private static void add(@Nullable Attribute records, List<InetAddress> found)
       throws NamingException {
     if (records == null) {

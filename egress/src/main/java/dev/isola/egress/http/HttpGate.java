@@ -10,13 +10,17 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import javax.net.ssl.SSLException;
 
 /**
  * Serves connections of guest processes as a proxy for HTTP/1.1 and HTTP/2: opens TLS with the
- * authority of the sandbox, checks and changes requests, and passes them on.
+ * authority of the sandbox, checks and changes requests, and passes them on. Other protocols are
+ * denied. What follows an upgrade to WebSocket is passed on as it is, except that secrets in the
+ * data of the server are replaced.
  *
  * <p>A connection uses at most about 2 MiB of memory, whatever its peers send: buffers of TLS, one
  * piece of 16 KiB and one head of 64 KiB for each direction, and what is held back of bodies.
@@ -31,7 +35,9 @@ public final class HttpGate {
   private static final int TLS_MAJOR_VERSION = 3;
 
   /** Long enough to tell a request line from other protocols. */
-  private static final int PEEKED = 2;
+  private static final int PEEKED = 4;
+
+  private static final byte[] SSH = "SSH-".getBytes(StandardCharsets.US_ASCII);
 
   private final UpstreamTrust trust;
   private final Limits limits;
@@ -137,6 +143,8 @@ public final class HttpGate {
     byte[] start;
     try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.head())) {
       start = client.peek(PEEKED);
+    } catch (ClosedChannelException e) {
+      return Protocol.OTHER; // The client waits for the server to begin, unlike in HTTP.
     }
     if (start.length < PEEKED) {
       return Protocol.NONE;
@@ -144,7 +152,9 @@ public final class HttpGate {
     if (start[0] == TLS_HANDSHAKE && start[1] == TLS_MAJOR_VERSION) {
       return Protocol.TLS;
     }
-    return isLetter(start[0]) && isLetter(start[1]) ? Protocol.HTTP : Protocol.OTHER;
+    return isLetter(start[0]) && isLetter(start[1]) && !Arrays.equals(start, SSH)
+        ? Protocol.HTTP
+        : Protocol.OTHER;
   }
 
   private static boolean isLetter(byte c) {
@@ -223,10 +233,32 @@ public final class HttpGate {
       SandboxAuthority authority,
       String reason,
       String remedy) {
-    try (ConnectionMonitor monitor = new ConnectionMonitor(limits.head());
-        ConnectionMonitor.Deadline _ = monitor.deadline(limits.head())) {
+    refuse(client, host, port, authority, Denial.forbidden(reason, remedy));
+  }
+
+  /**
+   * Answers a connection to a host that cannot be reached in the same way, with status 502.
+   *
+   * @param reason why, in words
+   */
+  public void fail(
+      PortDialing.Connection client,
+      String host,
+      int port,
+      SandboxAuthority authority,
+      String reason) {
+    refuse(client, host, port, authority, Denial.badGateway(reason));
+  }
+
+  private void refuse(
+      PortDialing.Connection client,
+      String host,
+      int port,
+      SandboxAuthority authority,
+      Denial denial) {
+    try (ConnectionMonitor monitor = new ConnectionMonitor(limits.handshake());
+        ConnectionMonitor.Deadline _ = monitor.deadline(limits.handshake())) {
       MonitoredConnection plain = new MonitoredConnection(client, monitor);
-      Denial denial = Denial.forbidden(reason, remedy);
       switch (protocol(plain, monitor)) {
         case HTTP -> refuse(plain, denial, monitor);
         case TLS -> {

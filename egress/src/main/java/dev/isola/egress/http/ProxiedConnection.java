@@ -51,8 +51,11 @@ record ProxiedConnection(
     }
   }
 
+  /** Returns the connection to the server, which is opened in limited time. */
   PortDialing.Connection upstream() throws IOException {
-    return server.get();
+    try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.handshake())) {
+      return server.get();
+    }
   }
 
   /**

@@ -170,7 +170,8 @@ public final class SandboxAuthority {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(
           new KeyManager[] {
-            new LeafKeyManager(leaf.key(), List.of(leaf.certificate(), authority.certificate()))
+            new LeafCertificateKeys(
+                leaf.key(), List.of(leaf.certificate(), authority.certificate()))
           },
           null,
           null);

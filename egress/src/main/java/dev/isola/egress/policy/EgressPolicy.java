@@ -5,7 +5,6 @@ import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.EgressAction;
 import dev.isola.spi.spec.EgressRule;
 import dev.isola.spi.spec.Network;
-import dev.isola.spi.spec.PortRange;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,6 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Decides which destinations a sandbox reaches. In this order:
@@ -34,7 +36,8 @@ public final class EgressPolicy {
           22, 25, 80, 110, 143, 443, 465, 587, 853, 993, 995, 1433, 3000, 3306, 5000, 5432, 5671,
           5672, 6379, 8000, 8080, 8443, 8883, 9000, 9042, 9092, 9200, 9418, 11211, 27017);
 
-  private static final int MAX_PORTS = 256;
+  /** As many listeners as the guest agent has. */
+  private static final int MAX_PORTS = 64;
 
   private final RuleIndex denied;
   private final RuleIndex always;
@@ -64,7 +67,8 @@ public final class EgressPolicy {
    * @param presets the rules of each preset, by name
    * @throws dev.isola.spi.error.InvalidRequest if the network names an unknown preset
    */
-  public static EgressPolicy of(Network network, Ceiling ceiling, Map<String, List<EgressRule>> presets) {
+  public static EgressPolicy of(
+      Network network, Ceiling ceiling, Map<String, List<EgressRule>> presets) {
     Egress egress = network.egress();
     List<EgressRule> all = new ArrayList<>(egress.rules());
     network.allowDomains().forEach(domain -> all.add(EgressRule.allow(domain)));
@@ -137,17 +141,19 @@ public final class EgressPolicy {
     return bypass.find(name, port).isPresent();
   }
 
-  /** Returns the ports to listen on where not every port can be passed on. */
+  /**
+   * Returns the ports to listen on where not every port can be passed on: those of rules, then
+   * usual ones.
+   */
   public Set<Integer> ports() {
-    Set<Integer> ports = new TreeSet<>(USUAL_PORTS);
-    for (EgressRule rule : ruleList) {
-      for (PortRange range : rule.ports()) {
-        for (int port = range.first(); port <= range.last() && ports.size() < MAX_PORTS; port++) {
-          ports.add(port);
-        }
-      }
-    }
-    return ports;
+    return Stream.concat(
+            ruleList.stream()
+                .flatMap(rule -> rule.ports().stream())
+                .flatMap(range -> IntStream.rangeClosed(range.first(), range.last()).boxed()),
+            USUAL_PORTS.stream().sorted())
+        .distinct()
+        .limit(MAX_PORTS)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Returns the rules of the sandbox, presets included. */

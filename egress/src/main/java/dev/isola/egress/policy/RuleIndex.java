@@ -49,7 +49,9 @@ final class RuleIndex {
   /** Returns the rule for a name in the form of {@link Destination#hostName}. */
   Optional<EgressRule> find(String name, int port) {
     Optional<EgressRule> found = decisive(hosts.get(name), port);
-    for (int dot = name.indexOf('.'); found.isEmpty() && dot >= 0; dot = name.indexOf('.', dot + 1)) {
+    for (int dot = name.indexOf('.');
+        found.isEmpty() && dot >= 0;
+        dot = name.indexOf('.', dot + 1)) {
       found = decisive(suffixes.get(name.substring(dot + 1)), port);
     }
     return found.isPresent() ? found : decisive(anyName, port);
@@ -67,8 +69,7 @@ final class RuleIndex {
     return found;
   }
 
-  private static Optional<EgressRule> decisive(
-      @Nullable List<EgressRule> rules, int port) {
+  private static Optional<EgressRule> decisive(@Nullable List<EgressRule> rules, int port) {
     if (rules == null) {
       return Optional.empty();
     }

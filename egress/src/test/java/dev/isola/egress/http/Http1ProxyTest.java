@@ -651,6 +651,24 @@ class Http1ProxyTest {
   }
 
   @Test
+  void clientThatWaitsForTheServerIsDenied() throws Exception {
+    limits =
+        new HttpGate.Limits(
+            Duration.ofSeconds(5),
+            Duration.ofMillis(300),
+            Duration.ofSeconds(5),
+            Duration.ofMillis(200));
+    RawServer server = use(RawServer.responding(OK));
+    Socket client = connect(server, List.of());
+    assertThatThrownBy(() -> client.getInputStream().read()).isInstanceOf(SocketException.class);
+    Awaitility.await()
+        .untilAsserted(
+            () ->
+                assertThat(relay.events())
+                    .containsExactly("denied   only HTTP can be sent to api.example by its rules"));
+  }
+
+  @Test
   void slowHeadAndIdleConnectionAreClosed() throws Exception {
     limits =
         new HttpGate.Limits(

@@ -28,13 +28,7 @@ class EgressPolicyTest {
       Ceiling ceiling, Optional<EgressAction> fallback, EgressRule... rules) {
     Egress egress =
         new Egress(
-            fallback,
-            List.of(rules),
-            List.of(),
-            Map.of(),
-            List.of(),
-            false,
-            Egress.Limits.NONE);
+            fallback, List.of(rules), List.of(), Map.of(), List.of(), false, Egress.Limits.NONE);
     return EgressPolicy.of(Network.filtered(egress), ceiling, Presets.builtIn());
   }
 
@@ -62,9 +56,7 @@ class EgressPolicyTest {
     EgressPolicy policy = policy(EgressRule.allow(rule));
 
     boolean found =
-        Destination.hostName(name)
-            .map(host -> policy.decide(host, 443).allowed())
-            .orElse(false);
+        Destination.hostName(name).map(host -> policy.decide(host, 443).allowed()).orElse(false);
 
     assertThat(found).isEqualTo(allowed);
   }
@@ -113,8 +105,7 @@ class EgressPolicyTest {
 
   @Test
   void blockedDomainsAloneLeaveOthersOpen() {
-    Network network =
-        new Network(Optional.empty(), List.of(), List.of("evil.example"), List.of());
+    Network network = new Network(Optional.empty(), List.of(), List.of("evil.example"), List.of());
     EgressPolicy policy = EgressPolicy.of(network, Ceiling.NONE, Map.of());
 
     assertThat(network.isFiltered()).isTrue();
@@ -126,8 +117,7 @@ class EgressPolicyTest {
   void addressesNeedRulesOfTheirOwn() throws Exception {
     InetAddress address = InetAddress.getByName("192.0.2.7");
     assertThat(policy(EgressRule.allow("*")).decide(address, 443).allowed()).isFalse();
-    assertThat(
-            policy(Ceiling.NONE, Optional.of(EgressAction.ALLOW)).decide(address, 443).allowed())
+    assertThat(policy(Ceiling.NONE, Optional.of(EgressAction.ALLOW)).decide(address, 443).allowed())
         .isFalse();
 
     EgressPolicy policy = policy(EgressRule.allow("192.0.2.0/24"), EgressRule.deny("192.0.2.8"));
@@ -241,7 +231,6 @@ class EgressPolicyTest {
   void listenersServePortsOfRules() {
     assertThat(policy(ports(EgressRule.allow("example.com"), 7000, 7002)).ports())
         .contains(7000, 7001, 7002, 443, 22);
-    assertThat(policy(ports(EgressRule.allow("example.com"), 1, 65_535)).ports())
-        .hasSizeLessThanOrEqualTo(256);
+    assertThat(policy(ports(EgressRule.allow("example.com"), 1, 65_535)).ports()).hasSize(64);
   }
 }

@@ -127,8 +127,7 @@ final class EgressEvents implements EgressObserver {
     dueDenials.values().forEach(counted -> append(DENIED, denied(counted), counted.first.at()));
     dueConnections
         .values()
-        .forEach(
-            one -> append(CONNECTION, connection(one), one.closedAt().orElse(one.openedAt())));
+        .forEach(one -> append(CONNECTION, connection(one), one.closedAt().orElse(one.openedAt())));
   }
 
   private void append(String type, Map<String, Object> data, Instant at) {
@@ -188,8 +187,7 @@ final class EgressEvents implements EgressObserver {
     data.put("sentBytes", one.sentBytes());
     data.put("receivedBytes", one.receivedBytes());
     one.closedAt()
-        .ifPresent(
-            at -> data.put("durationMs", Duration.between(one.openedAt(), at).toMillis()));
+        .ifPresent(at -> data.put("durationMs", Duration.between(one.openedAt(), at).toMillis()));
     return data;
   }
 }

@@ -5,6 +5,7 @@ import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.secret.SecretVariables;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -18,7 +19,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
-/** Shows and changes the egress of sandboxes for clients. A change is recorded before it applies. */
+/**
+ * Shows and changes the egress of sandboxes for clients. A change is recorded before it applies.
+ */
 public final class EgressOperations {
   private final EgressService service;
   private final SandboxRecorder recorder;
@@ -37,8 +40,9 @@ public final class EgressOperations {
    * @throws dev.isola.spi.error.Conflict if its network is not filtered, or it does not run
    */
   public EgressReport report(SandboxId id) {
-    requireFiltered(recorder.require(id));
-    return service.report(id).orElseThrow(() -> notRunning(id));
+    SandboxEntry entry = recorder.require(id);
+    requireFiltered(entry);
+    return service.report(id).orElseThrow(() -> notRunning(entry));
   }
 
   /** Returns the rules of each preset, by name. */
@@ -59,14 +63,11 @@ public final class EgressOperations {
     secrets.check(egress, key);
     return change(
         id,
-        network ->
-            new Network(
-                network.mode(), List.of(), List.of(), network.exposePorts(), egress),
+        network -> new Network(network.mode(), List.of(), List.of(), network.exposePorts(), egress),
         closeExisting);
   }
 
-  private EgressReport change(
-      SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
+  private EgressReport change(SandboxId id, UnaryOperator<Network> change, boolean closeExisting) {
     SandboxEntry stored = recorder.modify(id, entry -> changed(entry, change));
     Network network = network(stored);
     service.replace(id, network, service.rules().settings(network), closeExisting);
@@ -120,12 +121,13 @@ public final class EgressOperations {
     }
   }
 
-  private static SandboxException notRunning(SandboxId id) {
+  private static SandboxException notRunning(SandboxEntry entry) {
+    boolean gone = entry.state() == SandboxState.DESTROYED;
     return Fault.of(
-            ErrorCode.ILLEGAL_STATE,
-            "sandbox " + id + " is not running, so its connections are not carried",
-            "resume it")
-        .sandbox(id)
+            gone ? ErrorCode.SANDBOX_DESTROYED : ErrorCode.ILLEGAL_STATE,
+            "sandbox " + entry.id() + " is not running, so its connections are not carried",
+            gone ? "create a new sandbox" : "resume it")
+        .sandbox(entry.id())
         .exception();
   }
 }

@@ -7,10 +7,13 @@ import dev.isola.egress.address.BoundedResolver;
 import dev.isola.egress.address.DnsResolver;
 import dev.isola.egress.address.HostAddresses;
 import dev.isola.egress.address.NameResolver;
+import dev.isola.egress.http.HttpRuleMatcher;
 import dev.isola.egress.policy.Ceiling;
 import dev.isola.egress.policy.EgressPolicy;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.spec.AddressBlock;
 import dev.isola.spi.spec.Egress;
 import dev.isola.spi.spec.EgressRule;
@@ -80,9 +83,21 @@ public final class EgressRules {
   /**
    * Returns what applies to a sandbox with this network.
    *
-   * @throws dev.isola.spi.error.InvalidRequest if it names an unknown preset
+   * @throws dev.isola.spi.error.InvalidRequest if it names an unknown preset, or has an HTTP rule
+   *     that cannot be applied
    */
   public EgressSettings settings(Network network) {
+    network.egress().rules().stream()
+        .flatMap(rule -> rule.http().stream())
+        .map(HttpRuleMatcher::problem)
+        .flatMap(Optional::stream)
+        .findFirst()
+        .ifPresent(
+            problem -> {
+              throw Fault.of(
+                      ErrorCode.INVALID_SPEC, "an HTTP rule " + problem, "correct network.egress")
+                  .exception();
+            });
     return new EgressSettings(
         EgressPolicy.of(network, ceiling, presets),
         network.egress().limits().and(ceiling.limits()));

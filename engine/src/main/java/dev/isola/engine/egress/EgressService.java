@@ -48,11 +48,8 @@ public final class EgressService implements SandboxNetworks {
     if (!network.isFiltered()) {
       return;
     }
-    EgressAccess access =
-        sandbox.egress().orElseThrow(() -> withoutAccess(sandbox.id(), provider));
-    sandboxes
-        .computeIfAbsent(sandbox.id(), id -> filtered(id, network, provider))
-        .open(access);
+    EgressAccess access = sandbox.egress().orElseThrow(() -> withoutAccess(sandbox.id(), provider));
+    sandboxes.computeIfAbsent(sandbox.id(), id -> filtered(id, network, provider)).open(access);
   }
 
   private FilteredSandbox filtered(SandboxId id, Network network, String provider) {

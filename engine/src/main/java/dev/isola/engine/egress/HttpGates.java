@@ -25,6 +25,9 @@ import java.util.List;
 record HttpGates(HttpGate serving, HttpGate refusing) {
   private static final Duration REFUSAL = Duration.ofSeconds(2);
 
+  /** A client that speaks HTTP or TLS does so at once. Others, such as SSH, are reset after it. */
+  private static final Duration FIRST_REQUEST = Duration.ofMillis(700);
+
   /**
    * @throws dev.isola.spi.error.InvalidRequest if the operator's certificates cannot be read
    */
@@ -34,7 +37,7 @@ record HttpGates(HttpGate serving, HttpGate refusing) {
             config.get(ConfigKeys.EGRESS_TRUST).map(HttpGates::read).orElse(List.of()));
     return new HttpGates(
         new HttpGate(trust, HttpGate.Limits.DEFAULT),
-        new HttpGate(trust, new HttpGate.Limits(REFUSAL, REFUSAL, REFUSAL, REFUSAL)));
+        new HttpGate(trust, new HttpGate.Limits(REFUSAL, FIRST_REQUEST, REFUSAL, FIRST_REQUEST)));
   }
 
   private static Collection<X509Certificate> read(Path file) {

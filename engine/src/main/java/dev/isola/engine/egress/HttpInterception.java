@@ -15,6 +15,12 @@ import java.util.function.Supplier;
 
 /** Serves the HTTP requests of one sandbox with its certificate authority and its secrets. */
 final class HttpInterception implements SandboxInterception {
+  /**
+   * Where a secret is put into requests without a rule for HTTP. On other ports a host may speak
+   * anything, such as SSH.
+   */
+  private static final Set<Integer> WEB_PORTS = Set.of(80, 443, 8080, 8443);
+
   private final SandboxAuthority authority;
   private final Supplier<Network> network;
   private final Function<Set<String>, List<dev.isola.engine.secret.BoundSecret>> secrets;
@@ -40,8 +46,8 @@ final class HttpInterception implements SandboxInterception {
   }
 
   @Override
-  public boolean concerns(String host) {
-    return !boundTo(host).isEmpty();
+  public boolean concerns(String host, int port) {
+    return WEB_PORTS.contains(port) && !boundTo(host).isEmpty();
   }
 
   /** Returns the secrets of the sandbox that may be sent to a host. */
@@ -72,24 +78,26 @@ final class HttpInterception implements SandboxInterception {
       List<HttpRule> rules,
       Dialer dialer,
       RequestObserver observer) {
-    gates.serving().serve(
-        client,
-        new HttpGate.Target(host, port, rules, boundTo(host), authority),
-        dialer::dial,
-        new HttpGate.Observer() {
-          @Override
-          public void allowed(String method, String path, int status) {}
+    gates
+        .serving()
+        .serve(
+            client,
+            new HttpGate.Target(host, port, rules, boundTo(host), authority),
+            dialer::dial,
+            new HttpGate.Observer() {
+              @Override
+              public void allowed(String method, String path, int status) {}
 
-          @Override
-          public void denied(String method, String path, String reason) {
-            observer.denied(method, path, reason);
-          }
+              @Override
+              public void denied(String method, String path, String reason) {
+                observer.denied(method, path, reason);
+              }
 
-          @Override
-          public void failed(String reason) {
-            observer.failed(reason);
-          }
-        });
+              @Override
+              public void failed(String reason) {
+                observer.failed(reason);
+              }
+            });
   }
 
   @Override
@@ -100,6 +108,10 @@ final class HttpInterception implements SandboxInterception {
       boolean denied,
       String reason,
       String remedy) {
-    gates.refusing().refuse(client, host, port, authority, reason, remedy);
+    if (denied) {
+      gates.refusing().refuse(client, host, port, authority, reason, remedy);
+    } else {
+      gates.refusing().fail(client, host, port, authority, reason);
+    }
   }
 }

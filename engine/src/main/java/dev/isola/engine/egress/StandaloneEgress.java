@@ -61,7 +61,6 @@ public final class StandaloneEgress {
         .egress()
         .map(
             access ->
-                access.open(
-                    http.certificate(), gate.settings().policy().ports(), gate::serve));
+                access.open(http.certificate(), gate.settings().policy().ports(), gate::serve));
   }
 }

@@ -1,4 +1,6 @@
-/** Connects sandboxes in network mode {@code filtered} to other hosts, by the rules of their specs. */
+/**
+ * Connects sandboxes in network mode {@code filtered} to other hosts, by the rules of their specs.
+ */
 @NullMarked
 package dev.isola.engine.egress;
 

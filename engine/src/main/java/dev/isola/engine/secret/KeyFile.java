@@ -11,6 +11,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -68,7 +69,7 @@ record KeyFile(Path path) {
   }
 
   private static EncryptionKey create(Path file) {
-    Path folder = file.toAbsolutePath().getParent();
+    Path folder = folder(file);
     EncryptionKey key = EncryptionKey.random();
     try {
       Files.createDirectories(folder);
@@ -105,12 +106,16 @@ record KeyFile(Path path) {
   void replaceByNext() {
     try {
       Files.move(next(), path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-      sync(path.toAbsolutePath().getParent());
+      sync(folder(path));
     } catch (IOException e) {
       throw KeyFault.of(
           next() + " cannot replace " + path + ": " + e.getMessage(),
           "keep both files, check the folder, and rotate the key again");
     }
+  }
+
+  private static Path folder(Path file) {
+    return Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file has a folder");
   }
 
   /** Makes a change of names durable. */

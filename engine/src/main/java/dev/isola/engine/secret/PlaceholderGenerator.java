@@ -61,7 +61,8 @@ record PlaceholderGenerator(RandomGenerator random) {
     boolean hex = HEX.matcher(rest).matches();
     StringBuilder made = new StringBuilder(prefix);
     double bits = 0;
-    for (char c : rest.toCharArray()) {
+    for (int i = 0; i < rest.length(); i++) {
+      char c = rest.charAt(i);
       String alphabet = alphabet(c, hex);
       made.append(alphabet.isEmpty() ? c : pick(alphabet));
       bits += alphabet.isEmpty() ? 0 : Math.log(alphabet.length()) / Math.log(2);

@@ -1,5 +1,6 @@
 package dev.isola.engine.secret;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -41,7 +42,7 @@ class EncryptionKeysTest {
     assertThat(open("env:K", Map.of("K", TEXT)).current().orElseThrow().id()).isEqualTo(id);
     assertThat(open("command: printf '" + TEXT + "\\n'", Map.of()).current().orElseThrow().id())
         .isEqualTo(id);
-    for (byte[] content : new byte[][] {KEY, (TEXT + "\n").getBytes()}) {
+    for (byte[] content : new byte[][] {KEY, (TEXT + "\n").getBytes(UTF_8)}) {
       Path file = file("rw-------", content);
       assertThat(open("file:" + file, Map.of()).current().orElseThrow().id()).isEqualTo(id);
     }

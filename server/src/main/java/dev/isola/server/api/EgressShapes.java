@@ -12,7 +12,18 @@ import java.util.stream.Stream;
 final class EgressShapes {
   private static final int MOST = 1000;
   private static final Shape TEXT = new Shape.Text(4096, "");
-  private static final Shape NAME = new Shape.NonEmptyText(256);
+  private static final Shape NAME =
+      new MatchingText(
+          "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+          64,
+          "must be 1 to 64 letters, digits, '_', '.' and '-'",
+          "github");
+  private static final Shape METHOD =
+      new MatchingText("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 256, "must be a method of HTTP", "GET");
+  private static final Shape PATH = new MatchingText("^[/*]", 4096, "must begin with '/'", "/v1/*");
+  private static final Shape VARIABLE =
+      new MatchingText(
+          "^[A-Za-z_][A-Za-z0-9_]{0,255}$", 256, "must be an environment variable", "API_KEY");
 
   /** Documents are checked in detail when they are read. */
   private static final Shape DESTINATION =
@@ -29,8 +40,9 @@ final class EgressShapes {
 
   private static final Shape.Obj HTTP_RULE =
       new Shape.Obj(
-              Field.optional("methods", new Shape.ListOf(NAME, 50), "allowed methods; default all"),
-              Field.optional("path", NAME, "allowed path; * stands for any characters"),
+              Field.optional(
+                  "methods", new Shape.ListOf(METHOD, 50), "allowed methods; default all"),
+              Field.optional("path", PATH, "allowed path; * stands for any characters"),
               Field.optional("headers", new Shape.MapOf(TEXT), "headers that a request must have"),
               Field.optional(
                   "setHeaders",
@@ -70,7 +82,7 @@ final class EgressShapes {
         Field.optional("presets", new Shape.ListOf(NAME, 100), "lists of the operator"),
         Field.optional(
             "secrets",
-            new Shape.MapOf(NAME),
+            new Shape.MapOf(NAME, VARIABLE),
             "names of secrets by environment variable, which gets a placeholder"),
         Field.optional(
             "bypass", new Shape.ListOf(DESTINATION, MOST), "hosts whose TLS is never opened"),

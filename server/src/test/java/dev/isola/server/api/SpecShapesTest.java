@@ -121,7 +121,11 @@ class SpecShapesTest {
       case Shape.Text _ -> Stream.of(Map.entry(1, false));
       case Shape.ListOf list -> lists(list);
       case Shape.MapOf map -> maps(map);
-      case Shape.Obj _, OneOfShape _ -> Stream.of(Map.entry(1, false), Map.entry(List.of(), false));
+      case Shape.Obj _ -> Stream.of(Map.entry(1, false), Map.entry(List.of(), false));
+      case OneOfShape one ->
+          Stream.of(
+              Map.entry(1, one.choices().stream().anyMatch(Shape.WholeNumber.class::isInstance)),
+              Map.entry(List.of(), false));
       case ContentShape _ -> Stream.of(Map.entry("x", true), Map.entry(1, false));
       case ScalarShape _, AnyObjectShape _, DocumentShape _ -> Stream.of();
     };
@@ -197,8 +201,35 @@ class SpecShapesTest {
             }
             fixed.put("volumes", List.of(mount));
           }
+          completeRule(fixed);
           return fixed;
         });
+  }
+
+  /** Adds a destination to a sample of another field of an egress rule, which needs one. */
+  private static void completeRule(Map<String, Object> document) {
+    if (document.get("network") instanceof Map<?, ?> network
+        && network.get("egress") instanceof Map<?, ?> egress
+        && egress.get("rules") instanceof List<?> rules
+        && !rules.isEmpty()
+        && rules.getFirst() instanceof Map<?, ?> rule
+        && !rule.containsKey("allow")
+        && !rule.containsKey("deny")) {
+      Map<Object, Object> complete = new LinkedHashMap<>(rule);
+      complete.put("allow", "a.example");
+      document.put("network", Map.of("egress", Map.of("rules", List.of(complete))));
+    }
+  }
+
+  /** Returns egress settings with every field, which a rule cannot have at once. */
+  private static Map<String, Object> fullEgress() {
+    Map<Object, Object> rule = new LinkedHashMap<>((Map<?, ?>) full(EgressShapes.RULE));
+    rule.remove("deny");
+    Map<String, Object> egress = new LinkedHashMap<>();
+    ((Map<?, ?>) full(EgressShapes.SETTINGS))
+        .forEach((name, value) -> egress.put(String.valueOf(name), value));
+    egress.put("rules", List.of(rule, Map.of("deny", "b.example")));
+    return Map.of("mode", "filtered", "egress", egress);
   }
 
   @Test
@@ -229,6 +260,7 @@ class SpecShapesTest {
     all.put("apiVersion", "v2");
     all.put("cwd", "/workspace");
     all.put("workspacePath", "/srv");
+    all.put("network", fullEgress());
     all.put(
         "volumes", List.of(Map.of("type", "volume", "source", "cache", "destination", "/data")));
     CreateRequest request = SpecDocument.fromMap(all, () -> new SandboxId("fresh"));

@@ -39,7 +39,9 @@ public final class EgressValidation {
 
   private void check(Egress egress) {
     require(
-        egress.rules().size() <= MAX_RULES, "rules", "are more than " + MAX_RULES + "; use a preset");
+        egress.rules().size() <= MAX_RULES,
+        "rules",
+        "are more than " + MAX_RULES + "; use a preset");
     egress.rules().stream().limit(MAX_RULES).forEach(this::checkRule);
     require(egress.presets().size() <= MAX_PORTS, "presets", "are more than " + MAX_PORTS);
     egress.presets().forEach(preset -> name("presets", preset));

@@ -71,4 +71,12 @@ class OciBundleTest {
   void imageRootIsWritable() {
     assertThat(bundle(NetworkMode.NONE, false, true)).contains("\"readonly\":false");
   }
+
+  @Test
+  void onlyAFilteredNetworkNeedsCapabilitiesOverIt() {
+    assertThat(bundle(NetworkMode.NONE, true, true)).doesNotContain("CAP_NET_ADMIN");
+    assertThat(bundle(NetworkMode.FILTERED, true, true))
+        .contains("CAP_NET_ADMIN")
+        .contains("{\"type\":\"network\"}");
+  }
 }

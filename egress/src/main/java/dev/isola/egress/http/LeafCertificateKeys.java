@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  * Presents one certificate. A key store would encrypt the key with a password first, which takes
  * longer than to create it.
  */
-final class LeafKeyManager extends X509ExtendedKeyManager {
+final class LeafCertificateKeys extends X509ExtendedKeyManager {
   private static final String ALIAS = "leaf";
   private static final String EC = "EC";
 
   private final PrivateKey key;
   private final List<X509Certificate> chain;
 
-  LeafKeyManager(PrivateKey key, List<X509Certificate> chain) {
+  LeafCertificateKeys(PrivateKey key, List<X509Certificate> chain) {
     this.key = key;
     this.chain = List.copyOf(chain);
   }
