@@ -184,7 +184,7 @@ class LifecycleTest(unittest.TestCase):
         self.assertFalse(info.allow_internet_access)
         sandbox.update_network({"deny_out": ["1.1.1.1"], "allow_internet_access": False})
         with self.assertRaisesRegex(Exception, "allowOut"):
-            sandbox.update_network({"allow_out": ["1.1.1.1"]})
+            sandbox.update_network({"allow_out": ["1.1.1.1"], "deny_out": ["0.0.0.0/0"]})
 
     def test_measurements(self):
         sandbox = self.make()

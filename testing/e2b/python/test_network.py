@@ -1,6 +1,6 @@
 import unittest
 
-from e2b import NotFoundException, Sandbox, SandboxException, Secret
+from e2b import Sandbox, SandboxException, Secret
 
 REQUEST = (
     "exec 3<>/dev/tcp/{host}/80; "
@@ -80,7 +80,7 @@ class NetworkTest(unittest.TestCase):
             network["rules"]["one.invalid"][0]["transform"]["headers"] = {
                 "Authorization": Secret.fill("absent")
             }
-            with self.assertRaises(NotFoundException):
+            with self.assertRaisesRegex(SandboxException, "no secret named absent"):
                 Sandbox.create(network=network)
         finally:
             self.assertTrue(Secret.destroy("python-openai"))

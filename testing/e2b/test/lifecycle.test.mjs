@@ -118,7 +118,7 @@ test('invalid requests are rejected with a message', async () => {
   await assert.rejects(Sandbox.create({ apiKey: 'e2b_00000000' }), { name: 'AuthenticationError' })
   await assert.rejects(Sandbox.connect('nosuchsandbox'), NotFoundError)
   assert.equal(await Sandbox.kill('nosuchsandbox'), false)
-  await assert.rejects(Sandbox.create({ network: { allowOut: ['1.1.1.1'] } }), /allowOut/)
+  await assert.rejects(Sandbox.create({ network: { allowOut: ['1.1.1.1'], denyOut: ['0.0.0.0/0'] } }), /allowOut/)
   await assert.rejects(Sandbox.create({ metadata: { 'isola.mine': 'x' } }), /isola\./)
 })
 

@@ -87,7 +87,8 @@ class CompleteCommandTest {
     assertThat(complete("rm", "--f")).containsExactly("--force");
     assertThat(complete("--co")).containsExactly("--color");
     assertThat(complete("--color", "al")).containsExactly("always");
-    assertThat(complete("run", "--network", "")).containsExactly("bridge", "host", "none");
+    assertThat(complete("run", "--network", ""))
+        .containsExactly("bridge", "filtered", "host", "none");
     assertThat(complete("completion", "z")).containsExactly("zsh");
     assertThat(complete("nosuch", "")).isEmpty();
   }

@@ -29,7 +29,7 @@ final class DenialPrinter implements Consumer<Denial> {
             + ": "
             + denial.reason();
     if (printed.size() < MAX_LINES && printed.add(text)) {
-      console.printErr("isola: " + CellFormat.text(text));
+      console.printErr(CellFormat.text(text));
     }
   }
 }

@@ -35,7 +35,7 @@ public final class HttpGate {
   private static final int TLS_MAJOR_VERSION = 3;
 
   /** Long enough to tell a request line from other protocols. */
-  private static final int PEEKED = 4;
+  private static final int PEEKED = 2;
 
   private static final byte[] SSH = "SSH-".getBytes(StandardCharsets.US_ASCII);
 
@@ -141,12 +141,18 @@ public final class HttpGate {
   private Protocol protocol(MonitoredConnection client, ConnectionMonitor monitor)
       throws IOException {
     byte[] start;
+    int needed = PEEKED;
     try (ConnectionMonitor.Deadline _ = monitor.deadline(limits.head())) {
-      start = client.peek(PEEKED);
+      start = client.peek(1);
+      if (start.length > 0 && start[0] != TLS_HANDSHAKE && !isLetter(start[0])) {
+        return Protocol.OTHER;
+      }
+      needed = start.length > 0 && start[0] == SSH[0] ? SSH.length : PEEKED;
+      start = client.peek(needed);
     } catch (ClosedChannelException e) {
       return Protocol.OTHER; // The client waits for the server to begin, unlike in HTTP.
     }
-    if (start.length < PEEKED) {
+    if (start.length < needed) {
       return Protocol.NONE;
     }
     if (start[0] == TLS_HANDSHAKE && start[1] == TLS_MAJOR_VERSION) {

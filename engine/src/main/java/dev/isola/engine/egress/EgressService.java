@@ -72,7 +72,8 @@ public final class EgressService implements SandboxNetworks {
 
   /** Returns whether the connections of a sandbox are carried. */
   public boolean isAttached(SandboxId id) {
-    return sandboxes.containsKey(id);
+    FilteredSandbox sandbox = sandboxes.get(id);
+    return sandbox != null && sandbox.isOpen();
   }
 
   /**

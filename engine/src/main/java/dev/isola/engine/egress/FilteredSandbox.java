@@ -43,6 +43,11 @@ final class FilteredSandbox {
     }
   }
 
+  /** Returns whether the guest agent has agreed to pass connections on. */
+  synchronized boolean isOpen() {
+    return relay != null;
+  }
+
   /** Replaces the rules. */
   synchronized void replace(Network changed, EgressSettings settings, boolean closeExisting) {
     network = changed;

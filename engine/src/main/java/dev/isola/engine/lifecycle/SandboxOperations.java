@@ -11,6 +11,7 @@ import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** Renews, pauses and resumes sandboxes for clients. */
 public final class SandboxOperations {
@@ -78,6 +79,16 @@ public final class SandboxOperations {
         && snapshots.resume(id).state() == SandboxState.RUNNING) {
       return recorder.require(id);
     }
+    ReentrantLock lock = suspender.lock(id);
+    lock.lock();
+    try {
+      return resume(id, before);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private SandboxEntry resume(SandboxId id, SandboxEntry before) {
     pausing(id).resume();
     if (before.state() == SandboxState.STOPPED) {
       liveSandboxes.markRebooted(id);

@@ -189,8 +189,8 @@ public final class SpecValidation {
   }
 
   private void checkNetwork(Network network) {
-    network.allowDomains().forEach(domain -> domain("network.allowDomains", domain));
-    network.blockDomains().forEach(domain -> domain("network.blockDomains", domain));
+    network.allowDomains().forEach(domain -> domain("network.allowDomains", network, domain));
+    network.blockDomains().forEach(domain -> domain("network.blockDomains", network, domain));
     network.exposePorts().forEach(port -> within("network.exposePorts", port, 1, 65_535));
     require(
         network.mode().filter(mode -> mode == NetworkMode.NONE).isEmpty()
@@ -204,9 +204,11 @@ public final class SpecValidation {
     found.addAll(EgressValidation.violations("network.egress", network.egress()));
   }
 
-  private void domain(String field, String domain) {
+  private void domain(String field, Network network, String domain) {
     require(
-        domain.length() <= 253 && DOMAIN.matcher(domain).matches(),
+        domain.length() <= 253
+            && DOMAIN.matcher(domain).matches()
+            && (!network.isFiltered() || Destination.parse(domain).isPresent()),
         field,
         "has an entry that is not a domain: '" + domain + "'");
   }

@@ -272,6 +272,7 @@ class SpecValidationTest {
             "network.allowDomains",
             "is not a domain",
             b -> b.network(allow("a.".repeat(127) + "b"))),
+        invalid("network.allowDomains", "is not a domain: '1.2.3'", b -> b.network(allow("1.2.3"))),
         invalid(
             "network.blockDomains",
             "is not a domain: 'a b'",

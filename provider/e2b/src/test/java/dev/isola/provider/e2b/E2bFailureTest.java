@@ -20,6 +20,9 @@ import dev.isola.spi.provider.ProviderConfig;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.spec.SandboxSpec;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -46,9 +49,13 @@ class E2bFailureTest {
   }
 
   private Provider provider(Map<String, String> more) {
+    return provider(more, server.url());
+  }
+
+  private Provider provider(Map<String, String> more, String url) {
     Map<String, String> settings = new java.util.HashMap<>(more);
-    settings.put("api_url", server.url());
-    settings.put("sandbox_url", server.url());
+    settings.put("api_url", url);
+    settings.put("sandbox_url", url);
     return new E2bProvider(
         E2bProviderSettings.of(new ProviderConfig(settings), name -> ""),
         new ProviderContext(new InstanceId("here"), data, InstantSource.system()));
@@ -244,9 +251,15 @@ class E2bFailureTest {
 
   @Test
   void unreachableServerIsUnavailable() throws IOException {
-    server.close();
-    assertThat(createFails().code()).isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
-    assertThat(provider.health()).isInstanceOf(Health.Unhealthy.class);
+    try (Socket unanswered = new Socket()) {
+      // The port of a closed server may belong to another test at once; a bound port may not.
+      unanswered.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      String url = "http://127.0.0.1:" + unanswered.getLocalPort();
+      provider.close();
+      provider = provider(Map.of("api_key", KEY), url);
+      assertThat(createFails().code()).isEqualTo(ErrorCode.PROVIDER_UNAVAILABLE);
+      assertThat(provider.health()).isInstanceOf(Health.Unhealthy.class);
+    }
   }
 
   private static final String STARTED = "{\"event\":{\"start\":{\"pid\":7}}}";
