@@ -21,38 +21,27 @@
 #include "tcp_pair.h"
 #include "wire.h"
 
-enum { CONNECTIONS_MAX = 8192, LISTENERS_MAX = 4096, SENDERS_MAX = 16, BACKLOG = 64, LINE_MAX_BYTES = 512 };
+enum { CONNECTIONS_MAX = 1024, SENDERS_MAX = 16, BACKLOG = 64, LINE_MAX_BYTES = 512 };
 #define HANDOVER_TIMEOUT 2000000000ull
 #define REPORT_INTERVAL 1000000000ull
 
-/* A socket in the folder of a sandbox, to which its agent passes descriptors. */
-struct listener {
-    struct watch watch;
-    unsigned id;
-    int senders;
-};
-
-/* A process that has connected to such a socket and has not sent a descriptor. */
+/* A process that has connected to the socket and has not sent a descriptor. */
 struct sender {
     struct watch watch;
     struct timer deadline;
-    struct listener *listener;
-    struct sender *next, **link;
 };
 
 struct connection {
     struct tcp_pair pair; /* first the guest process, then the other host */
     struct timer deadline;
     unsigned id;
-    unsigned listener;
     uint64_t reported;
     enum { CONNECTING, CONNECTED, STARTED } state;
     uint8_t token[HANDOVER_TOKEN];
 };
 
-static struct listener *listeners[LISTENERS_MAX];
 static struct connection *connections[CONNECTIONS_MAX];
-static struct sender *senders;
+static int senders;
 static struct timer report;
 
 static void connection_ended(struct connection *c, int error)
@@ -84,6 +73,7 @@ static void report_due(struct timer *t)
         if (sent + received != c->reported) printf("BYTES %u %" PRIu64 " %" PRIu64 "\n", i, sent, received);
         c->reported = sent + received;
     }
+    tcp_pairs_trim();
     timer_set(&report, now_ns() + REPORT_INTERVAL);
 }
 
@@ -94,9 +84,7 @@ static void sender_free(struct sender *s)
     loop_forget(&s->watch);
     close(s->watch.fd);
     timer_clear(&s->deadline);
-    s->listener->senders--;
-    *s->link = s->next;
-    if (s->next) s->next->link = s->link;
+    senders--;
     free(s);
 }
 
@@ -123,12 +111,12 @@ static bool is_connection(int fd)
            && getpeername(fd, (struct sockaddr *)&peer, &size) == 0;
 }
 
-/* Finds the connection of a token, which is valid once, on the socket of its sandbox, while the other host waits. */
-static struct connection *connection_of(const uint8_t *token, unsigned listener)
+/* Finds the connection of a token, which is valid once, while the other host waits. */
+static struct connection *connection_of(const uint8_t *token)
 {
     for (unsigned i = 0; i < CONNECTIONS_MAX; i++) {
         struct connection *c = connections[i];
-        if (!c || c->state != CONNECTED || c->listener != listener) continue;
+        if (!c || c->state != CONNECTED) continue;
         uint8_t different = 0;
         for (int k = 0; k < HANDOVER_TOKEN; k++) different |= token[k] ^ c->token[k];
         if (!different) return c;
@@ -166,10 +154,9 @@ static void sender_ready(struct watch *w, uint32_t what)
     (void)what;
     struct sender *s = (struct sender *)((char *)w - offsetof(struct sender, watch));
     uint8_t token[HANDOVER_TOKEN];
-    unsigned listener = s->listener->id;
     int fd = receive(w->fd, token);
     sender_free(s);
-    struct connection *c = fd >= 0 ? connection_of(token, listener) : NULL;
+    struct connection *c = fd >= 0 ? connection_of(token) : NULL;
     if (!c) {
         if (fd >= 0) socket_reset(fd);
         return;
@@ -184,27 +171,19 @@ static void sender_ready(struct watch *w, uint32_t what)
 static void listener_ready(struct watch *w, uint32_t what)
 {
     (void)what;
-    struct listener *l = (struct listener *)((char *)w - offsetof(struct listener, watch));
     int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
-    struct sender *s = l->senders < SENDERS_MAX ? calloc(1, sizeof *s) : NULL;
+    struct sender *s = senders < SENDERS_MAX ? calloc(1, sizeof *s) : NULL;
     if (!s) {
         close(fd);
         return;
     }
-    s->listener = l;
-    l->senders++;
-    s->next = senders;
-    s->link = &senders;
-    if (senders) senders->link = &s->next;
-    senders = s;
+    senders++;
     s->deadline.fire = sender_timed_out;
     timer_set(&s->deadline, now_ns() + HANDOVER_TIMEOUT);
     s->watch = (struct watch){.fd = fd, .ready = sender_ready};
     loop_watch(&s->watch, EPOLLIN);
 }
-
-/* ---- requests of the server ---- */
 
 static int listen_at(const char *path)
 {
@@ -222,40 +201,7 @@ static int listen_at(const char *path)
     return -1;
 }
 
-static bool request_listen(unsigned id, const char *path)
-{
-    if (id >= LISTENERS_MAX || listeners[id]) return false;
-    struct listener *l = calloc(1, sizeof *l);
-    int fd = l ? listen_at(path) : -1;
-    printf("LISTENING %u %d\n", id, fd < 0 ? errno : 0);
-    if (fd < 0) {
-        free(l);
-        return true;
-    }
-    l->id = id;
-    l->watch = (struct watch){.fd = fd, .ready = listener_ready};
-    listeners[id] = l;
-    loop_watch(&l->watch, EPOLLIN);
-    return true;
-}
-
-static bool request_unlisten(unsigned id)
-{
-    struct listener *l = id < LISTENERS_MAX ? listeners[id] : NULL;
-    if (!l) return false;
-    for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
-        if (connections[i] && connections[i]->listener == id) connection_ended(connections[i], ECANCELED);
-    for (struct sender *s = senders, *next; s; s = next) {
-        next = s->next;
-        if (s->listener == l) sender_free(s);
-    }
-    loop_forget(&l->watch);
-    close(l->watch.fd);
-    listeners[id] = NULL;
-    free(l);
-    printf("UNLISTENED %u\n", id);
-    return true;
-}
+/* ---- requests of the server ---- */
 
 static void connect_ready(struct watch *w, uint32_t what)
 {
@@ -302,17 +248,14 @@ static int start_connect(const char *host, uint16_t port, int *error)
 static bool request_open(unsigned id, char *words)
 {
     char *save, *end;
-    const char *listener_word = strtok_r(words, " ", &save), *hex = strtok_r(NULL, " ", &save);
-    const char *host = strtok_r(NULL, " ", &save), *port_word = strtok_r(NULL, " ", &save);
-    const char *timeout_word = strtok_r(NULL, " ", &save);
+    const char *hex = strtok_r(words, " ", &save), *host = strtok_r(NULL, " ", &save);
+    const char *port_word = strtok_r(NULL, " ", &save), *timeout_word = strtok_r(NULL, " ", &save);
     if (!timeout_word || strlen(hex) != 2 * HANDOVER_TOKEN) return false;
-    unsigned long listener = strtoul(listener_word, &end, 10), port = strtoul(port_word, &end, 10);
-    unsigned long timeout = strtoul(timeout_word, &end, 10);
-    if (connections[id] || listener >= LISTENERS_MAX || !listeners[listener] || port > 65535) return false;
+    unsigned long port = strtoul(port_word, &end, 10), timeout = strtoul(timeout_word, &end, 10);
+    if (connections[id] || port > 65535) return false;
     struct connection *c = calloc(1, sizeof *c);
     if (!c) return false;
     c->id = id;
-    c->listener = (unsigned)listener;
     c->deadline.fire = connection_timed_out;
     c->pair.ended = pair_ended;
     c->pair.side[0].fd = -1;
@@ -348,9 +291,7 @@ static bool handle(char *line)
     line[verb] = 0;
     if (*rest == ' ') rest++;
     if (strcmp(line, "OPEN") == 0) return request_open((unsigned)id, rest);
-    if (strcmp(line, "CLOSE") == 0) return request_close((unsigned)id);
-    if (strcmp(line, "LISTEN") == 0) return request_listen((unsigned)id, rest);
-    return strcmp(line, "UNLISTEN") == 0 && request_unlisten((unsigned)id);
+    return strcmp(line, "CLOSE") == 0 && request_close((unsigned)id);
 }
 
 static void input_ready(struct watch *w, uint32_t what)
@@ -385,9 +326,9 @@ static void flush(void)
     if (fflush(stdout) != 0) loop_stop();
 }
 
-int host_relay(void)
+int host_relay(const char *socket_path)
 {
-    static struct watch input = {.fd = 0, .ready = input_ready};
+    static struct watch input = {.fd = 0, .ready = input_ready}, listener = {.ready = listener_ready};
     static char output[65536];
     struct rlimit descriptors;
     signal(SIGPIPE, SIG_IGN);
@@ -401,9 +342,17 @@ int host_relay(void)
         setrlimit(RLIMIT_NOFILE, &descriptors);
     }
     if (!capabilities_drop_all() || !loop_open()) return 1;
+    listener.fd = listen_at(socket_path);
+    if (listener.fd < 0) {
+        fprintf(stderr, "isola-agent: cannot listen on %s: %s\n", socket_path, strerror(errno));
+        return 1;
+    }
+    printf("LISTENING\n");
+    tcp_pairs_init();
     report.fire = report_due;
     timer_set(&report, now_ns() + REPORT_INTERVAL);
     loop_watch(&input, EPOLLIN);
+    loop_watch(&listener, EPOLLIN);
     loop_run(flush);
     return 0;
 }

@@ -59,7 +59,7 @@ static void usage(void)
             "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
             "                   [--dial ADDRESS | --listen-fd N | --stdio | --vsock PORT | --port-name NAME]\n"
             "                   [--report] [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
-            "       isola-agent --probe-namespaces | --bridge SOCKET | --sudo | --relay\n"
+            "       isola-agent --probe-namespaces | --bridge SOCKET | --relay SOCKET | --sudo\n"
             "The guest agent of Isola (%s). Providers start it; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
@@ -90,12 +90,12 @@ static struct options parse(int count, char **words)
             o.own_disk = true;
             continue;
         }
-        if (strcmp(word, "--relay") == 0) exit(host_relay());
         if (strcmp(word, "--sudo") == 0) exit(sudo_serve(0));
         if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();
         const char *value = words[++i];
         if (strcmp(word, "--bridge") == 0) exit(bridge(value));
+        if (strcmp(word, "--relay") == 0) exit(host_relay(value));
         if (strcmp(word, "--boot-fd") == 0)
             o.boot_fd = atoi(value);
         else if (strcmp(word, "--listen-fd") == 0)

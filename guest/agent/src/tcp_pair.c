@@ -1,64 +1,179 @@
 #include "tcp_pair.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#include "relay.h"
-
 /* A connection that never pauses gets this many reads in one turn; then it is the turn of the others. */
-enum { READ_MOST = 256 * 1024, READ_LEAST = 16 * 1024, READS_IN_A_TURN = 4 };
+enum { READS_IN_A_TURN = 4, READ_LEAST = 16 * 1024, READ_MOST = 64 * 1024 };
+enum { PIPE_SIZE = 512 * 1024, MOVE_LEAST = 4096, SPARES_MOST = 4 };
+
+/* No call waits that long, unless the sandbox has made it wait. */
+enum { STUCK_AFTER_US = 100000 };
+
+/* If this process is killed, its connections are reset and do not seem to be complete. */
+static void linger(int fd, bool reset)
+{
+    struct linger how = {.l_onoff = reset, .l_linger = 0};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &how, sizeof how);
+}
 
 static void close_side(struct watch *w, bool reset)
 {
     loop_forget(w);
     if (w->fd < 0) return;
-    if (reset)
-        socket_reset(w->fd);
-    else
-        close(w->fd);
+    linger(w->fd, reset);
+    close(w->fd);
     w->fd = -1;
+}
+
+/* ---- pipes: a flow has one while bytes are in it; the others are kept for the next flow ---- */
+
+static int spare[SPARES_MOST][2];
+static int spares;
+
+static bool pipe_take(struct tcp_flow *flow)
+{
+    if (flow->piped) return true;
+    if (spares) {
+        memcpy(flow->pipe, spare[--spares], sizeof flow->pipe);
+    } else {
+        if (pipe2(flow->pipe, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+        fcntl(flow->pipe[0], F_SETPIPE_SZ, PIPE_SIZE); /* users without root have few; a small one works, too */
+    }
+    return flow->piped = true;
+}
+
+static void pipe_release(struct tcp_flow *flow)
+{
+    if (!flow->piped) return;
+    if (!flow->held && spares < SPARES_MOST) {
+        memcpy(spare[spares++], flow->pipe, sizeof flow->pipe);
+    } else {
+        close(flow->pipe[0]);
+        close(flow->pipe[1]);
+    }
+    flow->piped = false;
+}
+
+void tcp_pairs_trim(void)
+{
+    while (spares) {
+        close(spare[--spares][0]);
+        close(spare[spares][1]);
+    }
+}
+
+static void close_sides(struct tcp_pair *p, bool reset)
+{
+    for (int i = 0; i < 2; i++) {
+        close_side(&p->side[i], reset);
+        pipe_release(&p->from[i]);
+    }
 }
 
 void tcp_pair_reset(struct tcp_pair *p)
 {
-    for (int i = 0; i < 2; i++) close_side(&p->side[i], true);
+    close_sides(p, true);
 }
 
-/*
- * Passes on what one side has sent. Bytes are removed from its queue only when the other side has accepted them, so
- * none are stored here. Returns false when a connection is broken.
- */
-static bool copy(struct tcp_pair *p, int side)
+/* ---- from one side to the other ---- */
+
+enum outcome { MOVED, PAUSED, BROKEN };
+
+static enum outcome ended(struct tcp_flow *flow, int out)
+{
+    flow->eof = true;
+    return shutdown(out, SHUT_WR) == 0 ? PAUSED : BROKEN;
+}
+
+/* ---- calls that wait ---- */
+
+static volatile sig_atomic_t stuck;
+
+static void on_stuck(int signal)
+{
+    (void)signal;
+    stuck = 1;
+}
+
+void tcp_pairs_init(void)
+{
+    struct sigaction action = {.sa_handler = on_stuck}; /* without SA_RESTART: the call fails with EINTR */
+    sigaction(SIGALRM, &action, NULL);
+}
+
+/* Repeats, so that it does not matter if it comes just before a call. */
+static void watch_for_stuck(bool on)
+{
+    struct itimerval every = {{0, on ? STUCK_AFTER_US : 0}, {0, on ? STUCK_AFTER_US : 0}};
+    setitimer(ITIMER_REAL, &every, NULL);
+    stuck = 0;
+}
+
+/* Moves pages through a pipe, without a copy. Unlike the calls of `copy` these depend on the flags of a connection. */
+static enum outcome move(struct tcp_flow *flow, int in, int out)
+{
+    if (!flow->held) {
+        ssize_t there = splice(in, NULL, flow->pipe[1], NULL, PIPE_SIZE, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        if (there < 0) return errno == EAGAIN ? PAUSED : errno == EINTR && !stuck ? MOVED : BROKEN;
+        if (there == 0) return ended(flow, out);
+        flow->held = (size_t)there;
+        flow->bulk = there >= MOVE_LEAST;
+    }
+    ssize_t sent = splice(flow->pipe[0], NULL, out, NULL, flow->held, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    if (sent < 0 && errno != EAGAIN) return errno == EINTR && !stuck ? MOVED : BROKEN;
+    flow->full = sent < 0;
+    if (sent > 0) {
+        flow->held -= (size_t)sent;
+        flow->bytes += (uint64_t)sent;
+    }
+    return MOVED;
+}
+
+/* Bytes are removed from the queue of one side only when the other has accepted them, so none are stored here. */
+static enum outcome copy(struct tcp_flow *flow, int in, int out)
 {
     static uint8_t buffer[READ_MOST];
+    ssize_t there = recv(in, buffer, flow->most, MSG_PEEK | MSG_DONTWAIT);
+    if (there < 0) return errno == EINTR ? MOVED : errno == EAGAIN ? PAUSED : BROKEN;
+    if (there == 0) return ended(flow, out);
+    ssize_t sent = send(out, buffer, (size_t)there, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) return MOVED;
+    if (sent < 0 && errno != EAGAIN) return BROKEN;
+    if (sent > 0 && recv(in, NULL, (size_t)sent, MSG_TRUNC | MSG_DONTWAIT) != sent) return BROKEN;
+    if (sent > 0) flow->bytes += (uint64_t)sent;
+    flow->full = sent < there;
+    if (!flow->full && (size_t)there < flow->most) return PAUSED; /* that was all */
+    if (flow->most < READ_MOST)
+        flow->most *= 2;
+    else
+        flow->bulk = true;
+    return MOVED;
+}
+
+/* Passes on what one side has sent. Returns false when a connection is broken. */
+static bool pass(struct tcp_pair *p, int side)
+{
     struct tcp_flow *flow = &p->from[side];
     int in = p->side[side].fd, out = p->side[!side].fd;
-    for (int i = 0; i < READS_IN_A_TURN && !flow->eof && !flow->full; i++) {
-        ssize_t there = recv(in, buffer, flow->most, MSG_PEEK | MSG_DONTWAIT);
-        if (there < 0 && errno == EINTR) continue;
-        if (there < 0) return errno == EAGAIN;
-        if (there == 0) {
-            flow->eof = true;
-            return shutdown(out, SHUT_WR) == 0;
-        }
-        ssize_t sent = send(out, buffer, (size_t)there, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0 && errno != EAGAIN) return false;
-        if (sent > 0 && recv(in, NULL, (size_t)sent, MSG_TRUNC | MSG_DONTWAIT) != sent) return false;
-        if (sent > 0) flow->bytes += (uint64_t)sent;
-        flow->full = sent < there;
-        if (flow->full)
-            flow->most = sent > READ_LEAST ? (size_t)sent : READ_LEAST;
-        else if ((size_t)there < flow->most)
-            return true; /* that was all */
-        else if (flow->most < READ_MOST)
-            flow->most = flow->most < READ_MOST / 2 ? flow->most * 2 : READ_MOST;
+    enum outcome outcome = MOVED;
+    bool watched = false;
+    for (int i = 0; i < READS_IN_A_TURN && outcome == MOVED && !flow->eof && !flow->full; i++) {
+        bool moves = flow->held || (flow->bulk && pipe_take(flow));
+        if (moves && !watched) watch_for_stuck(watched = true);
+        outcome = moves ? move(flow, in, out) : copy(flow, in, out);
     }
-    return true;
+    if (watched) watch_for_stuck(false);
+    if (!flow->held) pipe_release(flow);
+    return outcome != BROKEN;
 }
 
 /* A side from which nothing can be passed on is not watched for input: it would be reported again and again. */
@@ -75,7 +190,7 @@ static void watch(struct tcp_pair *p, int side)
 static void update(struct tcp_pair *p, bool broken)
 {
     if (broken || (p->from[0].eof && p->from[1].eof)) {
-        for (int i = 0; i < 2; i++) close_side(&p->side[i], broken);
+        close_sides(p, broken);
         p->ended(p);
         return;
     }
@@ -88,8 +203,8 @@ static void ready(struct tcp_pair *p, int side, uint32_t what)
     /* Where nothing more is read, an error is not found by reading. */
     bool broken = p->from[side].eof && (what & (EPOLLERR | EPOLLHUP));
     if (what & (EPOLLOUT | EPOLLERR | EPOLLHUP)) p->from[!side].full = false;
-    if (!broken && (what & ~(uint32_t)EPOLLOUT)) broken = !copy(p, side);
-    if (!broken && (what & ~(uint32_t)EPOLLIN)) broken = !copy(p, !side);
+    if (!broken && (what & ~(uint32_t)EPOLLOUT)) broken = !pass(p, side);
+    if (!broken && (what & ~(uint32_t)EPOLLIN)) broken = !pass(p, !side);
     update(p, broken);
 }
 
@@ -105,13 +220,13 @@ static void second_ready(struct watch *w, uint32_t what)
 
 void tcp_pair_start(struct tcp_pair *p)
 {
-    static const struct linger none = {0};
     int on = 1;
     for (int i = 0; i < 2; i++) {
-        setsockopt(p->side[i].fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+        linger(p->side[i].fd, true);
+        fcntl(p->side[i].fd, F_SETFL, O_NONBLOCK);
         setsockopt(p->side[i].fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         p->side[i].ready = i ? second_ready : first_ready;
         p->from[i] = (struct tcp_flow){.most = READ_LEAST};
     }
-    update(p, !copy(p, 0) || !copy(p, 1));
+    update(p, !pass(p, 0) || !pass(p, 1));
 }
