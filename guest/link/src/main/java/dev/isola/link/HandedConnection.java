@@ -19,7 +19,7 @@ final class HandedConnection {
   private static final int EHOSTUNREACH = 113;
   private static final int ENETUNREACH = 101;
 
-  private final RelaySession session;
+  private final RelayProcess process;
   private final int id;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -28,8 +28,8 @@ final class HandedConnection {
   private volatile long sent;
   private volatile long received;
 
-  HandedConnection(RelaySession session, int id) {
-    this.session = session;
+  HandedConnection(RelayProcess process, int id) {
+    this.process = process;
     this.id = id;
   }
 
@@ -129,7 +129,7 @@ final class HandedConnection {
     lock.lock(); // its number is not that of another connection while it is not over
     try {
       if (!isOver()) {
-        session.reset(id);
+        process.reset(id);
       }
     } finally {
       lock.unlock();

@@ -12,26 +12,27 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The socket beside that of the server to which the agent of a sandbox hands connections over. The
- * relay process listens on it; it is created when it is first needed.
+ * The socket beside that of the server to which the agent of a sandbox hands connections over. A
+ * relay process listens on it, which is started when it is first needed, and again after it ended.
  */
 final class HandoverSocket {
   /** An agent that fails this often in a row is not asked again. */
   private static final int MAX_FAILURES = 3;
 
-  private final RelayProcess relay;
+  /** A process that ends as soon as it is started is not started more often than this. */
+  private static final long START_INTERVAL = Duration.ofSeconds(1).toNanos();
+
+  private final InstalledProgram agent;
   private final Path path;
   private final UnixSocketAcceptor.Access access;
   private final ReentrantLock lock = new ReentrantLock();
   private final AtomicInteger failures = new AtomicInteger();
-  private @Nullable Listener listener;
+  private @Nullable RelayProcess relay;
+  private long startedAt = System.nanoTime() - START_INTERVAL;
   private boolean unavailable;
 
-  /** The number of the socket in one run of the process. */
-  private record Listener(RelaySession session, int id) {}
-
-  HandoverSocket(RelayProcess relay, Path path, UnixSocketAcceptor.Access access) {
-    this.relay = relay;
+  HandoverSocket(InstalledProgram agent, Path path, UnixSocketAcceptor.Access access) {
+    this.agent = agent;
     this.path = path;
     this.access = access;
   }
@@ -50,8 +51,7 @@ final class HandoverSocket {
     }
     HandedConnection connection;
     try {
-      Listener current = listener();
-      connection = current.session().open(current.id(), token, to, timeout);
+      connection = relay().open(token, to, timeout);
     } catch (IOException e) {
       return Optional.empty(); // the server can carry the connection itself
     }
@@ -75,17 +75,21 @@ final class HandoverSocket {
     }
   }
 
-  private Listener listener() throws IOException {
+  private RelayProcess relay() throws IOException {
     lock.lock();
     try {
       if (unavailable) {
         throw new IOException("the sandbox is held, or gone");
       }
-      RelaySession session = relay.session();
-      Listener current = listener;
-      if (current == null || current.session() != session) {
-        current = new Listener(session, publish(session));
-        listener = current;
+      RelayProcess current = relay;
+      if (current == null || !current.isAlive()) {
+        long now = System.nanoTime();
+        if (current != null && now - startedAt < START_INTERVAL) {
+          throw new IOException("the relay process has just ended");
+        }
+        startedAt = now;
+        current = publish();
+        relay = current;
       }
       return current;
     } finally {
@@ -93,32 +97,30 @@ final class HandoverSocket {
     }
   }
 
-  private int publish(RelaySession session) throws IOException {
+  private RelayProcess publish() throws IOException {
     Path unpublished = path.resolveSibling(path.getFileName() + ".new");
     Files.deleteIfExists(unpublished);
-    int id = session.listen(unpublished);
+    RelayProcess started = RelayProcess.start(agent.path(), unpublished);
     try {
       access.grant(unpublished);
       Files.move(
           unpublished, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-      return id;
+      return started;
     } catch (IOException e) {
-      session.unlisten(id);
+      started.close();
       throw e;
     }
   }
 
-  /** Resets all connections. New ones get another socket. */
+  /** Resets all connections. New ones get another process. */
   void reset() {
     lock.lock();
     try {
-      Listener current = listener;
-      listener = null;
-      if (current != null && current.session().isAlive()) {
-        current.session().unlisten(current.id());
+      RelayProcess current = relay;
+      relay = null;
+      if (current != null) {
+        current.close();
       }
-    } catch (IOException e) {
-      // The process is gone, and its connections with it.
     } finally {
       lock.unlock();
     }

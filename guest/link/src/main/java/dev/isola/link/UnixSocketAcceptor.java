@@ -72,12 +72,13 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
 
   /**
    * Binds a socket for an agent that shares the host's kernel, so that it can hand connections over
-   * to the relay process.
+   * to a relay process, which is the agent's program.
    */
   public static UnixSocketAcceptor bind(
-      Path path, Access access, BooleanSupplier alive, RelayProcess relay) throws IOException {
+      Path path, Access access, BooleanSupplier alive, InstalledProgram agent) throws IOException {
     UnixSocketConnector.requireValidPath(path);
-    HandoverSocket handovers = relay.socket(path.resolveSibling(HANDOVER_SOCKET), access);
+    HandoverSocket handovers =
+        new HandoverSocket(agent, path.resolveSibling(HANDOVER_SOCKET), access);
     return new UnixSocketAcceptor(path, access, alive, Optional.of(handovers));
   }
 

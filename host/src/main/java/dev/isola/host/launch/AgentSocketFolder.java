@@ -1,6 +1,6 @@
 package dev.isola.host.launch;
 
-import dev.isola.link.RelayProcess;
+import dev.isola.link.InstalledProgram;
 import dev.isola.link.UnixSocketAcceptor;
 import dev.isola.link.local.SandboxFolder;
 import java.io.IOException;
@@ -32,9 +32,9 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
   /**
    * Binds the socket, creating the folder if necessary. Only root of the sandbox can dial it.
    *
-   * @param relay the process to which the agent can hand connections over; empty if it cannot
+   * @param relay the program to which the agent can hand connections over; empty if it cannot
    */
-  UnixSocketAcceptor bind(BooleanSupplier alive, Optional<RelayProcess> relay) throws IOException {
+  UnixSocketAcceptor bind(BooleanSupplier alive, Optional<InstalledProgram> relay) throws IOException {
     if (!Files.exists(path().resolve(ID))) {
       Files.createDirectories(path());
       Files.setAttribute(path(), "unix:mode", FOLDER_MODE);

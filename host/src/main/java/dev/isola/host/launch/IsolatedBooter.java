@@ -12,7 +12,6 @@ import dev.isola.host.network.BridgeNetwork;
 import dev.isola.link.AgentEndpoint;
 import dev.isola.link.ChangeTracking;
 import dev.isola.link.InstalledProgram;
-import dev.isola.link.RelayProcess;
 import dev.isola.link.local.AgentProcess;
 import dev.isola.link.local.Booter;
 import dev.isola.link.local.SandboxFolder;
@@ -103,7 +102,6 @@ public final class IsolatedBooter implements Booter {
   private final BridgeNetwork bridge;
   private final OrphanedCgroups orphans;
   private final InstalledProgram agent;
-  private final RelayProcess relay;
   private final Launcher launcher;
   private final Disks disks;
   private final VolumeFolders volumes;
@@ -142,7 +140,6 @@ public final class IsolatedBooter implements Booter {
     this.orphans = new OrphanedCgroups(context, groups);
     Path programs = context.dataFolder().resolve("bin");
     this.agent = InstalledProgram.agent(programs);
-    this.relay = new RelayProcess(agent);
     this.launcher = new Launcher(LauncherBinary.in(programs), programs);
     this.disks = new Disks(context.dataFolder().resolve("disks"), launcher);
     this.volumes = new VolumeFolders(context.sharedFolder(), disks);
@@ -296,7 +293,7 @@ public final class IsolatedBooter implements Booter {
   public AgentEndpoint endpoint(SandboxId id, SandboxFolder folder, BooleanSupplier alive)
       throws IOException {
     return new AgentSocketFolder(folder, SandboxUserIds.of(context.instance(), id))
-        .bind(alive, isolator.hasOwnKernel() ? Optional.empty() : Optional.of(relay));
+        .bind(alive, isolator.hasOwnKernel() ? Optional.empty() : Optional.of(agent));
   }
 
   @Override
@@ -493,7 +490,6 @@ public final class IsolatedBooter implements Booter {
   @Override
   public void close() {
     merger.close();
-    relay.close();
     launcher.close();
   }
 

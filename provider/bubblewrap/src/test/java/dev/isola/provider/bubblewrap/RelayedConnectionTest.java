@@ -220,18 +220,26 @@ final class RelayedConnectionTest extends ForkTestBase {
       started.take();
       accepted.setSoTimeout(10_000);
       provider.destroy(sandbox.id(), DestroyOptions.FORCE);
-      assertThat(end(accepted)).isIn("reset", "end");
+      assertThat(end(accepted)).isIn("reset", "end"); // the guest process has ended, too
       assertThat(outcome()).isEqualTo("0 0");
+      assertThat(relayProcesses()).isEmpty();
     }
+  }
+
+  @Test
+  void processEndsWithTheSandbox() throws Exception {
+    bytesTravelBothWaysAndEachSideEndsAlone();
+    assertThat(relayProcesses()).hasSize(1);
+    provider.destroy(sandbox.id(), DestroyOptions.FORCE);
+    assertThat(relayProcesses()).isEmpty();
   }
 
   @Test
   void processEndsWithTheProvider() throws Exception {
     bytesTravelBothWaysAndEachSideEndsAlone();
-    assertThat(relayProcesses()).hasSize(1);
-    provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     provider.close();
     assertThat(relayProcesses()).isEmpty();
+    provider = installation.open();
   }
 
   private static String end(Socket socket) throws IOException {
@@ -242,12 +250,16 @@ final class RelayedConnectionTest extends ForkTestBase {
     }
   }
 
-  private static List<ProcessHandle> relayProcesses() {
+  private List<ProcessHandle> relayProcesses() {
     return ProcessHandle.current()
         .children()
         .filter(ProcessHandle::isAlive)
-        .filter(child -> child.info().commandLine().orElse("").endsWith("--relay"))
+        .filter(child -> child.info().commandLine().orElse("").contains(" --relay " + data()))
         .toList();
+  }
+
+  private String data() {
+    return installation.data().toString();
   }
 
   private Path socketFile() throws IOException {
