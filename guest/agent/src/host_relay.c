@@ -347,6 +347,7 @@ int host_relay(const char *socket_path)
         fprintf(stderr, "isola-agent: cannot listen on %s: %s\n", socket_path, strerror(errno));
         return 1;
     }
+    if (chdir("/") != 0) return 1;
     printf("LISTENING\n");
     tcp_pairs_init();
     report.fire = report_due;

@@ -115,7 +115,9 @@ final class ApiClient implements AutoCloseable {
       headers.put(line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1));
     }
     if (!status.startsWith("HTTP/1.1 2")) {
-      throw new IOException("unexpected status: " + status);
+      ByteArrayOutputStream problem = new ByteArrayOutputStream();
+      copy(in, problem, Long.parseLong(headers.getOrDefault("content-length", "0").strip()));
+      throw new IOException("unexpected status: " + status + " " + problem.toString(UTF_8).strip());
     }
   }
 

@@ -13,27 +13,45 @@ import java.util.Objects;
 
 /**
  * Connections of a sandbox in network mode {@code filtered}, compared with the same program outside
- * of it: a connection with one echoed byte, and one stream in each direction. Runs on the test
- * internet of {@code testing/internet-here.sh}.
+ * of it, which uses the pair of interfaces directly, and in network mode {@code bridge}, which is
+ * what a user would take instead: a connection with one echoed byte, and one stream in each
+ * direction. Runs on the test internet of {@code testing/internet-here.sh}.
  */
 final class EgressBenchmarks {
   private static final String INTERNET = "ISOLA_INTERNET";
   private static final String HOST = "ok.example";
   private static final String DIRECT = "direct";
-  private static final String CREATE =
-      Json.text(
-          Map.of(
-              "ttlSeconds",
-              3600,
-              "network",
+  /** So much that the limit of network mode {@code bridge} does not matter. */
+  private static final int BANDWIDTH_MBPS = 1 << 20;
+
+  private static final Map<String, String> CREATE =
+      Map.of(
+          "filtered",
+          Json.text(
               Map.of(
-                  "mode",
-                  "filtered",
-                  "egress",
-                  Map.of("rules", List.of(Map.of("allow", HOST, "ports", List.of("9000-9003")))))));
+                  "ttlSeconds",
+                  3600,
+                  "network",
+                  Map.of(
+                      "mode",
+                      "filtered",
+                      "egress",
+                      Map.of(
+                          "rules",
+                          List.of(Map.of("allow", HOST, "ports", List.of("9000-9003"))))))),
+          "bridge",
+          Json.text(
+              Map.of(
+                  "ttlSeconds",
+                  3600,
+                  "resources",
+                  Map.of("networkBandwidth", BANDWIDTH_MBPS),
+                  "network",
+                  Map.of("mode", "bridge"))));
+
   private static final int N = 1_000;
   private static final int WARM_UP = 1_000;
-  private static final int TRANSFERS = 10;
+  private static final int TRANSFERS = 20;
   private static final int TRANSFER_WARM_UP = 2;
   private static final long MAX_BYTES = 1L << 28;
 
@@ -63,15 +81,8 @@ final class EgressBenchmarks {
       subjects.add(new ArrayList<>(List.of(direct(program, kind))));
     }
     for (BenchProvider provider : environment.providers()) {
-      ServerProcess server =
-          environment.closeLast(
-              ServerProcess.start(
-                  environment.folder().resolve("e-" + provider.name()),
-                  Map.of("provider", provider.name(), "egress.connections_per_minute", "1000000"),
-                  CREATE));
-      ApiClient client = server.connect();
-      for (int i = 0; i < kinds.size(); i++) {
-        subjects.get(i).add(filtered(provider.name(), server, client, program, kinds.get(i)));
+      for (String network : List.of("filtered", "bridge")) {
+        addSandbox(environment, provider.name(), network, program, kinds, subjects);
       }
     }
     List<Benchmark> benchmarks = new ArrayList<>();
@@ -84,15 +95,42 @@ final class EgressBenchmarks {
     return benchmarks;
   }
 
+  private static void addSandbox(
+      BenchEnvironment environment,
+      String provider,
+      String network,
+      String program,
+      List<Kind> kinds,
+      List<List<BenchSubject>> subjects)
+      throws IOException {
+    String subject = provider + "-" + network;
+    ServerProcess server;
+    try {
+      server =
+          environment.closeLast(
+              ServerProcess.start(
+                  environment.folder().resolve("e-" + network.charAt(0) + "-" + provider),
+                  Map.of("provider", provider, "egress.connections_per_minute", "1000000"),
+                  Objects.requireNonNull(CREATE.get(network))));
+    } catch (IOException e) {
+      environment.skipped().add(new SkippedSubject(subject, String.valueOf(e.getMessage())));
+      return;
+    }
+    ApiClient client = server.connect();
+    for (int i = 0; i < kinds.size(); i++) {
+      subjects.get(i).add(sandboxed(subject, server, client, program, kinds.get(i)));
+    }
+  }
+
   private static BenchSubject direct(String program, Kind kind) {
     return new BenchSubject(
         DIRECT, (n, _) -> RawProgram.parse(LocalProgram.output(command(program, kind, n))));
   }
 
-  private static BenchSubject filtered(
-      String provider, ServerProcess server, ApiClient client, String program, Kind kind) {
+  private static BenchSubject sandboxed(
+      String name, ServerProcess server, ApiClient client, String program, Kind kind) {
     return new BenchSubject(
-        provider + "-filtered",
+        name,
         (n, _) -> {
           String request = Json.text(Map.of("argv", command(program, kind, n)));
           JsonValue answer =

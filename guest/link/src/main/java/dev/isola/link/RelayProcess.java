@@ -45,8 +45,8 @@ final class RelayProcess implements AutoCloseable {
   /** Starts a process that listens on a socket, which it creates, for connections of the agent. */
   static RelayProcess start(Path program, Path socket) throws IOException {
     ProcessBuilder builder =
-        new ProcessBuilder(program.toString(), "--relay", socket.toString())
-            .directory(Path.of("/").toFile())
+        new ProcessBuilder(program.toString(), "--relay", socket.getFileName().toString())
+            .directory(socket.getParent().toFile()) // the path of a socket may not be long
             .redirectError(ProcessBuilder.Redirect.DISCARD);
     builder.environment().clear();
     RelayProcess relay = new RelayProcess(builder.start());

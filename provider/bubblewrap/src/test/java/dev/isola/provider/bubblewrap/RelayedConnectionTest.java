@@ -254,7 +254,7 @@ final class RelayedConnectionTest extends ForkTestBase {
     return ProcessHandle.current()
         .children()
         .filter(ProcessHandle::isAlive)
-        .filter(child -> child.info().commandLine().orElse("").contains(" --relay " + data()))
+        .filter(child -> child.info().commandLine().orElse("").matches(data() + ".* --relay .*"))
         .toList();
   }
 
