@@ -13,9 +13,9 @@ struct tcp_pair {
     struct watch side[2];
     struct tcp_flow {
         uint64_t bytes;
-        size_t most;                   /* how much is read at a time: more if more arrives */
-        bool bulk;                     /* so much arrives that pages are moved instead of bytes copied */
-        bool piped;                    /* it has a pipe, */
+        size_t most; /* how much is read at a time: more if more arrives */
+        bool bulk;   /* so much arrives that pages are moved instead of bytes copied */
+        bool piped;  /* it has a pipe, */
         int pipe[2];
         size_t held;                   /* with bytes that the other side has not accepted */
         bool full, eof;                /* the other side accepts no more now; this one has sent its last byte */

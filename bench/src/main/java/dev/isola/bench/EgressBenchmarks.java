@@ -21,6 +21,7 @@ final class EgressBenchmarks {
   private static final String INTERNET = "ISOLA_INTERNET";
   private static final String HOST = "ok.example";
   private static final String DIRECT = "direct";
+
   /** So much that the limit of network mode {@code bridge} does not matter. */
   private static final int BANDWIDTH_MBPS = 1 << 20;
 

@@ -34,7 +34,8 @@ record AgentSocketFolder(SandboxFolder folder, SandboxUserIds users) {
    *
    * @param relay the program to which the agent can hand connections over; empty if it cannot
    */
-  UnixSocketAcceptor bind(BooleanSupplier alive, Optional<InstalledProgram> relay) throws IOException {
+  UnixSocketAcceptor bind(BooleanSupplier alive, Optional<InstalledProgram> relay)
+      throws IOException {
     if (!Files.exists(path().resolve(ID))) {
       Files.createDirectories(path());
       Files.setAttribute(path(), "unix:mode", FOLDER_MODE);
