@@ -113,6 +113,10 @@ final class RelayedConnectionTest extends ForkTestBase {
 
   @Test
   void bytesTravelBothWaysAndEachSideEndsAlone() throws Exception {
+    exchangeQuestionAndAnswer();
+  }
+
+  private void exchangeQuestionAndAnswer() throws Exception {
     String request =
         exchange(
             "bash -c '" + CONNECT + "echo question >&3; head -c 300000 /dev/zero >&3; cat <&3'",
@@ -168,7 +172,7 @@ final class RelayedConnectionTest extends ForkTestBase {
             relayProcesses().forEach(ProcessHandle::destroyForcibly);
             return socket.getInputStream().read();
           } catch (IOException | InterruptedException e) {
-            return e.getMessage();
+            return String.valueOf(e.getMessage());
           }
         });
     assertThat(outcome()).isEqualTo("0 0");
@@ -198,7 +202,7 @@ final class RelayedConnectionTest extends ForkTestBase {
 
   @Test
   void withoutTheSocketTheServerCarriesTheConnection() throws Exception {
-    bytesTravelBothWaysAndEachSideEndsAlone();
+    exchangeQuestionAndAnswer();
     Files.delete(socketFile());
     exchange(
         "bash -c '" + CONNECT + "cat <&3'",
@@ -206,7 +210,7 @@ final class RelayedConnectionTest extends ForkTestBase {
           try {
             return socket.getInputStream().read();
           } catch (IOException e) {
-            return e.getMessage();
+            return String.valueOf(e.getMessage());
           }
         });
     assertThat(output).isEqualTo("frames\n");
@@ -228,7 +232,7 @@ final class RelayedConnectionTest extends ForkTestBase {
 
   @Test
   void processEndsWithTheSandbox() throws Exception {
-    bytesTravelBothWaysAndEachSideEndsAlone();
+    exchangeQuestionAndAnswer();
     assertThat(relayProcesses()).hasSize(1);
     provider.destroy(sandbox.id(), DestroyOptions.FORCE);
     assertThat(relayProcesses()).isEmpty();
@@ -236,7 +240,7 @@ final class RelayedConnectionTest extends ForkTestBase {
 
   @Test
   void processEndsWithTheProvider() throws Exception {
-    bytesTravelBothWaysAndEachSideEndsAlone();
+    exchangeQuestionAndAnswer();
     provider.close();
     assertThat(relayProcesses()).isEmpty();
     provider = installation.open();
