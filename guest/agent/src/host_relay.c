@@ -21,7 +21,9 @@
 #include "tcp_pair.h"
 #include "wire.h"
 
-enum { CONNECTIONS_MAX = 1024, SENDERS_MAX = 16, BACKLOG = 64, LINE_MAX_BYTES = 512 };
+enum { CONNECTIONS_MAX = 1024, SENDERS_MAX = 16, LINE_MAX_BYTES = 512 };
+/* The agent does not wait: there is room for all connections that a sandbox may have. */
+enum { BACKLOG = 1024 };
 #define HANDOVER_TIMEOUT 2000000000ull
 #define REPORT_INTERVAL 1000000000ull
 
