@@ -52,7 +52,7 @@ public record CliEnvironment(
         new FileOutputStream(FileDescriptor.err),
         new TtyStatus(isTerminal(0), isTerminal(1), isTerminal(2)),
         System.getenv(),
-        ServiceLoader.load(ProviderFactory.class),
+        ServiceLoader.load(ProviderFactory.class, PluginFolder.classLoader()),
         ServiceLoader.load(CommandFactory.class));
   }
 
