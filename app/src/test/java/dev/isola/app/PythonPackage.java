@@ -58,10 +58,7 @@ public final class PythonPackage {
     Path wheels = Files.createDirectories(ENVIRONMENT.resolve("wheels"));
     ProgramResult built =
         E2bSdkFixture.run(
-            SOURCES,
-            Map.of("PYTHON", INTERPRETER.toString()),
-            BUILD.toString(),
-            wheels.toString());
+            SOURCES, Map.of("PYTHON", INTERPRETER.toString()), BUILD.toString(), wheels.toString());
     if (built.code() != 0) {
       throw new AssertionError("the wheel cannot be built: " + built.output());
     }
@@ -102,7 +99,8 @@ public final class PythonPackage {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       digest.update(Files.readAllBytes(BUILD));
       for (Path file : files.filter(PythonPackage::isSource).sorted().toList()) {
-        digest.update(SOURCES.relativize(file).toString().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        digest.update(
+            SOURCES.relativize(file).toString().getBytes(java.nio.charset.StandardCharsets.UTF_8));
         digest.update(Files.readAllBytes(file));
       }
       return HexFormat.of().formatHex(digest.digest());

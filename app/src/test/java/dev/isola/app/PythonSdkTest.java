@@ -88,7 +88,9 @@ class PythonSdkTest {
           if ("skipped".equals(test.get("outcome"))) {
             abort("NOT RUN: " + test.get("detail"));
           }
-          assertThat(test.get("outcome")).as(String.valueOf(test.get("detail"))).isEqualTo("passed");
+          assertThat(test.get("outcome"))
+              .as(String.valueOf(test.get("detail")))
+              .isEqualTo("passed");
         });
   }
 
