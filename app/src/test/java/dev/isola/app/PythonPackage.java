@@ -6,6 +6,7 @@ import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -24,7 +25,7 @@ import java.util.stream.Stream;
 public final class PythonPackage {
   static final Path SOURCES = Path.of("../client/python").toAbsolutePath().normalize();
   private static final Path BUILD = Path.of("../packaging/build-python").toAbsolutePath();
-  private static final Path ENVIRONMENT = Path.of("target/isola-python").toAbsolutePath();
+  static final Path ENVIRONMENT = Path.of("target/isola-python").toAbsolutePath();
   private static final Path INTERPRETER = ENVIRONMENT.resolve("bin/python");
 
   private PythonPackage() {}
@@ -99,8 +100,7 @@ public final class PythonPackage {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       digest.update(Files.readAllBytes(BUILD));
       for (Path file : files.filter(PythonPackage::isSource).sorted().toList()) {
-        digest.update(
-            SOURCES.relativize(file).toString().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        digest.update(SOURCES.relativize(file).toString().getBytes(StandardCharsets.UTF_8));
         digest.update(Files.readAllBytes(file));
       }
       return HexFormat.of().formatHex(digest.digest());
