@@ -19,26 +19,35 @@ record FencedBlock(String page, int line, String language, String text, Marks ma
    * @param typed what the test types on the terminal of the block
    * @param output whether the block is the output of the block before it
    * @param java imports and declarations for a block of Java
+   * @param prints a line that the block prints, among others
    */
   record Marks(
-      Optional<String> notRun, Optional<String> typed, boolean output, Optional<String> java) {
+      Optional<String> notRun,
+      Optional<String> typed,
+      boolean output,
+      Optional<String> java,
+      Optional<String> prints) {
     static final Marks NONE =
-        new Marks(Optional.empty(), Optional.empty(), false, Optional.empty());
+        new Marks(Optional.empty(), Optional.empty(), false, Optional.empty(), Optional.empty());
 
     Marks withNotRun(String reason) {
-      return new Marks(Optional.of(reason), typed, output, java);
+      return new Marks(Optional.of(reason), typed, output, java, prints);
     }
 
     Marks withTyped(String input) {
-      return new Marks(notRun, Optional.of(input), output, java);
+      return new Marks(notRun, Optional.of(input), output, java, prints);
     }
 
     Marks asOutput() {
-      return new Marks(notRun, typed, true, java);
+      return new Marks(notRun, typed, true, java, prints);
     }
 
     Marks withJava(String context) {
-      return new Marks(notRun, typed, output, Optional.of(context));
+      return new Marks(notRun, typed, output, Optional.of(context), prints);
+    }
+
+    Marks withPrints(String line) {
+      return new Marks(notRun, typed, output, java, Optional.of(line));
     }
   }
 

@@ -86,9 +86,11 @@ record MarkdownPage(String name, List<FencedBlock> blocks, List<String> problems
         marks = marks.withTyped(text.substring("typed:".length()).strip());
       } else if (text.startsWith("java:")) {
         marks = marks.withJava(text.substring("java:".length()).strip());
+      } else if (text.startsWith("prints:")) {
+        marks = marks.withPrints(text.substring("prints:".length()).strip());
       } else if (text.equals("output")) {
         marks = marks.asOutput();
-      } else if (text.matches("(?is)(not[ -]?run|typed|output|java)\\b.*")) {
+      } else if (text.matches("(?is)(not[ -]?run|typed|output|prints|java)\\b.*")) {
         problems.add(
             name
                 + ":"

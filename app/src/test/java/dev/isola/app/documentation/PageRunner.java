@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.E2bPackages;
+import dev.isola.app.PythonPackage;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
 import dev.isola.document.RecipeDocument;
@@ -120,6 +121,9 @@ final class PageRunner implements AutoCloseable {
 
   private static String interpreter(FencedBlock block, boolean python)
       throws IOException, InterruptedException {
+    if (python && block.text().contains("from isola")) {
+      return PythonPackage.interpreter().toString();
+    }
     if (!block.text().contains("e2b")) {
       return python ? "python3" : "node";
     }
@@ -158,7 +162,16 @@ final class PageRunner implements AutoCloseable {
 
   private void run(FencedBlock block, int line, String script) {
     require();
-    output = Optional.of(shell.run(block, line, script));
+    String printed = shell.run(block, line, script);
+    output = Optional.of(printed);
+    block
+        .marks()
+        .prints()
+        .filter(expected -> printed.lines().noneMatch(expected::equals))
+        .ifPresent(
+            expected -> {
+              throw block.fault("no line is '%s'; printed:\n%s".formatted(expected, printed));
+            });
   }
 
   private static void notRun(FencedBlock block) {

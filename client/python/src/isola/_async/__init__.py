@@ -1,0 +1,1 @@
+"""The asynchronous client. tools/generate_sync.py makes the synchronous one from it."""
