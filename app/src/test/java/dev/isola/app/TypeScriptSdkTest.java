@@ -84,11 +84,7 @@ class TypeScriptSdkTest {
     env.put("ISOLA_TEST_COMMAND", programs.resolve("isola").toString());
     env.put("ISOLA_TEST_SOURCE", TypeScriptPackage.SOURCE.toString());
     env.put("ISOLA_TEST_CODES", Json.text(codes()));
-    // Node.js 20 has a WebSocket behind a flag, later versions without it.
-    String flag = "--experimental-websocket";
-    if (E2bSdkFixture.run(client, Map.of("NODE_OPTIONS", flag), "node", "-e", "0").code() == 0) {
-      env.put("NODE_OPTIONS", flag + " --no-warnings");
-    }
+    env.put("NODE_OPTIONS", TypeScriptPackage.nodeOptions(client));
     return env;
   }
 
