@@ -17,8 +17,13 @@ async function serve(folder, port) {
   const server = spawn(process.env.ISOLA_TEST_COMMAND, args, { env, stdio: ["ignore", "pipe", "ignore"] });
   let printed = "";
   server.stdout.on("data", (data) => (printed += data));
-  const url = await until(() => /listening on (http:\S+)/.exec(printed)?.[1]);
-  return { server, url };
+  try {
+    const url = await until(() => /listening on (http:\S+)/.exec(printed)?.[1]);
+    return { server, url };
+  } catch (error) {
+    await end({ server }, "SIGTERM"); // it would keep this process alive
+    throw error;
+  }
 }
 
 async function end({ server }, signal) {

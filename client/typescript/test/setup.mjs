@@ -37,14 +37,14 @@ export const withServer = (answer, test, options) => async () => {
   }
 };
 
-/** Waits for a condition, for at most ten seconds. */
+/** Waits for a condition, for at most 30 seconds. */
 export async function until(condition) {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+  for (const end = Date.now() + 30_000; Date.now() < end; ) {
     const value = await condition();
     if (value) {
       return value;
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error(`not within ten seconds: ${condition}`);
+  throw new Error(`not within 30 seconds: ${condition}`);
 }
