@@ -110,9 +110,6 @@ class Backoff:
         self._failing_since: Optional[float] = None
         self._delay = 0.05
 
-    def connected(self) -> None:
-        self._failing_since = None
-
     def data_received(self) -> None:
         self._failing_since = None
         self._delay = 0.05

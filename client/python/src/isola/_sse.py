@@ -8,6 +8,10 @@ from typing import List
 MAX_EVENT = 8 << 20
 
 
+class StreamEnded(Exception):
+    """The connection ended, but not the stream."""
+
+
 class MalformedStream(ValueError):
     """A stream that is not one of server-sent events, or an event that is too long."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from typing import List, Mapping, Optional, Sequence, Union
+from typing import List, Mapping, Optional, Sequence, Tuple, Union
 
 from .._fields import Fields
 from .._options import Options, api_path
@@ -139,7 +139,7 @@ class AsyncIsola:
         found: List[SandboxInfo] = []
         cursor: Optional[str] = None
         while True:
-            page = await self._transport.get(
+            page, cursor = await self._transport.get(
                 api_path(
                     "sandboxes",
                     limit=1000,
@@ -149,10 +149,9 @@ class AsyncIsola:
                     ref=reference,
                     cursor=cursor,
                 ),
-                Fields,
+                _page,
             )
-            found += page.list("sandboxes", SandboxInfo.read)
-            cursor = page.optional("next", page.text)
+            found += page
             if cursor is None or len(found) >= MAX_SANDBOXES:
                 return found
 
@@ -191,3 +190,8 @@ class AsyncIsola:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def _page(document: object) -> Tuple[List[SandboxInfo], Optional[str]]:
+    fields = Fields(document)
+    return fields.list("sandboxes", SandboxInfo.read), fields.optional("next", fields.text)

@@ -60,8 +60,10 @@ class AsyncTerminal:
                 if piece is not None:
                     return piece
                 continue
-            except (OSError, WebSocketException, MalformedResponse, MalformedStream) as e:
+            except (OSError, WebSocketException) as e:
                 failure = self._explained(e)
+            except (MalformedResponse, MalformedStream) as e:
+                failure = self._transport.unreadable(e)
             except IsolaError as e:
                 failure = e
             await self._disconnect(socket)
@@ -90,7 +92,6 @@ class AsyncTerminal:
             ping_interval=PING_INTERVAL,
             ping_timeout=IDLE_TIMEOUT - PING_INTERVAL,
         )
-        self._backoff.connected()
         if self._size is not None:
             await socket.send(json.dumps(self._size))
         return socket

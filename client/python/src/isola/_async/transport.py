@@ -12,7 +12,7 @@ import httpx
 from .._fields import MalformedResponse
 from .._options import IDLE_TIMEOUT, NEVER_SENT, Backoff, Options, is_transient, retry_delay
 from .._output import parse_json
-from .._sse import MalformedStream, SseEvent, SseParser
+from .._sse import MalformedStream, SseEvent, SseParser, StreamEnded
 from ..errors import IsolaError, client_error, error_class, read_problem
 from .runtime import sleep
 
@@ -162,11 +162,14 @@ class AsyncTransport:
         try:
             return read(parse_json(body) if body else {})
         except (MalformedResponse, MalformedStream) as e:
-            raise client_error(
-                "INTERNAL",
-                f"the response of {self.options.url} cannot be read: {e}",
-                "check that the URL belongs to an Isola server, and its version",
-            ) from e
+            raise self.unreadable(e) from e
+
+    def unreadable(self, e: Exception) -> IsolaError:
+        return client_error(
+            "INTERNAL",
+            f"the response of {self.options.url} cannot be read: {e}",
+            "check that the URL belongs to an Isola server, and its version",
+        )
 
     def problem(self, response: httpx.Response, body: bytes) -> IsolaError:
         """Returns the error of a response. Without a code it comes from a proxy or another server."""
@@ -223,8 +226,9 @@ class AsyncTransport:
 class AsyncEventReader:
     """One connection of a stream of server-sent events."""
 
-    def __init__(self, response: httpx.Response) -> None:
+    def __init__(self, response: httpx.Response, backoff: Backoff) -> None:
         self._response = response
+        self._backoff = backoff
         self._chunks = response.aiter_raw()
         self._parser = SseParser()
         self._events: Deque[SseEvent] = deque()
@@ -242,7 +246,8 @@ class AsyncEventReader:
             try:
                 chunk = await self._chunks.__anext__()
             except StopAsyncIteration:
-                raise MalformedStream("the stream ended") from None
+                raise StreamEnded("the stream ended") from None
+            self._backoff.data_received()  # A heartbeat is enough.
             self._events.extend(self._parser.feed(chunk))
 
     async def aclose(self) -> None:
@@ -264,8 +269,7 @@ class AsyncReconnectingStream:
     async def connect(self) -> AsyncEventReader:
         path = self._path(self._last_id)
         response = await self._transport.open_once(path, {"Accept": "text/event-stream"})
-        self._reader = AsyncEventReader(response)
-        self._backoff.connected()
+        self._reader = AsyncEventReader(response, self._backoff)
         return self._reader
 
     async def next(self, decode: Callable[[SseEvent], T]) -> T:
@@ -276,10 +280,12 @@ class AsyncReconnectingStream:
             try:
                 reader = self._reader or await self.connect()
                 event = await reader.next()
-                self._backoff.data_received()
                 return decode(event)
-            except (httpx.HTTPError, MalformedStream, MalformedResponse) as e:
+            except (httpx.HTTPError, StreamEnded) as e:
                 failure = self._transport.unreachable(str(e) or type(e).__name__)
+            except (MalformedStream, MalformedResponse) as e:
+                await self.disconnect()
+                raise self._transport.unreadable(e) from e
             except IsolaError as e:
                 await self.disconnect()
                 if not is_transient(e):

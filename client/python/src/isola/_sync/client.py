@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from typing import List, Mapping, Optional, Sequence, Union
+from typing import List, Mapping, Optional, Sequence, Tuple, Union
 
 from .._fields import Fields
 from .._options import Options, api_path
@@ -140,7 +140,7 @@ class Isola:
         found: List[SandboxInfo] = []
         cursor: Optional[str] = None
         while True:
-            page = self._transport.get(
+            page, cursor = self._transport.get(
                 api_path(
                     "sandboxes",
                     limit=1000,
@@ -150,10 +150,9 @@ class Isola:
                     ref=reference,
                     cursor=cursor,
                 ),
-                Fields,
+                _page,
             )
-            found += page.list("sandboxes", SandboxInfo.read)
-            cursor = page.optional("next", page.text)
+            found += page
             if cursor is None or len(found) >= MAX_SANDBOXES:
                 return found
 
@@ -192,3 +191,8 @@ class Isola:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _page(document: object) -> Tuple[List[SandboxInfo], Optional[str]]:
+    fields = Fields(document)
+    return fields.list("sandboxes", SandboxInfo.read), fields.optional("next", fields.text)

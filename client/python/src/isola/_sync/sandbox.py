@@ -293,18 +293,15 @@ class Sandbox:
         forks = self._transport.call(
             "POST",
             self._path("fork"),
-            lambda page: Fields(page).list("forks", Fields),
+            lambda page: Fields(page).list("forks", _fork),
             body,
             timeout=MAX_EXEC,
         )
         created = [
-            Sandbox(self._transport, str(fork.object("sandbox").get("id")), destroy_on_close=True)
-            for fork in forks
-            if fork.has("sandbox")
+            Sandbox(self._transport, fork, destroy_on_close=True) for fork in forks if isinstance(fork, str)
         ]
-        failures = [read_problem(fork.object("error"), 0) for fork in forks if fork.has("error")]
-        for failure in failures:
-            if failure is not None:
+        for failure in forks:
+            if isinstance(failure, IsolaError):
                 _destroy_all(created)
                 raise failure
         return created
@@ -373,6 +370,13 @@ class Sandbox:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r})"
+
+
+def _fork(document: object) -> Union[str, IsolaError]:
+    """Reads one of the forks: the id of a sandbox, or an error."""
+    fields = Fields(document)
+    failure = read_problem(fields.object("error"), 0) if fields.has("error") else None
+    return failure or Fields(fields.object("sandbox")).text("id")
 
 
 def _destroy_all(sandboxes: Sequence[Sandbox]) -> None:

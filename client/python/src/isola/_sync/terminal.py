@@ -61,8 +61,10 @@ class Terminal:
                 if piece is not None:
                     return piece
                 continue
-            except (OSError, WebSocketException, MalformedResponse, MalformedStream) as e:
+            except (OSError, WebSocketException) as e:
                 failure = self._explained(e)
+            except (MalformedResponse, MalformedStream) as e:
+                failure = self._transport.unreadable(e)
             except IsolaError as e:
                 failure = e
             self._disconnect(socket)
@@ -91,7 +93,6 @@ class Terminal:
             ping_interval=PING_INTERVAL,
             ping_timeout=IDLE_TIMEOUT - PING_INTERVAL,
         )
-        self._backoff.connected()
         if self._size is not None:
             socket.send(json.dumps(self._size))
         return socket

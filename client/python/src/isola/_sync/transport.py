@@ -13,7 +13,7 @@ import httpx
 from .._fields import MalformedResponse
 from .._options import IDLE_TIMEOUT, NEVER_SENT, Backoff, Options, is_transient, retry_delay
 from .._output import parse_json
-from .._sse import MalformedStream, SseEvent, SseParser
+from .._sse import MalformedStream, SseEvent, SseParser, StreamEnded
 from ..errors import IsolaError, client_error, error_class, read_problem
 from .runtime import sleep
 
@@ -163,11 +163,14 @@ class Transport:
         try:
             return read(parse_json(body) if body else {})
         except (MalformedResponse, MalformedStream) as e:
-            raise client_error(
-                "INTERNAL",
-                f"the response of {self.options.url} cannot be read: {e}",
-                "check that the URL belongs to an Isola server, and its version",
-            ) from e
+            raise self.unreadable(e) from e
+
+    def unreadable(self, e: Exception) -> IsolaError:
+        return client_error(
+            "INTERNAL",
+            f"the response of {self.options.url} cannot be read: {e}",
+            "check that the URL belongs to an Isola server, and its version",
+        )
 
     def problem(self, response: httpx.Response, body: bytes) -> IsolaError:
         """Returns the error of a response. Without a code it comes from a proxy or another server."""
@@ -224,8 +227,9 @@ class Transport:
 class EventReader:
     """One connection of a stream of server-sent events."""
 
-    def __init__(self, response: httpx.Response) -> None:
+    def __init__(self, response: httpx.Response, backoff: Backoff) -> None:
         self._response = response
+        self._backoff = backoff
         self._chunks = response.iter_raw()
         self._parser = SseParser()
         self._events: Deque[SseEvent] = deque()
@@ -243,7 +247,8 @@ class EventReader:
             try:
                 chunk = self._chunks.__next__()
             except StopIteration:
-                raise MalformedStream("the stream ended") from None
+                raise StreamEnded("the stream ended") from None
+            self._backoff.data_received()  # A heartbeat is enough.
             self._events.extend(self._parser.feed(chunk))
 
     def close(self) -> None:
@@ -265,8 +270,7 @@ class ReconnectingStream:
     def connect(self) -> EventReader:
         path = self._path(self._last_id)
         response = self._transport.open_once(path, {"Accept": "text/event-stream"})
-        self._reader = EventReader(response)
-        self._backoff.connected()
+        self._reader = EventReader(response, self._backoff)
         return self._reader
 
     def next(self, decode: Callable[[SseEvent], T]) -> T:
@@ -277,10 +281,12 @@ class ReconnectingStream:
             try:
                 reader = self._reader or self.connect()
                 event = reader.next()
-                self._backoff.data_received()
                 return decode(event)
-            except (httpx.HTTPError, MalformedStream, MalformedResponse) as e:
+            except (httpx.HTTPError, StreamEnded) as e:
                 failure = self._transport.unreachable(str(e) or type(e).__name__)
+            except (MalformedStream, MalformedResponse) as e:
+                self.disconnect()
+                raise self._transport.unreadable(e) from e
             except IsolaError as e:
                 self.disconnect()
                 if not is_transient(e):

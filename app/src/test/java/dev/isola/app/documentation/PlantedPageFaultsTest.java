@@ -96,6 +96,13 @@ class PlantedPageFaultsTest {
   }
 
   @Test
+  void missingLineOfTheOutputIsFound() throws Exception {
+    check("<!-- prints: b c -->\n~~~sh\necho a; echo b c\n~~~\n");
+    assertFound("<!-- prints: b -->\n~~~sh\necho a; echo b c\n~~~\n", "page.md:2", "'b'", "b c");
+    assertThat(problems("<!-- prints b -->\n~~~sh\necho b\n~~~\n")).contains("unknown instruction");
+  }
+
+  @Test
   void wrongOptionOfTheCommandIsFound() {
     assertFound("~~~sh\nisola doctor --no-such-option\n~~~\n", "line 2", "exit code 2");
   }
