@@ -147,8 +147,7 @@ final class PageRunner implements AutoCloseable {
     String name = "block-" + block.line();
     Path file =
         Files.writeString(
-            shell.folder().resolve(name + ".mts"),
-            block.text().replace(PORT, environment.port()));
+            shell.folder().resolve(name + ".mts"), block.text().replace(PORT, environment.port()));
     syntax(block, TypeScriptPackage.compile(file).toArray(String[]::new));
     notRun(block);
     String options = TypeScriptPackage.nodeOptions(shell.folder());
