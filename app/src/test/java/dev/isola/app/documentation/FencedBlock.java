@@ -54,7 +54,7 @@ record FencedBlock(String page, int line, String language, String text, Marks ma
   /** Whether the block runs and prints something. */
   boolean isProgram() {
     return switch (language) {
-      case "sh", "python", "js", "java" -> true;
+      case "sh", "python", "js", "ts", "java" -> true;
       default -> false;
     };
   }

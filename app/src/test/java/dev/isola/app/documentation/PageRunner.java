@@ -6,6 +6,7 @@ import dev.isola.app.CommandLineFixture;
 import dev.isola.app.CommandLineFixture.CommandResult;
 import dev.isola.app.E2bPackages;
 import dev.isola.app.PythonPackage;
+import dev.isola.app.TypeScriptPackage;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
 import dev.isola.document.RecipeDocument;
@@ -33,7 +34,7 @@ import org.xml.sax.SAXException;
 final class PageRunner implements AutoCloseable {
   private static final String PORT = "7777";
   private static final List<String> LANGUAGES =
-      List.of("sh", "text", "json", "yaml", "xml", "java", "python", "js", "mermaid");
+      List.of("sh", "text", "json", "yaml", "xml", "java", "python", "js", "ts", "mermaid");
 
   private final PageShell shell;
   private final Path work;
@@ -81,6 +82,7 @@ final class PageRunner implements AutoCloseable {
       case "yaml" -> yaml(block);
       case "java" -> java(block);
       case "python", "js" -> script(block);
+      case "ts" -> typeScript(block);
       case "text", "mermaid" -> {}
       case "" -> throw block.fault("the block has no language; use one of " + LANGUAGES);
       default ->
@@ -130,6 +132,26 @@ final class PageRunner implements AutoCloseable {
     return python
         ? E2bPackages.python().toString()
         : "ln -sfn '" + E2bPackages.nodeModules() + "' node_modules && node";
+  }
+
+  /** Compiles the block against the installed package, and runs it if it is to run. */
+  private void typeScript(FencedBlock block) throws IOException, InterruptedException {
+    // One folder for all pages of a test.
+    Path installed = work.getParent().resolveSibling("typescript");
+    if (!Files.exists(installed)) {
+      TypeScriptPackage.installInto(Files.createDirectory(installed));
+    }
+    Path modules = shell.folder().resolve("node_modules");
+    Files.deleteIfExists(modules);
+    Files.createSymbolicLink(modules, installed.resolve("node_modules"));
+    String name = "block-" + block.line();
+    Path file =
+        Files.writeString(
+            shell.folder().resolve(name + ".mts"), block.text().replace(PORT, environment.port()));
+    syntax(block, TypeScriptPackage.compile(file).toArray(String[]::new));
+    notRun(block);
+    String options = TypeScriptPackage.nodeOptions(shell.folder());
+    run(block, block.line(), "node " + options + " " + name + ".mjs\n");
   }
 
   private void java(FencedBlock block) throws IOException, ClassNotFoundException {

@@ -1,0 +1,89 @@
+package dev.isola.app;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.isola.app.E2bSdkFixture.ProgramResult;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The TypeScript SDK, packed from its sources and installed from the tarball. A test is NOT RUN if
+ * Node.js, npm or the compiler is missing; a package that cannot be built fails the test. Test
+ * processes that run at the same time build it one after the other.
+ */
+public final class TypeScriptPackage {
+  static final Path SOURCE = Path.of("../client/typescript").toAbsolutePath().normalize();
+  private static final Path BUILD = Path.of("../packaging/build-typescript").toAbsolutePath();
+  private static final Path COMPILER =
+      Path.of("../target/typescript/node_modules/.bin/tsc").toAbsolutePath().normalize();
+  private static final Runtime.Version OLDEST_NODE = Runtime.Version.parse("20.3");
+
+  /** A flag of Node.js 20; later versions have a WebSocket without it, and accept it. */
+  private static final String WEB_SOCKET = "--experimental-websocket";
+
+  private TypeScriptPackage() {}
+
+  /** Builds the package, installs it into an empty folder. */
+  public static void installInto(Path folder) throws IOException, InterruptedException {
+    requireNode(folder);
+    Path target = Files.createDirectories(Path.of("target").toAbsolutePath());
+    try (FileChannel file =
+            FileChannel.open(
+                target.resolve("typescript.lock"),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE);
+        FileLock lock = file.lock()) {
+      ProgramResult built =
+          E2bSdkFixture.run(
+              folder, Map.of(), BUILD.toString(), folder.resolve("packed").toString());
+      if (!lock.isValid() || !Files.exists(COMPILER)) {
+        abort("NOT RUN: the compiler cannot be installed: " + built.output().strip());
+      }
+      String tarball = require(built).lines().reduce("", (before, line) -> line);
+      Files.writeString(folder.resolve("package.json"), "{\"private\":true,\"type\":\"module\"}");
+      String install = "npm install --offline --no-audit --no-fund --loglevel=error " + tarball;
+      require(E2bSdkFixture.run(folder, Map.of(), install.split(" ")));
+    }
+  }
+
+  /** Returns the command that compiles a program for the oldest Node.js, strictly. */
+  public static List<String> compile(Path program) {
+    String options =
+        " --strict --exactOptionalPropertyTypes --target ES2022 --module NodeNext --noEmitOnError"
+            + " --lib ES2022,ESNext.Disposable,DOM,DOM.Iterable,DOM.AsyncIterable ";
+    return List.of((COMPILER + options + program).split(" "));
+  }
+
+  /** Returns the flags with which Node.js has a WebSocket. */
+  public static String nodeOptions(Path folder) throws IOException, InterruptedException {
+    Map<String, String> env = Map.of("NODE_OPTIONS", WEB_SOCKET);
+    return E2bSdkFixture.run(folder, env, "node", "-e", "0").code() == 0
+        ? WEB_SOCKET + " --no-warnings"
+        : "";
+  }
+
+  private static String require(ProgramResult ended) {
+    if (ended.code() != 0) {
+      throw new AssertionError(ended.output());
+    }
+    return ended.output();
+  }
+
+  private static void requireNode(Path folder) throws IOException, InterruptedException {
+    try {
+      String version = require(E2bSdkFixture.run(folder, Map.of(), "node", "--version")).strip();
+      if (Runtime.Version.parse(version.replaceFirst("^v", "")).compareTo(OLDEST_NODE) < 0) {
+        abort("NOT RUN: Node.js " + OLDEST_NODE + " is needed, not " + version);
+      }
+      require(E2bSdkFixture.run(folder, Map.of(), "npm", "--version"));
+    } catch (IOException e) {
+      abort("NOT RUN: there is no Node.js or npm: " + e.getMessage());
+    }
+  }
+}

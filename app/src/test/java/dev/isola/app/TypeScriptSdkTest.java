@@ -1,0 +1,121 @@
+package dev.isola.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.fail;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import dev.isola.app.E2bSdkFixture.ProgramResult;
+import dev.isola.app.documentation.IsolaScript;
+import dev.isola.codec.json.Json;
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A1: runs the tests of the TypeScript SDK against this server, with the package installed from its
+ * tarball in a fresh folder. NOT RUN if Node.js, npm or bubblewrap is not available.
+ */
+@Timeout(180)
+class TypeScriptSdkTest {
+  /** Asserted, so that a missing test is noticed. */
+  private static final int TESTS = 67;
+
+  @TempDir static Path folder;
+
+  @TestFactory
+  Stream<DynamicTest> sdkTestsPass() throws IOException, InterruptedException {
+    Path client = Files.createDirectories(folder.resolve("client"));
+    TypeScriptPackage.installInto(client);
+    E2bSdkFixture.unhealthy(folder)
+        .ifPresent(reason -> abort("NOT RUN: bubblewrap is unhealthy: " + reason));
+    Path tests = Files.createDirectories(client.resolve("test"));
+    List<String> files = new ArrayList<>();
+    try (var sources = Files.list(TypeScriptPackage.SOURCE.resolve("test"))) {
+      for (Path source : sources.sorted().toList()) {
+        String copied = Files.copy(source, tests.resolve(source.getFileName())).toString();
+        if (copied.endsWith(".test.mjs")) {
+          files.add(copied);
+        }
+      }
+    }
+    List<Map<String, Object>> results;
+    try (LiveServer server =
+        LiveServer.start(folder.resolve("data"), new BubblewrapProviderFactory())) {
+      results = run(client, files, environment(server, client));
+    }
+    List<DynamicTest> all = new ArrayList<>();
+    all.add(dynamicTest("all tests ran", () -> assertThat(results).hasSize(TESTS)));
+    for (Map<String, Object> result : results) {
+      all.add(dynamicTest(result.get("file") + ": " + result.get("name"), () -> check(result)));
+    }
+    return all.stream();
+  }
+
+  private static void check(Map<String, Object> result) {
+    if (result.get("skipped") instanceof String reason) {
+      abort("NOT RUN: " + reason);
+    }
+    if (result.get("failure") instanceof String failure) {
+      fail(failure);
+    }
+  }
+
+  private static Map<String, String> environment(LiveServer server, Path client)
+      throws IOException, InterruptedException {
+    Path programs = Files.createDirectories(folder.resolve("bin"));
+    IsolaScript.addTo(programs);
+    Map<String, String> env = new HashMap<>();
+    env.put("ISOLA_URL", server.url);
+    env.put("ISOLA_API_KEY", LiveServer.KEY);
+    env.put("ISOLA_TEST_COMMAND", programs.resolve("isola").toString());
+    env.put("ISOLA_TEST_SOURCE", TypeScriptPackage.SOURCE.toString());
+    env.put("ISOLA_TEST_CODES", Json.text(codes()));
+    env.put("NODE_OPTIONS", TypeScriptPackage.nodeOptions(client));
+    return env;
+  }
+
+  private static Map<String, Object> codes() {
+    Map<String, Object> classes = new TreeMap<>();
+    for (ErrorCode code : ErrorCode.values()) {
+      classes.put(code.name(), Fault.of(code, "", "").exception().getClass().getSimpleName());
+    }
+    return classes;
+  }
+
+  private static List<Map<String, Object>> run(
+      Path client, List<String> files, Map<String, String> env)
+      throws IOException, InterruptedException {
+    Path report = client.resolve("report");
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                "node",
+                "--test",
+                "--test-concurrency=2",
+                "--test-reporter=./test/reporter.mjs",
+                "--test-reporter-destination=" + report));
+    command.addAll(files);
+    ProgramResult ended = E2bSdkFixture.run(client, env, command.toArray(String[]::new));
+    List<Map<String, Object>> results = new ArrayList<>();
+    for (String line : Files.readAllLines(report)) {
+      results.add(Json.parseObject(line));
+    }
+    boolean failed = results.stream().anyMatch(result -> result.containsKey("failure"));
+    assertThat(ended.code()).as(ended.output()).isEqualTo(failed ? 1 : 0);
+    return results;
+  }
+}
