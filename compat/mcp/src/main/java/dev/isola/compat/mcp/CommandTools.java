@@ -110,7 +110,7 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
     OutputWindow window = new OutputWindow(0, MAX_OUTPUT / 2, MAX_OUTPUT / 2);
     Duration wait = Duration.ofSeconds(call.number("waitSeconds").orElse((long) DEFAULT_WAIT));
     Optional<Exit> exit = follow(call, execution, window, wait, false);
-    return result(new ExecutionHandle(view.id(), execution.id()), window, exit);
+    return result(new ExecutionHandle(view.id(), execution.id()), window, exit, false);
   }
 
   private static void write(Execution execution, String text) {
@@ -173,8 +173,12 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
     }
   }
 
+  /**
+   * @param exit empty while the command runs
+   * @param more whether output that is stored already follows
+   */
   private static ToolResult result(
-      ExecutionHandle handle, OutputWindow window, Optional<Exit> exit) {
+      ExecutionHandle handle, OutputWindow window, Optional<Exit> exit, boolean more) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("handle", handle.toString());
     json.put("running", exit.isEmpty());
@@ -186,6 +190,7 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
     String output = window.text(handle.toString());
     json.put("output", output);
     json.put("nextOffset", window.position());
+    json.put("more", more);
     if (window.omitted() > 0) {
       json.put("leftOutBytes", window.omitted());
       json.put("leftOutOffset", window.headEnd());
@@ -196,16 +201,18 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
     String lost =
         window.lost() > 0 ? "[" + window.lost() + " bytes are no longer stored]\n" : "";
     String separator = output.isEmpty() || output.endsWith("\n") ? "" : "\n";
-    String status =
-        exit.map(end -> "[" + describe(end) + "]")
-            .orElseGet(
-                () ->
-                    "[still running; read on with output(handle=\""
-                        + handle
-                        + "\", offset="
-                        + window.position()
-                        + ")]");
-    return ToolResult.of(lost + output + separator + status, json);
+    String next =
+        more || exit.isEmpty()
+            ? "; read on with output(handle=\""
+                + handle
+                + "\", offset="
+                + window.position()
+                + ")"
+            : "";
+    String status = exit.map(CommandTools::describe).orElse("still running");
+    String text =
+        lost + output + separator + "[" + status + (more ? "; more output" : "") + next + "]";
+    return ToolResult.of(text, json);
   }
 
   private static String describe(Exit exit) {
@@ -235,32 +242,11 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
     Optional<Exit> exit =
         follow(call, attaching.attach(info.id(), offset), window, wait, true);
     if (exit.isPresent() || !window.isFull()) {
-      return result(handle, window, exit);
+      return result(handle, window, exit, false);
     }
     window.dropIncompleteCharacter();
-    Optional<Exit> ended = info(attaching, handle).exit();
-    ToolResult part = result(handle, window, Optional.empty());
-    return ended.map(end -> partOfEnded(part, handle, window, end)).orElse(part);
-  }
-
-  /** Says of a part of the output that the command has ended, and where to read on. */
-  private static ToolResult partOfEnded(
-      ToolResult part, ExecutionHandle handle, OutputWindow window, Exit end) {
-    Map<String, Object> json = new LinkedHashMap<>(part.structured());
-    json.put("running", false);
-    json.put("exitCode", end.shellCode());
-    json.put("exit", describe(end));
-    json.put("more", true);
-    String text =
-        window.text(handle.toString())
-            + "\n[more output follows; read on with output(handle=\""
-            + handle
-            + "\", offset="
-            + window.position()
-            + "). The command has ended: "
-            + describe(end)
-            + "]";
-    return ToolResult.of(text, json);
+    ExecutionInfo now = info(attaching, handle);
+    return result(handle, window, now.exit(), now.endOffset() > window.position());
   }
 
   private ToolResult kill(ToolCall call) {

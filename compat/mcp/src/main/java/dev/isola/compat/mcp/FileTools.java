@@ -17,7 +17,8 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
+import java.nio.CharBuffer;
+import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -85,10 +86,11 @@ record FileTools(ServerContext context, ToolSandboxes sandboxes) {
       bytes = in.readNBytes(limit);
     }
     int complete = completeCharacters(bytes);
+    boolean cutOff = complete < bytes.length && offset + bytes.length >= info.size();
     Map<String, Object> json = new LinkedHashMap<>();
     String content;
     int used;
-    if (complete < 0) {
+    if (bytes.length > 0 && (complete <= 0 || cutOff)) {
       content = Base64.getEncoder().encodeToString(bytes);
       used = bytes.length;
       json.put("encoding", "base64");
@@ -123,18 +125,10 @@ record FileTools(ServerContext context, ToolSandboxes sandboxes) {
    * are not UTF-8.
    */
   private static int completeCharacters(byte[] bytes) {
-    for (int cut = 0; cut < Math.min(4, bytes.length + 1); cut++) {
-      try {
-        var _ =
-            StandardCharsets.UTF_8
-                .newDecoder()
-                .decode(ByteBuffer.wrap(bytes, 0, bytes.length - cut));
-        return bytes.length - cut;
-      } catch (CharacterCodingException e) {
-        // A shorter part may end with a complete character.
-      }
-    }
-    return -1;
+    ByteBuffer in = ByteBuffer.wrap(bytes);
+    CoderResult result =
+        StandardCharsets.UTF_8.newDecoder().decode(in, CharBuffer.allocate(bytes.length), false);
+    return result.isError() ? -1 : in.position();
   }
 
   private static ToolResult list(FileSystem files, String path) {

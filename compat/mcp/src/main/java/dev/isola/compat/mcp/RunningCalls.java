@@ -37,7 +37,7 @@ final class RunningCalls {
   Call begin(String session, Object id) {
     Call call = new Call(key(session, id));
     if (!session.isEmpty()) {
-      calls.put(call.key, call);
+      calls.putIfAbsent(call.key, call); // a client that reuses an id cancels the first call
     }
     return call;
   }
