@@ -320,6 +320,12 @@ record JettyExchange(
   }
 
   @Override
+  public void setOperation(String action, Optional<ErrorCode> error) {
+    logEntry.action = action;
+    logEntry.code = error.map(ErrorCode::name);
+  }
+
+  @Override
   public boolean isShuttingDown() {
     return shutdown.getAsBoolean();
   }

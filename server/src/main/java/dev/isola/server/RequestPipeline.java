@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import dev.isola.engine.api.Log;
 import dev.isola.engine.trace.Tracer;
+import dev.isola.server.access.PortUrls;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.HostOriginFilter;
@@ -266,7 +267,7 @@ final class RequestPipeline extends Handler.Abstract {
     List<String> hosts = RequestLogEntry.values(request, "Host");
     List<String> origins = RequestLogEntry.values(request, "Origin");
     String fullPath =
-        host.map(one -> Previews.prefix(one.sandbox(), one.port()) + path).orElse(path);
+        host.map(one -> PortUrls.prefix(one.sandbox(), one.port()) + path).orElse(path);
     Optional<Routes.Match> match = routes.findForwarded(request.getMethod(), fullPath);
     if (host.isPresent() && match.isEmpty()) {
       throw unknownPath();

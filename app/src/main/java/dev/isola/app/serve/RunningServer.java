@@ -7,6 +7,7 @@ import dev.isola.app.cli.VersionCommand;
 import dev.isola.compat.backend.BackendApi;
 import dev.isola.compat.e2b.E2bApi;
 import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.compat.mcp.McpApi;
 import dev.isola.engine.Engine;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
@@ -113,7 +114,9 @@ public final class RunningServer implements AutoCloseable {
                             e2bDomain,
                             config.get(ConfigKeys.E2B_ALLOW_INSECURE)),
                         images),
-                    new BackendApi(serving, config.get(ConfigKeys.PROVIDER)))),
+                    new BackendApi(serving, config.get(ConfigKeys.PROVIDER)),
+                    new McpApi(
+                        serving, keys, config.get(ConfigKeys.PROVIDER), VersionCommand.version()))),
             new HostOriginFilter(domains, names),
             keys,
             log,

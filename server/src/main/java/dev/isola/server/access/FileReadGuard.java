@@ -1,7 +1,7 @@
 package dev.isola.server.access;
 
+import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Scope;
-import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Route;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -27,29 +27,33 @@ public final class FileReadGuard {
     Route.Handler handler = route.handler();
     return route.handledBy(
         exchange -> {
-          if (exchange.key().filter(key -> key.scope().allows(Scope.USE)).isEmpty()) {
-            check(exchange);
+          for (String name : List.of("path", "pattern")) {
+            check(exchange.key(), exchange.query(name).orElse(""));
           }
           handler.handle(exchange);
         });
   }
 
-  private static void check(Exchange exchange) {
-    for (String name : List.of("path", "pattern")) {
-      String path = exchange.query(name).orElse("");
-      List<String> parts =
-          List.of(path.split("/")).stream()
-              .filter(part -> !part.isEmpty() && !part.equals("."))
-              .toList();
-      boolean kernel =
-          path.startsWith("/") && !parts.isEmpty() && KERNEL.contains(parts.getFirst());
-      if (kernel || parts.contains("..")) {
-        throw Fault.of(
-                ErrorCode.FORBIDDEN,
-                "a key with scope read cannot access /proc, /sys, /dev or paths that contain ..",
-                "use a key with scope use")
-            .exception();
-      }
+  /**
+   * Checks whether a key may read a path.
+   *
+   * @throws dev.isola.spi.error.Forbidden for a key with scope read and a path of the kernel
+   */
+  public static void check(Optional<ApiKey> key, String path) {
+    if (key.filter(one -> one.scope().allows(Scope.USE)).isPresent()) {
+      return;
+    }
+    List<String> parts =
+        List.of(path.split("/")).stream()
+            .filter(part -> !part.isEmpty() && !part.equals("."))
+            .toList();
+    boolean kernel = path.startsWith("/") && !parts.isEmpty() && KERNEL.contains(parts.getFirst());
+    if (kernel || parts.contains("..")) {
+      throw Fault.of(
+              ErrorCode.FORBIDDEN,
+              "a key with scope read cannot access /proc, /sys, /dev or paths that contain ..",
+              "use a key with scope use")
+          .exception();
     }
   }
 }

@@ -1,11 +1,10 @@
 package dev.isola.server.api;
 
 import dev.isola.server.access.ExposedPorts;
+import dev.isola.server.access.PortUrls;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.Confidential;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.PortCredentials;
-import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.preview.PreviewExchange;
@@ -225,21 +224,8 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
     Map<String, Object> answer = new LinkedHashMap<>();
     answer.put("port", port);
     answer.put("public", open);
-    answer.put("url", url(exchange, id, port, false));
+    answer.put("url", PortUrls.url(exchange, id, port, false));
     return answer;
-  }
-
-  /**
-   * Returns the URL of a port as seen by the client: by host name, or by path if the client
-   * addresses the server by IP address.
-   */
-  private static String url(Exchange exchange, SandboxId id, int port, boolean byPath) {
-    String host = exchange.header("Host").orElse("localhost");
-    String site =
-        byPath || HostOriginFilter.isAddress(host)
-            ? host + Previews.prefix(id.value(), port)
-            : port + "-" + id + "." + HostOriginFilter.previewDomain(host);
-    return (exchange.isSecure() ? "https://" : "http://") + site + "/";
   }
 
   private boolean exists(SandboxId id) {
@@ -254,12 +240,6 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
     SandboxId id = SandboxRoutes.id(exchange);
     int port = Previews.port(exchange.path("port"));
     new ExposedPorts(context).check(id, port);
-    SandboxToken token =
-        new SandboxToken(
-            SandboxToken.Kind.PREVIEW,
-            id,
-            port,
-            keys.tokens().expiryAfter(exchange.wholeNumber("ttlSeconds")));
     Object form = exchange.body().get("form");
     String host = exchange.header("Host").orElse("localhost");
     if (HostOriginFilter.isAddress(host) && "host".equals(form)) {
@@ -269,18 +249,9 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                   "form",
                   "must be path, because the server is addressed by IP address and not by name")));
     }
-    exchange.json(
-        201,
-        Map.of(
-            "url",
-            Confidential.token(
-                url(exchange, id, port, "path".equals(form))
-                    + "?"
-                    + Previews.PARAMETER
-                    + "="
-                    + keys.tokens().sign(token).reveal(),
-                Scope.USE),
-            "expiresAt",
-            token.expiresAt().toString()));
+    PortUrls.Link link =
+        PortUrls.link(
+            exchange, keys, id, port, exchange.wholeNumber("ttlSeconds"), "path".equals(form));
+    exchange.json(201, Map.of("url", link.url(), "expiresAt", link.expiresAt().toString()));
   }
 }

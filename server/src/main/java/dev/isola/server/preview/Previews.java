@@ -3,6 +3,7 @@ package dev.isola.server.preview;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.GuestHostHeader;
 import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.access.PortUrls;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
@@ -26,14 +27,7 @@ import java.util.Optional;
  * network mode. A request needs a key or a token, unless the port is public.
  */
 public final class Previews {
-  /**
-   * The query parameter of a preview link that holds its token. The first request redirects to a
-   * URL without it.
-   */
-  public static final String PARAMETER = "isola_token";
-
   private static final Duration RESPONSE_TIMEOUT = Duration.ofMinutes(2);
-  private static final String SANDBOXES = "/api/v1/sandboxes/";
 
   private final ServerContext context;
   private final ApiKeys keys;
@@ -60,11 +54,6 @@ public final class Previews {
     this.exposed = new ExposedPorts(context);
     this.authorizer =
         new PreviewAuthorizer(context, keys, new HostAccessGuard(context), extensionCredentials);
-  }
-
-  /** Returns the path prefix of a port. */
-  public static String prefix(String sandbox, int port) {
-    return SANDBOXES + sandbox + "/ports/" + port;
   }
 
   /** Returns the prefix of a path that begins with one. */
@@ -122,14 +111,14 @@ public final class Previews {
   record Target(String clean, Optional<String> token) {
     static Target of(String text) {
       int mark = text.indexOf('?');
-      if (mark < 0 || text.indexOf(PARAMETER + "=", mark) < 0) {
+      if (mark < 0 || text.indexOf(PortUrls.PARAMETER + "=", mark) < 0) {
         return new Target(text, Optional.empty());
       }
       List<String> kept = new ArrayList<>();
       Optional<String> token = Optional.empty();
       for (String part : text.substring(mark + 1).split("&", -1)) {
-        if (part.startsWith(PARAMETER + "=")) {
-          token = Optional.of(part.substring(PARAMETER.length() + 1));
+        if (part.startsWith(PortUrls.PARAMETER + "=")) {
+          token = Optional.of(part.substring(PortUrls.PARAMETER.length() + 1));
         } else {
           kept.add(part);
         }

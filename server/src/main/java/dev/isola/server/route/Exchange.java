@@ -3,6 +3,7 @@ package dev.isola.server.route;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
+import dev.isola.spi.error.ErrorCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -121,6 +122,14 @@ public interface Exchange {
    * @param name one of {@link dev.isola.server.auth.Actor}, or the name of a key
    */
   void setActor(String name);
+
+  /**
+   * Sets what the logs report of a request that names its operation in the body.
+   *
+   * @param action the operation; one of few values, never text of the client
+   * @param error the error code, if the operation failed although the status says that it did not
+   */
+  void setOperation(String action, Optional<ErrorCode> error);
 
   /** Returns whether the server is shutting down, in which case endless streams must end. */
   boolean isShuttingDown();
