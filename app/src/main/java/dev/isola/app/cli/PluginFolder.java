@@ -37,7 +37,9 @@ final class PluginFolder {
         : new URLClassLoader("plugins", jars.toArray(URL[]::new), own); // open until the JVM ends
   }
 
-  /** In the order of their names, so that two with the same provider give the same one each time. */
+  /**
+   * In the order of their names, so that two with the same provider give the same one each time.
+   */
   private static List<URL> jars(Path folder) {
     try (Stream<Path> files = Files.list(folder)) {
       return files

@@ -72,7 +72,9 @@ final class PluginFolderTest {
     Path plugins = Files.createDirectory(folder.resolve("plugins"));
     compilePlugin(plugins.resolve("ours.jar"));
     List<String> without = names(Optional.empty());
-    assertThat(names(Optional.of(plugins))).startsWith(without.toArray(String[]::new)).endsWith("Ours");
+    assertThat(names(Optional.of(plugins)))
+        .startsWith(without.toArray(String[]::new))
+        .endsWith("Ours");
     assertThat(without).doesNotContain("Ours").isNotEmpty();
   }
 

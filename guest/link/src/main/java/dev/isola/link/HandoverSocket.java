@@ -23,7 +23,8 @@ final class HandoverSocket {
   private static final long START_INTERVAL = Duration.ofSeconds(1).toNanos();
 
   private final InstalledProgram agent;
-  private final Path path;
+  private final Path folder;
+  private final String name;
   private final UnixSocketAcceptor.Access access;
   private final ReentrantLock lock = new ReentrantLock();
   private final AtomicInteger failures = new AtomicInteger();
@@ -31,9 +32,11 @@ final class HandoverSocket {
   private long startedAt = System.nanoTime() - START_INTERVAL;
   private boolean unavailable;
 
-  HandoverSocket(InstalledProgram agent, Path path, UnixSocketAcceptor.Access access) {
+  HandoverSocket(
+      InstalledProgram agent, Path folder, String name, UnixSocketAcceptor.Access access) {
     this.agent = agent;
-    this.path = path;
+    this.folder = folder;
+    this.name = name;
     this.access = access;
   }
 
@@ -98,13 +101,17 @@ final class HandoverSocket {
   }
 
   private RelayProcess publish() throws IOException {
-    Path unpublished = path.resolveSibling(path.getFileName() + ".new");
+    String temporary = name + ".new";
+    Path unpublished = folder.resolve(temporary);
     Files.deleteIfExists(unpublished);
-    RelayProcess started = RelayProcess.start(agent.path(), unpublished);
+    RelayProcess started = RelayProcess.start(agent.path(), folder, temporary);
     try {
       access.grant(unpublished);
       Files.move(
-          unpublished, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+          unpublished,
+          folder.resolve(name),
+          StandardCopyOption.ATOMIC_MOVE,
+          StandardCopyOption.REPLACE_EXISTING);
       return started;
     } catch (IOException e) {
       started.close();

@@ -42,11 +42,14 @@ final class RelayProcess implements AutoCloseable {
     this.requests = process.getOutputStream();
   }
 
-  /** Starts a process that listens on a socket, which it creates, for connections of the agent. */
-  static RelayProcess start(Path program, Path socket) throws IOException {
+  /**
+   * Starts a process that listens for connections of the agent on a socket, which it creates in the
+   * folder.
+   */
+  static RelayProcess start(Path program, Path folder, String socket) throws IOException {
     ProcessBuilder builder =
-        new ProcessBuilder(program.toString(), "--relay", socket.getFileName().toString())
-            .directory(socket.getParent().toFile()) // the path of a socket may not be long
+        new ProcessBuilder(program.toString(), "--relay", socket)
+            .directory(folder.toFile()) // the path of a socket may not be long
             .redirectError(ProcessBuilder.Redirect.DISCARD);
     builder.environment().clear();
     RelayProcess relay = new RelayProcess(builder.start());
@@ -182,7 +185,7 @@ final class RelayProcess implements AutoCloseable {
   public void close() {
     process.destroyForcibly();
     try {
-      int unused = process.waitFor();
+      int _ = process.waitFor();
       requests.close();
     } catch (IOException e) {
       // What was not written is of no interest to a process that has ended.

@@ -78,7 +78,7 @@ public final class UnixSocketAcceptor implements AgentAcceptor {
       Path path, Access access, BooleanSupplier alive, InstalledProgram agent) throws IOException {
     UnixSocketConnector.requireValidPath(path);
     HandoverSocket handovers =
-        new HandoverSocket(agent, path.resolveSibling(HANDOVER_SOCKET), access);
+        new HandoverSocket(agent, path.resolveSibling(""), HANDOVER_SOCKET, access);
     return new UnixSocketAcceptor(path, access, alive, Optional.of(handovers));
   }
 
