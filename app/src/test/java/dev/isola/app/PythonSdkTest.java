@@ -144,6 +144,16 @@ class PythonSdkTest {
     tool("-m", "mypy", "--no-error-summary", "--cache-dir", cache);
   }
 
+  @Test
+  void wheelAndSourceArchiveAreReproducible() throws IOException, InterruptedException {
+    List<Path> first = PythonPackage.build(folder.resolve("first"));
+    List<Path> second = PythonPackage.build(folder.resolve("second"));
+    assertThat(first).hasSize(2);
+    for (int i = 0; i < first.size(); i++) {
+      assertThat(first.get(i)).hasSameBinaryContentAs(second.get(i));
+    }
+  }
+
   private static void tool(String... arguments) throws IOException, InterruptedException {
     String[] command =
         Stream.concat(Stream.of(python.toString(), "-B"), Stream.of(arguments))
