@@ -56,19 +56,23 @@ public final class PythonPackage {
       abort("NOT RUN: there is no python3: " + e.getMessage());
     }
     require("the packages of the SDK", pip("flit_core", "mypy", "httpx", "websockets"));
-    Path wheels = Files.createDirectories(ENVIRONMENT.resolve("wheels"));
-    ProgramResult built =
-        E2bSdkFixture.run(
-            SOURCES, Map.of("PYTHON", INTERPRETER.toString()), BUILD.toString(), wheels.toString());
-    if (built.code() != 0) {
-      throw new AssertionError("the wheel cannot be built: " + built.output());
-    }
-    String wheel = built.output().lines().filter(line -> line.endsWith(".whl")).findFirst().get();
+    String wheel = build(ENVIRONMENT.resolve("wheels")).getFirst().toString();
     ProgramResult installed =
         E2bSdkFixture.run(ENVIRONMENT, Map.of(), pip("--no-index", wheel + "[terminals]"));
     if (installed.code() != 0) {
       throw new AssertionError("the wheel cannot be installed: " + installed.output());
     }
+  }
+
+  /** Builds the wheel and the source archive into a folder, and returns them in this order. */
+  static List<Path> build(Path to) throws IOException, InterruptedException {
+    ProgramResult built =
+        E2bSdkFixture.run(
+            SOURCES, Map.of("PYTHON", INTERPRETER.toString()), BUILD.toString(), to.toString());
+    if (built.code() != 0) {
+      throw new AssertionError("the wheel cannot be built: " + built.output());
+    }
+    return built.output().lines().map(Path::of).toList();
   }
 
   private static String[] pip(String... arguments) {

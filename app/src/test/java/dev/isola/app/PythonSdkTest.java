@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.isola.app.E2bSdkFixture.ProgramResult;
 import dev.isola.app.documentation.IsolaScript;
+import dev.isola.client.Isola;
+import dev.isola.client.SandboxFilter;
+import dev.isola.client.SandboxInfo;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
@@ -49,7 +52,8 @@ class PythonSdkTest {
     server =
         E2bSdkFixture.unhealthy(folder).isPresent()
             ? LiveServer.start(folder.resolve("data"))
-            : LiveServer.start(folder.resolve("data"), new BubblewrapProviderFactory());
+            : LiveServer.start(
+                folder.resolve("data"), new BubblewrapProviderFactory(), "shutdown=drain");
   }
 
   @AfterAll
@@ -71,6 +75,14 @@ class PythonSdkTest {
             "run_tests.py",
             results.toString());
     List<Map<?, ?>> tests = Files.exists(results) ? read(results) : List.of();
+    List<String> left;
+    try (Isola isola = server.client()) {
+      left =
+          isola.list(SandboxFilter.ALL).stream()
+              .filter(sandbox -> !sandbox.tags().containsKey("isola.volume"))
+              .map(SandboxInfo::id)
+              .toList();
+    }
     return Stream.concat(
         Stream.of(
             dynamicTest(
@@ -78,6 +90,7 @@ class PythonSdkTest {
                 () -> {
                   assertThat(tests).as(run.output()).hasSizeGreaterThanOrEqualTo(LEAST_TESTS);
                   assertThat(run.output()).endsWith("\nended\n");
+                  assertThat(left).as("sandboxes that the tests left").isEmpty();
                 })),
         tests.stream().map(PythonSdkTest::result));
   }
@@ -142,6 +155,16 @@ class PythonSdkTest {
   void typesAreStrict() throws IOException, InterruptedException {
     String cache = PythonPackage.ENVIRONMENT.resolve("mypy").toString();
     tool("-m", "mypy", "--no-error-summary", "--cache-dir", cache);
+  }
+
+  @Test
+  void wheelAndSourceArchiveAreReproducible() throws IOException, InterruptedException {
+    List<Path> first = PythonPackage.build(folder.resolve("first"));
+    List<Path> second = PythonPackage.build(folder.resolve("second"));
+    assertThat(first).hasSize(2);
+    for (int i = 0; i < first.size(); i++) {
+      assertThat(first.get(i)).hasSameBinaryContentAs(second.get(i));
+    }
   }
 
   private static void tool(String... arguments) throws IOException, InterruptedException {
