@@ -55,7 +55,7 @@ test("output is complete although the server is killed and started again", async
         pieces.push(output.text);
       }
     })();
-    const watch = await sandbox.files.watch(".");
+    const watch = await sandbox.files.watch(".", { signal: AbortSignal.timeout(60_000) });
     const terminals = typeof WebSocket !== "undefined";
     const terminal = terminals ? await sandbox.terminal(COUNTING) : undefined;
     let screen = "";
@@ -83,7 +83,7 @@ test("output is complete although the server is killed and started again", async
     if (terminals) {
       assert.equal(screen.replaceAll("\r\n", "\n"), expected(screen));
     }
-    assert.equal((await watch.next()).kind, "overflow");
+    assert.equal((await watch.next())?.kind, "overflow");
     watch.close();
     await sandbox.destroy({ force: true });
   } finally {
