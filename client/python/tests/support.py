@@ -48,16 +48,17 @@ class OwnServer:
         for setting in self._settings:
             command += ["--set", setting]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("ISOLA_")}
-        self._process = subprocess.Popen(
-            command,
-            env=dict(environment, ISOLA_API_KEY=KEY),
-            stdout=subprocess.PIPE,
-            stderr=open(os.path.join(self._data, "log"), "ab"),
-        )
+        with open(os.path.join(self._data, "log"), "ab") as log:
+            self._process = subprocess.Popen(
+                command, env=dict(environment, ISOLA_API_KEY=KEY), stdout=subprocess.PIPE, stderr=log
+            )
         assert self._process.stdout is not None
         ready, _, _ = select.select([self._process.stdout], [], [], 60)
         line = self._process.stdout.readline() if ready else b""
-        assert b"listening" in line, f"the server did not start: {line!r}"
+        if b"listening" not in line:
+            self.kill()
+            shutil.rmtree(self._data, ignore_errors=True)
+            raise AssertionError(f"the server did not start: {line!r}")
         return self
 
     def kill(self) -> None:

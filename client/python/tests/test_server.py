@@ -30,6 +30,11 @@ from isola.models import EgressRequest
 from support import OwnServer, ScriptedServer, client, respond, send, wait_until
 
 
+OTHER_PROVIDERS = (
+    "bubblewrap crun runc gvisor proot docker podman docker-gvisor kata qemu firecracker worktree"
+).split()
+
+
 class StoresTest(unittest.TestCase):
     def test_snapshot_restore_diff_and_fork(self) -> None:
         with client() as isola, isola.create() as sandbox:
@@ -117,6 +122,8 @@ class ServerFailureTest(unittest.TestCase):
             "provider=subprocess",
             "admission.memory_mb=2048",
             "admission.queue_timeout=0s",
+            # Their health checks would delay the start and the end of the server.
+            *(f"providers.{name}.enabled=false" for name in OTHER_PROVIDERS),
         )
         cls.server.start()
 
@@ -144,6 +151,32 @@ class ServerFailureTest(unittest.TestCase):
             # Another client continues from the offset alone.
             with self.server.client() as other, other.sandbox(sandbox.id).execution(execution.id, len(out) - 8) as rest:
                 self.assertEqual(b"line 60\n", b"".join(p.bytes for p in rest if isinstance(p, Data)))
+
+    def test_terminal_and_events_continue_after_the_server_was_killed(self) -> None:
+        with self.server.client() as isola, isola.create() as sandbox:
+            with sandbox.terminal("echo ready; read x; echo got $x; read y; echo got $y") as terminal, isola.events(
+                sandboxes=[sandbox.id], types=["terminate"]
+            ) as events:
+                screen = b""
+                while b"ready" not in screen:
+                    piece = terminal.read()
+                    assert isinstance(piece, Data)
+                    screen += piece.bytes
+                self.server.kill()
+                self.server.start()
+                terminal.write("one\r")
+                while b"got one" not in screen:
+                    piece = terminal.read()
+                    assert isinstance(piece, Data)
+                    screen += piece.bytes
+                terminal.write("two\r")
+                for piece in terminal:
+                    assert isinstance(piece, Data)
+                    screen += piece.bytes
+                self.assertEqual(1, screen.count(b"ready"))
+                self.assertIn(b"got two", screen)
+                sandbox.destroy()
+                self.assertEqual("terminate", events.next().type)
 
     def test_exhausted_capacity_is_a_limit(self) -> None:
         with self.server.client() as isola, isola.create(), isola.create():

@@ -291,9 +291,6 @@ class AsyncReconnectingStream:
                 if not is_transient(e):
                     raise
                 failure = e
-            except BaseException:
-                await self.disconnect()
-                raise
             await self.disconnect()
             await sleep(self._backoff.delay(failure))
 

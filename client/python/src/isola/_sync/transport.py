@@ -292,9 +292,6 @@ class ReconnectingStream:
                 if not is_transient(e):
                     raise
                 failure = e
-            except BaseException:
-                self.disconnect()
-                raise
             self.disconnect()
             sleep(self._backoff.delay(failure))
 

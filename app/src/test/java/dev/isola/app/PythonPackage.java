@@ -6,6 +6,7 @@ import dev.isola.app.E2bSdkFixture.ProgramResult;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -24,7 +25,7 @@ import java.util.stream.Stream;
 public final class PythonPackage {
   static final Path SOURCES = Path.of("../client/python").toAbsolutePath().normalize();
   private static final Path BUILD = Path.of("../packaging/build-python").toAbsolutePath();
-  private static final Path ENVIRONMENT = Path.of("target/isola-python").toAbsolutePath();
+  static final Path ENVIRONMENT = Path.of("target/isola-python").toAbsolutePath();
   private static final Path INTERPRETER = ENVIRONMENT.resolve("bin/python");
 
   private PythonPackage() {}
@@ -55,22 +56,23 @@ public final class PythonPackage {
       abort("NOT RUN: there is no python3: " + e.getMessage());
     }
     require("the packages of the SDK", pip("flit_core", "mypy", "httpx", "websockets"));
-    Path wheels = Files.createDirectories(ENVIRONMENT.resolve("wheels"));
-    ProgramResult built =
-        E2bSdkFixture.run(
-            SOURCES,
-            Map.of("PYTHON", INTERPRETER.toString()),
-            BUILD.toString(),
-            wheels.toString());
-    if (built.code() != 0) {
-      throw new AssertionError("the wheel cannot be built: " + built.output());
-    }
-    String wheel = built.output().lines().filter(line -> line.endsWith(".whl")).findFirst().get();
+    String wheel = build(ENVIRONMENT.resolve("wheels")).getFirst().toString();
     ProgramResult installed =
         E2bSdkFixture.run(ENVIRONMENT, Map.of(), pip("--no-index", wheel + "[terminals]"));
     if (installed.code() != 0) {
       throw new AssertionError("the wheel cannot be installed: " + installed.output());
     }
+  }
+
+  /** Builds the wheel and the source archive into a folder, and returns them in this order. */
+  static List<Path> build(Path to) throws IOException, InterruptedException {
+    ProgramResult built =
+        E2bSdkFixture.run(
+            SOURCES, Map.of("PYTHON", INTERPRETER.toString()), BUILD.toString(), to.toString());
+    if (built.code() != 0) {
+      throw new AssertionError("the wheel cannot be built: " + built.output());
+    }
+    return built.output().lines().map(Path::of).toList();
   }
 
   private static String[] pip(String... arguments) {
@@ -102,7 +104,7 @@ public final class PythonPackage {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       digest.update(Files.readAllBytes(BUILD));
       for (Path file : files.filter(PythonPackage::isSource).sorted().toList()) {
-        digest.update(SOURCES.relativize(file).toString().getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        digest.update(SOURCES.relativize(file).toString().getBytes(StandardCharsets.UTF_8));
         digest.update(Files.readAllBytes(file));
       }
       return HexFormat.of().formatHex(digest.digest());

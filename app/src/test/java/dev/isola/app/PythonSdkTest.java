@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.isola.app.E2bSdkFixture.ProgramResult;
+import dev.isola.app.documentation.IsolaScript;
 import dev.isola.codec.json.Json;
 import dev.isola.codec.json.MalformedJson;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
@@ -88,7 +89,9 @@ class PythonSdkTest {
           if ("skipped".equals(test.get("outcome"))) {
             abort("NOT RUN: " + test.get("detail"));
           }
-          assertThat(test.get("outcome")).as(String.valueOf(test.get("detail"))).isEqualTo("passed");
+          assertThat(test.get("outcome"))
+              .as(String.valueOf(test.get("detail")))
+              .isEqualTo("passed");
         });
   }
 
@@ -113,7 +116,7 @@ class PythonSdkTest {
         "ISOLA_TEST_CODES",
         Stream.of(ErrorCode.values()).map(Enum::name).collect(Collectors.joining(",")));
     Path programs = Files.createDirectories(folder.resolve("bin"));
-    dev.isola.app.documentation.IsolaScript.addTo(programs);
+    IsolaScript.addTo(programs);
     variables.put("ISOLA_TEST_COMMAND", programs.resolve("isola").toString());
     return variables;
   }
@@ -137,8 +140,18 @@ class PythonSdkTest {
 
   @Test
   void typesAreStrict() throws IOException, InterruptedException {
-    String cache = python.getParent().resolveSibling("mypy").toString();
+    String cache = PythonPackage.ENVIRONMENT.resolve("mypy").toString();
     tool("-m", "mypy", "--no-error-summary", "--cache-dir", cache);
+  }
+
+  @Test
+  void wheelAndSourceArchiveAreReproducible() throws IOException, InterruptedException {
+    List<Path> first = PythonPackage.build(folder.resolve("first"));
+    List<Path> second = PythonPackage.build(folder.resolve("second"));
+    assertThat(first).hasSize(2);
+    for (int i = 0; i < first.size(); i++) {
+      assertThat(first.get(i)).hasSameBinaryContentAs(second.get(i));
+    }
   }
 
   private static void tool(String... arguments) throws IOException, InterruptedException {
