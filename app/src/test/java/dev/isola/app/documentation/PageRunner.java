@@ -38,6 +38,10 @@ final class PageRunner implements AutoCloseable {
 
   private final PageShell shell;
   private final Path work;
+
+  /** Where the TypeScript SDK is installed, for all pages of a test. */
+  private final Path typeScript;
+
   private final PageEnvironment environment;
   private Optional<String> output = Optional.empty();
 
@@ -49,6 +53,7 @@ final class PageRunner implements AutoCloseable {
   PageRunner(PageEnvironment environment, Path folder) throws IOException {
     this.environment = environment;
     this.work = Files.createDirectories(folder.resolve("work"));
+    this.typeScript = folder.resolveSibling("typescript");
     Path programs = Files.createDirectories(folder.resolve("bin"));
     Path current = Files.createDirectories(folder.resolve("page"));
     IsolaScript.addTo(programs);
@@ -136,14 +141,12 @@ final class PageRunner implements AutoCloseable {
 
   /** Compiles the block against the installed package, and runs it if it is to run. */
   private void typeScript(FencedBlock block) throws IOException, InterruptedException {
-    // One folder for all pages of a test.
-    Path installed = work.getParent().resolveSibling("typescript");
-    if (!Files.exists(installed)) {
-      TypeScriptPackage.installInto(Files.createDirectory(installed));
+    if (!Files.exists(typeScript)) {
+      TypeScriptPackage.installInto(Files.createDirectory(typeScript));
     }
     Path modules = shell.folder().resolve("node_modules");
     Files.deleteIfExists(modules);
-    Files.createSymbolicLink(modules, installed.resolve("node_modules"));
+    Files.createSymbolicLink(modules, typeScript.resolve("node_modules"));
     String name = "block-" + block.line();
     Path file =
         Files.writeString(
