@@ -15,6 +15,7 @@ import dev.isola.app.cli.UsageReport;
 import dev.isola.app.cli.VersionCommand;
 import dev.isola.app.image.ImageCommand;
 import dev.isola.app.local.RunCommand;
+import dev.isola.app.mcp.McpCommand;
 import dev.isola.app.microvmctl.MicrovmctlCommand;
 import dev.isola.app.operate.ConfigCommand;
 import dev.isola.app.operate.ConformanceCommand;
@@ -136,6 +137,7 @@ public final class Main {
     commands.put("doctor", context -> new CommandLine(new DoctorCommand(context)));
     commands.put("providers", context -> new CommandLine(new ProvidersCommand(context)));
     commands.put("serve", context -> new CommandLine(new ServeCommand(context)));
+    commands.put("mcp", context -> new CommandLine(new McpCommand(context)));
     commands.put("login", context -> new CommandLine(new LoginCommand(context)));
     commands.put("logout", context -> new CommandLine(new LogoutCommand(context)));
     commands.put("contexts", context -> new CommandLine(new ContextsCommand(context)));

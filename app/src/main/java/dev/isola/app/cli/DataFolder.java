@@ -17,6 +17,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Folder with the state of an installation: the instance id and one folder per provider. */
@@ -26,6 +28,12 @@ public final class DataFolder {
 
   /** Folder of the private server of {@code microvmctl}, in that of the installation. */
   public static final String CONTROLLER = "controller";
+
+  /** Folder of the servers of {@code isola mcp}, in that of the installation. */
+  public static final String MCP = "mcp";
+
+  /** The servers of {@code isola mcp} that can run at the same time. */
+  public static final int MAX_MCP = 32;
 
   /** Other users may traverse the folder, to reach workspaces they own, but not list it. */
   private static final Set<PosixFilePermission> TRAVERSABLE =
@@ -84,6 +92,11 @@ public final class DataFolder {
     return new DataFolder(path.resolve(CONTROLLER));
   }
 
+  /** Returns the data folder of a server of {@code isola mcp}, which has an instance id too. */
+  public DataFolder mcp(int number) {
+    return new DataFolder(path.resolve(MCP).resolve(Integer.toString(number)));
+  }
+
   /** Lets this installation use the images and the kernel of another one. */
   public DataFolder sharing(DataFolder other) {
     for (String name : List.of("images", "kernel")) {
@@ -105,7 +118,12 @@ public final class DataFolder {
 
   /** Returns this folder and those within it that have an instance id of their own. */
   public List<DataFolder> installations() {
-    return List.of(this, builds(), controller());
+    return Stream.concat(
+            Stream.of(this, builds(), controller()),
+            IntStream.range(0, MAX_MCP)
+                .mapToObj(this::mcp)
+                .filter(folder -> Files.isDirectory(folder.path())))
+        .toList();
   }
 
   /** Returns the folder, creating it if it does not exist. */

@@ -29,6 +29,7 @@ record DataFolderContent(List<Path> own, List<Path> others) {
           "leases",
           DataFolder.BUILDS,
           DataFolder.CONTROLLER,
+          DataFolder.MCP,
           "kernel",
           "instances",
           "secrets.key",

@@ -69,20 +69,27 @@ public final class Config {
   }
 
   /**
-   * Returns the configuration of a server for one user, which shares nothing but the settings of a
-   * provider with the server of the installation: it listens on a free port of the loopback
+   * Returns the configuration of a server for one user, which shares nothing but the settings of
+   * providers with the server of the installation: it listens on a free port of the loopback
    * interface, and has its own data folder and ledger.
    */
-  public Config forPrivateServer(Path data, String provider) {
+  public Config forPrivateServer(Path data) {
     Map<ConfigKey<?>, SourcedValue<?>> own = new HashMap<>(values);
     ConfigKeys.ALL.stream()
         .filter(key -> SERVER_KEYS.stream().anyMatch(key.name()::startsWith))
         .forEach(key -> own.put(key, fixed(key.defaultValue().apply(machine))));
-    own.put(ConfigKeys.PROVIDER, fixed(provider));
     own.put(ConfigKeys.SERVER_PORT, fixed(0L));
     own.put(ConfigKeys.SERVER_AUDIT, fixed(false));
     own.put(ConfigKeys.SHUTDOWN, fixed(ShutdownAction.LEAVE));
     own.put(ConfigKeys.DATA, fixed(data));
+    return new Config(own, providers, List.of(), warnings, machine);
+  }
+
+  /** Returns the configuration of a server for one user that has one provider. */
+  public Config forPrivateServer(Path data, String provider) {
+    Config all = forPrivateServer(data);
+    Map<ConfigKey<?>, SourcedValue<?>> own = new HashMap<>(all.values);
+    own.put(ConfigKeys.PROVIDER, fixed(provider));
     Map<String, ProviderSettings> settings = new HashMap<>(providers);
     settings.keySet().retainAll(Set.of(provider));
     return new Config(own, settings, List.of(), warnings, machine);

@@ -198,16 +198,11 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
     if (window.lost() > 0) {
       json.put("lostBytes", window.lost());
     }
-    String lost =
-        window.lost() > 0 ? "[" + window.lost() + " bytes are no longer stored]\n" : "";
+    String lost = window.lost() > 0 ? "[" + window.lost() + " bytes are no longer stored]\n" : "";
     String separator = output.isEmpty() || output.endsWith("\n") ? "" : "\n";
     String next =
         more || exit.isEmpty()
-            ? "; read on with output(handle=\""
-                + handle
-                + "\", offset="
-                + window.position()
-                + ")"
+            ? "; read on with output(handle=\"" + handle + "\", offset=" + window.position() + ")"
             : "";
     String status = exit.map(CommandTools::describe).orElse("still running");
     String text =
@@ -239,8 +234,7 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
     OutputWindow window = new OutputWindow(offset, MAX_OUTPUT, 0);
     Duration wait =
         Duration.ofSeconds(call.number("waitSeconds").orElse((long) DEFAULT_OUTPUT_WAIT));
-    Optional<Exit> exit =
-        follow(call, attaching.attach(info.id(), offset), window, wait, true);
+    Optional<Exit> exit = follow(call, attaching.attach(info.id(), offset), window, wait, true);
     if (exit.isPresent() || !window.isFull()) {
       return result(handle, window, exit, false);
     }

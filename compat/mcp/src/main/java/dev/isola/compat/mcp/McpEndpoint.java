@@ -53,8 +53,7 @@ final class McpEndpoint {
     Optional<Object> id = Optional.empty();
     boolean modern = false;
     try {
-      RpcMessage message =
-          RpcMessage.parse(JsonBody.bytes(exchange.content(), JsonBody.MAX_BYTES));
+      RpcMessage message = RpcMessage.parse(JsonBody.bytes(exchange.content(), JsonBody.MAX_BYTES));
       id = message.id();
       modern = ProtocolVersion.isModern(exchange, message);
       if (modern) {

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The version of the protocol that a request has, and the rules of its era. Until 2025-11-25, {@code
- * initialize} negotiates a version; since 2026-07-28, every request states its version and repeats
- * its method and name in headers, so that proxies can route it.
+ * The version of the protocol that a request has, and the rules of its era. Until 2025-11-25,
+ * {@code initialize} negotiates a version; since 2026-07-28, every request states its version and
+ * repeats its method and name in headers, so that proxies can route it.
  */
 final class ProtocolVersion {
   static final String MODERN = "2026-07-28";

@@ -30,7 +30,8 @@ record ToolCall(
   }
 
   Optional<Long> number(String name) {
-    return Optional.ofNullable(arguments.get(name) instanceof Number number ? number.longValue() : null);
+    return Optional.ofNullable(
+        arguments.get(name) instanceof Number number ? number.longValue() : null);
   }
 
   boolean flag(String name) {

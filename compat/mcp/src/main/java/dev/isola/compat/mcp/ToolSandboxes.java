@@ -112,9 +112,7 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
       return context
           .engine()
           .awaitState(
-              entry.id(),
-              EnumSet.complementOf(EnumSet.of(SandboxState.CREATING)),
-              CREATE_TIMEOUT)
+              entry.id(), EnumSet.complementOf(EnumSet.of(SandboxState.CREATING)), CREATE_TIMEOUT)
           .orElse(entry);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -35,8 +35,7 @@ class McpAccessTest {
             new SubprocessProviderFactory(),
             context -> HttpServerOptions.NONE,
             Map.of("allow_host_folders", "true"),
-            (context, keys, stored) ->
-                List.of(new McpApi(context, keys, "subprocess", "test")));
+            (context, keys, stored) -> List.of(new McpApi(context, keys, "subprocess", "test")));
   }
 
   @AfterEach
@@ -89,7 +88,8 @@ class McpAccessTest {
 
   /** As in the API: these files contain the environment of commands. */
   @ParameterizedTest
-  @ValueSource(strings = {"/proc/self/environ", "/sys/kernel", "/dev/null", "a/../../proc/1/environ"})
+  @ValueSource(
+      strings = {"/proc/self/environ", "/sys/kernel", "/dev/null", "a/../../proc/1/environ"})
   void readKeyDoesNotReadFilesOfTheKernel(String path) throws IOException {
     String id = sandbox();
     assertForbidden(client(server.read).call("read_file", Map.of("sandbox", id, "path", path)));

@@ -112,8 +112,7 @@ class McpToolsTest {
   @Test
   void requestWithoutASessionStatesItsVersion() throws IOException {
     McpClient client = McpClient.of(server.client(server.use));
-    Map<?, ?> found =
-        (Map<?, ?>) client.modern("server/discover", Map.of()).json().get("result");
+    Map<?, ?> found = (Map<?, ?>) client.modern("server/discover", Map.of()).json().get("result");
     assertThat(found.get("supportedVersions")).isEqualTo(List.of("2026-07-28"));
     assertThat(found.get("resultType")).isEqualTo("complete");
     assertThat(found.get("cacheScope")).isEqualTo("public");
@@ -198,8 +197,11 @@ class McpToolsTest {
     McpClient.Result started =
         session.call(
             "exec",
-            Map.of("command", "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 7",
-                "waitSeconds", 1));
+            Map.of(
+                "command",
+                "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 7",
+                "waitSeconds",
+                1));
     assertThat(started.structured().get("running")).isEqualTo(true);
     assertThat(started.field("output")).isEqualTo("one\n");
     String handle = started.field("handle");
@@ -255,8 +257,7 @@ class McpToolsTest {
 
   @Test
   void outputThatIsNoLongerStoredIsCounted() throws IOException {
-    McpClient.Result ran =
-        session.call("exec", Map.of("command", "yes abcdefg | head -c 3000000"));
+    McpClient.Result ran = session.call("exec", Map.of("command", "yes abcdefg | head -c 3000000"));
     McpClient.Result part = session.call("output", Map.of("handle", ran.field("handle")));
     assertThat(((Number) part.structured().get("lostBytes")).longValue()).isPositive();
     assertThat(part.text()).contains("bytes are no longer stored");
@@ -292,13 +293,11 @@ class McpToolsTest {
     assertThat(first.field("content")).isEqualTo("ä".repeat(16_383));
     assertThat(first.text()).endsWith("of 40000; read on with offset=32766]");
     McpClient.Result rest =
-        session.call(
-            "read_file", Map.of("path", "d/text", "offset", 32_766, "limit", 100_000));
+        session.call("read_file", Map.of("path", "d/text", "offset", 32_766, "limit", 100_000));
     assertThat(rest.field("content")).isEqualTo("ä".repeat(20_000 - 16_383));
     assertThat(rest.structured().containsKey("nextOffset")).isFalse();
 
-    session.call(
-        "write_file", Map.of("path", "d/bytes", "content", "AP8B", "encoding", "base64"));
+    session.call("write_file", Map.of("path", "d/bytes", "content", "AP8B", "encoding", "base64"));
     McpClient.Result bytes = session.call("read_file", Map.of("path", "d/bytes"));
     assertThat(bytes.field("encoding")).isEqualTo("base64");
     assertThat(bytes.field("content")).isEqualTo("AP8B");
@@ -314,14 +313,12 @@ class McpToolsTest {
     session.call("write_file", Map.of("path", "a", "content", "saved"));
     String snapshot = session.call("snapshot", Map.of()).field("snapshot");
     session.call("write_file", Map.of("path", "a", "content", "changed"));
-    String restored =
-        session.call("create_sandbox", Map.of("from", snapshot)).field("sandbox");
+    String restored = session.call("create_sandbox", Map.of("from", snapshot)).field("sandbox");
     assertThat(session.call("read_file", Map.of("sandbox", restored, "path", "a")).field("content"))
         .isEqualTo("saved");
     String source = session.call("exec", Map.of("command", "true")).field("handle");
     McpClient.Result fork =
-        session.call(
-            "create_sandbox", Map.of("from", source.substring(0, source.indexOf('/'))));
+        session.call("create_sandbox", Map.of("from", source.substring(0, source.indexOf('/'))));
     assertThat(fork.isError()).as(fork.text()).isFalse();
     assertThat(
             session
@@ -343,7 +340,8 @@ class McpToolsTest {
     McpClient.Result result =
         session.call("exec", Map.of("cmd", "ls", "waitSeconds", "long", "timeoutSeconds", 0));
     assertThat(result.field("code")).isEqualTo("INVALID_REQUEST");
-    assertThat(result.text()).contains("command is missing", "waitSeconds", "timeoutSeconds", "cmd");
+    assertThat(result.text())
+        .contains("command is missing", "waitSeconds", "timeoutSeconds", "cmd");
   }
 
   /** Since 2026-07-28, closing the connection cancels the call. */
