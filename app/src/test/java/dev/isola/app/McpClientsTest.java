@@ -1,0 +1,192 @@
+package dev.isola.app;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import dev.isola.app.E2bSdkFixture.ProgramResult;
+import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * M1, M2, M4: runs programs that use MCP's published SDKs, of both eras of the protocol, against
+ * {@code /mcp} and {@code isola mcp}. NOT RUN if Python, Node, the SDKs or bubblewrap is not
+ * available.
+ */
+@Timeout(180)
+class McpClientsTest {
+  private static final Path PROGRAMS = Path.of("../testing/mcp").toAbsolutePath().normalize();
+  private static final Path NODE = Path.of("target/mcp").toAbsolutePath();
+
+  @TempDir Path folder;
+  private final List<Process> started = new ArrayList<>();
+
+  @AfterEach
+  void end() throws InterruptedException {
+    for (Process process : started) {
+      process.destroy(); // a killed server would leave the control groups of its health checks
+      if (!process.waitFor(60, SECONDS)) {
+        process.destroyForcibly().waitFor();
+      }
+    }
+  }
+
+  /** Returns the words that run a program with an SDK. */
+  private static List<String> client(String sdk) throws IOException, InterruptedException {
+    if (sdk.startsWith("python-")) {
+      String era = sdk.substring("python-".length());
+      Path python =
+          ClientPackages.python(
+              PROGRAMS.resolve("requirements-" + era + ".txt"),
+              Path.of("target/mcp-python-" + era).toAbsolutePath());
+      String program = PROGRAMS.resolve("client_" + era + ".py").toString();
+      return List.of(python.toString(), "-B", program);
+    }
+    Path _ = ClientPackages.nodeModules(PROGRAMS, NODE);
+    Path program = NODE.resolve("client.mjs"); // finds its packages next to it
+    Files.copy(PROGRAMS.resolve("client.mjs"), program, StandardCopyOption.REPLACE_EXISTING);
+    return List.of("node", program.toString());
+  }
+
+  private static List<String> isola(String... args) {
+    return Stream.concat(
+            Stream.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dslf4j.internal.verbosity=ERROR",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.isola.app.Main"),
+            Stream.of(args))
+        .toList();
+  }
+
+  private Map<String, String> env(String sdk, String program) {
+    Map<String, String> env = new HashMap<>();
+    env.put("ISOLA_API_KEY", LiveServer.KEY);
+    env.put("ISOLA_MCP_PROGRAM", program);
+    env.put("ISOLA_MCP_SDK", sdk.replace("node-", ""));
+    env.put("XDG_CONFIG_HOME", folder.toString());
+    if (sdk.equals("python-2026") || sdk.equals("node-client")) {
+      env.put("ISOLA_MCP_SANDBOX", "tests"); // there is no session that could have one
+    }
+    return env;
+  }
+
+  private void requireBubblewrap() throws IOException {
+    E2bSdkFixture.unhealthy(folder)
+        .ifPresent(reason -> abort("NOT RUN: bubblewrap is unhealthy: " + reason));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "python-2025, http",
+    "python-2026, http",
+    "node-sdk, http",
+    "node-client, http",
+    "python-2025, stdio",
+    "node-client, stdio",
+    "python-2026, standalone"
+  })
+  void programsPass(String sdk, String transport) throws IOException, InterruptedException {
+    requireBubblewrap();
+    List<String> words = client(sdk);
+    Map<String, String> env = env(sdk, "tour");
+    try (LiveServer server =
+        LiveServer.start(folder.resolve("data"), new BubblewrapProviderFactory())) {
+      env.put("ISOLA_URL", server.url);
+      if (transport.equals("stdio")) {
+        env.put("ISOLA_MCP_COMMAND", String.join("\n", isola("mcp")));
+      } else if (transport.equals("standalone")) {
+        env.put("ISOLA_URL", "");
+        String data = folder.resolve("standalone").toString();
+        env.put(
+            "ISOLA_MCP_COMMAND",
+            String.join("\n", isola("mcp", "--data", data, "--set", "provider=bubblewrap")));
+      }
+      ProgramResult ended = E2bSdkFixture.run(folder, env, words.toArray(String[]::new));
+      assertThat(ended.code()).as(ended.output()).isZero();
+      assertThat(ended.output()).contains("tour ok");
+      if (transport.equals("stdio")) {
+        assertThat(server.client().list(dev.isola.client.SandboxFilter.ALL))
+            .as("the sandbox of a session ends with it")
+            .isEmpty();
+      }
+    }
+  }
+
+  private Process serve(int port) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+                isola(
+                    "serve",
+                    "--port",
+                    Integer.toString(port),
+                    "--data",
+                    folder.resolve("state").toString(),
+                    "--set",
+                    "provider=bubblewrap"))
+            .redirectError(folder.resolve("err").toFile());
+    builder.environment().put("ISOLA_API_KEY", LiveServer.KEY);
+    builder.environment().put("XDG_CONFIG_HOME", folder.toString());
+    Process process = builder.start();
+    started.add(process);
+    return process;
+  }
+
+  private static String url(Process server) throws IOException {
+    String line = lines(server).readLine();
+    assertThat(line).startsWith("Isola listening on ");
+    return line.substring("Isola listening on ".length());
+  }
+
+  private static BufferedReader lines(Process process) {
+    return new BufferedReader(
+        new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+  }
+
+  /** The client keeps its session, or its connection without one, over the end of the server. */
+  @ParameterizedTest
+  @CsvSource({"python-2025", "python-2026"})
+  void outputIsReadAfterTheServerWasKilled(String sdk) throws Exception {
+    requireBubblewrap();
+    List<String> words = client(sdk);
+    Process first = serve(0);
+    String url = url(first);
+    ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true);
+    builder.environment().putAll(env(sdk, "restart"));
+    builder.environment().put("ISOLA_URL", url);
+    Process program = builder.start();
+    started.add(program);
+    BufferedReader output = lines(program);
+    assertThat(output.readLine()).isEqualTo("started");
+
+    first.destroyForcibly().waitFor(); // SIGKILL
+    Process second = serve(URI.create(url).getPort());
+    assertThat(url(second)).isEqualTo(url);
+    program.getOutputStream().write('\n');
+    program.getOutputStream().flush();
+
+    List<String> rest = output.lines().toList();
+    assertThat(program.waitFor()).as("%s", rest).isZero();
+    assertThat(rest).contains("restart ok");
+  }
+}
