@@ -76,6 +76,6 @@ done
 run http $((port + 1)) $scenarios
 run stdio $((port + 2)) server-initialize ping tools-list
 "$node" "$package" list --server | sed -n 's/^  - \([a-z0-9-]*\).*/\1/p' | while read -r scenario; do
-  case " $scenarios " in *" $scenario "*) ;; *) echo "NOT RUN: $scenario needs the package's reference server" ;; esac
+  case " $scenarios " in *" $scenario "*) ;; *) echo "NOT RUN: $scenario needs a tool, prompt, resource or capability of the package's reference server" ;; esac
 done
 exit "$failed"

@@ -74,9 +74,7 @@ final class ClientPackages {
       }
       for (String name : List.of("package.json", "package-lock.json", ".npmrc")) {
         Files.copy(
-            programs.resolve(name),
-            folder.resolve(name),
-            StandardCopyOption.REPLACE_EXISTING);
+            programs.resolve(name), folder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
       }
       try {
         require(folder, "the SDK", "npm", "ci", "--no-audit", "--no-fund");

@@ -12,8 +12,7 @@ public final class E2bPackages {
 
   /** Returns a Python interpreter that has the SDK in the pinned version. */
   public static Path python() throws IOException, InterruptedException {
-    return ClientPackages.python(
-        E2bSdkFixture.PROGRAMS.resolve("python/requirements.txt"), PYTHON);
+    return ClientPackages.python(E2bSdkFixture.PROGRAMS.resolve("python/requirements.txt"), PYTHON);
   }
 
   /** Returns a {@code node_modules} folder with the SDK in the locked version. */

@@ -2,16 +2,22 @@ package dev.isola.compat.mcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import dev.isola.server.HttpServerOptions;
+import dev.isola.server.RequestListener;
 import dev.isola.server.TestClient;
 import dev.isola.server.TestServer;
+import dev.isola.server.limit.RequestLimits;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class McpAccessTest {
   @TempDir Path folder;
+  private final List<RequestListener.CompletedRequest> completed = new CopyOnWriteArrayList<>();
   private TestServer server;
 
   @BeforeEach
@@ -33,7 +40,9 @@ class McpAccessTest {
             folder,
             Duration.ofSeconds(30),
             new SubprocessProviderFactory(),
-            context -> HttpServerOptions.NONE,
+            context ->
+                new HttpServerOptions(
+                    Optional.empty(), RequestLimits.NONE, List.of(completed::add), Optional::empty),
             Map.of("allow_host_folders", "true"),
             (context, keys, stored) -> List.of(new McpApi(context, keys, "subprocess", "test")));
   }
@@ -97,7 +106,7 @@ class McpAccessTest {
 
   @Test
   void useKeyDoesNotUseASandboxWithFoldersOfTheHost() throws IOException {
-    Path shared = java.nio.file.Files.createDirectory(folder.resolve("shared"));
+    Path shared = Files.createDirectory(folder.resolve("shared"));
     TestClient.Response created =
         server
             .client(server.admin)
@@ -154,6 +163,28 @@ class McpAccessTest {
         .isEqualTo(204);
     assertThat(server.client(server.read).send("DELETE", "/mcp", Map.of(), new byte[0]).status())
         .isEqualTo(400);
+  }
+
+  /** The body names the operation, so the route alone would not tell what was done. */
+  @Test
+  void callsAreAuditedByTheNameOfTheTool() throws IOException {
+    String id = sandbox();
+    client(server.read).call("exec", Map.of("sandbox", id, "command", "true"));
+    client(server.use).call("preview_url", Map.of("sandbox", id, "port", 80));
+    await().until(() -> completed.stream().anyMatch(one -> one.action().equals("mcp:preview_url")));
+    assertThat(completed)
+        .anySatisfy(
+            one -> {
+              assertThat(one.action()).isEqualTo("mcp:exec");
+              assertThat(one.code()).contains("FORBIDDEN");
+              assertThat(one.key()).isEqualTo("read");
+            })
+        .anySatisfy(
+            one -> {
+              assertThat(one.action()).isEqualTo("mcp:preview_url");
+              assertThat(one.sandbox()).contains(id);
+              assertThat(one.disclosesToken()).isTrue();
+            });
   }
 
   /** DNS rebinding: a page of another site must not reach a server on this machine. */

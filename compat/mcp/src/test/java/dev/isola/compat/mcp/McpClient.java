@@ -1,12 +1,14 @@
 package dev.isola.compat.mcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.codec.json.Json;
 import dev.isola.server.TestClient;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Sends single messages to {@code /mcp}, valid and invalid ones. */
@@ -27,7 +29,11 @@ record McpClient(TestClient http, Map<String, String> headers) {
     }
 
     Map<?, ?> structured() {
-      return (Map<?, ?>) json.get("structuredContent");
+      return object(json, "structuredContent");
+    }
+
+    long number(String name) {
+      return Long.parseLong(field(name));
     }
 
     String field(String name) {
@@ -35,9 +41,16 @@ record McpClient(TestClient http, Map<String, String> headers) {
     }
 
     String text() {
-      return String.valueOf(
-          ((Map<?, ?>) ((java.util.List<?>) json.get("content")).getFirst()).get("text"));
+      return String.valueOf(((Map<?, ?>) list(json, "content").getFirst()).get("text"));
     }
+  }
+
+  static Map<?, ?> object(Map<?, ?> json, String name) {
+    return (Map<?, ?>) requireNonNull(json.get(name), name);
+  }
+
+  static List<?> list(Map<?, ?> json, String name) {
+    return (List<?>) requireNonNull(json.get(name), name);
   }
 
   static McpClient of(TestClient http) {
@@ -65,8 +78,13 @@ record McpClient(TestClient http, Map<String, String> headers) {
   }
 
   TestClient.Response send(String method, Map<String, ?> params) throws IOException {
+    return send(1, method, params);
+  }
+
+  private TestClient.Response send(int id, String method, Map<String, ?> params)
+      throws IOException {
     return body(
-        Json.text(Json.object("jsonrpc", "2.0", "id", 1, "method", method, "params", params)));
+        Json.text(Json.object("jsonrpc", "2.0", "id", id, "method", method, "params", params)));
   }
 
   TestClient.Response body(String json) throws IOException {
@@ -89,6 +107,10 @@ record McpClient(TestClient http, Map<String, String> headers) {
     return result(send("tools/call", Map.of("name", tool, "arguments", arguments)));
   }
 
+  Result call(int id, String tool, Map<String, ?> arguments) throws IOException {
+    return result(send(id, "tools/call", Map.of("name", tool, "arguments", arguments)));
+  }
+
   Result modernCall(String tool, Map<String, ?> arguments) throws IOException {
     return result(modern("tools/call", Map.of("name", tool, "arguments", arguments)));
   }
@@ -101,6 +123,6 @@ record McpClient(TestClient http, Map<String, String> headers) {
     Map<String, Object> json =
         Json.parseObject(event < 0 ? text : text.substring(event + "data: ".length()).strip());
     assertThat(json).as(text).containsKey("result");
-    return new Result((Map<?, ?>) json.get("result"));
+    return new Result(object(json, "result"));
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.compat.mcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.isola.codec.json.Json;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
@@ -8,11 +9,14 @@ import dev.isola.server.HttpServerOptions;
 import dev.isola.server.TestClient;
 import dev.isola.server.TestServer;
 import java.io.IOException;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,14 +57,18 @@ class McpToolsTest {
   }
 
   private static Map<?, ?> error(TestClient.Response response) {
-    return (Map<?, ?>) response.json().get("error");
+    return McpClient.object(response.json(), "error");
   }
 
-  /** A token of any tokenizer in use stands for at least 3 bytes of such JSON on average. */
+  private static Map<?, ?> result(TestClient.Response response) {
+    return McpClient.object(response.json(), "result");
+  }
+
+  /** Tokenizers make about one token of 4.5 bytes of such JSON; 3 is an upper bound. */
   @Test
   void definitionsAreSmall() throws IOException {
-    Map<?, ?> result = (Map<?, ?>) session.send("tools/list", Map.of()).json().get("result");
-    List<?> tools = (List<?>) result.get("tools");
+    Map<?, ?> result = result(session.send("tools/list", Map.of()));
+    List<?> tools = McpClient.list(result, "tools");
     int bytes = Json.bytes(tools).length;
     assertThat(tools).hasSizeLessThanOrEqualTo(MAX_TOOLS);
     assertThat(bytes / 3).as("tokens of %s", tools).isLessThan(MAX_TOKENS);
@@ -74,11 +82,11 @@ class McpToolsTest {
     assertThat(negotiated("1999-01-01")).isEqualTo("2025-11-25");
   }
 
-  private Object negotiated(String version) throws IOException {
+  private String negotiated(String version) throws IOException {
     TestClient.Response response =
         McpClient.of(server.client(server.use))
             .send("initialize", Map.of("protocolVersion", version));
-    return ((Map<?, ?>) response.json().get("result")).get("protocolVersion");
+    return String.valueOf(result(response).get("protocolVersion"));
   }
 
   @Test
@@ -112,7 +120,7 @@ class McpToolsTest {
   @Test
   void requestWithoutASessionStatesItsVersion() throws IOException {
     McpClient client = McpClient.of(server.client(server.use));
-    Map<?, ?> found = (Map<?, ?>) client.modern("server/discover", Map.of()).json().get("result");
+    Map<?, ?> found = result(client.modern("server/discover", Map.of()));
     assertThat(found.get("supportedVersions")).isEqualTo(List.of("2026-07-28"));
     assertThat(found.get("resultType")).isEqualTo("complete");
     assertThat(found.get("cacheScope")).isEqualTo("public");
@@ -244,7 +252,7 @@ class McpToolsTest {
       McpClient.Result part =
           session.call("output", Map.of("handle", ran.field("handle"), "offset", offset));
       all.append(part.field("output"));
-      offset = ((Number) part.structured().get("nextOffset")).longValue();
+      offset = part.number("nextOffset");
       more = Boolean.TRUE.equals(part.structured().get("more"));
       assertThat(part.structured().get("running")).isEqualTo(false);
     }
@@ -259,7 +267,7 @@ class McpToolsTest {
   void outputThatIsNoLongerStoredIsCounted() throws IOException {
     McpClient.Result ran = session.call("exec", Map.of("command", "yes abcdefg | head -c 3000000"));
     McpClient.Result part = session.call("output", Map.of("handle", ran.field("handle")));
-    assertThat(((Number) part.structured().get("lostBytes")).longValue()).isPositive();
+    assertThat(part.number("lostBytes")).isPositive();
     assertThat(part.text()).contains("bytes are no longer stored");
     assertThat(
             session
@@ -370,7 +378,7 @@ class McpToolsTest {
                         Map.of()))));
     McpClient client = McpClient.of(server.client(server.use)).with("Isola-Sandbox", "cancelled");
     client.modernCall("write_file", Map.of("path", "a", "content", ""));
-    try (java.net.Socket socket = new java.net.Socket("127.0.0.1", server.server.port())) {
+    try (Socket socket = new Socket("127.0.0.1", server.server.port())) {
       socket
           .getOutputStream()
           .write(
@@ -382,10 +390,9 @@ class McpToolsTest {
                       + "\r\n\r\n"
                       + body)
                   .getBytes(StandardCharsets.UTF_8));
-      org.awaitility.Awaitility.await()
-          .until(() -> !client.modernCall("read_file", Map.of("path", "started")).isError());
+      await().until(() -> !client.modernCall("read_file", Map.of("path", "started")).isError());
     }
-    org.awaitility.Awaitility.await()
+    await()
         .atMost(Duration.ofSeconds(20))
         .until(
             () ->
@@ -399,23 +406,22 @@ class McpToolsTest {
   /** Until 2025-11-25, a notification does. */
   @Test
   void notificationCancelsACommand() throws Exception {
-    Thread caller =
-        Thread.ofVirtual()
-            .start(
-                () -> {
-                  try {
-                    session.call("exec", Map.of("command", "touch started; sleep 301"));
-                  } catch (IOException e) {
-                    throw new java.io.UncheckedIOException(e);
-                  }
-                });
-    org.awaitility.Awaitility.await()
-        .until(() -> !session.call("read_file", Map.of("path", "started")).isError());
+    session.call("write_file", Map.of("path", "a", "content", ""));
+    FutureTask<McpClient.Result> call =
+        new FutureTask<>(
+            () -> session.call(77, "exec", Map.of("command", "echo $$ > pid; exec sleep 300")));
+    Thread.ofVirtual().start(call);
+    await().until(() -> session.call("exec", Map.of("command", "cat pid")).number("exitCode") == 0);
     TestClient.Response sent =
         session.body(
             "{\"jsonrpc\": \"2.0\", \"method\": \"notifications/cancelled\", \"params\":"
-                + " {\"requestId\": 1}}");
+                + " {\"requestId\": 77}}");
     assertThat(sent.status()).isEqualTo(202);
-    assertThat(caller.join(Duration.ofSeconds(20))).isTrue();
+    assertThat(call.get(20, TimeUnit.SECONDS).field("code")).isEqualTo("CANCELLED");
+    await()
+        .until(
+            () ->
+                session.call("exec", Map.of("command", "kill -0 $(cat pid)")).number("exitCode")
+                    != 0);
   }
 }
