@@ -32,7 +32,9 @@ final class CallWait {
     this.exchange = exchange;
     this.call = call;
     this.modern = modern;
-    progressToken = Optional.ofNullable(message.meta().get("progressToken"));
+    progressToken =
+        Optional.ofNullable(message.meta().get("progressToken"))
+            .filter(token -> token instanceof String || token instanceof Number);
     acceptsEvents = exchange.header("Accept").orElse("").contains("text/event-stream");
   }
 

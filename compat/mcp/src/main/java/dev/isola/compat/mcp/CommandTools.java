@@ -129,48 +129,57 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
   private static Optional<Exit> follow(
       ToolCall call, Execution execution, OutputWindow window, Duration wait, boolean once)
       throws IOException {
-    long start = System.nanoTime();
-    long end = start + wait.toNanos();
-    long nextTick = start + CallWait.INTERVAL.toNanos();
     try (OutputFeed feed = OutputFeed.of(execution);
         var _ = call.exchange().interruptOnDisconnect()) {
-      while (!(once && window.isFull()) && !call.exchange().isShuttingDown()) {
-        long now = System.nanoTime();
-        if (once && !window.isEmpty()) {
-          end = Math.min(end, now + SETTLE.toNanos());
+      try {
+        return read(call, feed, window, wait, once);
+      } catch (InterruptedException e) {
+        if (!call.waiting().isCancelled()) {
+          return Optional.empty(); // the command continues without its client
         }
-        OutputFeed.Item item =
-            feed.next(Duration.ofNanos(Math.max(0, Math.min(end, nextTick) - now)));
-        switch (item) {
-          case OutputFeed.Item.Piece(var output) -> window.add(output);
-          case OutputFeed.Item.End(var exit) -> {
-            return Optional.of(exit);
-          }
-          case OutputFeed.Item.Failed(var why) -> throw why;
-          case null -> {
-            if (System.nanoTime() - end >= 0) {
-              return Optional.empty();
-            }
-          }
-        }
-        if (System.nanoTime() - nextTick >= 0) {
-          nextTick += CallWait.INTERVAL.toNanos();
-          call.waiting().tick(window.position() + " bytes of output");
-        }
-        if (!once && System.nanoTime() - end >= 0) {
-          return Optional.empty(); // a command that never stops writing
-        }
-      }
-      return Optional.empty();
-    } catch (InterruptedException e) {
-      if (call.waiting().isCancelled()) {
         if (!once) {
           execution.kill();
         }
         throw ToolSandboxes.cancelled(e);
+      } catch (IOException e) {
+        if (!once && call.waiting().isCancelled()) {
+          execution.kill();
+        }
+        throw e;
       }
-      return Optional.empty(); // the command continues without its client
     }
+  }
+
+  private static Optional<Exit> read(
+      ToolCall call, OutputFeed feed, OutputWindow window, Duration wait, boolean once)
+      throws IOException, InterruptedException {
+    long start = System.nanoTime();
+    long end = start + wait.toNanos();
+    long nextTick = start + CallWait.INTERVAL.toNanos();
+    while (!(once && window.isFull()) && !call.exchange().isShuttingDown()) {
+      long now = System.nanoTime();
+      if (once && !window.isEmpty()) {
+        end = Math.min(end, now + SETTLE.toNanos());
+      }
+      OutputFeed.Item item =
+          feed.next(Duration.ofNanos(Math.max(0, Math.min(end, nextTick) - now)));
+      switch (item) {
+        case OutputFeed.Item.Piece(var output) -> window.add(output);
+        case OutputFeed.Item.End(var exit) -> {
+          return Optional.of(exit);
+        }
+        case OutputFeed.Item.Failed(var why) -> throw why;
+        case null -> {}
+      }
+      if (System.nanoTime() - nextTick >= 0) {
+        nextTick += CallWait.INTERVAL.toNanos();
+        call.waiting().tick(window.position() + " bytes of output");
+      }
+      if (System.nanoTime() - end >= 0 && (item == null || !once)) {
+        return Optional.empty();
+      }
+    }
+    return Optional.empty();
   }
 
   /**
