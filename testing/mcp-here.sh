@@ -21,6 +21,7 @@ stop() {
     kill "$process" 2>/dev/null
     wait "$process" 2>/dev/null
   done
+  [ -z "$server" ] || "$isola" purge --yes --data "$work/data" >"$work/purged" 2>&1 || cat "$work/purged" >&2
   rm -rf "$work"
 }
 trap stop EXIT

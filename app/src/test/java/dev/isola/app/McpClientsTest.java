@@ -41,12 +41,23 @@ class McpClientsTest {
   @TempDir Path folder;
   private final List<Process> started = new ArrayList<>();
 
+  /** Sandboxes, and the control groups of health checks of a killed server, outlive servers. */
   @AfterEach
-  void end() throws InterruptedException {
+  void end() throws IOException, InterruptedException {
     for (Process process : started) {
-      process.destroy(); // a killed server would leave the control groups of its health checks
+      process.destroy();
       if (!process.waitFor(60, SECONDS)) {
         process.destroyForcibly().waitFor();
+      }
+    }
+    for (String data : List.of("data", "state", "standalone")) {
+      if (Files.exists(folder.resolve(data))) {
+        String[] purge =
+            isola("purge", "--yes", "--data", folder.resolve(data).toString())
+                .toArray(String[]::new);
+        ProgramResult purged =
+            E2bSdkFixture.run(folder, Map.of("XDG_CONFIG_HOME", folder.toString()), purge);
+        assertThat(purged.code()).as(purged.output()).isZero();
       }
     }
   }
