@@ -9,6 +9,7 @@ import dev.isola.server.HttpServerOptions;
 import dev.isola.server.TestClient;
 import dev.isola.server.TestServer;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -378,7 +379,7 @@ class McpToolsTest {
                         Map.of()))));
     McpClient client = McpClient.of(server.client(server.use)).with("Isola-Sandbox", "cancelled");
     client.modernCall("write_file", Map.of("path", "a", "content", ""));
-    try (Socket socket = new Socket("127.0.0.1", server.server.port())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.server.port())) {
       socket
           .getOutputStream()
           .write(
