@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
@@ -479,11 +480,12 @@ class EgressGateTest {
 
   @Test
   void closedPortFailsButIsNoDenial() throws IOException {
-    int unused = port();
-    host.close();
     EgressGate gate = gate(to("127.0.0.1"), Egress.Limits.NONE, EgressRule.allow("ok.example"));
 
-    gate.serve(new FakeConnection("ok.example", unused));
+    try (Socket unanswered = new Socket()) { // bound, so that no other test takes its port
+      unanswered.bind(new InetSocketAddress("127.0.0.1", 0));
+      gate.serve(new FakeConnection("ok.example", unanswered.getLocalPort()));
+    }
 
     assertThat(denials).isEmpty();
     assertThat(refused).singleElement().asString().contains("cannot be reached");

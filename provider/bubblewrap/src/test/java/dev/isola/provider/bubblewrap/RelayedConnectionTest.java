@@ -54,6 +54,7 @@ final class RelayedConnectionTest extends ForkTestBase {
   private String output = "";
   private Sandbox sandbox;
   private ServerSocket host;
+  private volatile int port;
   private Relay relay;
 
   @BeforeEach
@@ -64,6 +65,7 @@ final class RelayedConnectionTest extends ForkTestBase {
                 .network(Network.filtered(Egress.NONE))
                 .build());
     host = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    port = host.getLocalPort();
     relay = sandbox.egress().orElseThrow().open("", Set.of(), this::carry);
   }
 
@@ -76,7 +78,7 @@ final class RelayedConnectionTest extends ForkTestBase {
 
   private void carry(OutboundConnection connection) {
     try {
-      InetSocketAddress to = new InetSocketAddress(host.getInetAddress(), host.getLocalPort());
+      InetSocketAddress to = new InetSocketAddress(host.getInetAddress(), port);
       RelayedConnection relayed = connection.connect(to, TIMEOUT).orElse(null);
       if (relayed == null || !relayed.start()) {
         connection.write(ByteBuffer.wrap("frames\n".getBytes(UTF_8)));
@@ -155,10 +157,13 @@ final class RelayedConnectionTest extends ForkTestBase {
 
   @Test
   void hostThatRefusesIsReported() throws Exception {
-    host.close();
-    ExecResult result = sandbox.run(Command.shell("bash -c '" + CONNECT + "cat <&3'"));
-    assertThat(result.stderr().text()).contains("reset");
-    assertThat(outcome()).isEqualTo("Connection refused");
+    try (Socket unanswered = new Socket()) { // bound, so that no other test takes its port
+      unanswered.bind(new InetSocketAddress(host.getInetAddress(), 0));
+      port = unanswered.getLocalPort();
+      ExecResult result = sandbox.run(Command.shell("bash -c '" + CONNECT + "cat <&3'"));
+      assertThat(result.stderr().text()).contains("reset");
+      assertThat(outcome()).isEqualTo("Connection refused");
+    }
   }
 
   @Test
