@@ -441,7 +441,7 @@ static void bulk_arrives_whole_in_both_directions_at_once(void)
     CHECK_TEXT("ENDED 0 33554432 33554432 0", report());
     for (int side = 0; side < 2; side++) waitpid(writers[side], NULL, 0);
     int before = descriptors_of_relay();
-    usleep(1200000); /* pipes that nobody needs are closed */
+    usleep(1200000); /* pipes without a flow are closed */
     CHECK(descriptors_of_relay() <= before);
     close(guest[0]), close(other);
     stop_relay();

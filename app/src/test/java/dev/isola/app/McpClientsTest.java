@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import dev.isola.app.E2bSdkFixture.ProgramResult;
 import dev.isola.client.SandboxFilter;
+import dev.isola.client.SandboxInfo;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -50,7 +51,7 @@ class McpClientsTest {
         process.destroyForcibly().waitFor();
       }
     }
-    for (String data : List.of("data", "state", "standalone")) {
+    for (String data : List.of("state", "standalone")) {
       if (Files.exists(folder.resolve(data))) {
         String[] purge =
             isola("purge", "--yes", "--data", folder.resolve(data).toString())
@@ -137,12 +138,12 @@ class McpClientsTest {
             String.join("\n", isola("mcp", "--data", data, "--set", "provider=bubblewrap")));
       }
       ProgramResult ended = E2bSdkFixture.run(folder, env, words.toArray(String[]::new));
+      List<SandboxInfo> left = server.client().list(SandboxFilter.ALL);
+      left.forEach(sandbox -> server.client().sandbox(sandbox.id()).destroy());
       assertThat(ended.code()).as(ended.output()).isZero();
       assertThat(ended.output()).contains("tour ok");
       if (transport.equals("stdio")) {
-        assertThat(server.client().list(SandboxFilter.ALL))
-            .as("the sandbox of a session ends with it")
-            .isEmpty();
+        assertThat(left).as("the sandbox of a session ends with it").isEmpty();
       }
     }
   }
