@@ -3,6 +3,7 @@ package dev.isola.app;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.app.E2bSdkFixture.ProgramResult;
 import dev.isola.client.SandboxFilter;
@@ -113,15 +114,19 @@ class McpClientsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "python-2025, http",
-    "python-2026, http",
-    "node-sdk, http",
-    "node-client, http",
-    "python-2025, stdio",
-    "node-client, stdio",
-    "python-2026, standalone"
+    "python-2025, http, false",
+    "python-2026, http, true",
+    "node-sdk, http, true",
+    "node-client, http, false",
+    "python-2025, stdio, false",
+    "node-client, stdio, true",
+    "python-2026, standalone, false"
   })
-  void programsPass(String sdk, String transport) throws IOException, InterruptedException {
+  void programsPass(String sdk, String transport, boolean onlyLong)
+      throws IOException, InterruptedException {
+    assumeTrue(
+        !onlyLong || Boolean.getBoolean("isola.long"),
+        "NOT RUN: only with ./check --long, to save time");
     requireBubblewrap();
     List<String> words = client(sdk);
     Map<String, String> env = env(sdk, "tour");
