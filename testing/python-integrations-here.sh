@@ -8,7 +8,7 @@ self=$(dirname "$(readlink -f "$0")")
 root=$(dirname "$self")
 [ "$#" -gt 0 ] || set -- inspect deepagents
 port=${ISOLA_PORT:-7796}
-for program in python3 curl; do
+for program in python3 curl; do # and busybox, of package busybox-static, for the checks of Inspect
   command -v "$program" >/dev/null || { echo "python-integrations-here: $program is not installed" >&2; exit 69; }
 done
 work=$(mktemp -d /tmp/isola-py.XXXXXX)
@@ -21,6 +21,31 @@ stop() {
 }
 trap stop EXIT
 trap 'exit 130' INT TERM HUP
+
+# An image in which users can be added, and a user who is not root.
+if command -v busybox >/dev/null; then
+  mkdir -p "$work/root/usr/bin" "$work/root/etc" "$work/root/home/user" "$work/root/tmp" "$work/root/workspace"
+  chmod 1777 "$work/root/tmp"
+  cp "$(command -v busybox)" "$work/root/usr/bin/busybox"
+  ln -s usr/bin "$work/root/bin"
+  ln -s usr/bin "$work/root/sbin"
+  for applet in $(busybox --list); do
+    [ -e "$work/root/usr/bin/$applet" ] || ln -s busybox "$work/root/usr/bin/$applet"
+  done
+  # As much of adduser as the checks need: Debian's busybox has none.
+  cat >"$work/root/usr/bin/adduser" <<'END'
+#!/bin/sh
+[ "$1" != --help ] || exit 0
+for name; do :; done
+echo "$name:x:1001:1001::/home/user:/bin/sh" >>/etc/passwd
+END
+  chmod 755 "$work/root/usr/bin/adduser"
+  printf 'root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n' >"$work/root/etc/passwd"
+  printf 'root:x:0:\nuser:x:1000:\n' >"$work/root/etc/group"
+  "$root/isola" image import --local --data "$work/data" small "$work/root" >/dev/null || exit 1
+  echo '{"image": "small", "user": "user"}' >"$work/isola.json"
+  export ISOLA_SPEC="$work/isola.json"
+fi
 
 ISOLA_API_KEY=isk_$(head -c 20 /dev/urandom | od -An -tx1 | tr -d ' \n')
 export ISOLA_API_KEY ISOLA_URL="http://127.0.0.1:$port"

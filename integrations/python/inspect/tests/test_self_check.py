@@ -1,5 +1,10 @@
-"""Inspect's own checks of a sandbox, against the server that ISOLA_URL names."""
+"""Inspect's own checks of a sandbox, against the server that ISOLA_URL names.
 
+ISOLA_SPEC is the path of a create request; the checks need an image in which users can be added, and a user
+who is not root.
+"""
+
+import os
 from collections.abc import AsyncIterator
 
 import pytest
@@ -12,8 +17,9 @@ pytestmark = pytest.mark.asyncio
 
 @pytest_asyncio.fixture
 async def sandbox_env() -> AsyncIterator[IsolaSandboxEnvironment]:
-    environments = await IsolaSandboxEnvironment.sample_init("self-check", None, {})
+    config = os.environ.get("ISOLA_SPEC")
+    environments = await IsolaSandboxEnvironment.sample_init("self-check", config, {})
     try:
         yield environments["default"].as_type(IsolaSandboxEnvironment)
     finally:
-        await IsolaSandboxEnvironment.sample_cleanup("self-check", None, environments, False)
+        await IsolaSandboxEnvironment.sample_cleanup("self-check", config, environments, False)

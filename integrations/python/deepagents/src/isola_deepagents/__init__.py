@@ -60,7 +60,7 @@ class IsolaSandbox(BaseSandbox):
             ended = execution.exit
         assert ended is not None
         text = output.decode("utf-8", "replace")
-        if ended.kind == "timeout":
+        if ended.kind == "timedOut":
             return ExecuteResponse(f"{text}\nthe command was ended after {limit:g} s", 124, truncated)
         code = ended.code if ended.code is not None else 128 + (ended.number or 0)
         return ExecuteResponse(text, code, truncated)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import secrets
+import shlex
 from pathlib import Path
 from typing import Any, Literal, Optional, Union, cast, overload
 
@@ -22,6 +24,7 @@ from isola.models import CreateSandboxRequest, Exit
 TAG = "inspect-task"
 TTL = 24 * 3600.0
 INPUT_PIECE = 1 << 20
+MAX_COMMAND = 1 << 19
 
 # Exit codes of the script below, which are those of errno.
 MISSING, DENIED, IS_FOLDER = 2, 13, 21
@@ -117,13 +120,19 @@ class IsolaSandboxEnvironment(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
+        if sum(map(len, cmd)) > MAX_COMMAND:
+            cmd = await self._script(cmd)
         try:
             execution = await self.sandbox.start(
                 cmd, env=env, cwd=cwd, user=user, timeout=timeout, stdin=input is not None
             )
         except IsolaError as e:
-            if user is not None and e.category == "CALLER":
-                raise SandboxUserUnsupportedError(f"user {user}: {e}") from e
+            if e.code == "USER_NOT_FOUND":
+                raise SandboxUserUnsupportedError(str(e)) from e
+            if e.code == "COMMAND_NOT_EXECUTABLE":
+                raise PermissionError(str(e)) from e
+            if e.code == "COMMAND_NOT_FOUND":
+                return ExecResult(False, 127, "", str(e))
             raise
         out, err = _Output(), _Output()
         try:
@@ -134,12 +143,16 @@ class IsolaSandboxEnvironment(SandboxEnvironment):
             raise
         finally:
             await execution.aclose()
-        if ended.kind == "timeout":
+        if ended.kind == "timedOut":
             raise TimeoutError(f"the command took longer than {timeout} s")
         code = ended.code if ended.code is not None else 128 + (ended.number or 0)
-        if code == 126 and "permission denied" in err.text.lower():
-            raise PermissionError(err.text.strip())
         return ExecResult(code == 0, code, out.text, err.text)
+
+    async def _script(self, cmd: list[str]) -> list[str]:
+        """Returns a command that runs one which is too long for a request, and removes its script."""
+        path = f"/tmp/.inspect-{secrets.token_hex(8)}"
+        await self.sandbox.files.write(path, f'rm -f -- "$0"; exec {shlex.join(cmd)}\n', mode=0o644)
+        return ["/bin/sh", path]
 
     async def write_file(self, file: str, contents: Union[str, bytes]) -> None:
         await self._check_access(file, "-w")
