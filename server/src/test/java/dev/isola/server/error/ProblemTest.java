@@ -42,7 +42,9 @@ class ProblemTest {
 
     assertThat(problem.status()).isEqualTo(500);
     assertThat(problem.body()).containsEntry("requestId", "r2").containsEntry("code", "INTERNAL");
-    assertThat(problem.body().toString()).doesNotContain("swordfish").doesNotContain("IllegalState");
+    assertThat(problem.body().toString())
+        .doesNotContain("swordfish")
+        .doesNotContain("IllegalState");
   }
 
   @Test
