@@ -483,7 +483,7 @@ class EgressGateTest {
     EgressGate gate = gate(to("127.0.0.1"), Egress.Limits.NONE, EgressRule.allow("ok.example"));
 
     try (Socket unanswered = new Socket()) { // bound, so that no other test takes its port
-      unanswered.bind(new InetSocketAddress("127.0.0.1", 0));
+      unanswered.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       gate.serve(new FakeConnection("ok.example", unanswered.getLocalPort()));
     }
 
