@@ -9,6 +9,7 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -52,12 +53,14 @@ public final class TypeScriptPackage {
     }
   }
 
-  /** Returns the command that compiles a program for the oldest Node.js, strictly. */
-  public static List<String> compile(Path program) {
+  /** Returns the command that compiles programs for the oldest Node.js, strictly. */
+  public static List<String> compile(List<Path> programs) {
     String options =
-        " --strict --exactOptionalPropertyTypes --target ES2022 --module NodeNext --noEmitOnError"
-            + " --lib ES2022,ESNext.Disposable,DOM,DOM.Iterable,DOM.AsyncIterable ";
-    return List.of((COMPILER + options + program).split(" "));
+        " --strict --exactOptionalPropertyTypes --target ES2022 --module NodeNext"
+            + " --lib ES2022,ESNext.Disposable,DOM,DOM.Iterable,DOM.AsyncIterable";
+    List<String> command = new ArrayList<>(List.of((COMPILER + options).split(" ")));
+    programs.forEach(program -> command.add(program.toString()));
+    return command;
   }
 
   /** Returns the flags with which Node.js has a WebSocket. */

@@ -119,7 +119,7 @@ class DocumentationTest {
   private static DynamicContainer page(MarkdownPage page) {
     try {
       Path place = Files.createDirectory(folder.resolve("p" + RUNNERS.size()));
-      PageRunner runner = new PageRunner(environment(page), place);
+      PageRunner runner = new PageRunner(environment(page), page.blocks(), place);
       RUNNERS.add(runner);
       Stream<DynamicNode> blocks =
           page.blocks().stream()

@@ -16,11 +16,13 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.stream.Collectors;
 import javax.xml.parsers.DocumentBuilder;
 import javax.xml.parsers.DocumentBuilderFactory;
 import javax.xml.parsers.ParserConfigurationException;
@@ -43,15 +45,23 @@ final class PageRunner implements AutoCloseable {
   private final Path typeScript;
 
   private final PageEnvironment environment;
+
+  /** The blocks of TypeScript, which are compiled together: each start of the compiler is slow. */
+  private final List<FencedBlock> typeScriptBlocks;
+
+  private Optional<String> typeScriptErrors = Optional.empty();
   private Optional<String> output = Optional.empty();
 
   /**
    * Starts the shell of a page.
    *
+   * @param blocks all blocks of the page
    * @param folder empty folder for this page
    */
-  PageRunner(PageEnvironment environment, Path folder) throws IOException {
+  PageRunner(PageEnvironment environment, List<FencedBlock> blocks, Path folder)
+      throws IOException {
     this.environment = environment;
+    this.typeScriptBlocks = blocks.stream().filter(block -> block.language().equals("ts")).toList();
     this.work = Files.createDirectories(folder.resolve("work"));
     this.typeScript = folder.resolveSibling("typescript");
     Path programs = Files.createDirectories(folder.resolve("bin"));
@@ -141,20 +151,54 @@ final class PageRunner implements AutoCloseable {
 
   /** Compiles the block against the installed package, and runs it if it is to run. */
   private void typeScript(FencedBlock block) throws IOException, InterruptedException {
-    if (!Files.exists(typeScript)) {
-      TypeScriptPackage.installInto(Files.createDirectory(typeScript));
+    if (typeScriptErrors.isEmpty()) {
+      typeScriptErrors = Optional.of(compileTypeScript());
     }
-    Path modules = shell.folder().resolve("node_modules");
-    Files.deleteIfExists(modules);
-    Files.createSymbolicLink(modules, typeScript.resolve("node_modules"));
-    String name = "block-" + block.line();
-    Path file =
-        Files.writeString(
-            shell.folder().resolve(name + ".mts"), block.text().replace(PORT, environment.port()));
-    syntax(block, TypeScriptPackage.compile(file).toArray(String[]::new));
+    String name = nameOf(block);
+    String errors =
+        typeScriptErrors
+            .get()
+            .lines()
+            .filter(line -> line.contains(name + "."))
+            .collect(Collectors.joining("\n"));
+    if (!errors.isEmpty()) {
+      throw block.fault("the block does not compile: " + errors);
+    }
     notRun(block);
     String options = TypeScriptPackage.nodeOptions(shell.folder());
     run(block, block.line(), "node " + options + " " + name + ".mjs\n");
+  }
+
+  private static String nameOf(FencedBlock block) {
+    return "block-" + block.line();
+  }
+
+  /** Compiles all blocks of the page; a block without an error is compiled even if others fail. */
+  private String compileTypeScript() throws IOException, InterruptedException {
+    if (!Files.exists(typeScript)) {
+      TypeScriptPackage.installInto(Files.createDirectory(typeScript));
+    }
+    Files.createSymbolicLink(
+        shell.folder().resolve("node_modules"), typeScript.resolve("node_modules"));
+    List<Path> programs = new ArrayList<>();
+    for (FencedBlock block : typeScriptBlocks) {
+      programs.add(
+          Files.writeString(
+              shell.folder().resolve(nameOf(block) + ".mts"),
+              block.text().replace(PORT, environment.port())));
+    }
+    Path errors = work.resolve("typescript-errors");
+    int code =
+        new ProcessBuilder(TypeScriptPackage.compile(programs))
+            .redirectErrorStream(true)
+            .redirectOutput(errors.toFile())
+            .start()
+            .waitFor();
+    String printed = Files.readString(errors);
+    if (code != 0 && typeScriptBlocks.stream().noneMatch(b -> printed.contains(nameOf(b) + "."))) {
+      throw new AssertionError("the TypeScript compiler failed: " + printed);
+    }
+    return printed;
   }
 
   private void java(FencedBlock block) throws IOException, ClassNotFoundException {

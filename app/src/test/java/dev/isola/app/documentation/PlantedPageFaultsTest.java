@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -28,6 +29,7 @@ class PlantedPageFaultsTest {
     runner =
         new PageRunner(
             new PageEnvironment(true, Map.of(), "4711", Optional.empty()),
+            List.of(),
             Files.createDirectory(folder.resolve("p")));
   }
 
