@@ -8,6 +8,7 @@ import dev.isola.compat.backend.BackendApi;
 import dev.isola.compat.e2b.E2bApi;
 import dev.isola.compat.e2b.model.E2bSettings;
 import dev.isola.compat.mcp.McpApi;
+import dev.isola.dashboard.DashboardApi;
 import dev.isola.engine.Engine;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
@@ -116,7 +117,8 @@ public final class RunningServer implements AutoCloseable {
                         images),
                     new BackendApi(serving, config.get(ConfigKeys.PROVIDER)),
                     new McpApi(
-                        serving, keys, config.get(ConfigKeys.PROVIDER), VersionCommand.version()))),
+                        serving, keys, config.get(ConfigKeys.PROVIDER), VersionCommand.version()),
+                    new DashboardApi())),
             new HostOriginFilter(domains, names),
             keys,
             log,

@@ -1,0 +1,49 @@
+import { useEffect, useState } from 'preact/hooks';
+import { html, Empty, LongTable } from './ui.js';
+import * as api from './api.js';
+import * as store from './store.js';
+
+const TYPES = ['spawn', 'ready', 'stateChange', 'resourceWarning', 'error', 'terminate', 'snapshot', 'snapshotFailed', 'quarantine', 'egressDenied', 'egressConnection'];
+const PAST = 2000;
+
+/** Events before this page was opened, from a stream that is closed once it has caught up. */
+function usePast() {
+  const [past, setPast] = useState([]);
+  useEffect(() => {
+    let list = [];
+    let frame = 0;
+    const add = (event) => {
+      list.push(event);
+      if (list.length > PAST * 2) list = list.slice(-PAST);
+      frame ||= setTimeout(() => { frame = 0; setPast([...list].reverse()); }, 100);
+    };
+    const close = api.follow(api.query(api.path('events'), { after: 0 }), Object.fromEntries(TYPES.map((type) => [type, add])));
+    return () => { clearTimeout(frame); close(); };
+  }, []);
+  return past;
+}
+
+export function Events({ search }) {
+  const past = usePast();
+  const [text, setText] = useState('');
+  const [type, setType] = useState(search.get('type') ?? '');
+  const [held, setHeld] = useState(null);
+  const all = held ?? past;
+  const words = text.toLowerCase();
+  const rows = all.filter((one) => (!type || one.type === type) && (!words || JSON.stringify(one).toLowerCase().includes(words)));
+  const columns = [
+    { key: 'number', label: 'No.', class: 'narrow wide-only', cell: (one) => one.number },
+    { key: 'at', label: 'Time', cell: (one) => html`<time dateTime=${one.at}>${new Date(one.at).toLocaleTimeString([], { hour12: false })}</time>` },
+    { key: 'type', label: 'Type', cell: (one) => one.type },
+    { key: 'sandbox', label: 'Sandbox', cell: (one) => one.sandbox && html`<a href=${`#/sandboxes/${one.sandbox}`}>${store.sandboxes.value.get(one.sandbox)?.name ?? one.sandbox}</a>` },
+    { key: 'data', label: 'Data', class: 'wide-only', cell: (one) => html`<code class="clip" title=${JSON.stringify(one.data ?? {})}>${JSON.stringify(one.data ?? {})}</code>` },
+  ];
+  return html`
+    <h1>Events</h1>
+    <div class="toolbar">
+      <input type="search" aria-label="Filter events" placeholder="Text, sandbox, host" value=${text} onInput=${(event) => setText(event.target.value)} />
+      <select aria-label="Type" value=${type} onChange=${(event) => setType(event.target.value)}><option value="">every type</option>${TYPES.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}</select>
+      <button aria-pressed=${held !== null} onClick=${() => setHeld(held ? null : past)}>${held ? 'Continue' : 'Hold'}</button>
+      <span class="dim" role="status">${rows.length} events${held ? ', held' : ''}</span></div>
+    <${LongTable} label="Events" columns=${columns} rows=${rows} rowHeight=${34} keyOf=${(one) => one.number} empty=${html`<${Empty} title="No event">Events appear here as they happen.<//>`} />`;
+}

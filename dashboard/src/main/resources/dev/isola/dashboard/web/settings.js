@@ -1,0 +1,39 @@
+import { signal } from '@preact/signals';
+import { html, Ago, Field, Pairs } from './ui.js';
+import * as store from './store.js';
+
+const THEME = 'isola.theme';
+const theme = signal(localStorage.getItem(THEME) ?? 'auto');
+
+/** Only the choice of colours is kept in the browser. */
+export function applyTheme() {
+  if (theme.value === 'auto') document.documentElement.removeAttribute('data-theme');
+  else document.documentElement.setAttribute('data-theme', theme.value);
+}
+
+function choose(value) {
+  theme.value = value;
+  if (value === 'auto') localStorage.removeItem(THEME);
+  else localStorage.setItem(THEME, value);
+  applyTheme();
+}
+
+const KEYS = [['Ctrl K', 'go to a page or a sandbox'], ['/', 'filter'], ['g o', 'overview'], ['g s', 'sandboxes'], ['g e', 'events'], ['g p', 'providers'], ['Esc', 'close a dialog']];
+
+export function Settings() {
+  const who = store.session.value;
+  return html`
+    <h1>Settings</h1>
+    <div class="grid">
+      <section class="card"><h2>Appearance</h2>
+        <${Field} label="Colours">${(id) => html`<select id=${id} value=${theme.value} onChange=${(event) => choose(event.target.value)}>
+          <option value="auto">as the system</option><option value="light">light</option><option value="dark">dark</option></select>`}<//></section>
+      <section class="card"><h2>Session</h2><${Pairs} of=${[['Key', who.actor], ['Scope', who.scope], ['Ends', html`<${Ago} at=${who.expiresAt} />`], ['Server', who.version]]} />
+        <p><button onClick=${store.signOut}>Sign out</button></p></section>
+      <section class="card"><h2>Strict mode</h2><p>${who.strictNoFallback
+        ? 'Requests of your key are strict: if the provider that they name fails, they fail, and no other provider is used.'
+        : 'Requests of your key may fall back to another provider if the first one fails. The sandbox then says so.'}</p>
+        <p class="dim">${store.can('admin') ? html`A key is strict from its creation: <a href="#/keys">create a strict key</a>.` : 'An operator creates strict keys.'} A single request is strict with “Fail rather than use another provider”.</p></section>
+      <section class="card"><h2>Keyboard</h2><${Pairs} of=${KEYS.map(([keys, text]) => [text, html`<kbd>${keys}</kbd>`])} /></section>
+    </div>`;
+}
