@@ -15,6 +15,9 @@ async function load() {
   return library;
 }
 
+const SHORTEST_SECONDS = 60;
+const time = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false });
+
 const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4'];
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -23,8 +26,9 @@ const color = (name) => getComputedStyle(document.documentElement).getPropertyVa
  * @param times seconds
  * @param series [{label, values}]
  * @param format turns a value into text
+ * @param least the smallest value at the top of the chart
  */
-export function Chart({ title, times, series, format = (v) => String(v), height = 150 }) {
+export function Chart({ title, times, series, format = (v) => String(v), height = 150, least = 1 }) {
   const box = useRef(null);
   const plot = useRef(null);
   const data = [times, ...series.map((one) => one.values)];
@@ -36,20 +40,20 @@ export function Chart({ title, times, series, format = (v) => String(v), height 
     let gone = false;
     let observer;
     load().then((UPlot) => {
-      if (gone) return;
+      if (gone || !box.current) return;
       const axis = { stroke: color('--dim'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
       plot.current = new UPlot({
         width: box.current.clientWidth,
         height,
         cursor: { y: false, drag: { x: false, y: false } },
         legend: { show: false },
-        scales: { y: { range: (self, min, max) => [0, Math.max(max ?? 0, 1) * 1.1] } },
-        axes: [axis, { ...axis, size: 58, values: (self, ticks) => ticks.map(format) }],
+        scales: { x: { range: (self, min, max) => [Math.min(min, max - SHORTEST_SECONDS), max] }, y: { range: (self, min, max) => [0, Math.max(max ?? 0, least) * 1.1] } },
+        axes: [{ ...axis, values: (self, ticks) => ticks.map(time) }, { ...axis, size: 58, values: (self, ticks) => ticks.map(format) }],
         series: [{}, ...series.map((one, index) => ({
           label: one.label, stroke: color(COLORS[index]), width: 1.5, points: { show: false },
         }))],
       }, data, box.current);
-      observer = new ResizeObserver(() => plot.current?.setSize({ width: box.current.clientWidth, height }));
+      observer = new ResizeObserver(() => plot.current?.setSize({ width: box.current?.clientWidth ?? 0, height }));
       observer.observe(box.current);
     });
     return () => {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { html, Action, Ago, Badge, Copy, Dialog, Field, Pairs, Problem, Spinner, State, Tabs, bytes, clock, confirmed, duration, toast, useLoad } from './ui.js';
+import { html, Action, Ago, Badge, Copy, Dialog, Field, Pairs, Problem, Spinner, State, Tabs, Tags, bytes, clock, confirmed, duration, toast, useLoad } from './ui.js';
 import { Chart } from './chart.js';
 import { Terminals } from './terminals.js';
 import { Executions } from './executions.js';
@@ -145,14 +145,15 @@ function Summary({ sandbox }) {
           ['Created', html`<${Ago} at=${sandbox.createdAt} />`], ['Last use', html`<${Ago} at=${sandbox.lastActivity} />`],
           ['Expires', sandbox.expiresAt ? html`<${Ago} at=${sandbox.expiresAt} /> (${spec.whenExpired ?? 'destroy'})` : 'never'],
           ['Health', status && html`<${State} value=${status.health} /> ${status.reason ?? ''}`],
-          ['Network', spec.network?.mode ?? 'the default'], ['Folder', spec.workspaceMount], ['User', spec.user],
+          ['Network', spec.network?.mode ?? 'the default'], ['Forked from', sandbox.tags['isola.forkOf'] && html`<a href=${`#/sandboxes/${sandbox.tags['isola.forkOf']}`}>${sandbox.tags['isola.forkOf']}</a>`],
+          ['Folder', spec.workspaceMount], ['User', spec.user],
           ['Not enforced', sandbox.unenforcedLimits?.join(', ')],
         ]} />
-        ${Object.keys(sandbox.tags).length > 0 && html`<p>${Object.entries(sandbox.tags).map(([key, value]) => html`<span class="tag" key=${key}>${key}=${value}</span>`)}</p>`}</section>
+        <p><${Tags} of=${sandbox.tags} /></p></section>
       <${Timeline} sandbox=${sandbox} />
       ${samples.length > 1 && html`
-        <section class="card"><${Chart} title="Processor" times=${times} format=${(v) => `${Math.round(v)} %`} series=${[{ label: 'of one processor', values: samples.map((one) => one.cpuPercent ?? null) }]} /></section>
-        <section class="card"><${Chart} title="Memory" times=${times} format=${bytes} series=${[{ label: 'used', values: samples.map((one) => one.memoryBytes) }]} /></section>`}
+        <section class="card"><${Chart} title="Processor" times=${times} least=${10} format=${(v) => `${Math.round(v)} %`} series=${[{ label: 'of one processor', values: samples.map((one) => one.cpuPercent ?? null) }]} /></section>
+        <section class="card"><${Chart} title="Memory" times=${times} least=${16 * 1024 * 1024} format=${bytes} series=${[{ label: 'used', values: samples.map((one) => one.memoryBytes) }]} /></section>`}
       ${last && html`<section class="card"><h2>Usage</h2><${Pairs} of=${[
         ['Processor time', `${(last.cpuMs / 1000).toFixed(1)} s`], ['Memory', `${bytes(last.memoryBytes)}, at most ${bytes(last.memoryPeakBytes)}`],
         ['Disk', bytes(last.diskBytes)], ['Received', bytes(last.receivedBytes)], ['Sent', bytes(last.sentBytes)],

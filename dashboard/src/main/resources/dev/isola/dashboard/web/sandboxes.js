@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { html, Action, Ago, Empty, LongTable, Problem, Spinner, State, attempt, confirmed } from './ui.js';
+import { html, Action, Ago, Empty, LongTable, Problem, Spinner, State, Tags, attempt, confirmed } from './ui.js';
 import { CreateDialog } from './create.js';
 import * as api from './api.js';
 import * as store from './store.js';
@@ -45,8 +45,6 @@ async function forAll(ids, action) {
     throw failures[0];
   }
 }
-
-const Tags = ({ of }) => Object.entries(of).map(([key, value]) => html`<span class="tag" key=${key}>${key}=${value}</span>`);
 
 export function Sandboxes({ search }) {
   const [text, setText] = useState(search.get('text') ?? '');

@@ -3,10 +3,8 @@ import { html, Action, Ago, Empty, Field, Loaded, State, bytes, confirmed, toast
 import * as api from './api.js';
 import * as store from './store.js';
 
-const FORK_TAG = 'isola.fork';
-
-/** The sandbox from which another was made, as far as its spec says. */
-const origin = (sandbox) => sandbox.tags['isola.forkedFrom'] ?? sandbox.spec?.forkedFrom ?? sandbox.tags[FORK_TAG];
+/** The id of the sandbox that another was forked from. */
+const origin = (sandbox) => sandbox.tags['isola.forkOf'];
 
 function Branch({ sandbox, children, current }) {
   return html`

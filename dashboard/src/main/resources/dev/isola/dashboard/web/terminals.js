@@ -21,38 +21,49 @@ async function load() {
 }
 
 /**
- * The document for the terminal emulator. The content security policy forbids inline styles, which
- * it writes into elements; here they go to style sheets and properties, which the policy allows.
+ * Creates an element for the terminal emulator. The content security policy forbids inline styles,
+ * which the emulator writes into elements; here they become style sheets and properties, which the
+ * policy allows.
  */
-function documentWithoutInlineStyles() {
-  const createElement = (...args) => {
-    const element = document.createElement(...args);
-    if (element instanceof HTMLStyleElement) {
-      const sheet = new CSSStyleSheet();
-      document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
-      Object.defineProperty(element, 'textContent', { set: (text) => sheet.replaceSync(text) });
-      const removeElement = element.remove.bind(element);
-      element.remove = () => {
-        document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
-        removeElement();
-      };
-    } else {
-      const setAttribute = element.setAttribute.bind(element);
-      element.setAttribute = (name, value) => {
-        if (name === 'style') element.style.cssText = value;
-        else setAttribute(name, value);
-      };
-    }
+function createElement(name, options) {
+  const create = (one) => Document.prototype.createElement.call(document, one, options);
+  if (name === 'style') {
+    const sheet = new CSSStyleSheet();
+    const element = create('template');
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+    Object.defineProperty(element, 'textContent', { set: (text) => sheet.replaceSync(text) });
+    element.remove = () => {
+      document.adoptedStyleSheets = document.adoptedStyleSheets.filter((one) => one !== sheet);
+      Element.prototype.remove.call(element);
+    };
     return element;
+  }
+  const element = create(name);
+  element.setAttribute = (attribute, value) => {
+    if (attribute === 'style') element.style.cssText = value;
+    else Element.prototype.setAttribute.call(element, attribute, value);
   };
-  return new Proxy(document, {
-    get(target, name) {
-      if (name === 'createElement') return createElement;
-      const value = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-    set: (target, name, value) => Reflect.set(target, name, value, target),
-  });
+  return element;
+}
+
+/** The document that the emulator uses after it was opened. */
+const emulatorDocument = new Proxy(document, {
+  get(target, name) {
+    if (name === 'createElement') return createElement;
+    const value = Reflect.get(target, name, target);
+    return typeof value === 'function' ? value.bind(target) : value;
+  },
+  set: (target, name, value) => Reflect.set(target, name, value, target),
+});
+
+/** While it is opened, the emulator also uses the document of the page. */
+function openTerminal(terminal, box) {
+  document.createElement = createElement;
+  try {
+    terminal.open(box);
+  } finally {
+    delete document.createElement;
+  }
 }
 
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
@@ -142,12 +153,12 @@ function Screen({ id, execution, shown }) {
     load().then(({ Terminal, FitAddon }) => {
       if (gone) return;
       const terminal = new Terminal({
-        documentOverride: documentWithoutInlineStyles(), theme: DARK, fontSize: 13, cursorBlink: false,
+        documentOverride: emulatorDocument, theme: DARK, fontSize: 13, cursorBlink: false,
         fontFamily: 'ui-monospace, "DejaVu Sans Mono", monospace', scrollback: 5000, screenReaderMode: false,
       });
       const addon = new FitAddon();
       terminal.loadAddon(addon);
-      terminal.open(box.current);
+      openTerminal(terminal, box.current);
       terminal.textarea?.setAttribute('aria-label', 'Terminal input');
       fit.current = () => box.current?.offsetParent && addon.fit();
       fit.current();

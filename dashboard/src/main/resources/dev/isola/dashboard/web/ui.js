@@ -191,6 +191,10 @@ export function Copy({ text, label }) {
   return html`<button type="button" class="small" onClick=${copy}>${label ?? 'Copy'}</button>`;
 }
 
+/** The tags of the client; those that begin with isola. are the server's own. */
+export const Tags = ({ of }) => Object.entries(of).filter(([key]) => !key.startsWith('isola.'))
+  .map(([key, value]) => html`<span class="tag" key=${key} title=${`${key}=${value}`}>${key}=${value}</span>`);
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 export function bytes(count) {
   if (count === undefined || count === null) return '';

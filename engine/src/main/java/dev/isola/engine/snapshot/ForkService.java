@@ -60,6 +60,9 @@ public record ForkService(
     Log log) {
   public static final int MAX_FORKS = 100;
 
+  /** The label of a fork: the id of the sandbox that it was made of. */
+  public static final String FORK_OF = ReservedTags.PREFIX + "forkOf";
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /** Spec fields that no fork inherits: their effect is already in the files. */
@@ -301,8 +304,10 @@ public record ForkService(
     }
     CreateRequest fresh = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
     SandboxSpec spec = fresh.spec().toBuilder().secretEnv(secretEnv).build();
+    Map<String, String> labels = new LinkedHashMap<>(source.labels());
+    labels.put(FORK_OF, source.id().value());
     return SandboxRequest.of(fresh.with(spec).withProvider(source.provider()).strict())
         .withTenant(source.tenant())
-        .withLabels(source.labels());
+        .withLabels(labels);
   }
 }
