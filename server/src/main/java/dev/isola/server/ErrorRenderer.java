@@ -46,8 +46,7 @@ record ErrorRenderer(Log log) {
       RequestBodyDrain drain = new RequestBodyDrain(request);
       boolean bodyLeft = !clientLeft && !drain.isComplete();
       response.reset();
-      response.getHeaders().put("X-Request-Id", logEntry.id);
-      response.getHeaders().put("Cache-Control", "no-store");
+      RequestPipeline.putDefaultHeaders(response, logEntry.id);
       if (bodyLeft) {
         response.getHeaders().put("Connection", "close");
       }

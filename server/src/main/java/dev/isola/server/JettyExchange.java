@@ -4,6 +4,7 @@ import dev.isola.codec.json.Json;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Disclosure;
+import dev.isola.server.auth.Session;
 import dev.isola.server.preview.Header;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.PreviewThrottle;
@@ -42,7 +43,8 @@ record JettyExchange(
     Request request,
     Response response,
     String requestId,
-    Optional<ApiKey> key,
+    Optional<Authenticator.Identity> identity,
+    Authenticator authenticator,
     Map<String, String> paths,
     Map<String, List<String>> queries,
     Map<String, Object> body,
@@ -67,6 +69,21 @@ record JettyExchange(
    * @param crossOrigin whether the request comes from a page of another origin
    */
   record PreviewDetails(String prefix, boolean crossOrigin, PreviewThrottle throttle) {}
+
+  @Override
+  public Optional<ApiKey> key() {
+    return identity.map(Authenticator.Identity::key);
+  }
+
+  @Override
+  public Optional<Session> session() {
+    return identity.flatMap(Authenticator.Identity::session);
+  }
+
+  @Override
+  public ApiKey authenticate(String credential) {
+    return authenticator.authenticate(request, credential, logEntry);
+  }
 
   @Override
   public String path(String name) {
@@ -106,7 +123,7 @@ record JettyExchange(
 
   @Override
   public void json(int status, Object answer) throws IOException {
-    Disclosure disclosure = new Disclosure(key);
+    Disclosure disclosure = new Disclosure(key());
     Object seen = disclosure.of(answer);
     logEntry.disclosesToken |= disclosure.hasToken();
     JsonResponseStream out = new JsonResponseStream(response, status, "application/json");
@@ -257,6 +274,7 @@ record JettyExchange(
     HttpFields.Mutable fields = response.getHeaders();
     fields.remove("Cache-Control");
     fields.remove("X-Content-Type-Options");
+    fields.remove("Content-Security-Policy");
     headers.stream().map(Header::name).distinct().forEach(fields::remove);
     headers.forEach(one -> fields.add(one.name(), one.value()));
     if (request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_1_1) {

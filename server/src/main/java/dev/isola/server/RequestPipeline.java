@@ -43,6 +43,12 @@ import org.eclipse.jetty.util.Callback;
  * exception is rendered as an error response.
  */
 final class RequestPipeline extends Handler.Abstract {
+  /**
+   * Keeps a response, such as a file of a sandbox, from acting as a page of this server, whose
+   * requests would have the session of the browser. Pages of the server replace it.
+   */
+  private static final String NO_PAGE = "sandbox; default-src 'none'";
+
   private final Routes routes;
   private final HostOriginFilter hostFilter;
   private final Set<String> idSuffixes;
@@ -83,9 +89,7 @@ final class RequestPipeline extends Handler.Abstract {
     RequestLogEntry logEntry = new RequestLogEntry(ids.get());
     Thread worker = Thread.currentThread();
     workers.add(worker);
-    response.getHeaders().put("X-Request-Id", logEntry.id);
-    response.getHeaders().put("Cache-Control", "no-store");
-    response.getHeaders().put("X-Content-Type-Options", "nosniff");
+    putDefaultHeaders(response, logEntry.id);
     Optional<Tracer> traces = options.traces().get();
     traces.ifPresent(
         one -> one.begin(Optional.ofNullable(request.getHeaders().get("traceparent"))));
@@ -108,6 +112,14 @@ final class RequestPipeline extends Handler.Abstract {
       recordCompletion(request, response, logEntry, traces, System.nanoTime() - startNanos);
     }
     return true;
+  }
+
+  /** Sets the headers of every response. */
+  static void putDefaultHeaders(Response response, String requestId) {
+    response.getHeaders().put("X-Request-Id", requestId);
+    response.getHeaders().put("Cache-Control", "no-store");
+    response.getHeaders().put("X-Content-Type-Options", "nosniff");
+    response.getHeaders().put("Content-Security-Policy", NO_PAGE);
   }
 
   private void recordCompletion(
@@ -184,15 +196,16 @@ final class RequestPipeline extends Handler.Abstract {
     logEntry.action = route.name();
     logEntry.sandbox =
         Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
-    Optional<ApiKey> key = authenticator.authenticate(request, route, match.path(), logEntry);
-    if (key.isPresent()) {
+    Optional<Authenticator.Identity> identity =
+        authenticator.authenticate(request, route, match.path(), logEntry);
+    if (identity.isPresent()) {
       rateLimiter.countRequest(logEntry.key);
       lifetime.hold(rateLimiter.acquireRequest());
       if (route.isStreaming()) {
-        lifetime.hold(rateLimiter.acquireStream(streamOwner(key.get(), logEntry)));
+        lifetime.hold(rateLimiter.acquireStream(streamOwner(identity.get().key(), logEntry)));
       }
     }
-    dispatch(request, response, logEntry, match, key, lifetime);
+    dispatch(request, response, logEntry, match, identity, lifetime);
   }
 
   /** All sandbox tokens have the same name; each sandbox has streams of its own. */
@@ -219,7 +232,7 @@ final class RequestPipeline extends Handler.Abstract {
       Response response,
       RequestLogEntry logEntry,
       Routes.Match match,
-      Optional<ApiKey> key,
+      Optional<Authenticator.Identity> identity,
       RequestLifetime lifetime)
       throws Exception {
     Route route = match.route();
@@ -241,7 +254,8 @@ final class RequestPipeline extends Handler.Abstract {
                 request,
                 response,
                 logEntry.id,
-                key,
+                identity,
+                authenticator,
                 match.path(),
                 query,
                 body,
@@ -300,6 +314,7 @@ final class RequestPipeline extends Handler.Abstract {
                 response,
                 logEntry.id,
                 Optional.empty(),
+                authenticator,
                 parts,
                 Map.of(),
                 Map.of(),

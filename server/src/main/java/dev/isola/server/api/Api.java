@@ -79,6 +79,7 @@ public final class Api {
                 new ImageRoutes(images).routes(),
                 new ImageBuildRoutes(context, images).routes(),
                 new KeyRoutes(keys).routes(),
+                new SessionRoutes(keys, version).routes(),
                 new SecretRoutes(context).routes())
             .flatMap(List::stream)
             .toList();

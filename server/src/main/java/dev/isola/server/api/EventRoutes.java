@@ -29,7 +29,9 @@ record EventRoutes(ServerContext context) {
                 "/api/v1/events",
                 "followEvents",
                 "Streams events. The id of an event is its number; a client that resumes with it"
-                    + " misses no event. An id without an event is the position of the stream.")
+                    + " misses no event. An id without an event is the position of the stream. A"
+                    + " sandbox token is accepted if sandbox is given once and is its sandbox.")
+            .acceptsSandboxTokens(Route.TokenAccess.QUERY)
             .takes(
                 Parameter.query("sandbox", Shapes.SANDBOX_ID, "only events of these sandboxes")
                     .asRepeatable(),

@@ -24,7 +24,7 @@ record KeyRoutes(ApiKeys keys) {
   static final Shape NAME =
       new MatchingText(
           "^[A-Za-z0-9_-]{1,64}$", 64, "must have 1 to 64 letters, digits, - and _", "ci");
-  private static final Shape SCOPE = new Shape.Choice("KeyScope", Scope.words());
+  static final Shape SCOPE = new Shape.Choice("KeyScope", Scope.words());
   private static final String STRICT =
       "whether sandboxes created with the key never fall back to another provider; default false";
   private static final Shape.Obj KEY =

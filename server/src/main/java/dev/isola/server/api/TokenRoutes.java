@@ -14,6 +14,7 @@ import dev.isola.spi.SandboxId;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Issues tokens that are limited to one sandbox, for clients without an API key. */
 record TokenRoutes(ServerContext context, ApiKeys keys) {
@@ -22,7 +23,7 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
 
   private static final Shape KIND =
       new Shape.Choice(
-          "TokenScope", List.of(SandboxToken.Kind.USE.word(), SandboxToken.Kind.PREVIEW.word()));
+          "TokenScope", Stream.of(SandboxToken.Kind.values()).map(SandboxToken.Kind::word).toList());
 
   List<Route> routes() {
     return List.of(
@@ -40,7 +41,8 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
                         Field.required(
                             "scope",
                             KIND,
-                            "use: everything that scope use allows; preview: access to ports"),
+                            "use: everything that scope use allows; read: what scope read allows;"
+                                + " preview: access to ports"),
                         Field.required("ttlSeconds", TTL, "lifetime in seconds").example(600)),
                     true))
             .answers(
@@ -62,10 +64,7 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
   private void create(Exchange exchange) throws IOException {
     SandboxId id = SandboxRoutes.id(exchange);
     context.engine().view(id);
-    SandboxToken.Kind kind =
-        exchange.text("scope").equals(SandboxToken.Kind.USE.word())
-            ? SandboxToken.Kind.USE
-            : SandboxToken.Kind.PREVIEW;
+    SandboxToken.Kind kind = SandboxToken.Kind.of(exchange.text("scope"));
     SandboxToken token =
         new SandboxToken(
             kind, id, 0, keys.tokens().expiryAfter(exchange.wholeNumber("ttlSeconds")));

@@ -36,7 +36,7 @@ public record ApiKey(
    *
    * @param actor its name in the logs, which no key can have
    */
-  public static ApiKey token(String actor) {
-    return new ApiKey(actor, Scope.USE, "", false, Instant.EPOCH, Optional.empty());
+  public static ApiKey token(String actor, Scope scope) {
+    return new ApiKey(actor, scope, "", false, Instant.EPOCH, Optional.empty());
   }
 }

@@ -45,6 +45,7 @@ public final class ApiKeys {
   private final InstantSource clock;
   private final SandboxTokens tokens;
   private final PublicPorts publicPorts;
+  private final Sessions sessions;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile Map<String, ApiKey> keys;
 
@@ -62,6 +63,11 @@ public final class ApiKeys {
     this.tokens = new SandboxTokens(settings, clock);
     this.publicPorts = new PublicPorts(settings);
     this.keys = Map.copyOf(keys);
+    this.sessions = new Sessions(settings, clock, this::byName);
+  }
+
+  private Optional<ApiKey> byName(String name) {
+    return Optional.ofNullable(keys.get(name));
   }
 
   /**
@@ -106,6 +112,11 @@ public final class ApiKeys {
   /** Returns the ports that are accessible without a credential. */
   public PublicPorts publicPorts() {
     return publicPorts;
+  }
+
+  /** Returns the sessions of browsers. */
+  public Sessions sessions() {
+    return sessions;
   }
 
   public boolean isEmpty() {
@@ -211,7 +222,7 @@ public final class ApiKeys {
         secret.startsWith(E2B_PREFIX) ? PREFIX + secret.substring(E2B_PREFIX.length()) : secret);
   }
 
-  private void recordUse(ApiKey key) {
+  void recordUse(ApiKey key) {
     Instant now = clock.instant();
     boolean recent =
         key.lastUsedAt().filter(last -> last.plus(LAST_USED_RESOLUTION).isAfter(now)).isPresent();

@@ -22,7 +22,8 @@ public record Credentials(
   public static final String SUBPROTOCOL = "isola.bearer.";
 
   private static final String BEARER = "Bearer ";
-  private static final ApiKey TOKEN_KEY = ApiKey.token(Actor.SANDBOX_TOKEN);
+  private static final ApiKey USE_KEY = ApiKey.token(Actor.SANDBOX_TOKEN, Scope.USE);
+  private static final ApiKey READ_KEY = ApiKey.token(Actor.SANDBOX_TOKEN, Scope.READ);
 
   /**
    * Reads the credentials of a request.
@@ -64,23 +65,61 @@ public record Credentials(
   }
 
   /**
-   * Finds the key for a secret. A sandbox token counts as a key with scope use for its sandbox.
+   * Finds the key for a secret. A sandbox token counts as a key with its scope for its sandbox.
    *
    * @param sandbox the sandbox of the request
    * @throws dev.isola.spi.error.Forbidden for a valid token that does not apply to this request
    */
   public static Optional<ApiKey> key(String secret, Optional<String> sandbox, ApiKeys keys) {
     Optional<SandboxToken> token = keys.tokens().find(secret);
-    if (token.isEmpty()) {
-      return keys.find(secret);
+    return token.isEmpty() ? keys.find(secret) : Optional.of(key(token.get(), sandbox));
+  }
+
+  /** Returns the key of a session. Parameters and errors are those of {@link #key}. */
+  public static Optional<ApiKey> key(Session session, Optional<String> sandbox, ApiKeys keys) {
+    if (session.token().isPresent()) {
+      return Optional.of(key(session.token().get(), sandbox));
     }
-    if (token.get().kind() != SandboxToken.Kind.USE) {
-      throw forbidden("the token only allows access to previews");
-    }
-    if (sandbox.filter(id -> id.equals(token.get().sandbox().value())).isEmpty()) {
+    Optional<ApiKey> key = keys.sessions().key(session);
+    key.ifPresent(keys::recordUse);
+    return key;
+  }
+
+  private static ApiKey key(SandboxToken token, Optional<String> sandbox) {
+    ApiKey key =
+        switch (token.kind()) {
+          case USE -> USE_KEY;
+          case READ -> READ_KEY;
+          case PREVIEW -> throw forbidden("the token only allows access to previews");
+        };
+    if (sandbox.filter(id -> id.equals(token.sandbox().value())).isEmpty()) {
       throw forbidden("the token belongs to another sandbox");
     }
-    return Optional.of(TOKEN_KEY);
+    return key;
+  }
+
+  /**
+   * Returns the session of a request: the one in its cookie, if the request comes from a page of
+   * this server. Two valid sessions are none, because another page may have set one of them.
+   *
+   * @param headers returns all values of a header
+   * @param secure whether the request was sent over TLS
+   */
+  public static Optional<Session> session(
+      Function<String, List<String>> headers, boolean secure, ApiKeys keys) {
+    // A handshake without an Origin is not one of a browser.
+    boolean upgrade = !headers.apply("Upgrade").isEmpty();
+    if (RequestOrigin.of(headers, secure) != RequestOrigin.SAME
+        || (upgrade && headers.apply("Origin").isEmpty())) {
+      return Optional.empty();
+    }
+    List<Session> valid =
+        SessionCookie.of(headers.apply("Host").getFirst(), secure)
+            .values(headers.apply("Cookie"))
+            .stream()
+            .flatMap(secret -> keys.sessions().find(secret).stream())
+            .toList();
+    return valid.size() == 1 ? Optional.of(valid.getFirst()) : Optional.empty();
   }
 
   /** Returns the error for a valid token that does not apply to a request. */

@@ -15,16 +15,23 @@ public record SandboxToken(Kind kind, SandboxId sandbox, int port, Instant expir
   public enum Kind {
     /** Allows what scope use allows in this sandbox, except issuing tokens and publishing ports. */
     USE,
+    /** Allows what scope read allows in this sandbox. */
+    READ,
     /** Allows access to its ports. */
     PREVIEW;
 
     public String word() {
       return name().toLowerCase(Locale.ROOT);
     }
+
+    /** Returns the kind with this {@link #word()}. */
+    public static Kind of(String word) {
+      return valueOf(word.toUpperCase(Locale.ROOT));
+    }
   }
 
   /** Returns whether the token grants access to a port of a sandbox. */
   public boolean opens(SandboxId id, int requestedPort) {
-    return sandbox.equals(id) && (port == 0 || port == requestedPort);
+    return kind != Kind.READ && sandbox.equals(id) && (port == 0 || port == requestedPort);
   }
 }

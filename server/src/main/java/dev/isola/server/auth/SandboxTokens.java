@@ -32,7 +32,7 @@ public final class SandboxTokens {
   private static final String ALGORITHM = "HmacSHA256";
   private static final int MAX_LENGTH = 512;
   private static final Pattern CLAIMS =
-      Pattern.compile("(use|preview) ([a-z0-9]{1,32}) ([0-9]{1,5}) ([0-9]{1,12})");
+      Pattern.compile("(use|read|preview) ([a-z0-9]{1,32}) ([0-9]{1,5}) ([0-9]{1,12})");
   private static final SecureRandom RANDOM = new SecureRandom();
 
   private final SettingsStore settings;
@@ -97,9 +97,7 @@ public final class SandboxTokens {
     }
     SandboxToken token =
         new SandboxToken(
-            form.group(1).equals(SandboxToken.Kind.USE.word())
-                ? SandboxToken.Kind.USE
-                : SandboxToken.Kind.PREVIEW,
+            SandboxToken.Kind.of(form.group(1)),
             new SandboxId(form.group(2)),
             Integer.parseInt(form.group(3)),
             Instant.ofEpochSecond(Long.parseLong(form.group(4))));

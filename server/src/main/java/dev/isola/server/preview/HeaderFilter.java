@@ -1,5 +1,6 @@
 package dev.isola.server.preview;
 
+import dev.isola.server.auth.SessionCookie;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -142,7 +143,7 @@ final class HeaderFilter {
     }
     String cookies =
         cookies(sent)
-            .filter(one -> !one.startsWith(COOKIE + "="))
+            .filter(one -> !one.startsWith(COOKIE + "=") && !SessionCookie.matches(one))
             .collect(Collectors.joining("; "));
     if (!cookies.isEmpty()) {
       headers.add(new Header("Cookie", cookies));
@@ -223,9 +224,9 @@ final class HeaderFilter {
     return PROXY_COMMANDS.stream().anyMatch(dashed::startsWith);
   }
 
-  /** Restricts a cookie to this preview; empty for the server's own cookie. */
+  /** Restricts a cookie to this preview; empty for the server's own cookies. */
   private static Optional<String> cookie(String value) {
-    if (value.split("=", 2)[0].strip().equals(COOKIE)) {
+    if (value.split("=", 2)[0].strip().equals(COOKIE) || SessionCookie.matches(value)) {
       return Optional.empty();
     }
     return Optional.of(

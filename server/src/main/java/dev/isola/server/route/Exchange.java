@@ -1,6 +1,7 @@
 package dev.isola.server.route;
 
 import dev.isola.server.auth.ApiKey;
+import dev.isola.server.auth.Session;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.error.ErrorCode;
@@ -19,6 +20,17 @@ public interface Exchange {
 
   /** Returns the authenticated key; empty on a route that requires none. */
   Optional<ApiKey> key();
+
+  /** Returns the session of the browser, if the request has one in place of a key. */
+  Optional<Session> session();
+
+  /**
+   * Finds the key for a credential in the body, with the checks and limits of credentials in
+   * headers. A page of another origin may not send one.
+   *
+   * @throws dev.isola.spi.error.Unauthenticated when the credential is invalid
+   */
+  ApiKey authenticate(String credential);
 
   /** Returns a path parameter. */
   String path(String name);

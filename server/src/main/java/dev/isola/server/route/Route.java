@@ -15,8 +15,7 @@ import java.util.Set;
  * @param body the body, which is parsed and validated before the handler is called if it is JSON
  * @param answers the successful response
  * @param dialect how credentials are sent and errors are rendered
- * @param sandboxTokens whether a sandbox token is accepted in place of a key. Only for operations
- *     within that sandbox whose effect ends with it
+ * @param tokenAccess which sandbox tokens are accepted in place of a key
  */
 public record Route(
     String method,
@@ -29,7 +28,7 @@ public record Route(
     Response answers,
     Handler handler,
     ApiDialect dialect,
-    boolean sandboxTokens) {
+    TokenAccess tokenAccess) {
 
   private static final String JSON = "application/json";
 
@@ -38,6 +37,20 @@ public record Route(
 
   private static final Set<String> STREAMS =
       Set.of("text/event-stream", "application/connect+json");
+
+  /**
+   * Which sandbox tokens a route accepts in place of a key. Only for operations within that sandbox
+   * whose effect ends with it.
+   */
+  public enum TokenAccess {
+    NONE,
+    /** Tokens of the sandbox in the path. */
+    PATH,
+    /** Tokens of the sandbox that the query names, if it names exactly one. */
+    QUERY,
+    /** All tokens, for operations on the credential itself. */
+    ANY
+  }
 
   /** The body of a request. */
   public sealed interface Body {
@@ -137,7 +150,7 @@ public record Route(
           throw new IllegalStateException("no handler for " + template);
         },
         new NativeDialect(),
-        false);
+        TokenAccess.NONE);
   }
 
   /** Returns whether the response is an endless stream or may be held back. */
@@ -168,7 +181,7 @@ public record Route(
         answers,
         handler,
         dialect,
-        sandboxTokens);
+        tokenAccess);
   }
 
   public Route needs(Scope needed) {
@@ -183,7 +196,7 @@ public record Route(
         answers,
         handler,
         dialect,
-        sandboxTokens);
+        tokenAccess);
   }
 
   public Route takes(Parameter... more) {
@@ -200,7 +213,7 @@ public record Route(
         answers,
         handler,
         dialect,
-        sandboxTokens);
+        tokenAccess);
   }
 
   public Route takes(Body content) {
@@ -215,7 +228,7 @@ public record Route(
         answers,
         handler,
         dialect,
-        sandboxTokens);
+        tokenAccess);
   }
 
   public Route answers(Response answer) {
@@ -230,7 +243,7 @@ public record Route(
         answer,
         handler,
         dialect,
-        sandboxTokens);
+        tokenAccess);
   }
 
   public Route handledBy(Handler newHandler) {
@@ -245,7 +258,7 @@ public record Route(
         answers,
         newHandler,
         dialect,
-        sandboxTokens);
+        tokenAccess);
   }
 
   public Route of(ApiDialect newDialect) {
@@ -260,12 +273,31 @@ public record Route(
         answers,
         handler,
         newDialect,
-        sandboxTokens);
+        tokenAccess);
   }
 
   /** Returns a copy that accepts tokens of the sandbox in the path. */
   public Route acceptsSandboxTokens() {
+    return acceptsSandboxTokens(TokenAccess.PATH);
+  }
+
+  public Route acceptsSandboxTokens(TokenAccess access) {
     return new Route(
-        method, template, name, summary, scope, parameters, body, answers, handler, dialect, true);
+        method,
+        template,
+        name,
+        summary,
+        scope,
+        parameters,
+        body,
+        answers,
+        handler,
+        dialect,
+        access);
+  }
+
+  /** Returns whether some sandbox tokens are accepted in place of a key. */
+  public boolean sandboxTokens() {
+    return tokenAccess != TokenAccess.NONE;
   }
 }

@@ -18,7 +18,7 @@ enum RouteTag {
   IMAGES("root file systems of sandboxes"),
   PROVIDERS("backends, their health and capacity"),
   EVENTS("the history of sandboxes"),
-  KEYS("API keys");
+  KEYS("API keys and the sessions of browsers");
 
   private static final List<String> SANDBOX = List.of("api", "v1", "sandboxes", "{id}");
 
@@ -58,7 +58,7 @@ enum RouteTag {
       case "providers", "agent", "pool" -> PROVIDERS;
       case "events" -> EVENTS;
       case "egress" -> EGRESS;
-      case "keys" -> KEYS;
+      case "keys", "session" -> KEYS;
       default -> SYSTEM;
     };
   }

@@ -2,40 +2,12 @@ package dev.isola.server.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.isola.engine.api.SettingsStore;
 import java.time.InstantSource;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** The two forms of a key: {@code isk_} and, for E2B's clients, {@code e2b_}. */
 class ApiKeysTest {
-  /** A fake that holds one scope in memory. */
-  private static final class FakeSettings implements SettingsStore {
-    private final Map<String, String> values = new TreeMap<>();
-
-    @Override
-    public Optional<String> get(String scope, String name) {
-      return Optional.ofNullable(values.get(name));
-    }
-
-    @Override
-    public void put(String scope, String name, String value) {
-      values.put(name, value);
-    }
-
-    @Override
-    public boolean remove(String scope, String name) {
-      return values.remove(name) != null;
-    }
-
-    @Override
-    public Map<String, String> all(String scope) {
-      return Map.copyOf(values);
-    }
-  }
-
   private final FakeSettings settings = new FakeSettings();
 
   private ApiKeys open(Optional<String> fromEnvironment) {
@@ -59,7 +31,7 @@ class ApiKeysTest {
       assertThat(name(keys, other)).as(other).isEmpty();
     }
     assertThat(name(open(Optional.empty()), "e2b_" + digits)).as("after a restart").contains("ci");
-    assertThat(settings.values.toString()).doesNotContain(digits);
+    assertThat(settings.scopes.toString()).doesNotContain(digits);
     keys.revoke("ci");
     assertThat(name(keys, "e2b_" + digits)).isEmpty();
   }

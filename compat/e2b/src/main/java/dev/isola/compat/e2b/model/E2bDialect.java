@@ -3,6 +3,7 @@ package dev.isola.compat.e2b.model;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
+import dev.isola.server.auth.Scope;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Fault;
@@ -52,7 +53,7 @@ public enum E2bDialect implements ApiDialect {
     }
   };
 
-  private static final ApiKey ENVD_KEY = ApiKey.token(E2bCredentials.ENVD_ACTOR);
+  private static final ApiKey ENVD_KEY = ApiKey.token(E2bCredentials.ENVD_ACTOR, Scope.USE);
 
   abstract E2bError of(Fault fault, String sandbox);
 

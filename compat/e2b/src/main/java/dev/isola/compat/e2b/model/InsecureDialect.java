@@ -2,6 +2,7 @@ package dev.isola.compat.e2b.model;
 
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
+import dev.isola.server.auth.Scope;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.Fault;
@@ -15,7 +16,7 @@ import java.util.function.Function;
  * @param dialect decides about requests with a token, and renders errors
  */
 public record InsecureDialect(ApiDialect dialect, InsecureAccess access) implements ApiDialect {
-  private static final ApiKey ANONYMOUS_KEY = ApiKey.token(E2bCredentials.ANONYMOUS_ACTOR);
+  private static final ApiKey ANONYMOUS_KEY = ApiKey.token(E2bCredentials.ANONYMOUS_ACTOR, Scope.USE);
 
   @Override
   public boolean isNative() {

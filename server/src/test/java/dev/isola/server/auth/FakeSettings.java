@@ -1,0 +1,31 @@
+package dev.isola.server.auth;
+
+import dev.isola.engine.api.SettingsStore;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Settings in memory. */
+final class FakeSettings implements SettingsStore {
+  final Map<String, Map<String, String>> scopes = new TreeMap<>();
+
+  @Override
+  public Optional<String> get(String scope, String name) {
+    return Optional.ofNullable(all(scope).get(name));
+  }
+
+  @Override
+  public void put(String scope, String name, String value) {
+    scopes.computeIfAbsent(scope, any -> new TreeMap<>()).put(name, value);
+  }
+
+  @Override
+  public boolean remove(String scope, String name) {
+    return scopes.getOrDefault(scope, new TreeMap<>()).remove(name) != null;
+  }
+
+  @Override
+  public Map<String, String> all(String scope) {
+    return Map.copyOf(scopes.getOrDefault(scope, Map.of()));
+  }
+}
