@@ -37,7 +37,7 @@ test('files: upload, edit, preview, rename, download, remove', async () => {
   await page.keyboard.press('Escape');
 
   await page.getByRole('row', { name: /notes\.txt/ }).getByRole('button', { name: 'Rename' }).click();
-  await page.getByLabel('Name').fill('renamed.txt');
+  await page.getByLabel('Name', { exact: true }).fill('renamed.txt');
   await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
   await page.getByRole('button', { name: 'renamed.txt' }).waitFor();
 

@@ -10,7 +10,7 @@ test('a newcomer creates a sandbox, writes a web page, previews it, snapshots, f
     await page.getByRole('link', { name: 'Sandboxes', exact: false }).first().click();
     await page.getByRole('link', { name: 'Create a sandbox' }).first().click();
     await page.getByLabel('Name').fill('newcomer');
-    await page.getByText('bubblewrap').first().waitFor();
+    await page.getByRole('dialog').locator('section').getByText('bubblewrap').first().waitFor();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
 
     await page.waitForURL(/terminal/);

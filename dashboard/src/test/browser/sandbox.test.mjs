@@ -70,7 +70,7 @@ test('pause, resume, extend, snapshot, fork, destroy', async () => {
   await page.getByRole('button', { name: 'Compare' }).click();
   await page.getByLabel('Snapshot', { exact: true }).selectOption({ index: 1 });
   await page.getByRole('dialog').getByRole('button', { name: 'Compare' }).click();
-  await page.getByText('added.txt').last().waitFor();
+  await page.getByRole('dialog').locator('.added').getByText('added.txt').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'Snapshots' }).click();
   await page.getByLabel('How many').fill('2');

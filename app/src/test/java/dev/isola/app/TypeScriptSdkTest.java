@@ -52,25 +52,9 @@ class TypeScriptSdkTest {
         }
       }
     }
-    List<Map<String, Object>> results;
     try (LiveServer server =
         LiveServer.start(folder.resolve("data"), new BubblewrapProviderFactory())) {
-      results = run(client, files, environment(server, client));
-    }
-    List<DynamicTest> all = new ArrayList<>();
-    all.add(dynamicTest("all tests ran", () -> assertThat(results).hasSize(TESTS)));
-    for (Map<String, Object> result : results) {
-      all.add(dynamicTest(result.get("file") + ": " + result.get("name"), () -> check(result)));
-    }
-    return all.stream();
-  }
-
-  private static void check(Map<String, Object> result) {
-    if (result.get("skipped") instanceof String reason) {
-      abort("NOT RUN: " + reason);
-    }
-    if (result.get("failure") instanceof String failure) {
-      fail(failure);
+      return new NodeTests(client, files).run(environment(server, client), TESTS);
     }
   }
 
@@ -94,28 +78,5 @@ class TypeScriptSdkTest {
       classes.put(code.name(), Fault.of(code, "", "").exception().getClass().getSimpleName());
     }
     return classes;
-  }
-
-  private static List<Map<String, Object>> run(
-      Path client, List<String> files, Map<String, String> env)
-      throws IOException, InterruptedException {
-    Path report = client.resolve("report");
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                "node",
-                "--test",
-                "--test-concurrency=2",
-                "--test-reporter=./test/reporter.mjs",
-                "--test-reporter-destination=" + report));
-    command.addAll(files);
-    ProgramResult ended = E2bSdkFixture.run(client, env, command.toArray(String[]::new));
-    List<Map<String, Object>> results = new ArrayList<>();
-    for (String line : Files.readAllLines(report)) {
-      results.add(Json.parseObject(line));
-    }
-    boolean failed = results.stream().anyMatch(result -> result.containsKey("failure"));
-    assertThat(ended.code()).as(ended.output()).isEqualTo(failed ? 1 : 0);
-    return results;
   }
 }

@@ -11,6 +11,7 @@ import dev.isola.document.request.Lifecycle;
 import dev.isola.engine.api.SandboxView;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
+import dev.isola.engine.snapshot.ForkService;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
@@ -284,7 +285,10 @@ class MemoryForkTest {
       assertThat(created(fork).method()).isEqualTo(ForkResult.Method.MEMORY);
       SandboxView view = created(fork).view();
       assertThat(view.tenant()).isEqualTo("acme");
-      assertThat(view.labels()).isEqualTo(source.labels());
+      assertThat(view.labels())
+          .containsAllEntriesOf(source.labels())
+          .hasSize(source.labels().size() + 1)
+          .containsEntry(ForkService.FORK_OF, source.id().value());
       assertThat(view.provider()).isEqualTo(FakeMemoryForking.NAME);
       assertThat(view.idleTimeout()).contains(IDLE);
       assertThat(view.expiresAt()).contains(fixture.clock.instant().plus(Duration.ofHours(9)));
