@@ -287,6 +287,9 @@ class PreviewTest {
         .containsEntry("referrer-policy", "no-referrer");
     String cookie = first.headers().getOrDefault("set-cookie", "");
     assertThat(cookie).contains("HttpOnly", "SameSite=Lax", "Path=/;", "Max-Age=");
+    Map<String, String> framed = Map.of("Sec-Fetch-Dest", "iframe", "Sec-Fetch-Site", "cross-site");
+    assertThat(byHost(anonymous, "/page" + query, framed).headers().get("set-cookie"))
+        .endsWith("; HttpOnly; SameSite=None; Secure; Partitioned");
     assertThat(site.heads()).isEmpty();
     String shown = cookie.substring(0, cookie.indexOf(';'));
     assertThat(byHost(anonymous, "/page?x=1", Map.of("Cookie", shown)).text()).isEqualTo("hello");

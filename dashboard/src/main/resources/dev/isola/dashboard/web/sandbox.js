@@ -52,7 +52,7 @@ export function SandboxPage({ id, tab, rest, search }) {
 
 function Actions({ sandbox }) {
   const [sharing, setSharing] = useState(false);
-  if (!store.can('use')) return null;
+  if (!store.can('use') || sandbox.state === 'destroyed') return null;
   const change = (verb) => () => api.post(api.sandboxPath(sandbox.id, verb)).then(store.putSandbox);
   const destroy = async () => {
     if (await confirmed(`${sandbox.name ?? sandbox.id} and its files will be gone.`, 'Destroy')) {

@@ -154,7 +154,7 @@ function Screen({ id, execution, shown }) {
       if (gone) return;
       const terminal = new Terminal({
         documentOverride: emulatorDocument, theme: DARK, fontSize: 13, cursorBlink: false,
-        fontFamily: 'ui-monospace, "DejaVu Sans Mono", monospace', scrollback: 5000, screenReaderMode: false,
+        fontFamily: 'ui-monospace, "DejaVu Sans Mono", monospace', scrollback: 5000, logLevel: 'off',
       });
       const addon = new FitAddon();
       terminal.loadAddon(addon);

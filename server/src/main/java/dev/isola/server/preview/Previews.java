@@ -157,8 +157,8 @@ public final class Previews {
             + exchange.prefix()
             + "/; Max-Age="
             + Math.max(1, left)
-            + "; HttpOnly; SameSite=Lax"
-            + (exchange.isSecure() ? "; Secure" : "");
+            + "; HttpOnly"
+            + cookieReach(exchange);
     String clean = target.clean();
     // A path that begins with two slashes would be taken for a host.
     String location =
@@ -175,6 +175,21 @@ public final class Previews {
     try (OutputStream _ = exchange.begin(303, headers)) {
       // The response has no body.
     }
+  }
+
+  /**
+   * In a frame of a page of another site, such as the dashboard, a browser accepts only a cookie
+   * that is partitioned: it is sent beneath that site alone, so no third site can use it.
+   */
+  private static String cookieReach(PreviewExchange exchange) {
+    boolean framed =
+        exchange.prefix().isEmpty()
+            && Header.values(exchange.headers(), "Sec-Fetch-Dest").equals(List.of("iframe"))
+            && Header.values(exchange.headers(), "Sec-Fetch-Site").equals(List.of("cross-site"));
+    if (framed) {
+      return "; SameSite=None; Secure; Partitioned";
+    }
+    return exchange.isSecure() ? "; SameSite=Lax; Secure" : "; SameSite=Lax";
   }
 
   private PortDialing.Connection dial(SandboxId id, int port) {
