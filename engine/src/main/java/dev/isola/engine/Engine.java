@@ -27,13 +27,16 @@ import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.SuspensionState;
 import dev.isola.engine.lifecycle.TimedDestroyer;
+import dev.isola.engine.lifecycle.WarmSandboxes;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.metrics.MetricsRecorder;
+import dev.isola.engine.placement.PlacementPlan;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.secret.SecretService;
 import dev.isola.engine.selection.HostAccess;
+import dev.isola.engine.selection.Selection;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.ForkRequest;
 import dev.isola.engine.snapshot.ForkResult;
@@ -54,6 +57,7 @@ import dev.isola.spi.capability.Pausing;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.store.Ledger;
@@ -190,6 +194,41 @@ public final class Engine implements AutoCloseable {
   private CreateResult create(
       SandboxRequest request, BiConsumer<SandboxSpec, Optional<String>> checkSecrets) {
     refuseWhenClosing();
+    SandboxRequest resolved = resolve(request, checkSecrets);
+    CreateResult result =
+        parts.instrumentation.measureCreate(
+            requestedProvider(resolved), () -> parts.creator.create(resolved, parts.pool));
+    volumes.recordProvider(resolved, result.view().provider());
+    return result;
+  }
+
+  /**
+   * Returns what {@link #create} would do with this request now. Changes nothing.
+   *
+   * @throws dev.isola.spi.error.InvalidRequest if the request is invalid, whatever the provider
+   */
+  public PlacementPlan plan(SandboxRequest request) {
+    try {
+      return parts.creator.plan(resolve(request, parts.variables::check), parts.pool);
+    } catch (InvalidRequest e) {
+      throw e;
+    } catch (SandboxException e) {
+      return planWithoutChecks(request).failingWith(e);
+    }
+  }
+
+  /** Returns a plan for a request that fails; without providers if they cannot be selected. */
+  private PlacementPlan planWithoutChecks(SandboxRequest request) {
+    try {
+      return parts.creator.plan(request, WarmSandboxes.NONE);
+    } catch (SandboxException e) {
+      return new PlacementPlan(Selection.none(List.of(), false), false, Optional.of(e));
+    }
+  }
+
+  /** Checks a request, and replaces its template, snapshot and volumes by what they stand for. */
+  private SandboxRequest resolve(
+      SandboxRequest request, BiConsumer<SandboxSpec, Optional<String>> checkSecrets) {
     ReservedTags.reject(request.request().tags());
     SandboxRequest complete =
         new MemorySnapshotResolver(parts.store)
@@ -197,12 +236,7 @@ public final class Engine implements AutoCloseable {
     hostAccess.check(complete.request().spec(), request.hostAccess());
     checkEgress(complete.request().spec());
     checkSecrets.accept(complete.request().spec(), request.key());
-    SandboxRequest resolved = volumes.resolve(complete);
-    CreateResult result =
-        parts.instrumentation.measureCreate(
-            requestedProvider(resolved), () -> parts.creator.create(resolved, parts.pool));
-    volumes.recordProvider(resolved, result.view().provider());
-    return result;
+    return volumes.resolve(complete);
   }
 
   /** Refuses egress settings that cannot be applied, such as an unknown preset. */

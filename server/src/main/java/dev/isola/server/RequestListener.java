@@ -1,9 +1,13 @@
 package dev.isola.server;
 
 import java.util.Optional;
+import java.util.Set;
 
 /** Notified of every completed request. Implementations must be fast and must not throw. */
 public interface RequestListener {
+
+  /** Actions with method POST that change nothing. */
+  Set<String> READING_POSTS = Set.of("selectProvider");
 
   /**
    * A completed request.
@@ -31,7 +35,7 @@ public interface RequestListener {
 
     /** Returns whether an authenticated client attempted a change or received a token. */
     public boolean isAuditable() {
-      boolean reads = method.equals("GET") || method.equals("HEAD");
+      boolean reads = method.equals("GET") || method.equals("HEAD") || READING_POSTS.contains(action);
       return (!reads || disclosesToken) && !key.equals("-") && !action.equals("-");
     }
   }

@@ -86,7 +86,7 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
             && probed.stream()
                 .noneMatch(
                     one -> request.placement().provider().equals(ProviderPreference.of(one.name())))
-        ? new Selection(List.of(), List.of(), true)
+        ? Selection.none(List.of(), true)
         : selector.select(request, probed);
   }
 
@@ -121,7 +121,7 @@ record ProviderChoice(String name, Provider provider, ProviderStatus status) {
     }
     all.removeIf(one -> one.kind() == Kind.ONLY_WHEN_NAMED);
     boolean unisolated = all.removeIf(one -> isPlainProcess(one, profiles));
-    SandboxException error = Fallback.refused(new Selection(List.of(), all, false));
+    SandboxException error = Fallback.refused(Selection.none(all, false));
     if (!unisolated || request.placement().requirements().isolation() != Isolation.PROCESS) {
       return error;
     }

@@ -8,6 +8,8 @@ import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.event.EventLog;
 import dev.isola.engine.ledger.LedgerViews;
+import dev.isola.engine.placement.Fallback;
+import dev.isola.engine.placement.PlacementPlan;
 import dev.isola.engine.placement.PlacementResult;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.engine.secret.SecretReferences;
@@ -94,6 +96,15 @@ public final class SandboxCreator {
       }
     }
     return create(request, selection, false);
+  }
+
+  /** Returns what {@link #create} would do now. Changes nothing. */
+  public PlacementPlan plan(SandboxRequest request, WarmSandboxes warm) {
+    Selection selection = placer.select(request.request());
+    return selection.best().isEmpty()
+        ? new PlacementPlan(selection, false, Optional.of(Fallback.refused(selection)))
+        : new PlacementPlan(
+            selection, mayBeWarm(request) && warm.isReady(request, selection), Optional.empty());
   }
 
   /** A warm sandbox has not the placeholders that its secrets have now. */

@@ -10,4 +10,9 @@ public interface WarmSandboxes {
 
   /** Claims a sandbox that matches the request exclusively; empty if there is none. */
   Optional<SandboxRecorder.IntentResult> claim(SandboxRequest request, Selection selection);
+
+  /** Returns whether {@link #claim} would find a sandbox now. */
+  default boolean isReady(SandboxRequest request, Selection selection) {
+    return false;
+  }
 }

@@ -98,12 +98,14 @@ public final class WarmPool implements WarmSandboxes {
   @Override
   public Optional<SandboxRecorder.IntentResult> claim(SandboxRequest request, Selection selection) {
     Optional<ProviderInfo> best = selection.best();
-    // No pooled sandbox has the secrets of a request.
-    boolean secret = !request.request().spec().secretEnv().isEmpty();
-    if (config.isEmpty() || best.isEmpty() || secret) {
+    if (!mayHave(request) || best.isEmpty()) {
       return Optional.empty();
     }
-    Optional<String> matching = poolHash(request, best.get().name());
+    if (!isConfigured(request)) {
+      recordMiss(request, NO_POOL);
+      return Optional.empty();
+    }
+    Optional<String> matching = hashAt(request.request(), best.get().name());
     if (matching.isEmpty()) {
       return Optional.empty();
     }
@@ -133,17 +135,33 @@ public final class WarmPool implements WarmSandboxes {
     return claimed;
   }
 
-  /**
-   * Returns the hash of matching pooled sandboxes; empty if no pool is configured for the spec or
-   * the provider cannot resolve the image.
-   */
-  private Optional<String> poolHash(SandboxRequest request, String provider) {
-    String plain = SpecCodec.hash(request.request());
-    if (config.stream().noneMatch(one -> SpecCodec.hash(one.request()).equals(plain))) {
-      recordMiss(request, NO_POOL);
-      return Optional.empty();
+  @Override
+  public boolean isReady(SandboxRequest request, Selection selection) {
+    if (!mayHave(request) || !isConfigured(request)) {
+      return false;
     }
-    return hashAt(request.request(), provider);
+    return selection
+        .best()
+        .map(ProviderInfo::name)
+        .filter(
+            provider ->
+                hashAt(request.request(), provider).stream()
+                    .flatMap(hash -> pooled(hash).stream())
+                    .anyMatch(
+                        one ->
+                            one.state() == SandboxState.RUNNING
+                                && one.provider().equals(provider)))
+        .isPresent();
+  }
+
+  /** No pooled sandbox has the secrets of a request. */
+  private boolean mayHave(SandboxRequest request) {
+    return !config.isEmpty() && request.request().spec().secretEnv().isEmpty();
+  }
+
+  private boolean isConfigured(SandboxRequest request) {
+    String plain = SpecCodec.hash(request.request());
+    return config.stream().anyMatch(one -> SpecCodec.hash(one.request()).equals(plain));
   }
 
   /**

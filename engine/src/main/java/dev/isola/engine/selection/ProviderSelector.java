@@ -81,8 +81,30 @@ public final class ProviderSelector {
     candidates.sort(
         Comparator.comparing(
             info -> Objects.requireNonNull(ranked.get(info.name())), order(request)));
+    boolean explicit = request.placement().provider() instanceof ProviderPreference.Named;
     return new Selection(
-        candidates, rejections, request.placement().provider() instanceof ProviderPreference.Named);
+        candidates, rejections, explicit, advantages(request, candidates, ranked));
+  }
+
+  private Map<String, String> advantages(
+      CreateRequest request, List<ProviderInfo> candidates, Map<String, RankedProvider> ranked) {
+    Map<String, String> advantages = new HashMap<>();
+    for (ProviderInfo other : candidates.subList(Math.min(1, candidates.size()), candidates.size())) {
+      RankedProvider best = Objects.requireNonNull(ranked.get(candidates.getFirst().name()));
+      boolean named =
+          request.placement().provider() instanceof ProviderPreference.Named(String name)
+              && name.equals(best.name());
+      advantages.put(
+          other.name(),
+          named
+              ? "is named by the request"
+              : ProviderRanking.advantage(
+                  policy,
+                  request.placement().workload(),
+                  best,
+                  Objects.requireNonNull(ranked.get(other.name()))));
+    }
+    return advantages;
   }
 
   /**

@@ -52,13 +52,15 @@ public final class Api {
             .map(ApiExtension::portCredentials)
             .reduce(PortCredentials.NONE, PortCredentials::and);
     ByteBudget budget = ByteBudget.ofThisProcess();
+    CreateBody body = new CreateBody(context, defaultProvider);
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
         Stream.of(
                 new SystemRoutes(context, table::get, version).routes(),
                 new DocsRoutes(version).routes(),
                 new SetupRoutes(context, machine).routes(),
-                new SandboxRoutes(context, defaultProvider).routes(),
+                new SandboxRoutes(context, body).routes(),
+                new SelectionRoutes(context, body).routes(),
                 new StatusRoutes(context).routes(),
                 new EgressRoutes(context).routes(),
                 new ExecRoutes(context, budget).routes(),

@@ -1,9 +1,6 @@
 package dev.isola.server.api;
 
-import dev.isola.document.SpecDocument;
-import dev.isola.document.request.CreateRequest;
 import dev.isola.engine.api.CreateResult;
-import dev.isola.engine.api.ProviderNames;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
 import dev.isola.engine.api.SandboxView;
@@ -11,11 +8,8 @@ import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.server.access.KeyPolicy;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
-import dev.isola.server.route.DocumentShape;
 import dev.isola.server.route.Exchange;
-import dev.isola.server.route.OtherNames;
 import dev.isola.server.route.Parameter;
-import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Route.Body;
 import dev.isola.server.route.Route.Response;
@@ -28,11 +22,8 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing.PauseKind;
 import dev.isola.spi.error.SandboxException;
-import dev.isola.spi.spec.Violation;
 import java.io.IOException;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,34 +33,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Routes that create, describe, renew, pause and destroy sandboxes. */
-record SandboxRoutes(ServerContext context, String defaultProvider) {
-  private static final SecureRandom RANDOM = new SecureRandom();
+record SandboxRoutes(ServerContext context, CreateBody body) {
   private static final int DEFAULT_PAGE = 100;
   private static final long MAX_DESTROY_MS = 600_000;
-
-  /** Fields of a create request that are not part of the spec. */
-  private static final Shape.Obj PLACEMENT =
-      new Shape.Obj(
-          Field.optional(
-              "name",
-              Shapes.SANDBOX_NAME,
-              "name of the sandbox; unique until the sandbox is destroyed"),
-          Field.optional("provider", Shapes.WORD, "name of a provider, or auto").example("auto"),
-          Field.optional("template", Shapes.WORD, "name of a template; alternative to image"),
-          Field.optional(
-              "strictNoFallback", Shapes.FLAG, "fail instead of falling back to another provider"),
-          Field.optional(
-              "strict_no_fallback",
-              Shapes.FLAG,
-              "the same in the spelling of the local_microvm contract"),
-          Field.optional("region", Shapes.WORD, "only providers in this region"),
-          Field.optional(
-              "idleTimeoutSeconds", Shapes.SECONDS, "idle time after which the sandbox ends"));
-
-  private static final Shape.Obj REQUEST =
-      SpecShapes.request(PLACEMENT.fields()).named("CreateSandboxRequest");
-
-  private static final List<String> FIELDS = REQUEST.fields().stream().map(Field::name).toList();
 
   List<Route> routes() {
     return List.of(
@@ -80,7 +46,7 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
                     "Idempotency-Key",
                     new Shape.NonEmptyText(255),
                     "a repeated request with the same key does not create a second sandbox"))
-            .takes(new Body.Json(new DocumentShape(REQUEST), false))
+            .takes(CreateBody.SHAPE)
             .answers(
                 Response.json(201, SpecShapes.SANDBOX)
                     .or(200, "an earlier request with this Idempotency-Key created it"))
@@ -192,56 +158,10 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
     return json;
   }
 
-  private static boolean isStrict(Map<String, Object> placement) {
-    return Boolean.TRUE.equals(placement.get("strictNoFallback"))
-        || Boolean.TRUE.equals(placement.get("strict_no_fallback"));
-  }
-
   private void create(Exchange exchange) throws IOException {
-    Map<String, Object> document = new LinkedHashMap<>(exchange.body());
-    Map<String, Object> placement = new LinkedHashMap<>();
-    for (Field field : PLACEMENT.fields()) {
-      Object value = document.remove(field.name());
-      if (value != null) {
-        placement.put(field.name(), value);
-      }
-    }
-    List<Violation> problems = new ArrayList<>();
-    PLACEMENT.check("", placement, problems);
-    problems.addAll(OtherNames.violations(document.keySet(), FIELDS));
-    if (!problems.isEmpty()) {
-      throw Query.invalid(problems);
-    }
-    CreateRequest parsed = SpecDocument.fromMap(document, () -> SandboxId.random(RANDOM));
-    String provider =
-        placement.get("provider") instanceof String named
-            ? named
-            : context.engine().requiredProvider(parsed.spec()).orElse(defaultProvider);
-    CreateRequest request = withDefaultTtl(parsed).withProvider(ProviderNames.canonical(provider));
-    if (isStrict(placement)) {
-      request = request.strict();
-    }
-    if (placement.get("region") instanceof String region) {
-      request = request.inRegion(region);
-    }
-    if (placement.get("template") instanceof String template) {
-      request = request.withTemplate(SpecDocument.template(template, document));
-    }
-    if (placement.get("idleTimeoutSeconds") instanceof Number seconds) {
-      request = request.withIdleTimeout(Duration.ofSeconds(seconds.longValue()));
-    }
+    SandboxRequest sandboxRequest = body.read(exchange);
     if (exchange.header("Idempotency-Key").isPresent()) {
-      request = request.withIdempotencyKey(exchange.header("Idempotency-Key").get());
-    }
-    SandboxRequest sandboxRequest = SandboxRequest.of(request);
-    if (parsed.lifecycle().ttl().isEmpty()) {
-      sandboxRequest = sandboxRequest.withDefaultTtl();
-    }
-    if (placement.get("name") instanceof String name) {
-      sandboxRequest = sandboxRequest.withName(name);
-    }
-    if (document.containsKey("id") || document.containsKey("runtimeId")) {
-      sandboxRequest = sandboxRequest.withFixedId();
+      sandboxRequest = sandboxRequest.withIdempotencyKey(exchange.header("Idempotency-Key").get());
     }
     CreateResult delivery;
     try {
@@ -263,16 +183,6 @@ record SandboxRoutes(ServerContext context, String defaultProvider) {
         .flatMap(one -> one.info().stream())
         .forEach(info -> kinds.removeAll(info.support().enforcedLimits()));
     return JsonViews.wireNames(kinds);
-  }
-
-  /** Sets the default lifetime if the request has none. */
-  private CreateRequest withDefaultTtl(CreateRequest request) {
-    return context
-        .engine()
-        .defaultTtl()
-        .filter(any -> request.lifecycle().ttl().isEmpty())
-        .map(request::withTtl)
-        .orElse(request);
   }
 
   private void list(Exchange exchange) throws IOException {

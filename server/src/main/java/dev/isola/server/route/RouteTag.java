@@ -55,7 +55,7 @@ enum RouteTag {
       case "volumes" -> VOLUMES;
       case "templates" -> TEMPLATES;
       case "images" -> IMAGES;
-      case "providers", "agent", "pool" -> PROVIDERS;
+      case "providers", "agent", "pool", "selection" -> PROVIDERS;
       case "events" -> EVENTS;
       case "egress" -> EGRESS;
       case "keys", "session" -> KEYS;
