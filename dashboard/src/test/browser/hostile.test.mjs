@@ -59,7 +59,7 @@ test('a file of a sandbox that is opened as a page runs nothing and reads nothin
   const { page, close } = await openPage({ expected: /./ });
   await signIn(page);
   const [download] = await Promise.all([
-    page.waitForEvent('download').catch(() => null),
+    page.waitForEvent('download', { timeout: 2000 }).catch(() => null),
     page.goto(`${url}/api/v1/sandboxes/${id}/files/content?path=page.html`).catch(() => null)]);
   await page.waitForTimeout(500);
   assert.ok(download || !(await page.title()).includes('owned'));

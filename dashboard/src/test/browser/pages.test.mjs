@@ -10,7 +10,8 @@ const VIEWS = {
   light: { colorScheme: 'light' },
   dark: { colorScheme: 'dark' },
   phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
-  'phone-dark': { colorScheme: 'dark', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+  // Of interest for pictures only: its colours and its width are those of the two before.
+  ...(screenshots && { 'phone-dark': { colorScheme: 'dark', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } }),
 };
 
 let id;
@@ -72,7 +73,7 @@ for (const [view, options] of Object.entries(VIEWS)) {
     for (const [name, { at, ready, settle }] of Object.entries(PAGES)) {
       await page.goto(`${page.url().split('#')[0]}#/${at}`);
       await page.getByText(ready).first().waitFor({ state: 'attached' }).catch((error) => found.push(`${name}: ${error.message.split('\n')[0]}`));
-      if (settle) await page.getByRole('dialog').getByText(settle).first().waitFor();
+      if (settle) await page.getByRole('dialog').locator('section').getByText(settle).first().waitFor();
       await page.waitForTimeout(250);
       const width = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
       if (width[0] > width[1]) found.push(`${name}: the page is ${width[0]} wide in a window of ${width[1]}`);

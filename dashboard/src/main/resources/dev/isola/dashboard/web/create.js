@@ -64,7 +64,7 @@ function Why({ selection }) {
     ${answer.chosen ? html`<p><strong>${answer.chosen.provider}</strong> <${Badge} kind="good">${answer.chosen.isolation}<//>
         ${answer.chosen.warm && html`<${Badge}>warm<//>`} <span>${answer.chosen.reason}</span></p>`
       : html`<${Problem} error=${{ message: answer.problem?.detail ?? 'No provider can create it', remedy: answer.problem?.remedy }} />`}
-    <ul class="why">${answer.providers.filter((one) => !one.chosen).map((one) => html`
+    <ul class="why" tabindex="0" aria-label="Other providers">${answer.providers.filter((one) => !one.chosen).map((one) => html`
       <li key=${one.name}><strong>${one.name}</strong>
         <span class=${one.eligible ? 'dim' : 'bad'}> ${one.reasons?.length ? one.reasons.join('; ') : 'would be tried next'}</span>
         ${one.fix && html`<div class="dim">${one.fix}</div>`}</li>`)}</ul>`;

@@ -58,7 +58,9 @@ function Output({ id, execution, offset }) {
 const describe = (one) => (one.argv.length === 3 && one.argv[1] === '-c' ? one.argv[2] : one.argv.join(' '));
 
 export function Executions({ sandbox, id, rest }) {
-  const list = useLoad(() => api.get(api.sandboxPath(id, 'executions')), [id, sandbox.state]);
+  const gone = ['terminating', 'destroyed'].includes(sandbox.state);
+  const list = useLoad(
+    () => (gone ? Promise.resolve({ executions: [] }) : api.get(api.sandboxPath(id, 'executions'))), [id, sandbox.state]);
   const [command, setCommand] = useState('');
   const [turn, setTurn] = useState(0);
   const open = rest[0];

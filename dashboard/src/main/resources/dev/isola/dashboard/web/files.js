@@ -98,7 +98,10 @@ async function upload(id, folder, files, onProgress) {
 export function Files({ sandbox, id, search }) {
   const path = search.get('path') ?? sandbox.spec.workspaceMount ?? '/';
   const go = (to) => `#${api.query(`/sandboxes/${id}/files`, { path: to })}`;
-  const list = useLoad((signal) => api.get(api.query(api.sandboxPath(id, 'files'), { path }), { signal }), [id, path, sandbox.state]);
+  const gone = ['terminating', 'destroyed'].includes(sandbox.state);
+  const list = useLoad(
+    (signal) => (gone ? Promise.resolve({ entries: [] }) : api.get(api.query(api.sandboxPath(id, 'files'), { path }), { signal })),
+    [id, path, sandbox.state]);
   const [file, setFile] = useState(null);
   const [naming, setNaming] = useState(null);
   const [comparing, setComparing] = useState(false);
