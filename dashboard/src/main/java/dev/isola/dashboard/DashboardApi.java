@@ -115,6 +115,11 @@ public final class DashboardApi implements ApiExtension {
   }
 
   @Override
+  public Optional<String> home() {
+    return Optional.of(PAGE);
+  }
+
+  @Override
   public PortCredentials portCredentials() {
     return PortCredentials.NONE;
   }

@@ -38,6 +38,7 @@ final class Page {
         "; ",
         "default-src 'none'",
         "script-src " + files + " 'sha256-" + importMapHash + "'",
+        "worker-src " + files,
         "style-src " + files,
         "font-src " + files,
         "img-src " + files + " blob: data:",

@@ -1,10 +1,14 @@
 package dev.isola.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.codec.json.Json;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,6 +58,27 @@ class SandboxStatusTest {
 
   private static double number(Map<?, ?> usage, String field) {
     return usage.get(field) instanceof Number number ? number.doubleValue() : Double.NaN;
+  }
+
+  @Test
+  void streamOfTheStatusEndsWithTheSandbox() throws IOException {
+    String path = create("{}");
+    try (TestClient.OpenResponse open =
+            client.open("GET", path + "/status/stream", Map.of(), new byte[0]);
+        BufferedReader lines = new BufferedReader(new InputStreamReader(open.body(), UTF_8))) {
+      List<String> states = new ArrayList<>();
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        if (line.startsWith("data: ")) {
+          Map<String, Object> status = Json.parseObject(line.substring(6));
+          states.add(String.valueOf(status.get("state")));
+          if (states.size() == 2) {
+            assertThat(status).containsKey("usage");
+            assertThat(client.delete(path).status()).isEqualTo(204);
+          }
+        }
+      }
+      assertThat(states).startsWith("running", "running").endsWith("destroyed");
+    }
   }
 
   @Test

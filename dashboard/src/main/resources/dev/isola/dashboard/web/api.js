@@ -89,6 +89,8 @@ export const sandboxPath = (id, ...parts) => path('sandboxes', id, ...parts);
 /** The names of images and templates may contain a slash, which the API writes as a tilde. */
 export const imagePath = (name, ...parts) => path('images', name.replaceAll('/', '~'), ...parts);
 
+const isControl = (type) => type === 'connection';
+
 /**
  * Follows server-sent events with EventSource, which reconnects where it stopped.
  * `handlers` has a function for each type of event, and may have `connection(isOpen)`.
@@ -97,7 +99,7 @@ export const imagePath = (name, ...parts) => path('images', name.replaceAll('/',
 export function follow(address, handlers) {
   const source = new EventSource(address);
   for (const [type, handler] of Object.entries(handlers)) {
-    if (type !== 'connection') {
+    if (!isControl(type)) {
       source.addEventListener(type, (event) => {
         if (event.data !== undefined) {
           handler(JSON.parse(event.data), event.lastEventId);
@@ -116,6 +118,69 @@ export function follow(address, handlers) {
     }
   });
   return () => source.close();
+}
+
+let worker;
+
+function sharedWorker() {
+  if (worker === undefined) {
+    worker = null;
+    if (globalThis.SharedWorker) {
+      worker = new SharedWorker(new URL('streams.js', import.meta.url), { type: 'module', name: 'isola-streams' });
+      worker.port.start();
+      // A page that may come back from the history needs its streams again.
+      addEventListener('pagehide', () => worker.port.postMessage({ operation: 'leave all' }));
+      addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+    }
+  }
+  return worker;
+}
+
+/**
+ * Follows events like `follow`, with one connection for all tabs.
+ * @param replayed the type of event that begins a history, which later followers receive too
+ */
+export function followShared(address, handlers, replayed) {
+  const shared = sharedWorker();
+  if (!shared) {
+    return follow(address, handlers);
+  }
+  const receive = ({ data: message }) => {
+    if (message.address !== address) return;
+    if (message.type === '(open)') handlers.connection?.(true);
+    else if (message.type === '(lost)') handlers.connection?.(false);
+    else if (message.type === '(refused)') {
+      handlers.connection?.(false);
+      get(path('session')).catch(() => {});
+    } else handlers[message.type]?.(JSON.parse(message.data), message.id);
+  };
+  shared.port.addEventListener('message', receive);
+  shared.port.postMessage({
+    operation: 'follow', address, replayed, types: Object.keys(handlers).filter((type) => !isControl(type)),
+  });
+  return () => {
+    shared.port.removeEventListener('message', receive);
+    shared.port.postMessage({ operation: 'leave', address });
+  };
+}
+
+const QUIET_MS = 400;
+const LONGEST_READ_MS = 5000;
+
+/** Reads the events that a stream has now, oldest first; what comes later is left to `followShared`. */
+export function readEvents(address, types, signal) {
+  return new Promise((resolve) => {
+    const found = [];
+    let timer;
+    const end = () => { clearTimeout(timer); close(); resolve(found); };
+    const wait = () => { clearTimeout(timer); timer = setTimeout(end, QUIET_MS); };
+    const close = follow(address, {
+      connection: wait,
+      ...Object.fromEntries(types.map((type) => [type, (event) => { found.push(event); wait(); }])),
+    });
+    setTimeout(end, LONGEST_READ_MS);
+    signal?.addEventListener('abort', end);
+  });
 }
 
 /** Reads server-sent events from the response to a POST, until it ends. */

@@ -4,27 +4,24 @@ import * as api from './api.js';
 import * as store from './store.js';
 
 const TYPES = ['spawn', 'ready', 'stateChange', 'resourceWarning', 'error', 'terminate', 'snapshot', 'snapshotFailed', 'quarantine', 'egressDenied', 'egressConnection'];
-const PAST = 2000;
+const KEPT = 5000;
 
-/** Events before this page was opened, from a stream that is closed once it has caught up. */
-function usePast() {
+/** The latest events, newest first: the past once, then what the shared stream brings. */
+function useEvents() {
   const [past, setPast] = useState([]);
   useEffect(() => {
-    let list = [];
-    let frame = 0;
-    const add = (event) => {
-      list.push(event);
-      if (list.length > PAST * 2) list = list.slice(-PAST);
-      frame ||= setTimeout(() => { frame = 0; setPast([...list].reverse()); }, 100);
-    };
-    const close = api.follow(api.query(api.path('events'), { after: 0 }), Object.fromEntries(TYPES.map((type) => [type, add])));
-    return () => { clearTimeout(frame); close(); };
+    const abort = new AbortController();
+    api.readEvents(api.query(api.path('events'), { after: 0 }), TYPES, abort.signal)
+      .then((list) => !abort.signal.aborted && setPast(list.reverse()));
+    return () => abort.abort();
   }, []);
-  return past;
+  const live = store.events.value;
+  const newest = live.length ? live.at(-1).number : Infinity;
+  return [...live, ...past.filter((one) => one.number < newest)].slice(0, KEPT);
 }
 
 export function Events({ search }) {
-  const past = usePast();
+  const past = useEvents();
   const [text, setText] = useState('');
   const [type, setType] = useState(search.get('type') ?? '');
   const [held, setHeld] = useState(null);

@@ -150,14 +150,14 @@ export function Files({ sandbox, id, search }) {
       <span class="dim" role="status">${progress && `Uploading ${progress}`}</span></div>
     <div class="drop ${dragging ? 'over' : ''}" onDragOver=${(event) => { event.preventDefault(); setDragging(writable); }} onDragLeave=${() => setDragging(false)} onDrop=${drop}>
       <${Loaded} of=${list}>${({ entries, truncated }) => html`
-        <table class="files"><thead><tr><th scope="col">Name</th><th scope="col">Size</th><th scope="col" class="wide-only">Mode</th><th scope="col" class="wide-only">Owner</th><th scope="col">Changed</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
+        <table class="files"><thead><tr><th scope="col">Name</th><th scope="col">Size</th><th scope="col" class="wide-only">Mode</th><th scope="col" class="wide-only">Owner</th><th scope="col" class="wide-only">Changed</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
           <tbody>
-            ${path !== '/' && html`<tr><td><a href=${go(parent(path))}><${Icon} name="folder" /> ..</a></td><td></td><td class="wide-only"></td><td class="wide-only"></td><td></td><td></td></tr>`}
+            ${path !== '/' && html`<tr><td><a href=${go(parent(path))}><${Icon} name="folder" /> ..</a></td><td></td><td class="wide-only"></td><td class="wide-only"></td><td class="wide-only"></td><td></td></tr>`}
             ${[...entries].sort((a, b) => (b.type === 'folder') - (a.type === 'folder') || a.name.localeCompare(b.name)).map((one) => html`
               <tr key=${one.path}>
                 <td>${one.type === 'folder' ? html`<a href=${go(one.path)}><${Icon} name="folder" /> ${one.name}</a>`
                   : html`<button class="plain as-link" onClick=${() => setFile(one)}><${Icon} name=${one.type === 'link' ? 'link' : 'file'} /> ${one.name}${one.linkTarget ? html` <span class="dim">→ ${one.linkTarget}</span>` : ''}</button>`}</td>
-                <td>${one.type === 'file' ? bytes(one.size) : ''}</td><td class="wide-only"><code>${one.mode}</code></td><td class="wide-only">${one.owner}</td><td><${Ago} at=${one.modifiedAt} /></td>
+                <td>${one.type === 'file' ? bytes(one.size) : ''}</td><td class="wide-only"><code>${one.mode}</code></td><td class="wide-only">${one.owner}</td><td class="wide-only"><${Ago} at=${one.modifiedAt} /></td>
                 <td class="row-actions">${writable && html`<button class="small" onClick=${() => setNaming({ kind: 'move', from: one.path, name: one.name })}>Rename</button>
                   <${Action} kind="small" run=${() => erase(one)}>Remove<//>`}</td></tr>`)}
           </tbody></table>

@@ -107,27 +107,20 @@ function Share({ id, onClose }) {
 
 const USAGE_SAMPLES = 180;
 
-/** The status while the page is open; a look at it does not count as use. */
+/** The status while the page is open; to look at it does not count as use. */
 function useUsage(sandbox) {
   const [samples, setSamples] = useState([]);
   const [status, setStatus] = useState(null);
+  const running = sandbox.state === 'running';
   useEffect(() => {
-    let gone = false;
-    let timer;
-    const next = async () => {
-      try {
-        const one = await api.get(api.sandboxPath(sandbox.id, 'status'));
-        if (gone) return;
+    if (!running) return undefined;
+    return api.follow(api.sandboxPath(sandbox.id, 'status', 'stream'), {
+      status: (one) => {
         setStatus(one);
         if (one.usage) setSamples((before) => [...before, { at: Date.now() / 1000, ...one.usage }].slice(-USAGE_SAMPLES));
-      } catch {
-        // The state of the sandbox, which events keep current, says why.
-      }
-      if (!gone) timer = setTimeout(next, document.hidden ? 20_000 : 2_000);
-    };
-    if (sandbox.state === 'running') next();
-    return () => { gone = true; clearTimeout(timer); };
-  }, [sandbox.id, sandbox.state]);
+      },
+    });
+  }, [sandbox.id, running]);
   return { samples, status };
 }
 
@@ -180,14 +173,20 @@ function Timeline({ sandbox }) {
 
 const HISTORY = 500;
 
-/** The events of a sandbox, oldest first, from its beginning. */
+/** The events of a sandbox, oldest first: the past once, then what the shared stream brings. */
 function useEvents(id) {
   const [list, setList] = useState([]);
   useEffect(() => {
+    const abort = new AbortController();
+    const add = (more) => setList((before) => {
+      const all = new Map([...before, ...more].map((one) => [one.number, one]));
+      return [...all.values()].sort((a, b) => a.number - b.number).slice(-HISTORY);
+    });
     setList([]);
-    const add = (event) => setList((before) => [...before, event].slice(-HISTORY));
-    const types = ['spawn', 'ready', 'stateChange', 'resourceWarning', 'error', 'terminate', 'snapshot', 'snapshotFailed', 'quarantine', 'egressDenied'];
-    return api.follow(api.query(api.path('events'), { sandbox: id, after: 0 }), Object.fromEntries(types.map((type) => [type, add])));
+    const stop = store.onEvent((event) => event.sandbox === id && add([event]));
+    api.readEvents(api.query(api.path('events'), { sandbox: id, after: 0 }), store.EVENT_TYPES, abort.signal)
+      .then((past) => !abort.signal.aborted && add(past));
+    return () => { abort.abort(); stop(); };
   }, [id]);
   return list;
 }

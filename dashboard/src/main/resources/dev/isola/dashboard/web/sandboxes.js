@@ -82,7 +82,7 @@ export function Sandboxes({ search }) {
     }] : []),
     { key: 'name', label: 'Sandbox', cell: (one) => html`<a href=${`#/sandboxes/${one.id}`} class="main-link">${one.name ?? one.id}</a>` },
     { key: 'state', label: 'State', cell: (one) => html`<${State} value=${one.state} />` },
-    { key: 'provider', label: 'Provider', cell: (one) => html`${one.provider} <span class="dim wide-only">${one.isolation}</span>` },
+    { key: 'provider', label: 'Provider', class: 'wide-only', cell: (one) => html`${one.provider} <span class="dim wide-only">${one.isolation}</span>` },
     { key: 'image', label: 'Image', class: 'wide-only', cell: (one) => one.spec?.image ?? '' },
     { key: 'created', label: 'Created', class: 'wide-only', cell: (one) => html`<${Ago} at=${one.createdAt} />` },
     { key: 'expires', label: 'Expires', cell: (one) => html`<${Ago} at=${one.expiresAt} />` },

@@ -121,7 +121,7 @@ export async function loadSandboxes() {
   }
 }
 
-const EVENT_TYPES = [
+export const EVENT_TYPES = [
   'spawn', 'ready', 'stateChange', 'resourceWarning', 'error', 'terminate', 'snapshotProgress',
   'snapshot', 'snapshotFailed', 'quarantine', 'egressDenied', 'egressConnection',
 ];
@@ -136,10 +136,10 @@ export function start() {
     if (open && !wasLive) loadSandboxes();
   };
   closers.push(
-    api.follow(api.query(api.path('events'), { sandbox: sharedSandbox.value }), handlers));
+    api.followShared(api.query(api.path('events'), { sandbox: sharedSandbox.value }), handlers));
   if (!sharedSandbox.value) {
     closers.push(
-      api.follow(api.path('stats'), {
+      api.followShared(api.path('stats'), {
         history: (history) => {
           stats.value = {
             samples: history.samples,
@@ -151,7 +151,7 @@ export function start() {
           const samples = stats.value.samples.concat([sample]).slice(-600);
           stats.value = { ...stats.value, samples, latest: sample };
         },
-      }));
+      }, 'history'));
   }
 }
 

@@ -11,6 +11,7 @@ import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -51,13 +52,14 @@ public final class Api {
         extensions.stream()
             .map(ApiExtension::portCredentials)
             .reduce(PortCredentials.NONE, PortCredentials::and);
+    Optional<String> home = extensions.stream().flatMap(one -> one.home().stream()).findFirst();
     ByteBudget budget = ByteBudget.ofThisProcess();
     CreateBody body = new CreateBody(context, defaultProvider);
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
         Stream.of(
                 new SystemRoutes(context, table::get, version).routes(),
-                new DocsRoutes(version).routes(),
+                new DocsRoutes(version, home).routes(),
                 new SetupRoutes(context, machine).routes(),
                 new SandboxRoutes(context, body).routes(),
                 new SelectionRoutes(context, body).routes(),

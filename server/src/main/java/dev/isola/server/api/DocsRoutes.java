@@ -6,10 +6,12 @@ import dev.isola.server.route.Route.Response;
 import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Routes that a new client finds first: the root, which points to the others, and the page that
@@ -30,11 +32,16 @@ final class DocsRoutes {
   private static final String DOCS = "/api/v1/docs";
 
   private final String version;
+  private final Optional<String> home;
   private final HtmlPage index;
   private final HtmlPage docs;
 
-  DocsRoutes(String version) {
+  /**
+   * @param home the path to which browsers are sent from the root, if there is one
+   */
+  DocsRoutes(String version, Optional<String> home) {
     this.version = version;
+    this.home = home;
     index = new HtmlPage("index.html", version);
     docs = new HtmlPage("docs.html", version);
   }
@@ -54,7 +61,14 @@ final class DocsRoutes {
   private void root(Exchange exchange) throws IOException {
     exchange.addHeader("Vary", "Accept");
     if (exchange.header("Accept").filter(DocsRoutes::prefersHtml).isPresent()) {
-      index.send(exchange);
+      if (home.isPresent()) {
+        Map<String, String> headers = Map.of("Location", home.get(), "Content-Length", "0");
+        try (OutputStream _ = exchange.begin(303, "text/html", headers)) {
+          // The response has no body.
+        }
+      } else {
+        index.send(exchange);
+      }
       return;
     }
     Map<String, Object> json = new LinkedHashMap<>();

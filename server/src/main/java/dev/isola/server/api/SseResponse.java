@@ -1,6 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.codec.json.Json;
+import dev.isola.server.auth.Disclosure;
 import dev.isola.server.route.Exchange;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -18,9 +19,11 @@ final class SseResponse implements AutoCloseable {
   static final Duration KEEPALIVE_INTERVAL = Duration.ofSeconds(10);
 
   private final OutputStream out;
+  private final Disclosure disclosure;
 
-  private SseResponse(OutputStream out) {
+  private SseResponse(OutputStream out, Disclosure disclosure) {
     this.out = out;
+    this.disclosure = disclosure;
   }
 
   static SseResponse begin(Exchange exchange) throws IOException {
@@ -29,7 +32,8 @@ final class SseResponse implements AutoCloseable {
             exchange.begin(
                 200,
                 "text/event-stream",
-                Map.of("X-Accel-Buffering", "no", "Cache-Control", "no-store")));
+                Map.of("X-Accel-Buffering", "no", "Cache-Control", "no-store")),
+            new Disclosure(exchange.key()));
     sse.sendKeepalive(); // Send the response head now rather than with the first event.
     return sse;
   }
@@ -38,7 +42,7 @@ final class SseResponse implements AutoCloseable {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     text.writeBytes(
         ("event: " + event + "\nid: " + id + "\ndata: ").getBytes(StandardCharsets.UTF_8));
-    text.writeBytes(Json.bytes(data)); // contains no line breaks
+    text.writeBytes(Json.bytes(disclosure.of(data))); // contains no line breaks
     text.writeBytes("\n\n".getBytes(StandardCharsets.UTF_8));
     out.write(text.toByteArray());
     out.flush();

@@ -26,6 +26,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,6 +45,9 @@ record StatusRoutes(ServerContext context) {
 
   /** How often a waiting request checks whether the server is shutting down. */
   private static final Duration CHECK_INTERVAL = Duration.ofMillis(500);
+
+  /** The time between two events of a stream of the status. */
+  private static final Duration STATUS_INTERVAL = Duration.ofSeconds(2);
 
   private static final Shape.Obj USAGE =
       new Shape.Obj(
@@ -119,6 +123,13 @@ record StatusRoutes(ServerContext context) {
             .handledBy(
                 exchange ->
                     exchange.json(200, json(context.engine().status(SandboxRoutes.id(exchange))))),
+        one(
+                "/status/stream",
+                "followStatus",
+                "Streams the status of a sandbox as events status, until it is destroyed. Does not"
+                    + " resume it and does not count as use.")
+            .answers(Response.of("text/event-stream", "the status, every two seconds"))
+            .handledBy(this::follow),
         one("/usage", "getUsage", "Returns the resource usage of a sandbox.")
             .answers(Response.json(200, USAGE.named("SandboxUsage")))
             .handledBy(this::usage),
@@ -189,6 +200,24 @@ record StatusRoutes(ServerContext context) {
           json.put("cpuIntervalMs", load.interval().toMillis());
         });
     return json;
+  }
+
+  private void follow(Exchange exchange) throws IOException {
+    SandboxId id = SandboxRoutes.id(exchange);
+    SandboxStatus status = context.engine().status(id);
+    try (SseResponse sse = SseResponse.begin(exchange);
+        var _ = exchange.interruptOnDisconnect()) {
+      while (!exchange.isShuttingDown()) {
+        sse.send("status", Instant.now().toString(), json(status));
+        if (status.view().state() == SandboxState.DESTROYED) {
+          return;
+        }
+        Thread.sleep(STATUS_INTERVAL);
+        status = context.engine().status(id);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the client disconnected, or the server is shutting down
+    }
   }
 
   private void usage(Exchange exchange) throws IOException {

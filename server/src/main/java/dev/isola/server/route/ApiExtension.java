@@ -50,6 +50,11 @@ public interface ApiExtension {
    */
   Optional<String> path(HostOriginFilter.PreviewTarget target, String path);
 
+  /** Returns the path to which a browser that opens the root of the server is sent, if any. */
+  default Optional<String> home() {
+    return Optional.empty();
+  }
+
   /** Returns the headers that carry credentials for ports. */
   PortCredentials portCredentials();
 }

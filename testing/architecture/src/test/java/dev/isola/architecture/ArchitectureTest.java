@@ -117,6 +117,10 @@ class ArchitectureTest {
             .should(
                 dependOnClassesThat(
                     resideInAPackage("dev.isola.server..").and(not(resideInAnyPackage(SHARED))))),
+        folder("dashboard", "spi", "server"),
+        noClasses()
+            .that(not(resideInAnyPackage("dev.isola.dashboard..", "dev.isola.app..")))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.dashboard.."))),
         folder("client"),
         folder("snapshot", "spi", "archive"),
         noClasses()
