@@ -2,6 +2,34 @@
 
 export type ApiVersion = "v1" | "v2";
 
+export interface AuditEntry {
+  /** end of the request */
+  at: string;
+  /** name of the key, or kind of token */
+  key: string;
+  /** operation */
+  action: string;
+  /** sandbox id */
+  sandbox?: string;
+  /** whether the response contains a token */
+  token?: boolean;
+  /** ok, or the error code */
+  outcome: string;
+  /** HTTP status */
+  status: number;
+  /** id of the request in the log */
+  requestId: string;
+  /** address of the client */
+  remote: string;
+}
+
+export interface AuditList {
+  /** newest first */
+  entries: AuditEntry[];
+  /** cursor of the next page */
+  next?: string;
+}
+
 export interface Base64Content {
   /** bytes */
   base64: string;
@@ -54,6 +82,17 @@ export interface ChangeModeRequest {
   mode: string;
 }
 
+export interface ChosenProvider {
+  /** name of the provider */
+  provider: string;
+  /** its isolation */
+  isolation: string;
+  /** whether a sandbox of the warm pool is ready */
+  warm: boolean;
+  /** why it is chosen */
+  reason: string;
+}
+
 export interface CollectedGarbage {
   /** number of packs removed or rewritten */
   packs: number;
@@ -68,6 +107,23 @@ export interface CommitSandboxRequest {
   image: string;
   /** replace an existing image; default false */
   replace?: boolean;
+}
+
+export interface ConsideredProvider {
+  /** name of the provider */
+  name: string;
+  /** its type */
+  type?: string;
+  /** its isolation, if it is known */
+  isolation?: string;
+  /** whether the sandbox would be created by it */
+  chosen: boolean;
+  /** whether it could create the sandbox, now or next */
+  eligible: boolean;
+  /** why it is not chosen; completes a sentence that starts with its name */
+  reasons: string[];
+  /** how to make it eligible */
+  fix?: string;
 }
 
 /** bytes: a string, which is encoded in UTF-8, or an object with base64 */
@@ -144,6 +200,13 @@ export interface CreateSandboxRequest {
   networkMode?: NetworkMode;
   /** apiVersion v1 only; use resources @deprecated */
   resourceLimits?: ResourceLimitsV1;
+}
+
+export interface CreateSessionRequest {
+  /** an API key */
+  key?: string;
+  /** a sandbox token; alternative to key */
+  token?: string;
 }
 
 export interface CreateSnapshotRequest {
@@ -700,7 +763,7 @@ export interface MakeLinkRequest {
 }
 
 export interface MakeTokenRequest {
-  /** use: everything that scope use allows; preview: access to ports */
+  /** use: everything that scope use allows; read: what scope read allows; preview: access to ports */
   scope: TokenScope;
   /** lifetime in seconds */
   ttlSeconds: number;
@@ -1320,6 +1383,15 @@ export interface SecretList {
   secrets: Secret[];
 }
 
+export interface Selection {
+  /** absent if the request would fail */
+  chosen?: ChosenProvider;
+  /** the eligible ones in the order in which they are tried, then the others */
+  providers: ConsideredProvider[];
+  /** the error that the create request would have */
+  problem?: Problem;
+}
+
 export interface ServerInfo {
   /** name of the product */
   name: string;
@@ -1329,6 +1401,19 @@ export interface ServerInfo {
   openapi: string;
   /** path of the API reference for browsers */
   docs: string;
+}
+
+export interface Session {
+  /** name of the key in the logs */
+  actor: string;
+  /** what the client may do */
+  scope: KeyScope;
+  /** the only sandbox, for a sandbox token */
+  sandbox?: string;
+  /** when the session expires unless it is used, or the token; absent for a key */
+  expiresAt?: string;
+  /** version of the server */
+  version: string;
 }
 
 export interface SetPortRequest {
@@ -1544,7 +1629,7 @@ export interface Token {
   expiresAt: string;
 }
 
-export type TokenScope = "use" | "preview";
+export type TokenScope = "use" | "read" | "preview";
 
 export interface TreeSummary {
   /** number of entries */

@@ -43,6 +43,7 @@ import dev.isola.engine.snapshot.ForkResult;
 import dev.isola.engine.snapshot.ForkService;
 import dev.isola.engine.snapshot.MemorySnapshotResolver;
 import dev.isola.engine.snapshot.SnapshotService;
+import dev.isola.engine.statistics.StatisticsSampler;
 import dev.isola.engine.template.LegacyTemplates;
 import dev.isola.engine.template.TemplateImages;
 import dev.isola.engine.template.TemplateResolver;
@@ -506,6 +507,11 @@ public final class Engine implements AutoCloseable {
 
   public WarmPool pool() {
     return parts.pool;
+  }
+
+  /** Returns the samples of the state of this engine. */
+  public StatisticsSampler statistics() {
+    return parts.statistics;
   }
 
   public Metrics metrics() {

@@ -50,6 +50,7 @@ import dev.isola.engine.snapshot.MemoryForkPolicy;
 import dev.isola.engine.snapshot.SnapshotImages;
 import dev.isola.engine.snapshot.SnapshotService;
 import dev.isola.engine.snapshot.SnapshotSuspensionStorage;
+import dev.isola.engine.statistics.StatisticsSampler;
 import dev.isola.engine.trace.Tracer;
 import dev.isola.engine.usage.StatusReader;
 import dev.isola.engine.usage.UsageMonitor;
@@ -87,6 +88,7 @@ final class EngineComponents implements AutoCloseable {
   final Metrics metrics;
   final Tracer traces;
   final Instrumentation instrumentation;
+  final StatisticsSampler statistics;
   final LazySnapshotStore store;
   final MemoryForkPolicy memoryPolicy;
   final SnapshotService snapshots;
@@ -219,6 +221,16 @@ final class EngineComponents implements AutoCloseable {
             log);
     status = new StatusReader(liveSandboxes, registry, samples, errors);
     retention = new Retention(ledger, secretEnv, config.get(ConfigKeys.RETENTION), clock);
+    statistics =
+        new StatisticsSampler(
+            new StatisticsSampler.Sources(
+                ledger.sandboxes(),
+                metrics.statistics(),
+                pool::size,
+                admission::usage,
+                health::current),
+            clock,
+            System::nanoTime);
     metrics.registerGauges(
         () ->
             new GaugeValues(
@@ -280,6 +292,7 @@ final class EngineComponents implements AutoCloseable {
         "executions",
         () -> instrumentation.executions().sweep(liveSandboxes.all(), log));
     schedule.every(EGRESS_EVENTS_INTERVAL, "egress events", egress::flush);
+    schedule.every(StatisticsSampler.INTERVAL, "statistics", statistics::sample);
     schedule.once("egress", egressRecovery::attachAll);
     schedule.every(reconcileInterval, "egress", egressRecovery::attachAll);
     schedule.every(HOUR, "authorities", authorities::removeOrphans);

@@ -86,6 +86,21 @@ class Seed001PoolTest {
   }
 
   @Test
+  void planSaysWhetherAWarmSandboxIsReadyAndClaimsNone() throws IOException {
+    FakeProvider gvisor = new FakeProvider("gvisor");
+    try (EngineFixture fixture = fixture(POOL, gvisor, new FakeProvider("bubblewrap"))) {
+      await().until(() -> pooled(fixture).size() == 1);
+      assertThat(fixture.engine.plan(request("warm")).warm()).isTrue();
+      assertThat(fixture.engine.plan(request("warm")).warm()).as("not claimed").isTrue();
+      assertThat(fixture.engine.plan(request("warm")).selection().names().getFirst())
+          .isEqualTo("gvisor");
+      assertThat(fixture.engine.plan(request("cold")).warm()).isFalse();
+      assertThat(fixture.engine.pool().stats().misses()).isEmpty();
+      assertThat(pooled(fixture)).hasSize(1);
+    }
+  }
+
+  @Test
   void sandboxClaimedDuringRefillIsReplaced() throws IOException {
     FakeProvider gvisor = new FakeProvider("gvisor");
     CountDownLatch filling = new CountDownLatch(1);

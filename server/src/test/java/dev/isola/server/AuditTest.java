@@ -2,10 +2,12 @@ package dev.isola.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.isola.engine.api.Log;
 import dev.isola.server.audit.AuditLog;
+import dev.isola.server.audit.AuditReader;
 import dev.isola.server.limit.RequestLimits;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,6 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -141,6 +144,102 @@ class AuditTest {
         .doesNotContain("hunter", "isk_", testServer.admin, made);
     assertThat(testServer.warnings.toString())
         .doesNotContain("hunter", "isk_", testServer.admin, made);
+  }
+
+  @Test
+  void logIsListedNewestFirstInPages() throws IOException {
+    TestClient admin = testServer.client();
+    List<String> ids = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      String id = admin.post("/api/v1/sandboxes", "{}").field("id");
+      lines(ids.size() + 1);
+      ids.addFirst(id);
+    }
+    TestClient.Response first = admin.get("/api/v1/audit?limit=2");
+    assertThat(first.status()).as(first.text()).isEqualTo(200);
+    assertThat(String.valueOf(first.list("entries").getFirst()))
+        .contains("key=admin", "action=createSandbox", "outcome=ok");
+    List<Object> seen = new ArrayList<>();
+    String next = "/api/v1/audit?limit=2";
+    // Entries that are written meanwhile do not shift the pages.
+    for (int page = 0; page < 3; page++) {
+      TestClient.Response answer = admin.get(next);
+      answer.list("entries").forEach(entry -> seen.add(entry.get("sandbox")));
+      next = "/api/v1/audit?limit=2&before=" + answer.field("next");
+      admin.post("/api/v1/sandboxes/nosuch/pause", "{}");
+      lines(5 + page + 1);
+    }
+    assertThat(seen).isEqualTo(ids);
+    assertThat(admin.get("/api/v1/audit?sandbox=" + ids.get(3)).list("entries")).hasSize(1);
+    assertThat(admin.get("/api/v1/audit?sandbox=other").list("entries")).isEmpty();
+    assertThat(admin.get("/api/v1/audit?before=x").status()).isEqualTo(400);
+    assertThat(testServer.client(testServer.use).get("/api/v1/audit").status()).isEqualTo(403);
+  }
+
+  @Test
+  void pagesContinueThroughRotatedFiles() throws IOException {
+    Path other = folder.resolve("small.jsonl");
+    AuditReader reader = new AuditReader(Optional.of(other));
+    List<Object> seen = new ArrayList<>();
+    try (AuditLog small = AuditLog.open(other, 1000, false, InstantSource.system(), QUIET)) {
+      Optional<String> next = Optional.empty();
+      for (int i = 0; i < 20; i++) {
+        small.requestCompleted(numbered(i));
+      }
+      for (int i = 20; i < 24 && seen.size() < 100; i++) {
+        AuditReader.Page page = reader.read(Optional.empty(), 3, next);
+        page.entries().forEach(entry -> seen.add(entry.get("requestId")));
+        next = page.next();
+        small.requestCompleted(numbered(i));
+      }
+      AuditReader.Page rest = reader.read(Optional.empty(), 500, next);
+      rest.entries().forEach(entry -> seen.add(entry.get("requestId")));
+      assertThat(rest.next()).isEmpty();
+    }
+    assertThat(seen).hasSizeGreaterThan(12);
+    for (int i = 0; i < seen.size(); i++) {
+      assertThat(seen.get(i)).isEqualTo(Integer.toString(19 - i));
+    }
+  }
+
+  @Test
+  void readingIsBoundedAndContinues() throws IOException {
+    Path other = folder.resolve("large.jsonl");
+    String line = "{\"at\":\"x\",\"sandbox\":\"a\",\"pad\":\"" + "x".repeat(970) + "\"}\n";
+    Files.writeString(
+        other, "cut off\n{\"sandbox\":\"b\"}\n" + line.repeat(20_000) + "{\"half\":", UTF_8);
+    AuditReader reader = new AuditReader(Optional.of(other));
+    int pages = 0;
+    List<Map<String, Object>> found = new ArrayList<>();
+    for (Optional<String> next = Optional.of(""); next.isPresent(); pages++) {
+      AuditReader.Page page =
+          reader.read(Optional.of("b"), 10, next.filter(text -> !text.isEmpty()));
+      found.addAll(page.entries());
+      next = page.next();
+    }
+    assertThat(found).hasSize(1);
+    assertThat(pages).as("at most 8 MiB of 20 MB at once").isEqualTo(3);
+  }
+
+  @Test
+  void missingLogIsAClearError() {
+    assertThatThrownBy(() -> AuditReader.NONE.read(Optional.empty(), 1, Optional.empty()))
+        .hasMessageContaining("this server writes no audit log");
+  }
+
+  private static RequestListener.CompletedRequest numbered(int number) {
+    return new RequestListener.CompletedRequest(
+        Integer.toString(number),
+        "POST",
+        "exec",
+        "/x",
+        200,
+        Optional.empty(),
+        1,
+        "me",
+        "::1",
+        Optional.empty(),
+        false);
   }
 
   @Test

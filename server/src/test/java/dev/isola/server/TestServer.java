@@ -15,6 +15,7 @@ import dev.isola.engine.ledger.LedgerSettingsStore;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.server.api.Api;
 import dev.isola.server.api.SetupStep;
+import dev.isola.server.audit.AuditReader;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.Scope;
@@ -167,6 +168,7 @@ public final class TestServer implements AutoCloseable {
                   new SetupStep("tool", "bwrap", false, "not installed", "apt install bubblewrap"));
             },
             ImageService.NONE,
+            new AuditReader(Optional.of(folder.resolve("audit.jsonl"))),
             extending.extensions(context, keys, new LedgerSettingsStore(ledger)));
     server =
         IsolaServer.open(

@@ -68,6 +68,9 @@ public interface SandboxEntries {
   /** Counts the sandboxes that are not destroyed. Combinations without sandboxes are omitted. */
   List<EntryCount> countByState();
 
+  /** Counts the live sandboxes that expire before {@code time}; idle timeouts do not count. */
+  long countExpiring(Instant time);
+
   /** Returns the state transitions, oldest first. */
   List<Transition> transitions(SandboxId id);
 

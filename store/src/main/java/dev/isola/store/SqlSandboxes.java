@@ -250,6 +250,20 @@ record SqlSandboxes(Database database) implements SandboxEntries {
                         row.number("number"))));
   }
 
+  @Override
+  public long countExpiring(Instant time) {
+    // A sandbox is due when it expires or earlier; that condition has an index.
+    return database.read(
+        c ->
+            Sql.list(
+                    c,
+                    "select count(*) as number from sandbox where due_at < ? and expires_at < ?",
+                    row -> row.number("number"),
+                    time,
+                    time)
+                .getFirst());
+  }
+
   /** Maps a state that this version does not know to {@code ERROR}. */
   private static SandboxState state(String name) {
     return Stream.of(SandboxState.values())

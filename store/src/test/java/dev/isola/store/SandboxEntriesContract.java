@@ -366,6 +366,20 @@ abstract class SandboxEntriesContract extends LedgerContract {
   }
 
   @Test
+  void expiringCountsLiveSandboxesByTheirExpiry() {
+    running("soon", b -> b.expiresAt(NOW.plusSeconds(60)));
+    running("later", b -> b.expiresAt(NOW.plusSeconds(6000)));
+    running("idle", b -> b.idleTimeout(Duration.ofSeconds(60)));
+    running("both", b -> b.expiresAt(NOW.plusSeconds(6000)).idleTimeout(Duration.ofSeconds(60)));
+    SandboxEntry gone = running("gone", b -> b.expiresAt(NOW.plusSeconds(60)));
+    gone = written(ledger.sandboxes().update(gone.withState(SandboxState.TERMINATING, NOW)));
+    written(ledger.sandboxes().update(gone.withState(SandboxState.DESTROYED, NOW)));
+    assertThat(ledger.sandboxes().countExpiring(NOW.plusSeconds(600))).isEqualTo(1);
+    assertThat(ledger.sandboxes().countExpiring(NOW.plusSeconds(60))).isZero();
+    assertThat(ledger.sandboxes().countExpiring(NOW.plusSeconds(9000))).isEqualTo(3);
+  }
+
+  @Test
   void purgeDeletesOnlyOldDestroyedSandboxes() {
     running("kept", b -> b.label("a", "b"));
     SandboxEntry gone = running("gone", b -> b.label("a", "b"));

@@ -18,6 +18,7 @@ import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.host.image.ImageStore;
 import dev.isola.server.IsolaServer;
 import dev.isola.server.api.Api;
+import dev.isola.server.audit.AuditReader;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.MachineNames;
@@ -104,6 +105,7 @@ public final class RunningServer implements AutoCloseable {
                 VersionCommand.version(),
                 () -> SetupSteps.collect(environment, data),
                 images,
+                new AuditReader(ServeOptions.auditFile(config, data)),
                 List.of(
                     new E2bApi(
                         serving,

@@ -41,11 +41,13 @@ final class ServeOptions {
       Deque<Runnable> closers) {
     List<RequestListener> listeners = new ArrayList<>();
     listeners.add(entry -> count(serving, entry));
-    if (config.get(ConfigKeys.SERVER_AUDIT)) {
-      AuditLog audit = audit(config, data, clock, log);
-      closers.push(audit::close);
-      listeners.add(audit);
-    }
+    auditFile(config, data)
+        .map(file -> audit(config, file, clock, log))
+        .ifPresent(
+            audit -> {
+              closers.push(audit::close);
+              listeners.add(audit);
+            });
     return new HttpServerOptions(
         tls(config, authority),
         new RequestLimits(
@@ -87,9 +89,14 @@ final class ServeOptions {
                         entry.method(), entry.route(), entry.status(), entry.nanos()));
   }
 
-  private static AuditLog audit(
-      Config config, DataFolder data, InstantSource clock, ServerLog log) {
-    Path file = data.path().resolve(AUDIT);
+  /** Returns the file of the audit log; empty if the configuration disables it. */
+  static Optional<Path> auditFile(Config config, DataFolder data) {
+    return config.get(ConfigKeys.SERVER_AUDIT)
+        ? Optional.of(data.path().resolve(AUDIT))
+        : Optional.empty();
+  }
+
+  private static AuditLog audit(Config config, Path file, InstantSource clock, ServerLog log) {
     try {
       return AuditLog.open(
           file,
@@ -101,7 +108,7 @@ final class ServeOptions {
       throw Fault.of(
               ErrorCode.INVALID_REQUEST,
               "the audit log cannot be written: " + IoErrors.describe(e),
-              "make " + data.path() + " writable, or set server.audit.enabled to false")
+              "make " + file.getParent() + " writable, or set server.audit.enabled to false")
           .exception(e);
     }
   }

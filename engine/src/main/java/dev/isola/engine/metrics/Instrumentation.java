@@ -26,6 +26,9 @@ public record Instrumentation(
       String provider = created.view().provider();
       if (!created.repeated()) {
         recorder.recordCreate(provider, created.view().warm(), true, System.nanoTime() - start);
+        if (!created.view().attempts().isEmpty()) {
+          recorder.recordFallback(provider);
+        }
       }
       return new CreateResult(
           created.view(), sandbox(created.sandbox(), provider), created.repeated());

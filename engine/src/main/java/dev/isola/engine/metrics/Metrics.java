@@ -20,16 +20,18 @@ public final class Metrics implements AutoCloseable {
 
   private final List<MeterRegistry> registries;
   private final CompositeMeterRegistry all = new CompositeMeterRegistry();
-  private final MetricsRecorder recorder;
+  private final StatisticsRecorder recorder;
   private final List<LongSupplier> counters = new CopyOnWriteArrayList<>();
 
   private Metrics(List<MeterRegistry> registries) {
     this.registries = registries;
     registries.forEach(all::add);
-    recorder = registries.isEmpty() ? MetricsRecorder.NOOP : new MicrometerRecorder(all);
+    recorder =
+        new StatisticsRecorder(
+            registries.isEmpty() ? MetricsRecorder.NOOP : new MicrometerRecorder(all));
   }
 
-  /** Opens the configured exporters. Without any, nothing is recorded. */
+  /** Opens the configured exporters. Without any, only the statistics are recorded. */
   public static Metrics open(Config config) {
     return new Metrics(
         MetricsExporter.ALL.stream()
@@ -38,7 +40,17 @@ public final class Metrics implements AutoCloseable {
             .toList());
   }
 
+  /** Returns metrics that keep only the statistics. */
+  public static Metrics withoutExporters() {
+    return new Metrics(List.of());
+  }
+
   public MetricsRecorder recorder() {
+    return recorder;
+  }
+
+  /** Returns the totals and recent durations that are kept in memory. */
+  public StatisticsRecorder statistics() {
     return recorder;
   }
 

@@ -19,6 +19,9 @@ public interface MetricsRecorder {
   /** Records the creation of a sandbox, a claim from the warm pool, or a failure to create one. */
   void recordCreate(String provider, boolean warm, boolean succeeded, long nanos);
 
+  /** Records that a sandbox was created by another provider than the first choice. */
+  void recordFallback(String provider);
+
   /** Records another operation on a sandbox and its outcome. */
   void recordOperation(EngineOperation operation, String provider, boolean succeeded, long nanos);
 

@@ -33,6 +33,8 @@ final class MicrometerRecorder implements MetricsRecorder {
 
   private record SpawnKey(String provider, boolean warm, boolean succeeded) {}
 
+  private record FallbackKey(String provider) {}
+
   private record OperationKey(EngineOperation operation, String provider, boolean succeeded) {}
 
   private record StartKey(String provider) {}
@@ -61,6 +63,16 @@ final class MicrometerRecorder implements MetricsRecorder {
             "Time to create a sandbox or claim a warm one",
             () -> provider(provider).and("start", warm ? "warm" : "cold").and(outcome(succeeded)))
         .record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void recordFallback(String provider) {
+    counter(
+            new FallbackKey(provider),
+            "isola.fallbacks",
+            "Sandboxes created by another provider than the first choice",
+            () -> provider(provider))
+        .increment();
   }
 
   @Override

@@ -8,6 +8,9 @@ final class NoopMetricsRecorder implements MetricsRecorder {
   public void recordCreate(String provider, boolean warm, boolean succeeded, long nanos) {}
 
   @Override
+  public void recordFallback(String provider) {}
+
+  @Override
   public void recordOperation(
       EngineOperation operation, String provider, boolean succeeded, long nanos) {}
 

@@ -22,6 +22,11 @@ record TracingMetricsRecorder(MetricsRecorder recorder, Tracer traces) implement
   }
 
   @Override
+  public void recordFallback(String provider) {
+    recorder.recordFallback(provider);
+  }
+
+  @Override
   public void recordOperation(
       EngineOperation operation, String provider, boolean succeeded, long nanos) {
     traces.recordSpan(lowerCase(operation), nanos, succeeded, Map.of("provider", provider));

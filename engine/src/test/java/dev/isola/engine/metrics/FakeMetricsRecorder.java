@@ -14,6 +14,11 @@ final class FakeMetricsRecorder implements MetricsRecorder {
   }
 
   @Override
+  public void recordFallback(String provider) {
+    told.add("fell back to " + provider);
+  }
+
+  @Override
   public void recordOperation(
       EngineOperation operation, String provider, boolean succeeded, long nanos) {
     told.add("did " + operation + " " + provider + " good=" + succeeded);

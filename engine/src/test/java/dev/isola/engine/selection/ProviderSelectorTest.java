@@ -82,6 +82,26 @@ class ProviderSelectorTest {
   }
 
   @Test
+  void advantageOfTheBestProviderIsNamed() {
+    PlacementFixture fixture =
+        new PlacementFixture(
+            new SelectionPolicy(DeploymentMode.SELF_HOSTED, Isolation.PROCESS, true, false, true),
+            "gvisor",
+            "bubblewrap",
+            "subprocess");
+    Selection selection = fixture.select(CreateRequest.auto(SPEC));
+    assertThat(selection.names()).containsExactly("gvisor", "bubblewrap", "subprocess");
+    assertThat(selection.advantages())
+        .containsEntry("bubblewrap", "has stronger isolation")
+        .containsEntry("subprocess", "isolates its sandboxes")
+        .hasSize(2);
+    fixture.get("gvisor").degraded("slow");
+    assertThat(fixture.select(CreateRequest.auto(SPEC)).advantages())
+        .containsEntry("gvisor", "is healthy and not degraded");
+    assertThat(fixture.select(CreateRequest.of(SPEC, "bubblewrap")).advantages()).isEmpty();
+  }
+
+  @Test
   void emulatedProviderIsRejectedUnlessNamedOrAllowed() {
     PlacementFixture fixture = PlacementFixture.selfHosted("qemu", "gvisor", "bubblewrap");
     fixture.get("qemu").emulated = true;

@@ -2,6 +2,7 @@ package dev.isola.server.api;
 
 import dev.isola.server.access.FileReadGuard;
 import dev.isola.server.access.HostAccessGuard;
+import dev.isola.server.audit.AuditReader;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.context.ImageService;
@@ -28,7 +29,15 @@ public final class Api {
    */
   public static Routes routes(
       ServerContext context, ApiKeys keys, String defaultProvider, String version) {
-    return routes(context, keys, defaultProvider, version, List::of, ImageService.NONE, List.of());
+    return routes(
+        context,
+        keys,
+        defaultProvider,
+        version,
+        List::of,
+        ImageService.NONE,
+        AuditReader.NONE,
+        List.of());
   }
 
   /**
@@ -38,6 +47,7 @@ public final class Api {
    * @param version the version of Isola
    * @param machine checks the host, apart from providers
    * @param images the images that sandboxes can start from
+   * @param audit reads the audit log
    * @param extensions other APIs; their routes have the same guards as the native ones
    */
   public static Routes routes(
@@ -47,6 +57,7 @@ public final class Api {
       String version,
       Supplier<List<SetupStep>> machine,
       ImageService images,
+      AuditReader audit,
       List<ApiExtension> extensions) {
     PortCredentials extensionCredentials =
         extensions.stream()
@@ -79,11 +90,13 @@ public final class Api {
                 new TemplateRoutes(context).routes(),
                 new TemplateBuildRoutes(context).routes(),
                 new EventRoutes(context).routes(),
+                new StatsRoutes(context).routes(),
                 new ProviderRoutes(context).routes(),
                 new ImageRoutes(images).routes(),
                 new ImageBuildRoutes(context, images).routes(),
                 new KeyRoutes(keys).routes(),
                 new SessionRoutes(keys, version).routes(),
+                new AuditRoutes(audit).routes(),
                 new SecretRoutes(context).routes())
             .flatMap(List::stream)
             .toList();

@@ -18,9 +18,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 
 /**
  * Writes one JSON line for each request that changes something or whose response contains a token:
@@ -129,7 +131,18 @@ public final class AuditLog implements RequestListener, AutoCloseable {
   }
 
   private Path rotatedFile(int number) {
+    return rotatedFile(file, number);
+  }
+
+  private static Path rotatedFile(Path file, int number) {
     return number == 0 ? file : file.resolveSibling(file.getFileName() + "." + number);
+  }
+
+  /** Returns the files of a log, newest first. Some may not exist. */
+  static List<Path> files(Path file) {
+    return IntStream.rangeClosed(0, MAX_ROTATED)
+        .mapToObj(number -> rotatedFile(file, number))
+        .toList();
   }
 
   @Override

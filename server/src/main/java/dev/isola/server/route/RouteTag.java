@@ -18,7 +18,7 @@ enum RouteTag {
   IMAGES("root file systems of sandboxes"),
   PROVIDERS("backends, their health and capacity"),
   EVENTS("the history of sandboxes"),
-  KEYS("API keys and the sessions of browsers");
+  KEYS("API keys, the sessions of browsers and the audit log");
 
   private static final List<String> SANDBOX = List.of("api", "v1", "sandboxes", "{id}");
 
@@ -58,7 +58,7 @@ enum RouteTag {
       case "providers", "agent", "pool", "selection" -> PROVIDERS;
       case "events" -> EVENTS;
       case "egress" -> EGRESS;
-      case "keys", "session" -> KEYS;
+      case "keys", "session", "audit" -> KEYS;
       default -> SYSTEM;
     };
   }
