@@ -46,6 +46,18 @@ function Expiring() {
         <li key=${one.id}><a href=${`#/sandboxes/${one.id}`}>${one.name ?? one.id}</a> <${Ago} at=${one.expiresAt} /></li>`)}</ul></section>`;
 }
 
+/** What is promised to sandboxes, of what the operator allows. */
+function Quota({ limits }) {
+  if (!limits) return null;
+  const row = (label, one, unit) => one && html`
+    <div key=${label} class="quota"><span>${label}</span>
+      ${one.max ? html`<meter min="0" max=${one.max} high=${one.max * 0.9} value=${one.used} aria-label=${label}></meter>` : html`<span></span>`}
+      <span>${one.used.toLocaleString()}${one.max ? ` of ${one.max.toLocaleString()}` : ''} ${unit}${one.max ? '' : ', no limit'}</span></div>`;
+  return html`
+    <section class="card"><h2>Quotas</h2>${row('Memory', limits.memoryMb, 'MiB')}${row('Processors', limits.cpu, '')}
+      <div class="quota"><span>Waiting requests</span><span></span><span>${limits.waiting ?? 0}</span></div></section>`;
+}
+
 export function Overview() {
   const all = [...store.sandboxes.value.values()];
   const count = (...states) => all.filter((one) => states.includes(one.state)).length;
@@ -80,5 +92,5 @@ export function Overview() {
       <section class="card"><${Chart} title="Requests in a second" times=${times} format=${(v) => (v >= 10 ? String(Math.round(v)) : v.toFixed(1))} series=${[
         { label: 'requests', values: column((one) => one.requestsPerSecond) }]} /></section>
     </div>`}
-    <div class="grid"><${Health} sample=${sample} /><${Recent} /><${Expiring} /></div>`;
+    <div class="grid"><${Health} sample=${sample} /><${Quota} limits=${sample?.limits} /><${Recent} /><${Expiring} /></div>`;
 }

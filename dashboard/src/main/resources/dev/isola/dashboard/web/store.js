@@ -144,7 +144,7 @@ export function start() {
           stats.value = {
             samples: history.samples,
             latest: history.samples.at(-1) ?? null,
-            health: history.providers ?? {},
+            health: history.health ?? {},
           };
         },
         sample: (sample) => {
