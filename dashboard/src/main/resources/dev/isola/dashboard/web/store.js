@@ -144,7 +144,7 @@ export function start() {
           stats.value = {
             samples: history.samples,
             latest: history.samples.at(-1) ?? null,
-            health: history.health ?? {},
+            health: Object.fromEntries(history.health.map((one) => [one.name, one.changes])),
           };
         },
         sample: (sample) => {
