@@ -33,4 +33,4 @@ for _ in $(seq 60); do
   curl -sf "$ISOLA_URL/readyz" >/dev/null && break
   sleep 1
 done
-node "$work/load.mjs"
+ISOLA_TEST_CHROMIUM=$(command -v chromium) node "$work/load.mjs"

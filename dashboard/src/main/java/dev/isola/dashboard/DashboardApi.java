@@ -30,6 +30,9 @@ public final class DashboardApi implements ApiExtension {
   /** What the paths of all files begin with. */
   static final String FILES = "/ui/";
 
+  /** A worker has the policy of its own file: it may follow the streams of this server. */
+  private static final String FILE_POLICY = "default-src 'none'; connect-src 'self'";
+
   private static final Shape NAME = new Shape.NonEmptyText(64);
 
   private final Assets assets = new Assets();
@@ -73,6 +76,7 @@ public final class DashboardApi implements ApiExtension {
     Map<String, String> headers = new LinkedHashMap<>();
     headers.put("Cache-Control", "public, max-age=31536000, immutable");
     headers.put("Cross-Origin-Resource-Policy", "same-origin");
+    headers.put("Content-Security-Policy", FILE_POLICY);
     headers.put("Vary", "Accept-Encoding");
     if (acceptsGzip(exchange)) {
       headers.put("Content-Encoding", "gzip");
