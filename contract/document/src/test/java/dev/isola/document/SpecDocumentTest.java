@@ -344,6 +344,36 @@ class SpecDocumentTest {
         wrong("seedFiles.a.base64", "is missing", "seedFiles", Map.of("a", Map.of())),
         wrong(
             "seedFiles.a.base64", "is not base64", "seedFiles", Map.of("a", Map.of("base64", "%"))),
+        wrong("mcp", "must be an object", "mcp", "npx server"),
+        wrong("mcp", "needs containerType mcp_server", "mcp", Map.of("command", "npx")),
+        wrong("mcp.command", "is missing", "mcp", Map.of("args", List.of("x"))),
+        wrong(
+            "mcp",
+            "command is empty",
+            "containerType", "mcp_server", "mcp", Map.of("command", "")),
+        wrong(
+            "mcp.command",
+            "put its arguments into mcp.args",
+            "containerType", "mcp_server", "mcp", Map.of("command", "npx -y server")),
+        wrong(
+            "mcp.cwd",
+            "must be an absolute path",
+            "containerType", "mcp_server", "mcp", Map.of("command", "x", "cwd", "a")),
+        wrong(
+            "mcp.args",
+            "are longer than 65536 characters",
+            "containerType",
+            "mcp_server",
+            "mcp",
+            Map.of("command", "x", "args", List.of("a".repeat(70_000)))),
+        wrong(
+            "mcp.restart",
+            "must be one of always, on_failure, never",
+            "containerType", "mcp_server", "mcp", Map.of("command", "x", "restart", "no")),
+        wrong(
+            "mcp.comand",
+            "did you mean",
+            "containerType", "mcp_server", "mcp", Map.of("command", "x", "comand", "y")),
         wrong("init", "must be a string for the shell, or an object with command", "init", 1),
         wrong("init", "is rejected: the command is invalid: command is empty", "init", ""),
         wrong("init.command", "is missing", "init", Map.of("mode", "argv")),
