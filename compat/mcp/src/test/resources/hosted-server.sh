@@ -51,11 +51,11 @@ while IFS= read -r line; do
       echo '"}]}}'
       ;;
     flood)
-      yes '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"spam"}}' | head -n 3000
-      yes '{"jsonrpc":"2.0","id":5,"method":"sampling/createMessage","params":{}}' | head -n 500
+      yes '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"spam"}}' | head -n 2000
+      yes '{"jsonrpc":"2.0","id":5,"method":"sampling/createMessage","params":{}}' | head -n 300
       answer "$id" done
       ;;
-    endless) head -c 50000000 /dev/zero | tr '\0' a; echo; answer "$id" done ;;
+    endless) head -c 20000000 /dev/zero | tr '\0' a; echo; answer "$id" done ;;
     noise) head -c 3000000 /dev/zero | tr '\0' 'n' >&2; answer "$id" done ;;
     log)
       echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"secret of one client"}}'

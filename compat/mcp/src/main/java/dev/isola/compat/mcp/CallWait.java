@@ -72,6 +72,6 @@ final class CallWait {
 
   /** Sends the response, after the events if there were any. */
   void answer(Map<String, Object> json) throws IOException {
-    response.answer(200, Json.bytes(json));
+    response.answer(json);
   }
 }

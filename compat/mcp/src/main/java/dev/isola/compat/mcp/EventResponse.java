@@ -1,5 +1,6 @@
 package dev.isola.compat.mcp;
 
+import dev.isola.codec.json.Json;
 import dev.isola.server.route.Exchange;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -61,6 +62,18 @@ final class EventResponse {
     }
     send(json);
     out.close();
+  }
+
+  /**
+   * Sends the answer of a tool of Isola, which may contain a {@link
+   * dev.isola.server.auth.Confidential} value.
+   */
+  void answer(Map<String, Object> json) throws IOException {
+    if (events == null) {
+      exchange.json(200, json);
+    } else {
+      answer(200, Json.bytes(json));
+    }
   }
 
   /** Ends a stream of events without an answer. */

@@ -25,6 +25,10 @@ import java.util.function.UnaryOperator;
 final class HostedEndpoint {
   private static final String SESSION = "Mcp-Session-Id";
   private static final String META = "_meta";
+
+  /** How soon a waiting thread notices that the server shuts down. */
+  private static final Duration POLL = Duration.ofMillis(500);
+
   private static final String NAMESPACE = "io.modelcontextprotocol/";
 
   /** What clients without a session may ask a server of the era with sessions. */
@@ -78,7 +82,7 @@ final class HostedEndpoint {
     EventResponse response = new EventResponse(exchange);
     Optional<Object> id = Optional.empty();
     boolean modern = false;
-    try (Exchange.DisconnectWatch _ = exchange.interruptOnDisconnect()) {
+    try {
       RpcMessage message = RpcMessage.parse(JsonBody.bytes(exchange.content(), JsonBody.MAX_BYTES));
       id = message.id();
       modern = ProtocolVersion.isModern(exchange, message);
@@ -91,9 +95,11 @@ final class HostedEndpoint {
         exchange.begin(202, "application/json", Map.of()).close();
         return;
       }
-      answer(
-          new Request(exchange, sandbox, server, message, message.id().get(), modern, response),
-          session);
+      try (Exchange.DisconnectWatch _ = exchange.interruptOnDisconnect()) {
+        answer(
+            new Request(exchange, sandbox, server, message, message.id().get(), modern, response),
+            session);
+      }
     } catch (RpcError e) {
       Map<String, Object> answer = new LinkedHashMap<>();
       answer.put("jsonrpc", "2.0");
@@ -101,7 +107,7 @@ final class HostedEndpoint {
       answer.put("error", e.json());
       response.answer(e.status(modern), Json.bytes(answer));
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the client has disconnected, or the server ends
+      throw ToolSandboxes.cancelled(e); // the client has disconnected, or the server ends
     }
   }
 
@@ -324,19 +330,23 @@ final class HostedEndpoint {
       throws RpcError, IOException, InterruptedException {
     Duration timeout = servers.limits().requestTimeout();
     long end = System.nanoTime() + timeout.toNanos();
+    long nextTick = System.nanoTime() + CallWait.INTERVAL.toNanos();
     while (!request.exchange().isShuttingDown()) {
-      long left = end - System.nanoTime();
-      if (left <= 0) {
+      if (System.nanoTime() - end >= 0) {
         cancel(request.server(), call);
         throw new RpcError(
             RpcError.HOSTED_SERVER,
             "the hosted server did not answer within " + timeout.toSeconds() + " s");
       }
-      ClientQueue.Item item =
-          call.queue().poll(Duration.ofNanos(Math.min(left, CallWait.INTERVAL.toNanos())));
-      if (item == null) {
+      if (System.nanoTime() - nextTick >= 0) {
+        nextTick += CallWait.INTERVAL.toNanos();
         tick(request);
-      } else if (item.last()) {
+      }
+      ClientQueue.Item item = call.queue().poll(POLL);
+      if (item == null) {
+        continue;
+      }
+      if (item.last()) {
         request.response().answer(status(request, item.message()), item.message());
         return;
       } else {
@@ -385,17 +395,23 @@ final class HostedEndpoint {
     } catch (RpcError e) {
       response.end(); // the next request of the client reports it
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the client has disconnected, or the server ends
+      throw ToolSandboxes.cancelled(e); // the client has disconnected, or the server ends
     }
   }
 
   private static void stream(Exchange exchange, EventResponse response, ClientQueue queue)
       throws IOException, InterruptedException {
+    long nextTick = System.nanoTime() + CallWait.INTERVAL.toNanos();
     while (!exchange.isShuttingDown()) {
-      ClientQueue.Item item = queue.poll(CallWait.INTERVAL);
-      if (item == null) {
+      if (System.nanoTime() - nextTick >= 0) {
+        nextTick += CallWait.INTERVAL.toNanos();
         response.keepAlive();
-      } else if (item.last()) {
+      }
+      ClientQueue.Item item = queue.poll(POLL);
+      if (item == null) {
+        continue;
+      }
+      if (item.last()) {
         break;
       } else {
         response.send(item.message());

@@ -37,7 +37,10 @@ final class HostedServer {
   static final String TAG = "isola-mcp";
 
   /** How long a request waits for the end of a back-off before it is refused. */
-  private static final Duration MAX_BACKOFF_WAIT = Duration.ofSeconds(5);
+  private static final Duration MAX_BACKOFF_WAIT = Duration.ofSeconds(2);
+
+  private static final String ENDED_EARLY =
+      "ended before it answered initialize; see its output for the reason";
 
   private static final Duration REPLAY_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration REPEATED_HANDSHAKE = Duration.ofSeconds(10);
@@ -228,7 +231,7 @@ final class HostedServer {
     connected.set(made);
     if (connection.isClosed()) { // it exited in the meantime, and was not yet known to be ours
       connected.compareAndSet(made, null);
-      throw failed("exited");
+      throw failed(ENDED_EARLY);
     }
     return made;
   }
@@ -239,7 +242,8 @@ final class HostedServer {
     HostedCall call = router.begin(host, 0, Optional.empty(), result -> result);
     try {
       if (!connection.send(Handshake.request(call.id(), version))) {
-        throw failed("does not read its standard input");
+        throw failed(
+            connection.isClosed() ? ENDED_EARLY : "does not read its standard input");
       }
       ClientQueue.Item item = call.queue().poll(timeout);
       if (item == null) {
@@ -248,7 +252,7 @@ final class HostedServer {
       Map<String, Object> answer = Json.parseObject(item.message());
       if (answer.get("error") instanceof Map<?, ?> error) {
         if (connection.isClosed()) {
-          throw failed("ended before it answered initialize; see its output for the reason");
+          throw failed(ENDED_EARLY);
         }
         throw failed("answered initialize with an error: " + abbreviate(error.get("message")));
       }

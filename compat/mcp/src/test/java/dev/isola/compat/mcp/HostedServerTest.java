@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class HostedServerTest {
   private static final HostingLimits LIMITS =
-      new HostingLimits(Duration.ofSeconds(20), Duration.ofSeconds(4));
+      new HostingLimits(Duration.ofSeconds(20), Duration.ofSeconds(2));
 
   @TempDir Path folder;
   private TestServer server;
@@ -202,7 +202,7 @@ class HostedServerTest {
     long start = System.nanoTime();
     TestClient.Response response = call(client, "flood");
     assertThat(McpClient.answer(response)).containsKey("result");
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofSeconds(2));
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofSeconds(1));
     assertThat(client.call("echo", Map.of("text", "hi")).text()).isEqualTo("hi");
   }
 
@@ -210,7 +210,7 @@ class HostedServerTest {
   void requestThatIsNeverAnsweredTimesOut() throws IOException {
     String id = host();
     assertThat(error(call(session(id), "never")))
-        .isEqualTo("-32000 the hosted server did not answer within 4 s");
+        .isEqualTo("-32000 the hosted server did not answer within 2 s");
     await().until(() -> input(id).contains("notifications/cancelled"));
     assertThat(status(id)).containsEntry("requests", 0);
   }
@@ -265,11 +265,11 @@ class HostedServerTest {
     assertThat(client.call("echo", Map.of("text", "hi")).text()).isEqualTo("hi");
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(800));
     assertThat(status(id)).containsEntry("starts", 2).containsEntry("lastExit", "exit code 3");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
       assertThat(error(call(client, "exit"))).contains("exit code 3");
     }
     assertThat(error(call(client, "echo")))
-        .contains("exit code 3", "started again at the first request after 8 s");
+        .contains("exit code 3", "started again at the first request after 4 s");
     assertThat(status(id)).containsEntry("state", "backoff");
   }
 
@@ -514,8 +514,9 @@ class HostedServerTest {
     String pid = before.call("pid", Map.of()).text();
     FutureTask<String> underWay = async(() -> call(before, "never").text());
     await().until(() -> input(id).contains("never"));
-    server.stop();
+    server.server.close(Duration.ofSeconds(10));
     assertThat(underWay.get()).contains("shutting down");
+    server.stop();
     server = open();
 
     McpClient after =
