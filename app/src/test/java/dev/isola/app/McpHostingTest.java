@@ -77,8 +77,7 @@ class McpHostingTest {
     }
     Path _ = ClientPackages.nodeModules(PROGRAMS, NODE);
     Path program = NODE.resolve("hosted_client.mjs"); // finds its packages next to it
-    Files.copy(
-        PROGRAMS.resolve("hosted_client.mjs"), program, StandardCopyOption.REPLACE_EXISTING);
+    Files.copy(PROGRAMS.resolve("hosted_client.mjs"), program, StandardCopyOption.REPLACE_EXISTING);
     return List.of("node", program.toString());
   }
 

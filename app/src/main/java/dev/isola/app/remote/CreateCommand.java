@@ -316,8 +316,7 @@ public final class CreateCommand extends RemoteCommand {
     if (mcp) {
       spec.set("containerType", "mcp_server");
       spec.set(
-          "mcp",
-          Map.of("command", command.getFirst(), "args", command.subList(1, command.size())));
+          "mcp", Map.of("command", command.getFirst(), "args", command.subList(1, command.size())));
     }
   }
 

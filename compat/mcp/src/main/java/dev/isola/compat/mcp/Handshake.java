@@ -56,8 +56,7 @@ record Handshake(
             version,
             capabilities,
             serverInfo,
-            Optional.ofNullable(
-                result.get("instructions") instanceof String text ? text : null)));
+            Optional.ofNullable(result.get("instructions") instanceof String text ? text : null)));
   }
 
   /** The tasks of a server are visible to all of its clients. */

@@ -183,7 +183,8 @@ final class HostedEndpoint {
           "tasks are not offered, because all clients of a hosted server would see them");
     }
     if (method.equals("initialize")) {
-      String letters = HostedClient.letters(RpcMessage.object(message.params().get("capabilities")));
+      String letters =
+          HostedClient.letters(RpcMessage.object(message.params().get("capabilities")));
       String own = sessions.open(key(request.exchange()), purpose(request.sandbox(), letters));
       request.exchange().addHeader(SESSION, letters + "." + own);
     }
@@ -208,8 +209,7 @@ final class HostedEndpoint {
           message
               .text("uri")
               .ifPresent(
-                  uri ->
-                      request.server().router().subscriptions().add(session.get().word(), uri));
+                  uri -> request.server().router().subscriptions().add(session.get().word(), uri));
         }
         forward(request, session, connected);
       }
@@ -258,8 +258,7 @@ final class HostedEndpoint {
     return result;
   }
 
-  private void forward(
-      Request request, Optional<Session> session, HostedServer.Connected connected)
+  private void forward(Request request, Optional<Session> session, HostedServer.Connected connected)
       throws RpcError, IOException, InterruptedException {
     RpcMessage message = request.message();
     String method = message.method().orElseThrow();

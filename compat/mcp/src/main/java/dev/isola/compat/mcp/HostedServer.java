@@ -15,6 +15,7 @@ import dev.isola.spi.exec.Exit;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -242,8 +243,7 @@ final class HostedServer {
     HostedCall call = router.begin(host, 0, Optional.empty(), result -> result);
     try {
       if (!connection.send(Handshake.request(call.id(), version))) {
-        throw failed(
-            connection.isClosed() ? ENDED_EARLY : "does not read its standard input");
+        throw failed(connection.isClosed() ? ENDED_EARLY : "does not read its standard input");
       }
       ClientQueue.Item item = call.queue().poll(timeout);
       if (item == null) {
@@ -422,9 +422,7 @@ final class HostedServer {
     lock.lock();
     try {
       Connected now = connected.get();
-      if (isOpening()
-          || !router.isIdle()
-          || System.nanoTime() - lastUseNanos < unused.toNanos()) {
+      if (isOpening() || !router.isIdle() || System.nanoTime() - lastUseNanos < unused.toNanos()) {
         return true;
       }
       if (now == null) {
@@ -475,7 +473,7 @@ final class HostedServer {
       json.put("protocolVersion", found.version());
       json.put("serverInfo", found.serverInfo());
     }
-    json.put("restart", spec.restart());
+    json.put("restart", spec.restart().name().toLowerCase(Locale.ROOT));
     json.put("requests", router.calls().size());
     json.put("streams", router.streams().size());
     json.put("droppedMessages", router.dropped());

@@ -11,6 +11,7 @@ final class RpcError extends Exception {
   static final int METHOD_NOT_FOUND = -32601;
   static final int INVALID_PARAMS = -32602;
   static final int INTERNAL = -32603;
+
   /** The hosted server did not answer, or is not running. */
   static final int HOSTED_SERVER = -32000;
 

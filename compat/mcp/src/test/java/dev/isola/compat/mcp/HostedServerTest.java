@@ -94,7 +94,10 @@ class HostedServerTest {
   }
 
   private String input(String id) throws IOException {
-    return server.client(server.use).get("/api/v1/sandboxes/" + id + "/files/content?path=input").text();
+    return server
+        .client(server.use)
+        .get("/api/v1/sandboxes/" + id + "/files/content?path=input")
+        .text();
   }
 
   private Map<String, Object> status(String id) throws IOException {
@@ -147,7 +150,10 @@ class HostedServerTest {
     assertThat(client(id).modern("ping", Map.of()).status()).isEqualTo(404);
     assertThat(input(id)).doesNotContain("io.modelcontextprotocol", "server/discover");
 
-    assertThat(status(id)).containsEntry("state", "running").containsEntry("starts", 1);
+    assertThat(status(id))
+        .containsEntry("state", "running")
+        .containsEntry("starts", 1)
+        .containsEntry("restart", "always");
     String execution = String.valueOf(status(id).get("execution"));
     assertThat(
             server
@@ -243,7 +249,8 @@ class HostedServerTest {
                   error(
                       client.send(
                           "tools/call",
-                          Map.of("name", "echo", "arguments", Map.of("x", "a".repeat(1_000_000)))))));
+                          Map.of(
+                              "name", "echo", "arguments", Map.of("x", "a".repeat(1_000_000)))))));
     }
     List<String> errors = new ArrayList<>();
     for (FutureTask<String> answer : answers) {
@@ -315,8 +322,7 @@ class HostedServerTest {
       Map<String, Object> question = Json.parseObject(event);
       assertThat(question).containsEntry("method", "sampling/createMessage");
       Map<String, Object> reply =
-          Json.object(
-              "jsonrpc", "2.0", "id", question.get("id"), "result", Map.of("role", "mine"));
+          Json.object("jsonrpc", "2.0", "id", question.get("id"), "result", Map.of("role", "mine"));
       McpClient other = client(id).withSession(Map.of("sampling", Map.of()));
       assertThat(other.body(Json.text(reply).replace("mine", "forged")).status()).isEqualTo(202);
       assertThat(client(id).body(Json.text(reply).replace("mine", "forged")).status())
@@ -519,8 +525,7 @@ class HostedServerTest {
     server.stop();
     server = open();
 
-    McpClient after =
-        new McpClient(server.client(server.use), before.path(), before.headers());
+    McpClient after = new McpClient(server.client(server.use), before.path(), before.headers());
     assertThat(after.call("pid", Map.of()).text()).as("the session continues").isEqualTo(pid);
     assertThat(client(id).modernCall("pid", Map.of()).text()).isEqualTo(pid);
     assertThat(input(id)).containsOnlyOnce("\"method\":\"initialize\"");
@@ -590,8 +595,7 @@ class HostedServerTest {
   void tasksAreNotOffered() throws IOException {
     McpClient client = session(host());
     assertThat(error(client.send("tasks/list", Map.of()))).contains("-32601", "tasks");
-    assertThat(
-            error(client.send("tools/call", Map.of("name", "echo", "task", Map.of("ttl", 1)))))
+    assertThat(error(client.send("tools/call", Map.of("name", "echo", "task", Map.of("ttl", 1)))))
         .contains("-32601", "tasks");
   }
 }

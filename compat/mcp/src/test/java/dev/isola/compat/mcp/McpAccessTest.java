@@ -44,9 +44,8 @@ class McpAccessTest {
                 new HttpServerOptions(
                     Optional.empty(), RequestLimits.NONE, List.of(completed::add), Optional::empty),
             Map.of("allow_host_folders", "true"),
-            (context, keys, stored) -> 
-                List.of(
-                    new McpApi(context, keys, "subprocess", "test", HostingLimits.DEFAULT)));
+            (context, keys, stored) ->
+                List.of(new McpApi(context, keys, "subprocess", "test", HostingLimits.DEFAULT)));
   }
 
   @AfterEach

@@ -70,9 +70,7 @@ record McpClient(TestClient http, String path, Map<String, String> headers) {
   /** Opens a session of a client with these capabilities. */
   McpClient withSession(Map<String, ?> capabilities) throws IOException {
     TestClient.Response response =
-        send(
-            "initialize",
-            Map.of("protocolVersion", "2025-11-25", "capabilities", capabilities));
+        send("initialize", Map.of("protocolVersion", "2025-11-25", "capabilities", capabilities));
     assertThat(response.status()).as(response.text()).isEqualTo(200);
     return new McpClient(
         http,
@@ -94,8 +92,7 @@ record McpClient(TestClient http, String path, Map<String, String> headers) {
     return send(1, method, params);
   }
 
-  TestClient.Response send(int id, String method, Map<String, ?> params)
-      throws IOException {
+  TestClient.Response send(int id, String method, Map<String, ?> params) throws IOException {
     return body(
         Json.text(Json.object("jsonrpc", "2.0", "id", id, "method", method, "params", params)));
   }
@@ -140,7 +137,6 @@ record McpClient(TestClient http, String path, Map<String, String> headers) {
   static Map<String, Object> answer(TestClient.Response response) {
     String text = response.text();
     int event = text.lastIndexOf("data: ");
-    return Json.parseObject(
-        event < 0 ? text : text.substring(event + "data: ".length()).strip());
+    return Json.parseObject(event < 0 ? text : text.substring(event + "data: ".length()).strip());
   }
 }

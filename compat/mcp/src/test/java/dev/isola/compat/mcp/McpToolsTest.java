@@ -49,9 +49,8 @@ class McpToolsTest {
         new SubprocessProviderFactory(),
         context -> HttpServerOptions.NONE,
         Map.of(),
-        (context, keys, stored) -> 
-                List.of(
-                    new McpApi(context, keys, "subprocess", "test", HostingLimits.DEFAULT)));
+        (context, keys, stored) ->
+            List.of(new McpApi(context, keys, "subprocess", "test", HostingLimits.DEFAULT)));
   }
 
   @AfterEach

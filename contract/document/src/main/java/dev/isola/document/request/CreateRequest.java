@@ -57,7 +57,8 @@ public record CreateRequest(
   }
 
   public CreateRequest with(SandboxSpec other) {
-    return new CreateRequest(other, lifecycle, placement, tags, idempotencyKey, template, mcpServer);
+    return new CreateRequest(
+        other, lifecycle, placement, tags, idempotencyKey, template, mcpServer);
   }
 
   public CreateRequest with(Lifecycle other) {
@@ -73,7 +74,8 @@ public record CreateRequest(
   }
 
   public CreateRequest withIdempotencyKey(String key) {
-    return new CreateRequest(spec, lifecycle, placement, tags, Optional.of(key), template, mcpServer);
+    return new CreateRequest(
+        spec, lifecycle, placement, tags, Optional.of(key), template, mcpServer);
   }
 
   /** Returns this request for a sandbox that hosts a server. */
