@@ -16,13 +16,26 @@ final class ClientQueue implements AutoCloseable {
   /** The length of an answer that needs no reservation. */
   private static final int ALLOWANCE = 64 << 10;
 
-  /**
-   * A message.
-   *
-   * @param message empty if the queue ends without an answer
-   * @param last whether nothing follows
-   */
-  record Item(byte[] message, boolean last) {}
+  /** A message. */
+  static final class Item {
+    private final byte[] message;
+    private final boolean last;
+
+    private Item(byte[] message, boolean last) {
+      this.message = message;
+      this.last = last;
+    }
+
+    /** Returns the message; empty if the queue ends without an answer. */
+    byte[] message() {
+      return message;
+    }
+
+    /** Returns whether nothing follows. */
+    boolean last() {
+      return last;
+    }
+  }
 
   private final ByteBudget budget;
   private final ReentrantLock lock = new ReentrantLock();
