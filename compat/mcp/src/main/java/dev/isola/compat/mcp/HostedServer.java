@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -72,7 +73,7 @@ final class HostedServer {
   private volatile long offset;
   private volatile long startedNanos = System.nanoTime();
   private volatile long lastUseNanos = System.nanoTime();
-  private volatile int starts;
+  private final AtomicInteger starts = new AtomicInteger();
 
   /**
    * @param sandbox returns the running sandbox, and resumes it if it is suspended
@@ -204,7 +205,7 @@ final class HostedServer {
   }
 
   private Connected start(Sandbox running) throws RpcError, InterruptedException {
-    starts++;
+    starts.incrementAndGet();
     startedNanos = System.nanoTime();
     Execution process;
     try {
@@ -461,7 +462,7 @@ final class HostedServer {
     if (id != null) {
       json.put("execution", id.toString());
     }
-    json.put("starts", starts);
+    json.put("starts", starts.get());
     if (exit != null) {
       json.put("lastExit", exit.reason());
       if (id == null && restarts(exit)) {

@@ -80,7 +80,7 @@ final class MessageRouter {
     call.queue().close();
     serverRequests.forEach(
         (id, request) -> {
-          if (request.call() == call && serverRequests.remove(id, request)) {
+          if (request.call().id() == call.id() && serverRequests.remove(id, request)) {
             boolean _ =
                 server.test(
                     error(request.id(), RpcError.INTERNAL, "the client no longer waits for this"));
@@ -193,7 +193,7 @@ final class MessageRouter {
     Object id = message.get("id");
     boolean handled =
         message.get("method") instanceof String method
-            ? (id instanceof String || id instanceof Integer || id instanceof Long
+            ? ((id instanceof String || id instanceof Integer || id instanceof Long)
                 ? request(id, method, message, server)
                 : notification(method, message))
             : response(id, message);
@@ -279,31 +279,30 @@ final class MessageRouter {
 
   private boolean notification(String method, Map<String, Object> message) {
     Map<String, Object> params = RpcMessage.object(message.get("params"));
-    switch (method) {
+    return switch (method) {
       case "notifications/progress" -> {
         HostedCall call =
             params.get("progressToken") instanceof Number token
                 ? calls.get(token.longValue())
                 : null;
         if (call == null || call.progressToken().isEmpty()) {
-          return false;
+          yield false;
         }
         params.put("progressToken", call.progressToken().get());
         message.put("params", params);
-        return deliver(call, Json.bytes(message));
+        yield deliver(call, Json.bytes(message));
       }
-      case "notifications/message" -> {
-        return soleCaller()
-            .filter(call -> call.client().logs() && deliver(call, Json.bytes(message)))
-            .isPresent();
-      }
+      case "notifications/message" ->
+          soleCaller()
+              .filter(call -> call.client().logs() && deliver(call, Json.bytes(message)))
+              .isPresent();
       case "notifications/resources/updated" -> {
         byte[] bytes = Json.bytes(message);
         boolean delivered = false;
         for (String session : subscriptions.sessions(String.valueOf(params.get("uri")))) {
           delivered |= toStream(session, bytes);
         }
-        return delivered;
+        yield delivered;
       }
       case "notifications/tools/list_changed",
           "notifications/prompts/list_changed",
@@ -314,12 +313,10 @@ final class MessageRouter {
         for (String session : streams.keySet()) {
           delivered |= toStream(session, bytes);
         }
-        return delivered;
+        yield delivered;
       }
-      default -> {
-        return false;
-      }
-    }
+      default -> false;
+    };
   }
 
   /** Returns the oldest request in progress if all are of one client. */
