@@ -324,7 +324,13 @@ class HostedServerTest {
       Map<String, Object> question = Json.parseObject(event);
       assertThat(question).containsEntry("method", "sampling/createMessage");
       Map<String, Object> reply =
-          Json.object("jsonrpc", "2.0", "id", String.valueOf(question.get("id")), "result", Map.of("role", "mine"));
+          Json.object(
+              "jsonrpc",
+              "2.0",
+              "id",
+              String.valueOf(question.get("id")),
+              "result",
+              Map.of("role", "mine"));
       McpClient other = client(id).withSession(Map.of("sampling", Map.of()));
       assertThat(other.body(Json.text(reply).replace("mine", "forged")).status()).isEqualTo(202);
       assertThat(client(id).body(Json.text(reply).replace("mine", "forged")).status())
