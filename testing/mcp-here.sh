@@ -1,8 +1,9 @@
 #!/bin/sh
 # Runs the conformance package of the Model Context Protocol against a private server, over HTTP and through isola mcp:
 #   testing/mcp-here.sh [PROVIDER]
-# The scenarios that need no tools, prompts or resources of the package's own reference server are run; the others are
-# listed as NOT RUN. The package cannot send a key, so a proxy adds it; for standard input the proxy starts isola mcp.
+# Isola's own endpoint runs the scenarios that need no tools, prompts or resources of a reference server. The others run
+# with a reference server (testing/mcp/reference_server.mjs) that a sandbox hosts. The package cannot send a key, so a
+# proxy adds it; for standard input the proxy starts isola mcp.
 set -u
 self=$(dirname "$(readlink -f "$0")")
 isola=${ISOLA:-$self/../isola}
@@ -29,7 +30,10 @@ trap 'exit 130' INT TERM HUP
 
 # Node of its own, because the package needs version 22.
 (cd "$work" && echo '{"private": true}' >package.json &&
-  npm install --no-audit --no-fund --silent node@22 @modelcontextprotocol/conformance@0.1.16) || {
+  npm install --no-audit --no-fund --silent node@22 @modelcontextprotocol/conformance@0.1.16 &&
+  mkdir hosted && cd hosted && echo '{"private": true}' >package.json &&
+  npm install --no-audit --no-fund --silent @modelcontextprotocol/sdk@1.32.2 &&
+  cp "$self/mcp/reference_server.mjs" .) || {
   echo "NOT RUN: the conformance package cannot be installed" >&2
   exit 1
 }
@@ -51,9 +55,9 @@ done
 export ISOLA_URL
 
 failed=0
-run() { # run NAME PORT SCENARIO...
+run() { # run NAME URL SCENARIO...
   name=$1
-  url=http://localhost:$2/mcp
+  url=$2
   shift 2
   for scenario in "$@"; do
     if "$node" "$package" server --url "$url" --scenario "$scenario" >"$work/log" 2>&1; then
@@ -74,9 +78,16 @@ until curl -s -o "$work/probe" "http://localhost:$((port + 1))/" && curl -s -o "
   sleep 0.1
 done
 # shellcheck disable=SC2086 # a list of words
-run http $((port + 1)) $scenarios
-run stdio $((port + 2)) server-initialize ping tools-list
-"$node" "$package" list --server | sed -n 's/^  - \([a-z0-9-]*\).*/\1/p' | while read -r scenario; do
-  case " $scenarios " in *" $scenario "*) ;; *) echo "NOT RUN: $scenario needs a tool, prompt, resource or capability of the package's reference server" ;; esac
-done
+run http "http://localhost:$((port + 1))/mcp" $scenarios
+run stdio "http://localhost:$((port + 2))/mcp" server-initialize ping tools-list
+
+command -v node >/dev/null || {
+  echo "NOT RUN: the scenarios with a hosted server, because node is not installed" >&2
+  exit "$failed"
+}
+sandbox=$("$isola" create --mcp -- node hosted/reference_server.mjs) && "$isola" cp "$work/hosted" "$sandbox:" || exit 1
+all=$("$node" "$package" list --server | sed -n 's/^  - \([a-z0-9-]*\).*/\1/p')
+# shellcheck disable=SC2086 # a list of words
+run hosted "http://localhost:$((port + 1))/api/v1/sandboxes/$sandbox/mcp" $all
+"$isola" rm "$sandbox"
 exit "$failed"

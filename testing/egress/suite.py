@@ -93,6 +93,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     import cases_address
+    import cases_hosted
     import cases_http
     import cases_lifecycle
     import cases_lookup
@@ -100,7 +101,8 @@ def main():
     import cases_resources
     import cases_rules
 
-    assert [cases_address, cases_http, cases_lifecycle, cases_lookup, cases_network, cases_resources, cases_rules]
+    assert [cases_address, cases_hosted, cases_http, cases_lifecycle, cases_lookup, cases_network, cases_resources]
+    assert cases_rules
     only = [part for part in options.only.split(",") if part]
     chosen = [
         one for one in CASES if (not options.quick or one[1]) and (not only or any(part in one[0] for part in only))

@@ -82,6 +82,32 @@ class ResourceLimits:
 
 
 @dataclass(frozen=True)
+class McpServer:
+    """McpServer of the API."""
+
+    command: str
+    args: Optional[List[str]] = None
+    env: Optional[Mapping[str, str]] = None
+    cwd: Optional[str] = None
+    user: Optional[str] = None
+    restart: Optional[str] = None
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def read(cls, document: object) -> McpServer:
+        fields = Fields(document)
+        return cls(
+            command=fields.text("command"),
+            args=fields.optional("args", fields.texts),
+            env=fields.optional("env", fields.text_map),
+            cwd=fields.optional("cwd", fields.text),
+            user=fields.optional("user", fields.text),
+            restart=fields.optional("restart", fields.text),
+            document=fields.document,
+        )
+
+
+@dataclass(frozen=True)
 class Requirements:
     """Requirements of the API."""
 
@@ -243,6 +269,7 @@ class SandboxSpec:
     when_expired: Optional[str] = None
     resources: Optional[ResourceLimits] = None
     container_type: Optional[str] = None
+    mcp: Optional[McpServer] = None
     gpus: Optional[int] = None
     require: Optional[Requirements] = None
     secret_env: Optional[List[str]] = None
@@ -273,6 +300,7 @@ class SandboxSpec:
             when_expired=fields.optional("whenExpired", fields.text),
             resources=ResourceLimits.read(fields.any("resources")) if fields.has("resources") else None,
             container_type=fields.optional("containerType", fields.text),
+            mcp=McpServer.read(fields.any("mcp")) if fields.has("mcp") else None,
             gpus=fields.optional("gpus", fields.integer),
             require=Requirements.read(fields.any("require")) if fields.has("require") else None,
             secret_env=fields.optional("secretEnv", fields.texts),
@@ -1144,6 +1172,23 @@ class ResourceRequest(TypedDict, total=False):
 Workload = Literal["agent_workspace", "mcp_server"]
 
 
+RestartPolicy = Literal["always", "on_failure", "never"]
+
+
+class _McpServerDictRequired(TypedDict):
+    command: str
+
+
+class McpServerDict(_McpServerDictRequired, total=False):
+    """McpServer of the API."""
+
+    args: List[str]
+    env: Mapping[str, str]
+    cwd: str
+    user: str
+    restart: RestartPolicy
+
+
 Isolation = Literal["process", "container", "kernel", "vm"]
 
 
@@ -1256,6 +1301,7 @@ class CreateSandboxRequest(TypedDict, total=False):
     whenExpired: ExpiryAction
     resources: ResourceRequest
     containerType: Workload
+    mcp: McpServerDict
     gpus: int
     require: RequirementsDict
     secretEnv: Mapping[str, str]

@@ -184,6 +184,8 @@ export interface CreateSandboxRequest {
   resources?: ResourceRequest;
   /** purpose of the sandbox */
   containerType?: Workload;
+  /** the server that a sandbox of containerType mcp_server hosts */
+  mcp?: McpServer;
   /** number of GPUs */
   gpus?: number;
   /** properties that the provider must have */
@@ -776,6 +778,21 @@ export interface MakeVolumeFolderRequest {
   mode?: string;
 }
 
+export interface McpServer {
+  /** program that speaks MCP on standard input and output */
+  command: string;
+  /** arguments; *** below scope use */
+  args?: string[];
+  /** additional environment variables; *** below scope use */
+  env?: Record<string, string>;
+  /** working directory */
+  cwd?: string;
+  /** user that runs the program */
+  user?: string;
+  /** whether it is started again after it has exited; default always */
+  restart?: RestartPolicy;
+}
+
 export interface MoveFileRequest {
   /** current path */
   from: string;
@@ -1168,6 +1185,8 @@ export interface ResourceRequest {
   required?: LimitKind[];
 }
 
+export type RestartPolicy = "always" | "on_failure" | "never";
+
 export interface Sandbox {
   /** sandbox id; valid as part of a host name */
   id: string;
@@ -1275,6 +1294,8 @@ export interface SandboxSpec {
   resources?: ResourceLimits;
   /** purpose of the sandbox */
   containerType?: Workload;
+  /** the server that a sandbox of containerType mcp_server hosts */
+  mcp?: McpServer;
   /** number of GPUs */
   gpus?: number;
   /** properties that the provider must have */

@@ -81,7 +81,7 @@ class McpClientsTest {
     return List.of("node", program.toString());
   }
 
-  private static List<String> isola(String... args) {
+  static List<String> isola(String... args) {
     return Stream.concat(
             Stream.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** Implements {@code isola create}. */
 @Command(
@@ -190,6 +191,19 @@ public final class CreateCommand extends RemoteCommand {
       description = "Read a JSON spec from this file, or - for stdin. Options override it.")
   private @Nullable String file;
 
+  @Option(
+      names = "--mcp",
+      description =
+          "Host the MCP server CMD, which speaks the protocol on stdin and stdout. Prints its URL"
+              + " to stderr.")
+  private boolean mcp;
+
+  @Parameters(
+      paramLabel = "CMD",
+      arity = "0..*",
+      description = "With --mcp: the program and its arguments, after --.")
+  private List<String> command = new ArrayList<>();
+
   public CreateCommand(CommandContext context) {
     super(context);
   }
@@ -201,6 +215,10 @@ public final class CreateCommand extends RemoteCommand {
       console.print(created.document());
     } else {
       console.print(created.id() + "\n");
+    }
+    if (mcp) {
+      String url = server.resolve(context.environment().variables()).url();
+      console.printErr("MCP server at " + url + "/api/v1/sandboxes/" + created.id() + "/mcp");
     }
     if (console.verbose()) {
       console.printErr(
@@ -283,7 +301,23 @@ public final class CreateCommand extends RemoteCommand {
     if (id != null) {
       spec.id(id);
     }
+    hostServer(spec);
     return spec.build();
+  }
+
+  private void hostServer(SandboxSpec.Builder spec) {
+    if (mcp == command.isEmpty()) {
+      throw mcp
+          ? new UsageException("--mcp needs a command", "add it after --")
+          : new UsageException(
+              "unexpected argument '" + command.getFirst() + "'",
+              "to host an MCP server, use --mcp; to run a command, use isola run or isola exec");
+    }
+    if (mcp) {
+      spec.set("containerType", "mcp_server");
+      spec.set(
+          "mcp", Map.of("command", command.getFirst(), "args", command.subList(1, command.size())));
+    }
   }
 
   private static void addMount(SandboxSpec.Builder spec, String text) {

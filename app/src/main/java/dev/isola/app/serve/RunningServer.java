@@ -7,6 +7,7 @@ import dev.isola.app.cli.VersionCommand;
 import dev.isola.compat.backend.BackendApi;
 import dev.isola.compat.e2b.E2bApi;
 import dev.isola.compat.e2b.model.E2bSettings;
+import dev.isola.compat.mcp.HostingLimits;
 import dev.isola.compat.mcp.McpApi;
 import dev.isola.dashboard.DashboardApi;
 import dev.isola.engine.Engine;
@@ -119,7 +120,13 @@ public final class RunningServer implements AutoCloseable {
                         images),
                     new BackendApi(serving, config.get(ConfigKeys.PROVIDER)),
                     new McpApi(
-                        serving, keys, config.get(ConfigKeys.PROVIDER), VersionCommand.version()),
+                        serving,
+                        keys,
+                        config.get(ConfigKeys.PROVIDER),
+                        VersionCommand.version(),
+                        new HostingLimits(
+                            config.get(ConfigKeys.MCP_START_TIMEOUT),
+                            config.get(ConfigKeys.MCP_REQUEST_TIMEOUT))),
                     new DashboardApi())),
             new HostOriginFilter(domains, names),
             keys,

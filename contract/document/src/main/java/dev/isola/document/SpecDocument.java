@@ -5,9 +5,11 @@ import static java.util.Map.entry;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.McpServer;
 import dev.isola.document.request.Placement;
 import dev.isola.document.request.ProviderPreference;
 import dev.isola.document.request.RequestValidation;
+import dev.isola.document.request.RestartPolicy;
 import dev.isola.document.request.TemplateReference;
 import dev.isola.document.request.Workload;
 import dev.isola.spi.Bytes;
@@ -77,7 +79,9 @@ import org.jspecify.annotations.Nullable;
  *                 "threads": 1024, "networkBandwidth": 100, "timeoutSeconds": 30},   // MB and Mbit/s
  *   "network": {"mode": "bridge", "allowDomains": ["pypi.org"], "blockDomains": [], "exposePorts": [8000],
  *               "egress": {"default": "deny", "rules": [{"allow": "api.example.com", "ports": [443]}]}},
- *   "containerType": "agent_workspace",    // or container_type
+ *   "containerType": "agent_workspace",    // or container_type, or mcp_server
+ *   "mcp": {"command": "npx", "args": ["-y", "server"], "env": {}, "cwd": "/workspace", "user": "agent",
+ *           "restart": "always"},          // or on_failure, never; with containerType mcp_server
  *   "gpus": 0,
  *   "require": {"isolation": "container", "capabilities": ["pausing"], "limits": ["memory"]}
  * }
@@ -126,6 +130,7 @@ public final class SpecDocument {
               "network",
               "containerType",
               "container_type",
+              "mcp",
               "gpus",
               "require")
           .collect(Collectors.toMap(name -> name, name -> "apiVersion v2"));
@@ -250,8 +255,10 @@ public final class SpecDocument {
             false,
             Optional.empty());
     Map<String, String> tags = in.entries(in::asText, "tags", "metadata");
+    Optional<McpServer> server = in.object("mcp").flatMap(this::mcpServer);
     in.rejectUnknownFields(SpecDocumentV1.ONLY_IN_V1);
-    return new CreateRequest(spec, lifecycle, placement, tags, Optional.empty(), Optional.empty());
+    return new CreateRequest(
+        spec, lifecycle, placement, tags, Optional.empty(), Optional.empty(), server);
   }
 
   private SandboxSpec spec(Supplier<SandboxId> freshId, Optional<ResourceLimits> limits) {
@@ -369,6 +376,35 @@ public final class SpecDocument {
         text ->
             checked(
                 field, () -> new Command(mode, text, args, env, cwd, user, stdin, timeout, tag)));
+  }
+
+  /** The names of the fields are those of {@code mcpServers} in the files of agent programs. */
+  private Optional<McpServer> mcpServer(DocumentReader in) {
+    Optional<String> program = in.required(in::asText, "command");
+    List<String> args = in.list(in::asText, "args");
+    Map<String, String> env = in.entries(in::asText, "env");
+    Optional<String> cwd = in.field(in::asText, "cwd");
+    Optional<String> user = in.field(in::asText, "user");
+    RestartPolicy restart =
+        in.field(in.asOneOf(RestartPolicy.class), "restart").orElse(RestartPolicy.ALWAYS);
+    in.rejectUnknownFields();
+    return program
+        .flatMap(
+            text ->
+                checked(
+                    "mcp",
+                    () ->
+                        new Command(
+                            Command.Mode.ARGV,
+                            text,
+                            args,
+                            env,
+                            cwd,
+                            user,
+                            true,
+                            Optional.empty(),
+                            Optional.empty())))
+        .map(command -> new McpServer(command, restart));
   }
 
   private Optional<Command> checked(String field, Supplier<Command> command) {

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.McpServer;
 import dev.isola.document.request.Placement;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.LimitKind;
@@ -58,6 +59,7 @@ final class SpecDocumentWriter {
     document.put("resources", limits(spec.limits()));
     document.put("network", network(spec.network()));
     document.put("containerType", name(placement.workload()));
+    request.mcpServer().ifPresent(server -> document.put("mcp", mcpServer(server)));
     document.put("gpus", spec.gpus());
     if (!placement.requirements().equals(Requirements.NONE)) {
       document.put("require", require(placement.requirements()));
@@ -122,6 +124,18 @@ final class SpecDocumentWriter {
     document.put("stdin", command.stdin());
     command.timeout().ifPresent(limit -> document.put("timeoutSeconds", count(limit, SECOND)));
     command.tag().ifPresent(tag -> document.put("tag", tag));
+    return document;
+  }
+
+  private static Map<String, Object> mcpServer(McpServer server) {
+    Command command = server.command();
+    Map<String, Object> document = new LinkedHashMap<>();
+    document.put("command", command.program());
+    document.put("args", command.args());
+    document.put("env", command.env());
+    command.cwd().ifPresent(cwd -> document.put("cwd", cwd));
+    command.user().ifPresent(user -> document.put("user", user));
+    document.put("restart", name(server.restart()));
     return document;
   }
 

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.document.request.CreateRequest;
 import dev.isola.document.request.ExpiryAction;
 import dev.isola.document.request.Lifecycle;
+import dev.isola.document.request.McpServer;
 import dev.isola.document.request.Placement;
+import dev.isola.document.request.RestartPolicy;
 import dev.isola.document.request.Workload;
 import dev.isola.spi.Bytes;
 import dev.isola.spi.Generator;
@@ -92,6 +94,28 @@ class SpecDocumentRoundTripTest {
     }
 
     CreateRequest request() {
+      CreateRequest request = plainRequest();
+      return request.placement().workload() == Workload.MCP_SERVER && any.flag()
+          ? request.withMcpServer(server())
+          : request;
+    }
+
+    private McpServer server() {
+      return new McpServer(
+          new Command(
+              Command.Mode.ARGV,
+              "server",
+              any.list(0, 3, this::text),
+              env(),
+              any.optional(this::folder),
+              any.optional(this::text),
+              true,
+              Optional.empty(),
+              Optional.empty()),
+          any.oneOf(RestartPolicy.values()));
+    }
+
+    private CreateRequest plainRequest() {
       return new CreateRequest(
           spec(),
           new Lifecycle(
@@ -102,6 +126,7 @@ class SpecDocumentRoundTripTest {
               any.flag()),
           Placement.DEFAULT.withWorkload(any.oneOf(Workload.values())).withRequirements(require()),
           any.map(4, this::word, this::text),
+          Optional.empty(),
           Optional.empty(),
           Optional.empty());
     }

@@ -162,6 +162,10 @@ public final class ConfigKeys {
       ConfigKey.of("egress.dns", new EgressTypes.NameServers(), List.of());
   public static final ConfigKey<Optional<Path>> EGRESS_TRUST =
       ConfigKey.of("egress.trust", new ScalarTypes.PemFile(), Optional.empty());
+  public static final ConfigKey<Duration> MCP_START_TIMEOUT =
+      ConfigKey.of("mcp.start_timeout", new DurationType(SECOND, HOUR), Duration.ofMinutes(2));
+  public static final ConfigKey<Duration> MCP_REQUEST_TIMEOUT =
+      ConfigKey.of("mcp.request_timeout", new DurationType(SECOND, HOUR), Duration.ofMinutes(10));
   public static final ConfigKey<Long> EGRESS_CONNECTIONS =
       ConfigKey.of("egress.connections", new ScalarTypes.WholeNumber(1, 512), 256L);
   public static final ConfigKey<Long> EGRESS_CONNECTIONS_PER_MINUTE =
@@ -237,6 +241,8 @@ public final class ConfigKeys {
           EGRESS_ALLOW_ADDRESSES,
           EGRESS_DNS,
           EGRESS_TRUST,
+          MCP_START_TIMEOUT,
+          MCP_REQUEST_TIMEOUT,
           EGRESS_CONNECTIONS,
           EGRESS_CONNECTIONS_PER_MINUTE,
           EGRESS_BYTES_PER_SECOND,

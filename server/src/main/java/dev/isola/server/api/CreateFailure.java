@@ -40,7 +40,7 @@ final class CreateFailure {
         (field, value) ->
             switch (field) {
               case "env", "seedFiles" -> maskedValues((Map<?, ?>) value);
-              case "init" -> Confidential.MASK;
+              case "init", "mcp" -> Confidential.MASK;
               default -> value;
             });
     if (!request.spec().secretEnv().isEmpty()) {

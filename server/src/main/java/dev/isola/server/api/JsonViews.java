@@ -67,10 +67,28 @@ final class JsonViews {
             switch (field) {
               case "env", "seedFiles" -> contents(value);
               case "init" -> Confidential.content(value, Scope.USE);
+              case "mcp" -> mcpServer(value);
               case "network" -> network(value);
               default -> value;
             });
     return json;
+  }
+
+  private static Map<String, Object> mcpServer(Object value) {
+    Map<String, Object> guarded = new LinkedHashMap<>();
+    ((Map<?, ?>) value)
+        .forEach(
+            (name, inner) ->
+                guarded.put(
+                    String.valueOf(name),
+                    switch (String.valueOf(name)) {
+                      case "env" -> contents(inner);
+                      case "args" ->
+                          ((List<?>) inner)
+                              .stream().map(arg -> Confidential.content(arg, Scope.USE)).toList();
+                      default -> inner;
+                    }));
+    return guarded;
   }
 
   /** Headers that requests get on their way often contain credentials. */

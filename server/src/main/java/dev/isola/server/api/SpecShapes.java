@@ -1,6 +1,7 @@
 package dev.isola.server.api;
 
 import dev.isola.document.request.ExpiryAction;
+import dev.isola.document.request.RestartPolicy;
 import dev.isola.document.request.Workload;
 import dev.isola.server.route.ContentShape;
 import dev.isola.server.route.DecimalShape;
@@ -86,6 +87,26 @@ final class SpecShapes {
               "source", TEXT, "host path of a bind mount, or name of a volume; none for tmpfs"),
           Field.required("destination", ABSOLUTE, "absolute path in the sandbox"),
           Field.optional("readonly", Shapes.FLAG, "whether writing fails; default false"));
+
+  private static final Shape MCP_SERVER =
+      new Shape.Obj(
+              Field.required(
+                      "command",
+                      new Shape.NonEmptyText(4096),
+                      "program that speaks MCP on standard input and output")
+                  .example("npx"),
+              Field.optional(
+                      "args", new Shape.ListOf(TEXT, UNLIMITED), "arguments; *** below scope use")
+                  .example(List.of("-y", "@modelcontextprotocol/server-everything")),
+              Field.optional(
+                  "env", Shapes.TEXTS, "additional environment variables; *** below scope use"),
+              Field.optional("cwd", ABSOLUTE, "working directory"),
+              Field.optional("user", TEXT, "user that runs the program"),
+              Field.optional(
+                  "restart",
+                  choice("RestartPolicy", RestartPolicy.values()),
+                  "whether it is started again after it has exited; default always"))
+          .named("McpServer");
 
   private static final Shape INIT =
       new OneOfShape(
@@ -289,6 +310,8 @@ final class SpecShapes {
         Field.optional("resources", resources, "limits of the sandbox"),
         Field.optional(
             "containerType", choice("Workload", Workload.values()), "purpose of the sandbox"),
+        Field.optional(
+            "mcp", MCP_SERVER, "the server that a sandbox of containerType mcp_server hosts"),
         Field.optional("gpus", new Shape.WholeNumber(0, 64), "number of GPUs"),
         Field.optional("require", REQUIRE, "properties that the provider must have"));
   }

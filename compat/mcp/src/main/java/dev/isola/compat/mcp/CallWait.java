@@ -2,14 +2,10 @@ package dev.isola.compat.mcp;
 
 import dev.isola.codec.json.Json;
 import dev.isola.server.route.Exchange;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The response to a call that may wait. A call that ends soon is answered with JSON. One that waits
@@ -24,8 +20,7 @@ final class CallWait {
   private final RunningCalls.Call call;
   private final boolean modern;
   private final Optional<Object> progressToken;
-  private final boolean acceptsEvents;
-  private @Nullable OutputStream events;
+  private final EventResponse response;
   private long ticks;
 
   CallWait(Exchange exchange, RpcMessage message, RunningCalls.Call call, boolean modern) {
@@ -35,7 +30,7 @@ final class CallWait {
     progressToken =
         Optional.ofNullable(message.meta().get("progressToken"))
             .filter(token -> token instanceof String || token instanceof Number);
-    acceptsEvents = exchange.header("Accept").orElse("").contains("text/event-stream");
+    response = new EventResponse(exchange);
   }
 
   /** Returns whether the interrupt of this thread means that the client cancelled the call. */
@@ -50,56 +45,33 @@ final class CallWait {
    * @throws IOException if the client has disconnected
    */
   void tick(String message) throws IOException {
-    if (!acceptsEvents) {
+    if (!response.acceptsEvents()) {
       return;
     }
     ticks++;
     if (progressToken.isPresent()) {
-      send(
-          Json.object(
-              "jsonrpc",
-              "2.0",
-              "method",
-              "notifications/progress",
-              "params",
+      response.send(
+          Json.bytes(
               Json.object(
-                  "progressToken",
-                  progressToken.get(),
-                  "progress",
-                  ticks * INTERVAL.toSeconds(),
-                  "message",
-                  message)));
+                  "jsonrpc",
+                  "2.0",
+                  "method",
+                  "notifications/progress",
+                  "params",
+                  Json.object(
+                      "progressToken",
+                      progressToken.get(),
+                      "progress",
+                      ticks * INTERVAL.toSeconds(),
+                      "message",
+                      message))));
     } else {
-      write(": \n\n".getBytes(StandardCharsets.UTF_8));
+      response.keepAlive();
     }
   }
 
   /** Sends the response, after the events if there were any. */
-  void answer(Map<String, Object> response) throws IOException {
-    OutputStream out = events;
-    if (out == null) {
-      exchange.json(200, response);
-      return;
-    }
-    send(response);
-    out.close();
-  }
-
-  private void send(Map<String, Object> message) throws IOException {
-    ByteArrayOutputStream event = new ByteArrayOutputStream();
-    event.writeBytes("event: message\ndata: ".getBytes(StandardCharsets.UTF_8));
-    event.writeBytes(Json.bytes(message)); // contains no line breaks
-    event.writeBytes("\n\n".getBytes(StandardCharsets.UTF_8));
-    write(event.toByteArray());
-  }
-
-  private void write(byte[] bytes) throws IOException {
-    OutputStream out = events;
-    if (out == null) {
-      out = exchange.begin(200, "text/event-stream", Map.of("X-Accel-Buffering", "no"));
-      events = out;
-    }
-    out.write(bytes);
-    out.flush();
+  void answer(Map<String, Object> json) throws IOException {
+    response.answer(json);
   }
 }

@@ -219,7 +219,7 @@ record CommandTools(ServerContext context, ToolSandboxes sandboxes) {
     return ToolResult.of(text, json);
   }
 
-  private static String describe(Exit exit) {
+  static String describe(Exit exit) {
     return switch (exit) {
       case Exit.Exited(int code) -> "exit code " + code;
       case Exit.Signaled(Signal signal) -> "killed by " + signal.name();

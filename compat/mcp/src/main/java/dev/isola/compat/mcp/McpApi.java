@@ -16,17 +16,29 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** Implements the Model Context Protocol (docs/mcp.md) at {@code /mcp}. */
+/**
+ * Implements the Model Context Protocol (docs/mcp.md): tools of Isola at {@code /mcp}, and servers
+ * that sandboxes host at {@code /api/v1/sandboxes/{id}/mcp}.
+ */
 public final class McpApi implements ApiExtension {
   private static final String PATH = "/mcp";
+  private static final String HOSTED = "/api/v1/sandboxes/{id}/mcp";
 
   private final McpEndpoint endpoint;
+  private final HostedServers hostedServers;
+  private final HostedEndpoint hosted;
 
   /**
    * @param defaultProvider the provider of sandboxes whose client names none
    * @param version the version of Isola
+   * @param limits of the servers that sandboxes host
    */
-  public McpApi(ServerContext context, ApiKeys keys, String defaultProvider, String version) {
+  public McpApi(
+      ServerContext context,
+      ApiKeys keys,
+      String defaultProvider,
+      String version,
+      HostingLimits limits) {
     ToolSandboxes sandboxes =
         new ToolSandboxes(context, new HostAccessGuard(context), defaultProvider);
     Toolbox tools =
@@ -39,6 +51,12 @@ public final class McpApi implements ApiExtension {
                 .flatMap(List::stream)
                 .toList());
     endpoint = new McpEndpoint(tools, new McpSessions(keys), sandboxes, version);
+    hostedServers = new HostedServers(context, limits, version);
+    hosted = new HostedEndpoint(hostedServers, new McpSessions(keys));
+  }
+
+  HostedServers hostedServers() {
+    return hostedServers;
   }
 
   @Override
@@ -58,7 +76,28 @@ public final class McpApi implements ApiExtension {
                           "use POST")
                       .with("allow", "POST, DELETE")
                       .exception();
-                }));
+                }),
+        hosted("POST", "mcpHosted", "Passes a message to the MCP server that a sandbox hosts.")
+            .takes(new Route.Body.Stream("application/json"))
+            .handledBy(hosted::post),
+        hosted("GET", "mcpHostedStream", "Streams messages of the MCP server to a session.")
+            .answers(Route.Response.of("text/event-stream", "messages"))
+            .handledBy(hosted::get),
+        hosted("DELETE", "mcpHostedEndSession", "Ends a session with a hosted MCP server.")
+            .handledBy(hosted::delete),
+        Route.of("GET", HOSTED + "/status", "mcpHostedStatus", "Describes a hosted MCP server.")
+            .of(new McpDialect())
+            .needs(Scope.READ)
+            .acceptsSandboxTokens()
+            .handledBy(hosted::status));
+  }
+
+  /** Calling tools of a hosted server is like running a command in its sandbox. */
+  private static Route hosted(String method, String name, String summary) {
+    return Route.of(method, HOSTED, name, summary)
+        .of(new McpDialect())
+        .needs(Scope.USE)
+        .acceptsSandboxTokens();
   }
 
   /** Every tool checks the scope that it needs. */

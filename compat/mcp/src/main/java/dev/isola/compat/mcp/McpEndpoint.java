@@ -83,7 +83,7 @@ final class McpEndpoint {
       return "";
     }
     return sessions
-        .find(key(exchange), id.get())
+        .find(key(exchange), "", id.get())
         .orElseThrow(
             () ->
                 Fault.of(
@@ -129,7 +129,7 @@ final class McpEndpoint {
     if (request.modern()) {
       throw new RpcError(RpcError.METHOD_NOT_FOUND, "this version has no initialize");
     }
-    request.exchange().addHeader(SESSION, sessions.open(key(request.exchange())));
+    request.exchange().addHeader(SESSION, sessions.open(key(request.exchange()), ""));
     return Json.object(
         "protocolVersion",
         ProtocolVersion.negotiate(request.message().text("protocolVersion")),

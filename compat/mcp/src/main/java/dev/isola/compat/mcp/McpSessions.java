@@ -35,14 +35,25 @@ final class McpSessions {
     this.keys = keys;
   }
 
-  /** Returns the id of a new session. */
-  String open(ApiKey key) {
+  /**
+   * Returns the id of a new session.
+   *
+   * @param purpose what the session is valid for; empty, or words that each end with a space
+   */
+  String open(ApiKey key, String purpose) {
     SandboxId word = SandboxId.random(random);
-    return word + "." + keys.tokens().stableToken(word, PURPOSE + key.name()).reveal();
+    return word + "." + keys.tokens().stableToken(word, claims(key, purpose)).reveal();
   }
 
-  /** Returns the word of a session; empty if the id is not one of this key, or has ended. */
-  Optional<String> find(ApiKey key, String id) {
+  private static String claims(ApiKey key, String purpose) {
+    return PURPOSE + purpose + key.name();
+  }
+
+  /**
+   * Returns the word of a session; empty if the id is not one of this key and purpose, or has
+   * ended.
+   */
+  Optional<String> find(ApiKey key, String purpose, String id) {
     int dot = id.indexOf('.');
     if (dot < 0 || !SandboxId.isValid(id.substring(0, dot))) {
       return Optional.empty();
@@ -50,7 +61,7 @@ final class McpSessions {
     String word = id.substring(0, dot);
     boolean valid =
         keys.tokens()
-            .isStableToken(new SandboxId(word), PURPOSE + key.name(), id.substring(dot + 1));
+            .isStableToken(new SandboxId(word), claims(key, purpose), id.substring(dot + 1));
     return Optional.of(word).filter(_ -> valid && !ended.containsKey(word));
   }
 

@@ -64,9 +64,13 @@ final class ProtocolVersion {
     if (!exchange.header("Mcp-Method").equals(message.method())) {
       throw mismatch("Mcp-Method", "the method of the body");
     }
-    Optional<String> name = message.text("name");
-    if (message.method().equals(Optional.of("tools/call"))
-        && name.isPresent()
+    Optional<String> name =
+        switch (message.method().orElse("")) {
+          case "tools/call", "prompts/get" -> message.text("name");
+          case "resources/read" -> message.text("uri");
+          default -> Optional.empty();
+        };
+    if (name.isPresent()
         && !exchange.header("Mcp-Name").flatMap(ProtocolVersion::decode).equals(name)) {
       throw mismatch("Mcp-Name", "the name of the body");
     }

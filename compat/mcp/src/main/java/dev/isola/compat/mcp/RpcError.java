@@ -11,6 +11,11 @@ final class RpcError extends Exception {
   static final int METHOD_NOT_FOUND = -32601;
   static final int INVALID_PARAMS = -32602;
   static final int INTERNAL = -32603;
+
+  /** The hosted server did not answer, or is not running. */
+  static final int HOSTED_SERVER = -32000;
+
+  static final int CANCELLED = -32800;
   static final int HEADER_MISMATCH = -32020;
   static final int UNSUPPORTED_VERSION = -32022;
 
@@ -35,13 +40,22 @@ final class RpcError extends Exception {
 
   /** Returns the status of the response: since 2026-07-28, errors have one of their own. */
   int status(boolean modern) {
+    return status(code, modern);
+  }
+
+  /** Returns the status of a response with an error of this code. */
+  static int status(int code, boolean modern) {
     if (code == PARSE_ERROR || code == UNSUPPORTED_VERSION || code == HEADER_MISMATCH) {
       return 400;
     }
-    if (!modern || code == INTERNAL) {
+    if (!modern) {
       return 200;
     }
-    return code == METHOD_NOT_FOUND ? 404 : 400;
+    return switch (code) {
+      case METHOD_NOT_FOUND -> 404;
+      case INVALID_REQUEST, INVALID_PARAMS -> 400;
+      default -> 200;
+    };
   }
 
   Map<String, Object> json() {

@@ -11,9 +11,12 @@ import org.jspecify.annotations.Nullable;
  * A message of JSON-RPC.
  *
  * @param id a string or a number; empty for a notification
- * @param method empty for a response, which the server never asked for
+ * @param method empty for a response
+ * @param params without members that are null
+ * @param body the whole message
  */
-record RpcMessage(Optional<Object> id, Optional<String> method, Map<String, Object> params) {
+record RpcMessage(
+    Optional<Object> id, Optional<String> method, Map<String, Object> params, Map<?, ?> body) {
 
   static RpcMessage parse(byte[] body) throws RpcError {
     Object value;
@@ -39,7 +42,12 @@ record RpcMessage(Optional<Object> id, Optional<String> method, Map<String, Obje
     return new RpcMessage(
         Optional.ofNullable(id),
         Optional.ofNullable(method instanceof String text ? text : null),
-        object(message.get("params")));
+        object(message.get("params")),
+        message);
+  }
+
+  boolean isMethod(String name) {
+    return method.equals(Optional.of(name));
   }
 
   /** Returns the metadata of the request. */

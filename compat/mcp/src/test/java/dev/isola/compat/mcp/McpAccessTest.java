@@ -44,7 +44,8 @@ class McpAccessTest {
                 new HttpServerOptions(
                     Optional.empty(), RequestLimits.NONE, List.of(completed::add), Optional::empty),
             Map.of("allow_host_folders", "true"),
-            (context, keys, stored) -> List.of(new McpApi(context, keys, "subprocess", "test")));
+            (context, keys, stored) ->
+                List.of(new McpApi(context, keys, "subprocess", "test", HostingLimits.DEFAULT)));
   }
 
   @AfterEach
@@ -133,7 +134,7 @@ class McpAccessTest {
   @Test
   void sessionOfAnotherKeyDoesNotExist() throws IOException {
     McpClient session = McpClient.withSession(server.client(server.use));
-    McpClient other = new McpClient(server.client(server.admin), session.headers());
+    McpClient other = new McpClient(server.client(server.admin), "/mcp", session.headers());
     assertThat(other.send("tools/list", Map.of()).status()).isEqualTo(404);
     assertThat(session.with("Mcp-Session-Id", "abc.def").send("ping", Map.of()).status())
         .isEqualTo(404);

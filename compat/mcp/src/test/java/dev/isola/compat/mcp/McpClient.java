@@ -11,8 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Sends single messages to {@code /mcp}, valid and invalid ones. */
-record McpClient(TestClient http, Map<String, String> headers) {
+/** Sends single messages, valid and invalid ones, to {@code /mcp} or to a hosted server. */
+record McpClient(TestClient http, String path, Map<String, String> headers) {
   static final String MODERN = "2026-07-28";
 
   private static final Map<String, Object> META =
@@ -54,16 +54,27 @@ record McpClient(TestClient http, Map<String, String> headers) {
   }
 
   static McpClient of(TestClient http) {
-    return new McpClient(http, Map.of());
+    return new McpClient(http, "/mcp", Map.of());
+  }
+
+  /** Returns a client of the server that a sandbox hosts. */
+  static McpClient hosted(TestClient http, String sandbox) {
+    return new McpClient(http, "/api/v1/sandboxes/" + sandbox + "/mcp", Map.of());
   }
 
   /** Opens a session as clients did until 2025-11-25. */
   static McpClient withSession(TestClient http) throws IOException {
+    return of(http).withSession(Map.of());
+  }
+
+  /** Opens a session of a client with these capabilities. */
+  McpClient withSession(Map<String, ?> capabilities) throws IOException {
     TestClient.Response response =
-        of(http).send("initialize", Map.of("protocolVersion", "2025-11-25"));
+        send("initialize", Map.of("protocolVersion", "2025-11-25", "capabilities", capabilities));
     assertThat(response.status()).as(response.text()).isEqualTo(200);
     return new McpClient(
         http,
+        path,
         Map.of(
             "Mcp-Session-Id",
             response.headers().get("mcp-session-id"),
@@ -74,15 +85,14 @@ record McpClient(TestClient http, Map<String, String> headers) {
   McpClient with(String header, String value) {
     Map<String, String> more = new LinkedHashMap<>(headers);
     more.put(header, value);
-    return new McpClient(http, more);
+    return new McpClient(http, path, more);
   }
 
   TestClient.Response send(String method, Map<String, ?> params) throws IOException {
     return send(1, method, params);
   }
 
-  private TestClient.Response send(int id, String method, Map<String, ?> params)
-      throws IOException {
+  TestClient.Response send(int id, String method, Map<String, ?> params) throws IOException {
     return body(
         Json.text(Json.object("jsonrpc", "2.0", "id", id, "method", method, "params", params)));
   }
@@ -91,7 +101,7 @@ record McpClient(TestClient http, Map<String, String> headers) {
     Map<String, String> all = new LinkedHashMap<>(headers);
     all.put("Content-Type", "application/json");
     all.put("Accept", "application/json, text/event-stream");
-    return http.send("POST", "/mcp", all, json.getBytes(UTF_8));
+    return http.send("POST", path, all, json.getBytes(UTF_8));
   }
 
   /** Sends a request with the headers and the metadata of 2026-07-28. */
@@ -118,11 +128,15 @@ record McpClient(TestClient http, Map<String, String> headers) {
   /** Returns the result of a response, which is JSON or the last event of a stream. */
   private static Result result(TestClient.Response response) {
     assertThat(response.status()).as(response.text()).isEqualTo(200);
+    Map<String, Object> json = answer(response);
+    assertThat(json).as(response.text()).containsKey("result");
+    return new Result(object(json, "result"));
+  }
+
+  /** Returns the answer of a response, which is JSON or the last event of a stream. */
+  static Map<String, Object> answer(TestClient.Response response) {
     String text = response.text();
     int event = text.lastIndexOf("data: ");
-    Map<String, Object> json =
-        Json.parseObject(event < 0 ? text : text.substring(event + "data: ".length()).strip());
-    assertThat(json).as(text).containsKey("result");
-    return new Result(object(json, "result"));
+    return Json.parseObject(event < 0 ? text : text.substring(event + "data: ".length()).strip());
   }
 }

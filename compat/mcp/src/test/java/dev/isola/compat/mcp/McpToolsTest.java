@@ -49,7 +49,8 @@ class McpToolsTest {
         new SubprocessProviderFactory(),
         context -> HttpServerOptions.NONE,
         Map.of(),
-        (context, keys, stored) -> List.of(new McpApi(context, keys, "subprocess", "test")));
+        (context, keys, stored) ->
+            List.of(new McpApi(context, keys, "subprocess", "test", HostingLimits.DEFAULT)));
   }
 
   @AfterEach
@@ -234,7 +235,7 @@ class McpToolsTest {
     assertThat(ended.field("output")).isEqualTo("two\n");
     assertThat(ended.structured().get("exitCode")).isEqualTo(7);
     assertThat(session.headers()).isNotEmpty();
-    McpClient again = new McpClient(server.client(server.use), session.headers());
+    McpClient again = new McpClient(server.client(server.use), "/mcp", session.headers());
     assertThat(again.call("exec", Map.of("command", "ls")).field("output"))
         .as("the session continues")
         .isEqualTo("go\n");

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param idempotencyKey identifies repeated requests
  * @param template supplies the image, environment and other values that the spec does not set. It
  *     is not part of the document: the stored spec already contains the template's values
+ * @param mcpServer the server that a sandbox of {@link Workload#MCP_SERVER} hosts
  */
 public record CreateRequest(
     SandboxSpec spec,
@@ -23,7 +24,8 @@ public record CreateRequest(
     Placement placement,
     Map<String, String> tags,
     Optional<String> idempotencyKey,
-    Optional<TemplateReference> template) {
+    Optional<TemplateReference> template,
+    Optional<McpServer> mcpServer) {
   public CreateRequest {
     tags = Collections.unmodifiableMap(new LinkedHashMap<>(tags));
   }
@@ -31,7 +33,13 @@ public record CreateRequest(
   /** Returns a request that lets the engine choose the provider. */
   public static CreateRequest auto(SandboxSpec spec) {
     return new CreateRequest(
-        spec, Lifecycle.DEFAULT, Placement.DEFAULT, Map.of(), Optional.empty(), Optional.empty());
+        spec,
+        Lifecycle.DEFAULT,
+        Placement.DEFAULT,
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
   }
 
   /**
@@ -49,29 +57,43 @@ public record CreateRequest(
   }
 
   public CreateRequest with(SandboxSpec other) {
-    return new CreateRequest(other, lifecycle, placement, tags, idempotencyKey, template);
+    return new CreateRequest(
+        other, lifecycle, placement, tags, idempotencyKey, template, mcpServer);
   }
 
   public CreateRequest with(Lifecycle other) {
-    return new CreateRequest(spec, other, placement, tags, idempotencyKey, template);
+    return new CreateRequest(spec, other, placement, tags, idempotencyKey, template, mcpServer);
   }
 
   public CreateRequest with(Placement other) {
-    return new CreateRequest(spec, lifecycle, other, tags, idempotencyKey, template);
+    return new CreateRequest(spec, lifecycle, other, tags, idempotencyKey, template, mcpServer);
   }
 
   public CreateRequest withTags(Map<String, String> all) {
-    return new CreateRequest(spec, lifecycle, placement, all, idempotencyKey, template);
+    return new CreateRequest(spec, lifecycle, placement, all, idempotencyKey, template, mcpServer);
   }
 
   public CreateRequest withIdempotencyKey(String key) {
-    return new CreateRequest(spec, lifecycle, placement, tags, Optional.of(key), template);
+    return new CreateRequest(
+        spec, lifecycle, placement, tags, Optional.of(key), template, mcpServer);
+  }
+
+  /** Returns this request for a sandbox that hosts a server. */
+  public CreateRequest withMcpServer(McpServer server) {
+    return new CreateRequest(
+        spec,
+        lifecycle,
+        placement.withWorkload(Workload.MCP_SERVER),
+        tags,
+        idempotencyKey,
+        template,
+        Optional.of(server));
   }
 
   /** Returns this request for a sandbox created from a template. */
   public CreateRequest withTemplate(TemplateReference reference) {
     return new CreateRequest(
-        spec, lifecycle, placement, tags, idempotencyKey, Optional.of(reference));
+        spec, lifecycle, placement, tags, idempotencyKey, Optional.of(reference), mcpServer);
   }
 
   /** Returns this request with a spec that includes the values of the template. */
@@ -85,7 +107,8 @@ public record CreateRequest(
         template.map(
             one ->
                 new TemplateReference(
-                    one.name(), one.explicitCpu(), one.explicitMemory(), Optional.of(spec))));
+                    one.name(), one.explicitCpu(), one.explicitMemory(), Optional.of(spec))),
+        mcpServer);
   }
 
   /** Returns this request with the spec as sent by the client. */

@@ -1,5 +1,6 @@
 package dev.isola.document.request;
 
+import dev.isola.spi.exec.Command;
 import dev.isola.spi.spec.SpecValidation;
 import dev.isola.spi.spec.Violation;
 import java.time.Duration;
@@ -12,6 +13,7 @@ import java.util.Map;
  */
 public final class RequestValidation {
   private static final Duration MAX_DURATION = Duration.ofDays(3650);
+  private static final int MAX_COMMAND_LENGTH = 64 * 1024;
   private static final int MAX_TAGS = 64;
   private static final int MAX_NAME_LENGTH = 128;
   private static final int MAX_VALUE_LENGTH = 1024;
@@ -29,6 +31,9 @@ public final class RequestValidation {
     request.lifecycle().ttl().ifPresent(ttl -> validation.time("ttl", ttl));
     request.lifecycle().idleTimeout().ifPresent(idle -> validation.time("idleTimeout", idle));
     validation.tags(request.tags());
+    request
+        .mcpServer()
+        .ifPresent(server -> validation.mcpServer(server, request.placement().workload()));
     return List.copyOf(validation.found);
   }
 
@@ -54,6 +59,28 @@ public final class RequestValidation {
               "tags." + name,
               "is longer than " + MAX_VALUE_LENGTH + " characters");
         });
+  }
+
+  private void mcpServer(McpServer server, Workload workload) {
+    require(
+        workload == Workload.MCP_SERVER,
+        "mcp",
+        "needs containerType mcp_server, which hosts this command");
+    Command command = server.command();
+    boolean blank = command.program().chars().anyMatch(Character::isWhitespace);
+    require(
+        !(blank && command.args().isEmpty()),
+        "mcp.command",
+        "must be a program alone; put its arguments into mcp.args");
+    require(
+        command.cwd().isEmpty() || command.cwd().get().startsWith("/"),
+        "mcp.cwd",
+        "must be an absolute path in the sandbox");
+    int length = command.toArgv().stream().mapToInt(String::length).sum();
+    require(
+        length <= MAX_COMMAND_LENGTH,
+        "mcp.args",
+        "are longer than " + MAX_COMMAND_LENGTH + " characters");
   }
 
   private void require(boolean ok, String field, String problem) {

@@ -4,6 +4,6 @@ package dev.isola.document.request;
 public enum Workload {
   /** Short-lived and compute-intensive. */
   AGENT_WORKSPACE,
-  /** Long-lived and lightweight. */
+  /** Long-lived and lightweight; may host an {@link McpServer}. */
   MCP_SERVER
 }
