@@ -1,0 +1,154 @@
+package dev.isola.testing.server;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * {@code isola serve} as a process of its own, on a free port. Its default provider is bubblewrap
+ * where that is installed and subprocess elsewhere; both are available by name.
+ */
+public final class TestServer implements AutoCloseable {
+  private static final String KEY = "isk_5f0c9a7e3b1d2468ace013579bdf8642";
+  private static final String READY = "Isola listening on ";
+
+  private static final class Shared {
+    static final TestServer SERVER = start();
+
+    static {
+      Runtime.getRuntime().addShutdownHook(new Thread(SERVER::close));
+    }
+  }
+
+  private final Process process;
+  private final Path data;
+  private final String url;
+
+  private TestServer(Process process, Path data, String url) {
+    this.process = process;
+    this.data = data;
+    this.url = url;
+  }
+
+  /** Returns the server that all tests of this JVM share. It ends with the JVM. */
+  public static TestServer shared() {
+    return Shared.SERVER;
+  }
+
+  /** Starts a server. The caller closes it. */
+  public static TestServer start() {
+    try {
+      Path data = Files.createTempDirectory("isola-test-server");
+      Process process = process(data).start();
+      try {
+        return new TestServer(process, data, readUrl(process, data));
+      } catch (IOException | RuntimeException e) {
+        end(process, data);
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static ProcessBuilder process(Path data) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dslf4j.internal.verbosity=ERROR",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                classPath(),
+                "dev.isola.app.Main",
+                "serve",
+                "--data",
+                data.toString(),
+                "--port",
+                "0",
+                "--set",
+                "provider=" + (isInstalled("bwrap") ? "bubblewrap" : "subprocess"),
+                "--set",
+                "floor=process")
+            .redirectError(data.resolve("server.log").toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("ISOLA_"));
+    builder.environment().put("ISOLA_API_KEY", KEY);
+    return builder;
+  }
+
+  /** Returns the class path of the app, which the build of this module has written. */
+  private static String classPath() throws IOException {
+    try (InputStream in =
+        Objects.requireNonNull(
+            TestServer.class.getResourceAsStream("/server.classpath"),
+            "the build of testing/server writes server.classpath")) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+    }
+  }
+
+  private static boolean isInstalled(String program) {
+    return Stream.of(Objects.requireNonNullElse(System.getenv("PATH"), "").split(File.pathSeparator))
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+  }
+
+  /** Reads the line that the server prints when it is ready, or at the latest when it ends. */
+  private static String readUrl(Process process, Path data) throws IOException {
+    BufferedReader out =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    String line = out.readLine();
+    if (line == null || !line.startsWith(READY)) {
+      throw new IllegalStateException(
+          "the server did not start: " + line + "\n" + Files.readString(data.resolve("server.log")));
+    }
+    return line.substring(READY.length()).split(" ", 2)[0];
+  }
+
+  public String url() {
+    return url;
+  }
+
+  /** Returns a key with scope admin. */
+  public String key() {
+    return KEY;
+  }
+
+  /** Ends the server, which destroys nothing: sandboxes of this server end with their agents. */
+  @Override
+  public void close() {
+    try {
+      end(process, data);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void end(Process process, Path data) throws IOException {
+    process.destroy();
+    try {
+      if (!process.waitFor(20, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+    try (Stream<Path> files = Files.walk(data)) {
+      List<Path> deepestFirst = files.sorted(Comparator.reverseOrder()).toList();
+      for (Path file : deepestFirst) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+}
