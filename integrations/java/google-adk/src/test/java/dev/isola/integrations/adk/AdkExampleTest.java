@@ -1,0 +1,136 @@
+package dev.isola.integrations.adk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.adk.agents.LlmAgent;
+import com.google.adk.events.Event;
+import com.google.adk.runner.InMemoryRunner;
+import com.google.adk.sessions.Session;
+import com.google.genai.types.Content;
+import com.google.genai.types.Part;
+import dev.isola.client.Isola;
+import dev.isola.client.Sandbox;
+import dev.isola.client.SandboxFilter;
+import dev.isola.integrations.tools.ToolOptions;
+import dev.isola.testing.server.TestServer;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Agents of the kit with a scripted model and a server process. */
+@Timeout(60)
+class AdkExampleTest {
+  private static Isola isola;
+
+  @BeforeAll
+  static void connect() {
+    TestServer server = TestServer.shared();
+    isola = Isola.connect(server.url(), server.key());
+  }
+
+  @AfterAll
+  static void disconnect() {
+    isola.close();
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    assertThat(isola.list(SandboxFilter.ALL)).isEmpty();
+  }
+
+  private static InMemoryRunner runner(ScriptedLlm model, IsolaCodeExecutor executor) {
+    return new InMemoryRunner(
+        LlmAgent.builder().name("analyst").model(model).codeExecutor(executor).build());
+  }
+
+  private static Session session(InMemoryRunner runner, String user) {
+    return runner.sessionService().createSession(runner.appName(), user).blockingGet();
+  }
+
+  /** Returns the last text of the agent. */
+  private static String ask(InMemoryRunner runner, Session session, String question) {
+    Event last =
+        runner
+            .runAsync(session.userId(), session.id(), Content.fromParts(Part.fromText(question)))
+            .blockingLast();
+    return last.stringifyContent();
+  }
+
+  @Test
+  void agentRunsCodeAndReadsTheOutput() {
+    ScriptedLlm model =
+        new ScriptedLlm("open('n', 'w').write('6 7')", "print(eval(open('n').read().replace(' ', '*')))");
+    try (IsolaCodeExecutor executor = IsolaCodeExecutor.creating(isola, ToolOptions.DEFAULT)) {
+      InMemoryRunner runner = runner(model, executor);
+      assertThat(ask(runner, session(runner, "anna"), "Multiply the numbers."))
+          .startsWith("The result: ")
+          .contains("42\n");
+      assertThat(model.results).hasSize(2);
+    }
+  }
+
+  @Test
+  void failureReachesTheModelWithOutputAndExitCode() {
+    ScriptedLlm model =
+        new ScriptedLlm(
+            "print('before')\nraise ValueError('wrong')",
+            "import sys\nprint('warned', file=sys.stderr)\nprint('fine')");
+    try (IsolaCodeExecutor executor = IsolaCodeExecutor.creating(isola, ToolOptions.DEFAULT)) {
+      InMemoryRunner runner = runner(model, executor);
+      ask(runner, session(runner, "anna"), "Go.");
+    }
+    assertThat(model.results.get(0)).contains("before", "ValueError: wrong", "[exit code 1]");
+    assertThat(model.results.get(1)).contains("fine", "warned", "[exit code 0]");
+  }
+
+  @Test
+  void hostileProgramsAreBounded() {
+    ScriptedLlm model =
+        new ScriptedLlm(
+            "import sys\nsys.stdout.buffer.write(b'\\x1b[31m\\xff' + b'x' * 3000000)",
+            "print('begun', flush=True)\nimport time\ntime.sleep(50)");
+    ToolOptions options =
+        ToolOptions.DEFAULT.withTimeout(Duration.ofSeconds(1), Duration.ofSeconds(1));
+    try (IsolaCodeExecutor executor = IsolaCodeExecutor.creating(isola, options)) {
+      InMemoryRunner runner = runner(model, executor);
+      ask(runner, session(runner, "anna"), "Go.");
+    }
+    assertThat(model.results.get(0))
+        .contains("\ufffdxxx", "is left out here: it has 3000006 bytes")
+        .doesNotContain("\u001b")
+        .hasSizeLessThan(34_000);
+    assertThat(model.results.get(1)).contains("begun\n", "[killed: timeout of 1 s]");
+  }
+
+  @Test
+  void eachSessionHasItsOwnSandbox() {
+    String list = "import os\nprint(os.listdir())";
+    ScriptedLlm model = new ScriptedLlm("open('anna', 'w')");
+    try (IsolaCodeExecutor executor = IsolaCodeExecutor.creating(isola, ToolOptions.DEFAULT)) {
+      InMemoryRunner runner = runner(model, executor);
+      Session anna = session(runner, "anna");
+      ask(runner, anna, "Go.");
+      InMemoryRunner other = runner(new ScriptedLlm(list), executor);
+      assertThat(ask(other, session(other, "bert"), "Go.")).contains("[]");
+      assertThat(isola.list(SandboxFilter.ALL)).hasSize(2);
+      executor.endSession(anna);
+      assertThat(isola.list(SandboxFilter.ALL)).hasSize(1);
+    }
+  }
+
+  @Test
+  void vanishedSandboxIsAnErrorThatTheModelReads() {
+    ScriptedLlm model = new ScriptedLlm("print(1)");
+    try (Sandbox sandbox = isola.create();
+        IsolaCodeExecutor executor = IsolaCodeExecutor.in(sandbox, ToolOptions.DEFAULT)) {
+      sandbox.destroy();
+      InMemoryRunner runner = runner(model, executor);
+      assertThat(ask(runner, session(runner, "anna"), "Go."))
+          .contains("SANDBOX_", "Remedy: ")
+          .doesNotContain(TestServer.shared().key());
+    }
+  }
+}
