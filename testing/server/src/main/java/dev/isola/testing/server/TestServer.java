@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -23,6 +24,24 @@ public final class TestServer implements AutoCloseable {
   private static final String KEY = "isk_5f0c9a7e3b1d2468ace013579bdf8642";
   private static final String READY = "Isola listening on ";
 
+  /** Providers whose first health checks would keep this machine busy for seconds. */
+  private static final List<String> OTHER_PROVIDERS =
+      List.of(
+          "crun",
+          "docker",
+          "docker-gvisor",
+          "e2b",
+          "firecracker",
+          "gvisor",
+          "http",
+          "kata",
+          "microvmctl",
+          "podman",
+          "proot",
+          "qemu",
+          "runc",
+          "worktree");
+
   private static final class Shared {
     static final TestServer SERVER = start();
 
@@ -32,12 +51,12 @@ public final class TestServer implements AutoCloseable {
   }
 
   private final Process process;
-  private final Path data;
+  private final Path folder;
   private final String url;
 
-  private TestServer(Process process, Path data, String url) {
+  private TestServer(Process process, Path folder, String url) {
     this.process = process;
-    this.data = data;
+    this.folder = folder;
     this.url = url;
   }
 
@@ -49,12 +68,12 @@ public final class TestServer implements AutoCloseable {
   /** Starts a server. The caller closes it. */
   public static TestServer start() {
     try {
-      Path data = Files.createTempDirectory("isola-test-server");
-      Process process = process(data).start();
+      Path folder = Files.createTempDirectory("isola-test-server");
+      Process process = process(folder).start();
       try {
-        return new TestServer(process, data, readUrl(process, data));
+        return new TestServer(process, folder, readUrl(process, folder));
       } catch (IOException | RuntimeException e) {
-        end(process, data);
+        end(process, folder);
         throw e;
       }
     } catch (IOException e) {
@@ -62,7 +81,7 @@ public final class TestServer implements AutoCloseable {
     }
   }
 
-  private static ProcessBuilder process(Path data) throws IOException {
+  private static ProcessBuilder process(Path folder) throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -74,18 +93,29 @@ public final class TestServer implements AutoCloseable {
                 classPath(),
                 "dev.isola.app.Main",
                 "serve",
+                "--config",
+                config(folder).toString(),
                 "--data",
-                data.toString(),
+                folder.resolve("data").toString(),
                 "--port",
-                "0",
-                "--set",
-                "provider=" + (isInstalled("bwrap") ? "bubblewrap" : "subprocess"),
-                "--set",
-                "floor=process")
-            .redirectError(data.resolve("server.log").toFile());
+                "0")
+            .redirectError(folder.resolve("server.log").toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("ISOLA_"));
     builder.environment().put("ISOLA_API_KEY", KEY);
     return builder;
+  }
+
+  private static Path config(Path folder) throws IOException {
+    String disabled =
+        OTHER_PROVIDERS.stream()
+            .map(name -> "  " + name + ": {enabled: false}\n")
+            .collect(Collectors.joining());
+    return Files.writeString(
+        folder.resolve("isola.yaml"),
+        "provider: "
+            + (isInstalled("bwrap") ? "bubblewrap" : "subprocess")
+            + "\nfloor: process\nproviders:\n"
+            + disabled);
   }
 
   /** Returns the class path of the app, which the build of this module has written. */
@@ -104,13 +134,13 @@ public final class TestServer implements AutoCloseable {
   }
 
   /** Reads the line that the server prints when it is ready, or at the latest when it ends. */
-  private static String readUrl(Process process, Path data) throws IOException {
+  private static String readUrl(Process process, Path folder) throws IOException {
     BufferedReader out =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     String line = out.readLine();
     if (line == null || !line.startsWith(READY)) {
       throw new IllegalStateException(
-          "the server did not start: " + line + "\n" + Files.readString(data.resolve("server.log")));
+          "the server did not start: " + line + "\n" + Files.readString(folder.resolve("server.log")));
     }
     return line.substring(READY.length()).split(" ", 2)[0];
   }
@@ -124,17 +154,17 @@ public final class TestServer implements AutoCloseable {
     return KEY;
   }
 
-  /** Ends the server, which destroys nothing: sandboxes of this server end with their agents. */
+  /** Ends the server. Its clients have destroyed their sandboxes before. */
   @Override
   public void close() {
     try {
-      end(process, data);
+      end(process, folder);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  private static void end(Process process, Path data) throws IOException {
+  private static void end(Process process, Path folder) throws IOException {
     process.destroy();
     try {
       if (!process.waitFor(20, TimeUnit.SECONDS)) {
@@ -144,7 +174,7 @@ public final class TestServer implements AutoCloseable {
       process.destroyForcibly();
       Thread.currentThread().interrupt();
     }
-    try (Stream<Path> files = Files.walk(data)) {
+    try (Stream<Path> files = Files.walk(folder)) {
       List<Path> deepestFirst = files.sorted(Comparator.reverseOrder()).toList();
       for (Path file : deepestFirst) {
         Files.deleteIfExists(file);
