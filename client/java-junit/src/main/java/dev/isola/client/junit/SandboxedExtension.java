@@ -26,8 +26,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
 public final class SandboxedExtension implements ParameterResolver, AfterEachCallback {
   private static final Namespace NAMESPACE = Namespace.create(SandboxedExtension.class);
   private static final List<SandboxedClientSource> SOURCES =
-      ServiceLoader.load(
-              SandboxedClientSource.class, SandboxedClientSource.class.getClassLoader())
+      ServiceLoader.load(SandboxedClientSource.class, SandboxedClientSource.class.getClassLoader())
           .stream()
           .map(ServiceLoader.Provider::get)
           .toList();

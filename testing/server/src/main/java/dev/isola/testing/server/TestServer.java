@@ -129,7 +129,8 @@ public final class TestServer implements AutoCloseable {
   }
 
   private static boolean isInstalled(String program) {
-    return Stream.of(Objects.requireNonNullElse(System.getenv("PATH"), "").split(File.pathSeparator))
+    return Stream.of(
+            Objects.requireNonNullElse(System.getenv("PATH"), "").split(File.pathSeparator))
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
   }
 
@@ -140,7 +141,10 @@ public final class TestServer implements AutoCloseable {
     String line = out.readLine();
     if (line == null || !line.startsWith(READY)) {
       throw new IllegalStateException(
-          "the server did not start: " + line + "\n" + Files.readString(folder.resolve("server.log")));
+          "the server did not start: "
+              + line
+              + "\n"
+              + Files.readString(folder.resolve("server.log")));
     }
     return line.substring(READY.length()).split(" ", 2)[0];
   }

@@ -2,18 +2,26 @@ package dev.isola.integrations.adk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.adk.agents.InvocationContext;
 import com.google.adk.agents.LlmAgent;
+import com.google.adk.artifacts.InMemoryArtifactService;
+import com.google.adk.codeexecutors.CodeExecutionUtils.CodeExecutionInput;
+import com.google.adk.codeexecutors.CodeExecutionUtils.CodeExecutionResult;
+import com.google.adk.codeexecutors.CodeExecutionUtils.File;
 import com.google.adk.events.Event;
 import com.google.adk.runner.InMemoryRunner;
+import com.google.adk.sessions.InMemorySessionService;
 import com.google.adk.sessions.Session;
 import com.google.genai.types.Content;
 import com.google.genai.types.Part;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxFilter;
+import dev.isola.client.SandboxSpec;
 import dev.isola.integrations.tools.ToolOptions;
 import dev.isola.testing.server.TestServer;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -62,14 +70,40 @@ class AdkExampleTest {
   @Test
   void agentRunsCodeAndReadsTheOutput() {
     ScriptedLlm model =
-        new ScriptedLlm("open('n', 'w').write('6 7')", "print(eval(open('n').read().replace(' ', '*')))");
-    try (IsolaCodeExecutor executor = IsolaCodeExecutor.creating(isola, ToolOptions.DEFAULT)) {
-      InMemoryRunner runner = runner(model, executor);
-      assertThat(ask(runner, session(runner, "anna"), "Multiply the numbers."))
-          .startsWith("The result: ")
-          .contains("42\n");
-      assertThat(model.results).hasSize(2);
+        new ScriptedLlm(
+            "open('n', 'w').write('6 7')", "print(eval(open('n').read().replace(' ', '*')))");
+    assertThat(AdkExample.chat(isola, model)).startsWith("The result: ").contains("42\n");
+    assertThat(model.results).hasSize(2);
+  }
+
+  @Test
+  void inputFilesAreWrittenToTheWorkingDirectoryOnly() {
+    SandboxSpec unisolated = SandboxSpec.builder().provider("subprocess").build();
+    try (IsolaCodeExecutor executor =
+        IsolaCodeExecutor.creating(isola, ToolOptions.DEFAULT.withSpec(unisolated))) {
+      InMemoryRunner runner = runner(new ScriptedLlm(), executor);
+      Session session = session(runner, "anna");
+      assertThat(execute(executor, session, "in.csv", "YSxi").stdout()).isEqualTo("a,b");
+      assertThat(execute(executor, session, "../../in.csv", "YSxi").stderr())
+          .startsWith("PATH_OUTSIDE: ");
     }
+  }
+
+  private static CodeExecutionResult execute(
+      IsolaCodeExecutor executor, Session session, String name, String base64) {
+    InvocationContext context =
+        InvocationContext.builder()
+            .session(session)
+            .sessionService(new InMemorySessionService())
+            .artifactService(new InMemoryArtifactService())
+            .agent(LlmAgent.builder().name("analyst").build())
+            .build();
+    return executor.executeCode(
+        context,
+        CodeExecutionInput.builder()
+            .code("print(open('in.csv').read(), end='')")
+            .inputFiles(List.of(File.builder().name(name).content(base64).build()))
+            .build());
   }
 
   @Test

@@ -5,16 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.isola.client.Isola;
 import dev.isola.client.Sandbox;
 import dev.isola.client.SandboxFilter;
+import dev.isola.integrations.langchain4j.LangChain4jExample.Assistant;
 import dev.isola.integrations.tools.CodeLanguage;
 import dev.isola.integrations.tools.ToolOptions;
 import dev.isola.testing.server.TestServer;
-import dev.langchain4j.agent.tool.ToolSpecification;
 import dev.langchain4j.agent.tool.Tool;
+import dev.langchain4j.agent.tool.ToolSpecification;
 import dev.langchain4j.data.message.ToolExecutionResultMessage;
 import dev.langchain4j.memory.chat.MessageWindowChatMemory;
 import dev.langchain4j.service.AiServices;
-import dev.langchain4j.service.MemoryId;
-import dev.langchain4j.service.UserMessage;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -25,10 +24,6 @@ import org.junit.jupiter.api.Timeout;
 /** AI services of LangChain4j with a scripted model and a server process. */
 @Timeout(60)
 class LangChain4jExampleTest {
-  interface Assistant {
-    String chat(@MemoryId String user, @UserMessage String message);
-  }
-
   private static Isola isola;
 
   @BeforeAll
@@ -63,14 +58,11 @@ class LangChain4jExampleTest {
             .calls(
                 "run_code",
                 "{\"code\": \"a, b = map(int, open('n.txt').read().split())\\nprint(a * b)\"}");
-    try (IsolaToolProvider tools = IsolaToolProvider.creating(isola)) {
-      assertThat(assistant(model, tools).chat("anna", "Multiply the numbers."))
-          .isEqualTo("It printed: 42\n[exit code 0]");
-      assertThat(model.tools)
-          .extracting(ToolSpecification::name)
-          .contains("exec", "run_code", "write_file", "read_file", "list_files", "preview_url");
-      assertThat(model.results).noneMatch(ToolExecutionResultMessage::isError);
-    }
+    assertThat(LangChain4jExample.chat(isola, model)).isEqualTo("It printed: 42\n[exit code 0]");
+    assertThat(model.tools)
+        .extracting(ToolSpecification::name)
+        .contains("exec", "run_code", "write_file", "read_file", "list_files", "preview_url");
+    assertThat(model.results).noneMatch(ToolExecutionResultMessage::isError);
   }
 
   @Test
@@ -108,7 +100,8 @@ class LangChain4jExampleTest {
 
   @Test
   void sandboxOfTheApplicationStays() {
-    ScriptedChatModel model = new ScriptedChatModel().calls("exec", "{\"command\": \"touch made\"}");
+    ScriptedChatModel model =
+        new ScriptedChatModel().calls("exec", "{\"command\": \"touch made\"}");
     try (Sandbox sandbox = isola.create()) {
       try (IsolaToolProvider tools = IsolaToolProvider.in(sandbox, ToolOptions.DEFAULT)) {
         assistant(model, tools).chat("anna", "Go.");
@@ -132,7 +125,14 @@ class LangChain4jExampleTest {
   }
 
   @Test
-  void codeExecutionEngineRunsPython() {
+  void exampleOfTheEnginePrints() {
+    assertThat(LangChain4jExample.code(isola))
+        .isEqualTo("1267650600228229401496703205376\n[exit code 0]");
+    assertThat(LangChain4jExample.options().toolNames()).hasSize(3);
+  }
+
+  @Test
+  void codeExecutionEngineRunsInAToolOfTheApplication() {
     ScriptedChatModel model =
         new ScriptedChatModel().calls("python", "{\"code\": \"print(2 ** 100)\"}");
     try (IsolaCodeExecutionEngine engine = IsolaCodeExecutionEngine.builder(isola).build()) {

@@ -13,7 +13,9 @@ import java.util.Deque;
 import java.util.List;
 import java.util.UUID;
 
-/** A model that calls the tools of a script, one after the other, and answers with the last result. */
+/**
+ * A model that calls the tools of a script, one after the other, and answers with the last result.
+ */
 final class ScriptedChatModel implements ChatModel {
   private record Call(String tool, String arguments) {}
 

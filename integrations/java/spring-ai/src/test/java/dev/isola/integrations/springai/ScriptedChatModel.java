@@ -10,11 +10,13 @@ import org.springframework.ai.chat.messages.ToolResponseMessage;
 import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.model.Generation;
+import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.model.tool.ToolCallingChatOptions;
-import org.springframework.ai.chat.prompt.ChatOptions;
 
-/** A model that calls the tools of a script, one after the other, and answers with the last result. */
+/**
+ * A model that calls the tools of a script, one after the other, and answers with the last result.
+ */
 final class ScriptedChatModel implements ChatModel {
   private record Call(String tool, String arguments) {}
 
@@ -47,7 +49,10 @@ final class ScriptedChatModel implements ChatModel {
                 .toolCalls(
                     List.of(
                         new AssistantMessage.ToolCall(
-                            UUID.randomUUID().toString(), "function", call.tool(), call.arguments())))
+                            UUID.randomUUID().toString(),
+                            "function",
+                            call.tool(),
+                            call.arguments())))
                 .build();
     return new ChatResponse(List.of(new Generation(answer)));
   }

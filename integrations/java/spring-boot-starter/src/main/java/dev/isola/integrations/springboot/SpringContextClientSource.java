@@ -30,8 +30,7 @@ public final class SpringContextClientSource implements SandboxedClientSource {
   private static final class OfContext {
     static Optional<Isola> client(ExtensionContext context) {
       boolean isSpringTest =
-          Stream.concat(
-                  context.getTestClass().stream(), context.getEnclosingTestClasses().stream())
+          Stream.concat(context.getTestClass().stream(), context.getEnclosingTestClasses().stream())
               .flatMap(
                   type ->
                       AnnotationSupport.findRepeatableAnnotations(type, ExtendWith.class).stream())

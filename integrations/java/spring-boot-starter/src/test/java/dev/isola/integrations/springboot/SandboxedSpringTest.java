@@ -49,8 +49,7 @@ class SandboxedSpringTest {
   @Autowired Isola isola;
 
   @Test
-  void serviceCountsWordsInTheSandboxOfTheTest(
-      Sandbox sandbox, @Autowired WordCounter counter) {
+  void serviceCountsWordsInTheSandboxOfTheTest(Sandbox sandbox, @Autowired WordCounter counter) {
     sandbox.files().write("words.txt", "one two three");
     assertThat(counter.count(sandbox.id(), "words.txt")).isEqualTo(3);
   }

@@ -11,7 +11,8 @@ import java.util.List;
  */
 public record CodeLanguage(String name, List<String> interpreter) {
   public static final CodeLanguage PYTHON = new CodeLanguage("python", List.of("python3", "-c"));
-  public static final CodeLanguage JAVASCRIPT = new CodeLanguage("javascript", List.of("node", "-e"));
+  public static final CodeLanguage JAVASCRIPT =
+      new CodeLanguage("javascript", List.of("node", "-e"));
   public static final CodeLanguage SHELL = new CodeLanguage("shell", List.of("/bin/sh", "-c"));
 
   public CodeLanguage {

@@ -7,7 +7,9 @@ import java.util.regex.Pattern;
  * in it would reach the terminal of the developer that prints or logs a conversation.
  */
 final class PlainText {
-  /** CSI sequences such as colours, OSC and other strings up to their end, two-character escapes. */
+  /**
+   * CSI sequences such as colours, OSC and other strings up to their end, two-character escapes.
+   */
   private static final Pattern ESCAPES =
       Pattern.compile(
           "\u001b\\[[0-?]*+[ -/]*+[@-~]"

@@ -105,7 +105,11 @@ public final class SandboxTools implements AutoCloseable {
         (session, arguments) -> {
           Command shell = Command.shell(arguments.requiredText("command"));
           Command command =
-              arguments.text("cwd").map(shell::withCwd).orElse(shell).withTimeout(timeout(arguments));
+              arguments
+                  .text("cwd")
+                  .map(shell::withCwd)
+                  .orElse(shell)
+                  .withTimeout(timeout(arguments));
           return ToolResult.of(run(session, command, arguments.text("stdin")).text());
         });
   }
@@ -124,10 +128,7 @@ public final class SandboxTools implements AutoCloseable {
   private Duration timeout(ToolArguments arguments) {
     return Duration.ofSeconds(
         arguments.number(
-            "timeoutSeconds",
-            options.timeout().toSeconds(),
-            1,
-            options.maxTimeout().toSeconds()));
+            "timeoutSeconds", options.timeout().toSeconds(), 1, options.maxTimeout().toSeconds()));
   }
 
   private CommandResult run(Object session, Command command, Optional<String> stdin) {
@@ -168,10 +169,8 @@ public final class SandboxTools implements AutoCloseable {
         });
   }
 
-  private CommandResult run(
-      Object session, CodeLanguage language, String code, Duration timeout) {
-    return run(
-        session, Command.argv(language.argv(code)).withTimeout(timeout), Optional.empty());
+  private CommandResult run(Object session, CodeLanguage language, String code, Duration timeout) {
+    return run(session, Command.argv(language.argv(code)).withTimeout(timeout), Optional.empty());
   }
 
   /**
@@ -288,8 +287,7 @@ public final class SandboxTools implements AutoCloseable {
             "Get a link with which the user opens a web server of the sandbox in a browser. It is"
                 + " valid for one hour.",
             List.of(
-                ToolParameter.required(
-                    "port", Type.INTEGER, "Port on which the server listens."))),
+                ToolParameter.required("port", Type.INTEGER, "Port on which the server listens."))),
         (session, arguments) -> {
           int port = (int) arguments.number("port", 0, 1, 65_535);
           return sessions.use(session, sandbox -> preview(sandbox.ports(), port));

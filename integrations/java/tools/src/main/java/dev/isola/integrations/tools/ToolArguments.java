@@ -46,7 +46,8 @@ final class ToolArguments {
     return new ToolArguments(values);
   }
 
-  private static void check(ToolDefinition tool, String name, @org.jspecify.annotations.Nullable Object value) {
+  private static void check(
+      ToolDefinition tool, String name, @org.jspecify.annotations.Nullable Object value) {
     ToolParameter parameter =
         tool.parameters().stream()
             .filter(one -> one.name().equals(name))

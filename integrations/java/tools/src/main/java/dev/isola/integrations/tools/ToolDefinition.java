@@ -22,10 +22,7 @@ public record ToolDefinition(String name, String description, List<ToolParameter
             "properties",
             properties,
             "required",
-            parameters.stream()
-                .filter(ToolParameter::required)
-                .map(ToolParameter::name)
-                .toList(),
+            parameters.stream().filter(ToolParameter::required).map(ToolParameter::name).toList(),
             "additionalProperties",
             false));
   }

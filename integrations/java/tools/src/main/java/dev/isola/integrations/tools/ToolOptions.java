@@ -49,7 +49,11 @@ public record ToolOptions(
     toolNames = Set.copyOf(toolNames);
     if (timeout.toSeconds() < 1 || maxTimeout.compareTo(timeout) < 0) {
       throw new IllegalArgumentException(
-          "timeout is " + timeout + " and maxTimeout " + maxTimeout + "; use 1 s or more, in order");
+          "timeout is "
+              + timeout
+              + " and maxTimeout "
+              + maxTimeout
+              + "; use 1 s or more, in order");
     }
     if (maxOutput < 256 || maxOutput > LARGEST_OUTPUT) {
       throw new IllegalArgumentException("maxOutput is " + maxOutput + "; use 256 to 32768");
@@ -73,8 +77,7 @@ public record ToolOptions(
   }
 
   public ToolOptions withSpec(SandboxSpec of) {
-    return new ToolOptions(
-        of, timeout, maxTimeout, maxOutput, maxSandboxes, languages, toolNames);
+    return new ToolOptions(of, timeout, maxTimeout, maxOutput, maxSandboxes, languages, toolNames);
   }
 
   /** Sets the timeout of a command, and the longest one that a model may set. */

@@ -93,7 +93,8 @@ class SandboxToolsTest {
   void commandsAndCodeRunInOneSandbox() {
     assertThat(text("exec", "command", "echo one > a; echo two >&2; exit 3"))
         .isEqualTo("[standard error]\ntwo\n[exit code 3]");
-    assertThat(text("exec", "command", "cat a -", "stdin", "in")).isEqualTo("one\nin\n[exit code 0]");
+    assertThat(text("exec", "command", "cat a -", "stdin", "in"))
+        .isEqualTo("one\nin\n[exit code 0]");
     assertThat(text("run_code", "code", "print(open('a').read() * 2, end='')"))
         .isEqualTo("one\none\n[exit code 0]");
     assertThat(text("run_code", "code", "wc -c < a", "language", "shell"))
@@ -115,7 +116,8 @@ class SandboxToolsTest {
 
   @Test
   void largeOutputHasItsBeginningItsEndAndANote() {
-    String text = text("exec", "command", "echo BEGIN; head -c 5000000 /dev/zero | tr '\\0' x; echo END");
+    String text =
+        text("exec", "command", "echo BEGIN; head -c 5000000 /dev/zero | tr '\\0' x; echo END");
     assertThat(text)
         .startsWith("BEGIN\nxxx")
         .contains("[... the middle of the standard output is left out here: it has 5000010 bytes;")
@@ -153,18 +155,21 @@ class SandboxToolsTest {
   @Test
   void longListingSaysHowMuchIsLeftOut() {
     text("exec", "command", "mkdir many; cd many; seq 700 | xargs touch");
-    assertThat(text("list_files", "path", "many")).endsWith("[200 more entries are left out; list a subdirectory]");
+    assertThat(text("list_files", "path", "many"))
+        .endsWith("[200 more entries are left out; list a subdirectory]");
   }
 
   @Test
   void longFileIsReadInPartsWithoutCuttingACharacter() {
-    text("exec", "command", "i=0; while [ $i -lt 4000 ]; do printf 'aéééééé'; i=$((i+1)); done > f");
+    text(
+        "exec", "command", "i=0; while [ $i -lt 4000 ]; do printf 'aéééééé'; i=$((i+1)); done > f");
     String first = text("read_file", "path", "f");
     String marker = "\n[the file continues; read on with offset=";
     assertThat(first).contains(marker).doesNotContain("\ufffd");
     String offset = first.substring(first.indexOf(marker) + marker.length(), first.length() - 1);
     String second = text("read_file", "path", "f", "offset", Long.parseLong(offset));
-    assertThat(first.substring(0, first.indexOf(marker)) + second).isEqualTo("aéééééé".repeat(4000));
+    assertThat(first.substring(0, first.indexOf(marker)) + second)
+        .isEqualTo("aéééééé".repeat(4000));
     assertThat(text("read_file", "path", "f", "offset", 60_000_000)).isEmpty();
   }
 
@@ -189,7 +194,8 @@ class SandboxToolsTest {
         assertThat(unisolated.call(SESSION, "read_file", json).text()).startsWith("PATH_OUTSIDE: ");
         assertThat(
                 unisolated
-                    .call(SESSION, "write_file", Json.text(Json.object("path", path, "content", "")))
+                    .call(
+                        SESSION, "write_file", Json.text(Json.object("path", path, "content", "")))
                     .text())
             .startsWith("PATH_OUTSIDE: ");
       }
@@ -269,7 +275,8 @@ class SandboxToolsTest {
   void wrongArgumentsAreErrorsThatNameThem() {
     assertThat(error("exec")).contains("'command' is missing");
     assertThat(error("exec", "command", 1)).contains("'command' must be a string");
-    assertThat(error("exec", "command", "true", "shell", "zsh")).contains("exec takes only: command,");
+    assertThat(error("exec", "command", "true", "shell", "zsh"))
+        .contains("exec takes only: command,");
     assertThat(error("preview_url", "port", 70_000)).contains("'port' must be 1 to 65535");
     assertThat(error("preview_url", "port", 1.5)).contains("must be an integer");
     assertThat(error("run_code", "code", "1", "language", "cobol")).contains("one of [python,");
@@ -278,7 +285,8 @@ class SandboxToolsTest {
     for (String json : List.of("{", "[]", "null", "[".repeat(100_000), "{\"command\": }")) {
       assertThat(tools.call(SESSION, "exec", json).text()).contains("not a JSON object");
     }
-    assertThat(tools.call(SESSION, "exec", " ".repeat(3 << 20)).text()).contains("longer than 2 MiB");
+    assertThat(tools.call(SESSION, "exec", " ".repeat(3 << 20)).text())
+        .contains("longer than 2 MiB");
     assertThat(isola.list(SandboxFilter.ALL)).as("nothing was run").isEmpty();
   }
 
@@ -323,8 +331,7 @@ class SandboxToolsTest {
 
   @Test
   void sessionsDoNotShareASandbox() {
-    try (SandboxTools two =
-        SandboxTools.creating(isola, ToolOptions.DEFAULT.withMaxSandboxes(2))) {
+    try (SandboxTools two = SandboxTools.creating(isola, ToolOptions.DEFAULT.withMaxSandboxes(2))) {
       String ls = "{\"command\": \"ls\"}";
       two.call("a", "exec", "{\"command\": \"touch a\"}");
       two.call("b", "exec", "{\"command\": \"touch b\"}");

@@ -38,8 +38,7 @@ final class BoundedPipe extends InputStream {
         }
         int at = (start + count) % buffer.length;
         int length =
-            Math.min(
-                Math.min(bytes.length - done, buffer.length - count), buffer.length - at);
+            Math.min(Math.min(bytes.length - done, buffer.length - count), buffer.length - at);
         System.arraycopy(bytes, done, buffer, at, length);
         count += length;
         done += length;

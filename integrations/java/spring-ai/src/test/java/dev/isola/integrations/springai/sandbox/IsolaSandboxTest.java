@@ -174,7 +174,11 @@ class IsolaSandboxTest {
       view.close();
       assertThatThrownBy(() -> view.exec(ExecSpec.of("true")))
           .isInstanceOf(IllegalStateException.class);
-      assertThat(own.exec(dev.isola.client.Command.shell("echo alive").withTimeout(Duration.ofSeconds(9))).stdout())
+      assertThat(
+              own.exec(
+                      dev.isola.client.Command.shell("echo alive")
+                          .withTimeout(Duration.ofSeconds(9)))
+                  .stdout())
           .isEqualTo("alive\n");
     }
     assertThat(sandbox.shouldCleanupOnClose()).isTrue();
