@@ -20,7 +20,8 @@ record FencedBlock(String page, int line, String language, String text, Marks ma
    * @param output whether the block is the output of the block before it
    * @param java imports and declarations for a block of Java
    * @param prints a line that the block prints, among others
-   * @param excerptOf the source file that contains the block, relative to the root of the repository
+   * @param excerptOf the source file that contains the block, relative to the root of the
+   *     repository
    */
   record Marks(
       Optional<String> notRun,

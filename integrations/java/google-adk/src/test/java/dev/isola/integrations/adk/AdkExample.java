@@ -21,10 +21,7 @@ final class AdkExample {
       Session session =
           runner.sessionService().createSession(runner.appName(), "anna").blockingGet();
       Content question = Content.fromParts(Part.fromText("Multiply 6 and 7."));
-      return runner
-          .runAsync("anna", session.id(), question)
-          .blockingLast()
-          .stringifyContent();
+      return runner.runAsync("anna", session.id(), question).blockingLast().stringifyContent();
     }
   }
 }

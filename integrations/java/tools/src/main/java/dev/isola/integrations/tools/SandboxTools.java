@@ -7,12 +7,11 @@ import dev.isola.client.Ports;
 import dev.isola.client.Sandbox;
 import dev.isola.client.error.IsolaException;
 import dev.isola.integrations.tools.ToolArguments.InvalidArguments;
-import dev.isola.integrations.tools.ToolParameter.Type;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,7 +45,9 @@ public final class SandboxTools implements AutoCloseable {
 
   private static final ToolParameter PATH =
       ToolParameter.required(
-          "path", Type.TEXT, "Absolute, or relative to the working directory of exec.");
+          "path",
+          ToolParameter.Type.TEXT,
+          "Absolute, or relative to the working directory of exec.");
 
   private record Tool(ToolDefinition definition, Action action) {}
 
@@ -86,7 +87,7 @@ public final class SandboxTools implements AutoCloseable {
   public List<ToolDefinition> definitions() {
     return tools.values().stream()
         .map(Tool::definition)
-        .sorted(java.util.Comparator.comparing(ToolDefinition::name))
+        .sorted(Comparator.comparing(ToolDefinition::name))
         .toList();
   }
 
@@ -98,9 +99,9 @@ public final class SandboxTools implements AutoCloseable {
                 + " output and exit code. Files stay from call to call. To keep a server running,"
                 + " start it with: nohup COMMAND >log 2>&1 &",
             List.of(
-                ToolParameter.required("command", Type.TEXT, "For /bin/sh -c."),
-                ToolParameter.optional("cwd", Type.TEXT, "Working directory."),
-                ToolParameter.optional("stdin", Type.TEXT, "Standard input."),
+                ToolParameter.required("command", ToolParameter.Type.TEXT, "For /bin/sh -c."),
+                ToolParameter.optional("cwd", ToolParameter.Type.TEXT, "Working directory."),
+                ToolParameter.optional("stdin", ToolParameter.Type.TEXT, "Standard input."),
                 timeoutParameter())),
         (session, arguments) -> {
           Command shell = Command.shell(arguments.requiredText("command"));
@@ -117,7 +118,7 @@ public final class SandboxTools implements AutoCloseable {
   private ToolParameter timeoutParameter() {
     return ToolParameter.optional(
         "timeoutSeconds",
-        Type.INTEGER,
+        ToolParameter.Type.INTEGER,
         "Kill it after this time. Default "
             + options.timeout().toSeconds()
             + ", at most "
@@ -148,9 +149,13 @@ public final class SandboxTools implements AutoCloseable {
             "Run a program in the sandbox and wait until it exits. Returns what it prints and its"
                 + " exit code. Variables do not stay from call to call; files do.",
             List.of(
-                ToolParameter.required("code", Type.TEXT, "Source of the program."),
+                ToolParameter.required("code", ToolParameter.Type.TEXT, "Source of the program."),
                 new ToolParameter(
-                    "language", Type.TEXT, "Default " + names.getFirst() + ".", false, names),
+                    "language",
+                    ToolParameter.Type.TEXT,
+                    "Default " + names.getFirst() + ".",
+                    false,
+                    names),
                 timeoutParameter())),
         (session, arguments) -> {
           CodeLanguage language =
@@ -193,7 +198,9 @@ public final class SandboxTools implements AutoCloseable {
         new ToolDefinition(
             "write_file",
             "Write a text file in the sandbox, replacing it and creating missing directories.",
-            List.of(PATH, ToolParameter.required("content", Type.TEXT, "The whole content."))),
+            List.of(
+                PATH,
+                ToolParameter.required("content", ToolParameter.Type.TEXT, "The whole content."))),
         (session, arguments) -> {
           String path = arguments.requiredText("path");
           String content = arguments.requiredText("content");
@@ -211,7 +218,9 @@ public final class SandboxTools implements AutoCloseable {
                 + options.maxOutput()
                 + " bytes per call; the result says how to read on.",
             List.of(
-                PATH, ToolParameter.optional("offset", Type.INTEGER, "Byte offset. Default 0."))),
+                PATH,
+                ToolParameter.optional(
+                    "offset", ToolParameter.Type.INTEGER, "Byte offset. Default 0."))),
         (session, arguments) -> {
           String path = arguments.requiredText("path");
           long offset = arguments.number("offset", 0, 0, MAX_OFFSET);
@@ -224,7 +233,10 @@ public final class SandboxTools implements AutoCloseable {
     try (InputStream in = sandbox.files().read(path)) {
       excerpt = FileExcerpt.read(in, offset, options.maxOutput());
     } catch (IOException e) {
-      throw new UncheckedIOException("the file " + path + " could not be read completely", e);
+      return ToolResult.error(
+          "READ_FAILED",
+          PlainText.line(path) + " could not be read completely",
+          "call the tool again");
     }
     return excerpt
         .map(part -> ToolResult.of(part.more() ? part.text() + continuation(part) : part.text()))
@@ -247,8 +259,9 @@ public final class SandboxTools implements AutoCloseable {
             "List a directory of the sandbox: type, size in bytes and path of each entry.",
             List.of(
                 ToolParameter.optional(
-                    "path", Type.TEXT, "Default: the working directory of exec."),
-                ToolParameter.optional("depth", Type.INTEGER, "Levels to list. Default 1."))),
+                    "path", ToolParameter.Type.TEXT, "Default: the working directory of exec."),
+                ToolParameter.optional(
+                    "depth", ToolParameter.Type.INTEGER, "Levels to list. Default 1."))),
         (session, arguments) -> {
           String path = arguments.text("path").filter(text -> !text.isEmpty()).orElse(".");
           int depth = (int) arguments.number("depth", 1, 1, 20);
@@ -287,7 +300,8 @@ public final class SandboxTools implements AutoCloseable {
             "Get a link with which the user opens a web server of the sandbox in a browser. It is"
                 + " valid for one hour.",
             List.of(
-                ToolParameter.required("port", Type.INTEGER, "Port on which the server listens."))),
+                ToolParameter.required(
+                    "port", ToolParameter.Type.INTEGER, "Port on which the server listens."))),
         (session, arguments) -> {
           int port = (int) arguments.number("port", 0, 1, 65_535);
           return sessions.use(session, sandbox -> preview(sandbox.ports(), port));
@@ -319,9 +333,7 @@ public final class SandboxTools implements AutoCloseable {
       return tool.action().call(session, ToolArguments.parse(tool.definition(), arguments));
     } catch (InvalidArguments e) {
       return ToolResult.error(
-          "INVALID_ARGUMENTS", e.getMessage(), "correct the arguments and call the tool again");
-    } catch (UncheckedIOException e) {
-      return ToolResult.error("READ_FAILED", e.getMessage(), "call the tool again");
+          "INVALID_ARGUMENTS", e.problem(), "correct the arguments and call the tool again");
     } catch (IsolaException e) {
       return error(e);
     }

@@ -6,6 +6,7 @@ import java.io.Serial;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Arguments of a call. They come from a model and are checked against the definition. */
 final class ToolArguments {
@@ -18,12 +19,19 @@ final class ToolArguments {
     this.values = values;
   }
 
-  /** Arguments that do not match the definition; the message is for the model. */
+  /** Arguments that do not match the definition. The problem is for the model. */
   static final class InvalidArguments extends RuntimeException {
     @Serial private static final long serialVersionUID = 1L;
 
-    InvalidArguments(String message) {
-      super(message);
+    private final String problem;
+
+    InvalidArguments(String problem) {
+      super(problem);
+      this.problem = problem;
+    }
+
+    String problem() {
+      return problem;
     }
   }
 
@@ -46,8 +54,7 @@ final class ToolArguments {
     return new ToolArguments(values);
   }
 
-  private static void check(
-      ToolDefinition tool, String name, @org.jspecify.annotations.Nullable Object value) {
+  private static void check(ToolDefinition tool, String name, @Nullable Object value) {
     ToolParameter parameter =
         tool.parameters().stream()
             .filter(one -> one.name().equals(name))

@@ -39,7 +39,7 @@ final class SandboxProcess extends Process {
       exit.complete(execution.await());
     } catch (IsolaException e) {
       failure = new IOException("the output could not be read: " + e.getMessage(), e);
-      exit.complete(new Exit.Lost(e.getMessage()));
+      exit.complete(new Exit.Lost(e.problem().detail()));
     } catch (InterruptedException e) {
       failure = new IOException("reading the output was interrupted", e);
       exit.complete(new Exit.Lost("reading the output was interrupted"));

@@ -60,8 +60,8 @@ class IsolaSandboxTest {
   @Test
   void interactiveProcessTalks() throws Exception {
     Process process = sandbox.startInteractive(ExecSpec.of("cat"));
-    try (OutputStream in = process.getOutputStream();
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+    OutputStream in = process.getOutputStream();
+    try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
       in.write("one\n".getBytes(StandardCharsets.UTF_8));
       in.flush();
       assertThat(out.readLine()).isEqualTo("one");
