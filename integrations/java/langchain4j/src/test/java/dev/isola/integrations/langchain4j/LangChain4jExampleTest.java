@@ -151,14 +151,14 @@ class LangChain4jExampleTest {
   @Test
   void codeExecutionEngineRunsOtherLanguagesWithATimeout() {
     ToolOptions options =
-        ToolOptions.DEFAULT.withTimeout(Duration.ofSeconds(1), Duration.ofSeconds(1));
+        ToolOptions.DEFAULT.withTimeout(Duration.ofSeconds(2), Duration.ofSeconds(2));
     try (IsolaCodeExecutionEngine engine =
         IsolaCodeExecutionEngine.builder(isola)
             .language(CodeLanguage.SHELL)
             .options(options)
             .build()) {
       assertThat(engine.execute("echo $((6 * 7)); sleep 50"))
-          .isEqualTo("42\n[killed: timeout of 1 s]");
+          .isEqualTo("42\n[killed: timeout of 2 s]");
       isola.sandbox(isola.list(SandboxFilter.ALL).getFirst().id()).destroy();
       assertThat(engine.execute("true")).contains("the sandbox no longer exists");
       assertThat(engine.execute("true")).isEqualTo("[exit code 0]");

@@ -206,8 +206,8 @@ class SandboxToolsTest {
 
   @Test
   void timeoutKillsTheCommandAndKeepsItsOutput() {
-    assertThat(text("exec", "command", "echo begun; sleep 50", "timeoutSeconds", 1))
-        .isEqualTo("begun\n[killed: timeout of 1 s]");
+    assertThat(text("exec", "command", "echo begun; sleep 50", "timeoutSeconds", 2))
+        .isEqualTo("begun\n[killed: timeout of 2 s]");
     assertThat(error("exec", "command", "true", "timeoutSeconds", 601))
         .contains("'timeoutSeconds' must be 1 to 600");
   }
