@@ -88,8 +88,8 @@ public final class IsolaSandbox implements Sandbox {
    * {@inheritDoc}
    *
    * <p>The server keeps the beginning and the end of output that exceeds its limit, 1 MiB unless
-   * the operator changed it; a last line of the standard error says so then. The duration is that of
-   * the call, as with other backends.
+   * the operator changed it; a last line of the standard error says so then. The duration is that
+   * of the call, as with other backends.
    */
   @Override
   public ExecResult exec(ExecSpec spec) {
