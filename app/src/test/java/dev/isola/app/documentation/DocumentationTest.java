@@ -41,7 +41,7 @@ import org.opentest4j.TestAbortedException;
  * command, and against a real server with bubblewrap.
  */
 class DocumentationTest {
-  private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+  static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final Set<String> NO_PAGES = Set.of("target", "node_modules", ".git", "adr");
 
   /** Pages for a clone of the repository: they start their own server, if any. */

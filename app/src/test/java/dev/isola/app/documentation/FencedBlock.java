@@ -20,34 +20,47 @@ record FencedBlock(String page, int line, String language, String text, Marks ma
    * @param output whether the block is the output of the block before it
    * @param java imports and declarations for a block of Java
    * @param prints a line that the block prints, among others
+   * @param excerptOf the source file that contains the block, relative to the root of the
+   *     repository
    */
   record Marks(
       Optional<String> notRun,
       Optional<String> typed,
       boolean output,
       Optional<String> java,
-      Optional<String> prints) {
+      Optional<String> prints,
+      Optional<String> excerptOf) {
     static final Marks NONE =
-        new Marks(Optional.empty(), Optional.empty(), false, Optional.empty(), Optional.empty());
+        new Marks(
+            Optional.empty(),
+            Optional.empty(),
+            false,
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty());
 
     Marks withNotRun(String reason) {
-      return new Marks(Optional.of(reason), typed, output, java, prints);
+      return new Marks(Optional.of(reason), typed, output, java, prints, excerptOf);
     }
 
     Marks withTyped(String input) {
-      return new Marks(notRun, Optional.of(input), output, java, prints);
+      return new Marks(notRun, Optional.of(input), output, java, prints, excerptOf);
     }
 
     Marks asOutput() {
-      return new Marks(notRun, typed, true, java, prints);
+      return new Marks(notRun, typed, true, java, prints, excerptOf);
     }
 
     Marks withJava(String context) {
-      return new Marks(notRun, typed, output, Optional.of(context), prints);
+      return new Marks(notRun, typed, output, Optional.of(context), prints, excerptOf);
+    }
+
+    Marks withExcerptOf(String file) {
+      return new Marks(notRun, typed, output, java, prints, Optional.of(file));
     }
 
     Marks withPrints(String line) {
-      return new Marks(notRun, typed, output, java, Optional.of(line));
+      return new Marks(notRun, typed, output, java, Optional.of(line), excerptOf);
     }
   }
 

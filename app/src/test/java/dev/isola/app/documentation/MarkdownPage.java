@@ -88,9 +88,11 @@ record MarkdownPage(String name, List<FencedBlock> blocks, List<String> problems
         marks = marks.withJava(text.substring("java:".length()).strip());
       } else if (text.startsWith("prints:")) {
         marks = marks.withPrints(text.substring("prints:".length()).strip());
+      } else if (text.startsWith("excerpt of:")) {
+        marks = marks.withExcerptOf(text.substring("excerpt of:".length()).strip());
       } else if (text.equals("output")) {
         marks = marks.asOutput();
-      } else if (text.matches("(?is)(not[ -]?run|typed|output|prints|java)\\b.*")) {
+      } else if (text.matches("(?is)(not[ -]?run|typed|output|prints|java|excerpt)\\b.*")) {
         problems.add(
             name
                 + ":"

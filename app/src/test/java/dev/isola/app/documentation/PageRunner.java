@@ -90,6 +90,10 @@ final class PageRunner implements AutoCloseable {
       compare(block, printed);
       return;
     }
+    if (block.marks().excerptOf().isPresent()) {
+      excerpt(block, DocumentationTest.ROOT.resolve(block.marks().excerptOf().get()));
+      return;
+    }
     switch (block.language()) {
       case "sh" -> shell(block);
       case "json" -> json(block);
@@ -105,6 +109,17 @@ final class PageRunner implements AutoCloseable {
     }
     if (block.marks().notRun().isPresent() && !block.isProgram()) {
       throw block.fault("'not run' applies to programs only");
+    }
+  }
+
+  /** Compares without white space: a source file may break lines elsewhere. */
+  private static void excerpt(FencedBlock block, Path file) throws IOException {
+    if (!Files.isRegularFile(file)) {
+      throw block.fault("is an excerpt of " + file + ", which does not exist");
+    }
+    String source = Files.readString(file).replaceAll("\\s", "");
+    if (!source.contains(block.text().replaceAll("\\s", ""))) {
+      throw block.fault("is not an excerpt of " + file);
     }
   }
 

@@ -249,4 +249,20 @@ class PlantedPageFaultsTest {
     assertThat(ExpectedOutput.matches("a.c\n", "abc\n")).isFalse();
     assertThat(ExpectedOutput.matches("a\nb\n", "a\n")).isFalse();
   }
+
+  @Test
+  void excerptMustBeInItsFile() throws Exception {
+    String page =
+        """
+        <!-- excerpt of: client/java-examples/src/main/java/dev/isola/client/examples/FILE.java -->
+        ~~~java
+        public
+          final class RunCode {
+        ~~~
+        """;
+    check(page.replace("FILE", "RunCode"));
+    assertFound(page.replace("FILE", "FollowBuild"), "page.md:2", "is not an excerpt of");
+    assertFound(page.replace("FILE", "Missing"), "which does not exist");
+    assertThat(problems("<!-- excerpt: x -->\n~~~java\n~~~\n")).contains("unknown instruction");
+  }
 }

@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Checks the dependencies between modules: codec is below everything; contract, then guest, then
  * host, then provider; contract, then store and snapshot, then engine, then server, then compat;
- * app may use everything except bench; embedded starts the server of app. Packages of a module have
- * no cycles.
+ * app may use everything except bench; embedded starts the server of app; integrations use client.
+ * Packages of a module have no cycles.
  */
 class ArchitectureTest {
   private static final JavaClasses ISOLA =
@@ -122,6 +122,10 @@ class ArchitectureTest {
             .that(not(resideInAnyPackage("dev.isola.dashboard..", "dev.isola.app..")))
             .should(dependOnClassesThat(resideInAPackage("dev.isola.dashboard.."))),
         folder("client"),
+        folder("integrations", "client"),
+        noClasses()
+            .that(not(resideInAPackage("dev.isola.integrations..")))
+            .should(dependOnClassesThat(resideInAPackage("dev.isola.integrations.."))),
         folder("snapshot", "spi", "archive"),
         noClasses()
             .that(not(resideInAPackage("dev.isola.codec.json..")))

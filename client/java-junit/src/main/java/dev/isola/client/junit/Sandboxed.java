@@ -27,7 +27,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *
  * <p>{@code ISOLA_URL} and {@code ISOLA_API_KEY}, or the system properties {@code isola.url} and
  * {@code isola.key}, select the server. Without them, and with {@code dev.isola:isola-embedded} on
- * the class path, an engine runs in the JVM of the tests. Works with JUnit 5.12 and later, and 6.
+ * the class path, an engine runs in the JVM of the tests. A {@link SandboxedClientSource} comes
+ * first. Works with JUnit 5.12 and later, and 6.
  */
 @Documented
 @Inherited

@@ -8,7 +8,10 @@ import java.io.ByteArrayInputStream;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.ServiceLoader;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -22,6 +25,11 @@ import org.junit.platform.commons.support.AnnotationSupport;
  */
 public final class SandboxedExtension implements ParameterResolver, AfterEachCallback {
   private static final Namespace NAMESPACE = Namespace.create(SandboxedExtension.class);
+  private static final List<SandboxedClientSource> SOURCES =
+      ServiceLoader.load(SandboxedClientSource.class, SandboxedClientSource.class.getClassLoader())
+          .stream()
+          .map(ServiceLoader.Provider::get)
+          .toList();
 
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -37,9 +45,20 @@ public final class SandboxedExtension implements ParameterResolver, AfterEachCal
     return parameter.getParameter().getType() == Isola.class ? isola : sandbox(context, isola);
   }
 
-  /** Returns the client, shared by the whole test run and closed by JUnit at its end. */
-  @SuppressWarnings("deprecation") // computeIfAbsent exists since JUnit 6.0 only
+  /** Returns the client of the first source that has one for this test, or the shared one. */
   private static Isola isola(ExtensionContext context) {
+    for (SandboxedClientSource source : SOURCES) {
+      Optional<Isola> client = source.client(context);
+      if (client.isPresent()) {
+        return client.get();
+      }
+    }
+    return shared(context);
+  }
+
+  /** Returns the client that the whole test run shares and JUnit closes at its end. */
+  @SuppressWarnings("deprecation") // computeIfAbsent exists since JUnit 6.0 only
+  private static Isola shared(ExtensionContext context) {
     return Objects.requireNonNull(
             context
                 .getRoot()

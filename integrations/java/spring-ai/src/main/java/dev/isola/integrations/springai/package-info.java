@@ -1,0 +1,5 @@
+/** Sandboxes for Spring AI: {@link dev.isola.integrations.springai.IsolaToolCallbacks}. */
+@NullMarked
+package dev.isola.integrations.springai;
+
+import org.jspecify.annotations.NullMarked;

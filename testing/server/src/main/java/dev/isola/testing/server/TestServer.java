@@ -1,0 +1,188 @@
+package dev.isola.testing.server;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * {@code isola serve} as a process of its own, on a free port. Its default provider is bubblewrap
+ * where that is installed and subprocess elsewhere; both are available by name.
+ */
+public final class TestServer implements AutoCloseable {
+  private static final String KEY = "isk_5f0c9a7e3b1d2468ace013579bdf8642";
+  private static final String READY = "Isola listening on ";
+
+  /** Providers whose first health checks would keep this machine busy for seconds. */
+  private static final List<String> OTHER_PROVIDERS =
+      List.of(
+          "crun",
+          "docker",
+          "docker-gvisor",
+          "e2b",
+          "firecracker",
+          "gvisor",
+          "http",
+          "kata",
+          "microvmctl",
+          "podman",
+          "proot",
+          "qemu",
+          "runc",
+          "worktree");
+
+  private static final class Shared {
+    static final TestServer SERVER = start();
+
+    static {
+      Runtime.getRuntime().addShutdownHook(new Thread(SERVER::close));
+    }
+  }
+
+  private final Process process;
+  private final Path folder;
+  private final String url;
+
+  private TestServer(Process process, Path folder, String url) {
+    this.process = process;
+    this.folder = folder;
+    this.url = url;
+  }
+
+  /** Returns the server that all tests of this JVM share. It ends with the JVM. */
+  public static TestServer shared() {
+    return Shared.SERVER;
+  }
+
+  /** Starts a server. The caller closes it. */
+  public static TestServer start() {
+    try {
+      Path folder = Files.createTempDirectory("isola-test-server");
+      Process process = process(folder).start();
+      try {
+        return new TestServer(process, folder, readUrl(process, folder));
+      } catch (IOException | RuntimeException e) {
+        end(process, folder);
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static ProcessBuilder process(Path folder) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dslf4j.internal.verbosity=ERROR",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                classPath(),
+                "dev.isola.app.Main",
+                "serve",
+                "--config",
+                config(folder).toString(),
+                "--data",
+                folder.resolve("data").toString(),
+                "--port",
+                "0")
+            .redirectError(folder.resolve("server.log").toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("ISOLA_"));
+    builder.environment().put("ISOLA_API_KEY", KEY);
+    return builder;
+  }
+
+  private static Path config(Path folder) throws IOException {
+    String disabled =
+        OTHER_PROVIDERS.stream()
+            .map(name -> "  " + name + ": {enabled: false}\n")
+            .collect(Collectors.joining());
+    return Files.writeString(
+        folder.resolve("isola.yaml"),
+        "provider: "
+            + (isInstalled("bwrap") ? "bubblewrap" : "subprocess")
+            + "\nfloor: process\nproviders:\n"
+            + disabled);
+  }
+
+  /** Returns the class path of the app, which the build of this module has written. */
+  private static String classPath() throws IOException {
+    try (InputStream in =
+        Objects.requireNonNull(
+            TestServer.class.getResourceAsStream("/server.classpath"),
+            "the build of testing/server writes server.classpath")) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+    }
+  }
+
+  private static boolean isInstalled(String program) {
+    return Stream.of(
+            Objects.requireNonNullElse(System.getenv("PATH"), "").split(File.pathSeparator))
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+  }
+
+  /** Reads the line that the server prints when it is ready, or at the latest when it ends. */
+  private static String readUrl(Process process, Path folder) throws IOException {
+    BufferedReader out =
+        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    String line = out.readLine();
+    if (line == null || !line.startsWith(READY)) {
+      throw new IllegalStateException(
+          "the server did not start: "
+              + line
+              + "\n"
+              + Files.readString(folder.resolve("server.log")));
+    }
+    return line.substring(READY.length()).split(" ", 2)[0];
+  }
+
+  public String url() {
+    return url;
+  }
+
+  /** Returns a key with scope admin. */
+  public String key() {
+    return KEY;
+  }
+
+  /** Ends the server. Its clients have destroyed their sandboxes before. */
+  @Override
+  public void close() {
+    try {
+      end(process, folder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void end(Process process, Path folder) throws IOException {
+    process.destroy();
+    try {
+      if (!process.waitFor(20, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      List<Path> deepestFirst = files.sorted(Comparator.reverseOrder()).toList();
+      for (Path file : deepestFirst) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+}
