@@ -3,7 +3,7 @@
 # the command line, curl and the server from the tarball, Python from the wheel in a fresh environment, TypeScript from
 # the npm package, Java from a fresh Maven repository that packaging/install-maven fills, in a project that imports the
 # BOM. Also the block of Python in the README.
-#   testing/release-here.sh
+#   testing/release-here.sh [TASK...]    by default all ten
 # Ends with "N passed, N failed" and status 0 if none failed. It needs python3 with venv, Node.js, npm, Maven, a JDK 25,
 # curl, and package registries for the libraries of the SDKs. ISOLA_REPOSITORY names a repository that is filled already.
 set -u
@@ -116,7 +116,7 @@ curl -sf --retry 60 --retry-delay 1 --retry-all-errors -o /dev/null "$ISOLA_URL/
 }
 
 step 'the ten tasks'
-"$work/python/bin/python" "$root/testing/release/ten_tasks.py" "$root/docs/ten-tasks.md" "$work"
+"$work/python/bin/python" "$root/testing/release/ten_tasks.py" "$root/docs/ten-tasks.md" "$work" "$@"
 status=$?
 
 step 'the block of Python in the README'

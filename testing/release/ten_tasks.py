@@ -1,6 +1,6 @@
 """Runs every block of docs/ten-tasks.md with installed packages, and prints one line for each task and language.
 
-    ten_tasks.py PAGE WORK
+    ten_tasks.py PAGE WORK [TASK...]
 
 WORK has what testing/release-here.sh installed: "python" (a virtual environment), "node" (a project with the SDK and the
 compiler), "java" (a Maven project, whose class path is in "classpath"). The command isola is on PATH. The exit status is
@@ -83,6 +83,11 @@ def run_typed(command, folder, text):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output
 
 
+def node_options():
+    version = subprocess.run(["node", "--version"], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return ["--experimental-websocket"] if int(version[1:].split(".")[0]) < 22 else []
+
+
 class Runner:
     def __init__(self, work, preamble):
         self.work, self.preamble = work, preamble
@@ -97,7 +102,8 @@ class Runner:
             (folder / "task.py").write_text(block.text)
             return run([f"{self.work}/python/bin/python", "-I", "task.py"], folder)
         if block.language == "TypeScript":
-            return run(["node", f"{self.work}/node/out/task{block.task}.js"], folder)
+            # Node.js 20 has the WebSocket of terminals behind an option.
+            return run(["node", *node_options(), f"{self.work}/node/out/task{block.task}.js"], folder)
         (folder / "task.sh").write_text(self.preamble + block.text)
         command = ["bash", "-euo", "pipefail", "task.sh"]
         return run_typed(command, folder, block.typed) if block.typed else run(command, folder)
@@ -115,7 +121,8 @@ def main(page, work):
                 (work / f"node/task{block.task}.ts").write_text(block.text)
         return 0
     runner, passed, failed = Runner(work, preamble), 0, 0
-    for task in range(1, 11):
+    chosen = [int(argument) for argument in sys.argv[3:]] or range(1, 11)
+    for task in chosen:
         for language in LANGUAGES:
             block = next((b for b in tasks if b.task == task and b.language == language), None)
             try:
