@@ -62,7 +62,7 @@ with() {
     status=1
   }
   echo "$title: provider $result: $verdict"
-  inside isola providers 2>/dev/null | awk '$2 == "healthy" { print "    healthy: " $1 ", isolation " $3 ", enforces " $5 }'
+  inside isola providers 2>/dev/null | awk '$2 == "healthy" { print "    healthy: " $1 ", isolation " $3 ", enforces " $6 }'
   docker rm -f -v "$container" >/dev/null
   container=
 }
@@ -72,6 +72,6 @@ with 'none, with floor process' subprocess -e ISOLA_FLOOR=process -e ISOLA_ALLOW
 with 'seccomp, apparmor' none --security-opt seccomp=unconfined --security-opt apparmor=unconfined
 with 'seccomp, apparmor, systempaths' bubblewrap --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
   --security-opt systempaths=unconfined
-with 'SYS_ADMIN, apparmor, systempaths' bubblewrap --cap-add SYS_ADMIN --security-opt apparmor=unconfined \
+with 'SYS_ADMIN, apparmor, systempaths' none --cap-add SYS_ADMIN --security-opt apparmor=unconfined \
   --security-opt systempaths=unconfined
 exit $status
