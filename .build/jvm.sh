@@ -2,16 +2,17 @@
 
 # jvm_flags COMMAND: sets $kind and $flags. A server lives long; any other command wants to start
 # fast. The JVM never writes warnings between our lines; a server's JVM may report its errors.
+# Collector and object headers are the same for all, so that a release has one class archive.
 jvm_flags() {
-  flags='--enable-native-access=ALL-UNNAMED -Xlog:disable -Dslf4j.internal.verbosity=ERROR'
+  flags='--enable-native-access=ALL-UNNAMED -Xlog:disable -Dslf4j.internal.verbosity=ERROR -XX:+UseSerialGC -XX:+UseCompactObjectHeaders'
   case $1 in
   serve | bench | conformance | train-serve)
     kind=server
-    flags="$flags -Xlog:all=error,aot*=off:stderr -XX:+UseSerialGC -XX:+UseCompactObjectHeaders -Xms16m"
+    flags="$flags -Xlog:all=error,aot*=off,cds*=off:stderr -Xms16m"
     ;;
   *)
     kind=cli
-    flags="$flags -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+    flags="$flags -XX:TieredStopAtLevel=1"
     ;;
   esac
 }

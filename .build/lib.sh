@@ -1,4 +1,4 @@
-# Sourced by ./isola and ./check: finds the JDK and the tools of the build. POSIX sh, no subshell on
+# Sourced by ./isola, ./check and the scripts in packaging: finds the JDK and the tools of the build. POSIX sh, no subshell on
 # the way to a JDK, because ./isola pays for it on every call.
 # Before: $root is the repository. After find_jdk: $jdk is the folder of a JDK 25 or newer.
 
@@ -85,4 +85,10 @@ maven() {
   JAVA_HOME=$jdk \
     MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}" \
     mvn -B -ntp -f "$root/pom.xml" "$@"
+}
+
+# source_date: exports SOURCE_DATE_EPOCH, unless it is set: the time of the commit, which the files of a release have.
+source_date() {
+  [ -n "${SOURCE_DATE_EPOCH:-}" ] || SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct 2>/dev/null) || SOURCE_DATE_EPOCH=315532800
+  export SOURCE_DATE_EPOCH
 }

@@ -24,6 +24,13 @@ struct table {
     size_t length; /* of the entries */
 };
 
+/* XT_ALIGN, which in headers of Linux before 6.1.5 is not C11. */
+static size_t aligned(size_t size)
+{
+    size_t mask = _Alignof(struct _xt_align) - 1;
+    return (size + mask) & ~mask;
+}
+
 static struct ipt_replace *head(struct table *t)
 {
     return (struct ipt_replace *)(void *)t->bytes;
@@ -33,7 +40,7 @@ static struct ipt_replace *head(struct table *t)
 static void *reserve(struct table *t, size_t size)
 {
     void *at = t->bytes + sizeof(struct ipt_replace) + t->length;
-    t->length += XT_ALIGN(size);
+    t->length += aligned(size);
     return at;
 }
 
@@ -48,10 +55,10 @@ static struct ipt_entry *begin_entry(struct table *t)
 static void *add_target(struct table *t, struct ipt_entry *e, const char *name, size_t size)
 {
     struct xt_entry_target *target = reserve(t, size);
-    target->u.user.target_size = (uint16_t)XT_ALIGN(size);
+    target->u.user.target_size = (uint16_t)aligned(size);
     strcpy(target->u.user.name, name);
     target->u.user.revision = REVISION;
-    e->next_offset = (uint16_t)(e->target_offset + XT_ALIGN(size));
+    e->next_offset = (uint16_t)(e->target_offset + aligned(size));
     return target;
 }
 
@@ -74,11 +81,11 @@ static void add_ports(struct table *t, struct ipt_entry *e, const char *name, ui
 {
     size_t size = sizeof(struct xt_entry_match) + (strcmp(name, "tcp") ? sizeof(struct xt_udp) : sizeof(struct xt_tcp));
     struct xt_entry_match *match = reserve(t, size);
-    match->u.user.match_size = (uint16_t)XT_ALIGN(size);
+    match->u.user.match_size = (uint16_t)aligned(size);
     strcpy(match->u.user.name, name);
     uint16_t ports[4] = {0, USHRT_MAX, port, port ? port : USHRT_MAX}; /* sources, then destinations */
     memcpy(match->data, ports, sizeof ports);
-    e->target_offset = (uint16_t)(e->target_offset + XT_ALIGN(size));
+    e->target_offset = (uint16_t)(e->target_offset + aligned(size));
 }
 
 static void add_redirect(struct table *t, int protocol, uint16_t port, uint16_t to)

@@ -76,6 +76,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -222,5 +223,6 @@ static int serve(const char *path)
 
 int main(int count, char **words)
 {
+    umask(022); /* users of a sandbox pass through the folders of its root, whatever the umask of the server is */
     return count == 3 && strcmp(words[1], "serve") == 0 ? serve(words[2]) : run_plan(PLAN_MAX);
 }

@@ -59,6 +59,16 @@ class ProcessTest {
     assertThat(Files.readString(folder.resolve("out"))).contains("33 99\r\n");
   }
 
+  /** The systemd unit has this umask. */
+  @Test
+  void sandboxDoesNotDependOnTheUmaskOfItsServer() throws Exception {
+    String run = String.join(" ", words("run", "--", "sh", "-c", "'umask; cd /usr && pwd'"));
+    Process isola = start(List.of("sh", "-c", "umask 077; " + run));
+    assertThat(isola.waitFor(TIMEOUT.toSeconds(), SECONDS)).isTrue();
+    assertThat(Files.readString(folder.resolve("err"))).isEmpty();
+    assertThat(Files.readString(folder.resolve("out"))).isEqualTo("0022\n/usr\n");
+  }
+
   private Process start(String... args) throws IOException {
     return start(words(args));
   }

@@ -22,7 +22,8 @@ final class KernelObjectLimits {
    */
   static boolean areEnforceable() {
     try {
-      return Files.exists(INOTIFY) && !Files.getFileStore(INOTIFY).isReadOnly();
+      return Files.exists(INOTIFY)
+          && !MountTable.of(ProcessHandle.current().pid()).isReadOnly(INOTIFY.toString());
     } catch (IOException unknown) {
       return false;
     }

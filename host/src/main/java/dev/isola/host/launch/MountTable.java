@@ -12,6 +12,7 @@ import java.util.List;
 record MountTable(List<String> lines) {
   private static final int ID = 0;
   private static final int POINT = 4;
+  private static final int OPTIONS = 5;
 
   static MountTable of(long pid) throws IOException {
     return new MountTable(
@@ -31,6 +32,27 @@ record MountTable(List<String> lines) {
         .map(fields -> fields[ID])
         .reduce((covered, above) -> above)
         .orElseThrow(() -> new IOException("nothing is mounted at " + path));
+  }
+
+  /**
+   * Reports whether the mount that has a file is read-only. The JDK's file stores do not tell: of
+   * several mounts of one file system they report the first above the file, such as {@code /proc}
+   * for a read-only {@code /proc/sys} in a container.
+   *
+   * @param path absolute, without links
+   */
+  boolean isReadOnly(String path) {
+    String escapedPath = new String(escaped(path).getBytes(UTF_8), ISO_8859_1);
+    return lines.stream()
+        .map(line -> line.split(" "))
+        .filter(fields -> fields.length > OPTIONS && contains(fields[POINT], escapedPath))
+        .reduce((a, b) -> b[POINT].length() < a[POINT].length() ? a : b)
+        .filter(fields -> List.of(fields[OPTIONS].split(",")).contains("ro"))
+        .isPresent();
+  }
+
+  private static boolean contains(String point, String path) {
+    return path.equals(point) || path.startsWith(point.endsWith("/") ? point : point + "/");
   }
 
   /** Escapes separators as the kernel does. */
