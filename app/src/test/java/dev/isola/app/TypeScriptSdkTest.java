@@ -1,11 +1,7 @@
 package dev.isola.app;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assertions.fail;
 import static org.junit.jupiter.api.Assumptions.abort;
-import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import dev.isola.app.E2bSdkFixture.ProgramResult;
 import dev.isola.app.documentation.IsolaScript;
 import dev.isola.codec.json.Json;
 import dev.isola.provider.bubblewrap.BubblewrapProviderFactory;

@@ -56,7 +56,8 @@ public final class DashboardApi implements ApiExtension {
 
   private void page(Exchange exchange) throws IOException {
     Map<String, String> headers = new LinkedHashMap<>();
-    headers.put("Content-Security-Policy", page.policy(exchange.header("Host").orElse("localhost")));
+    headers.put(
+        "Content-Security-Policy", page.policy(exchange.header("Host").orElse("localhost")));
     headers.put("Referrer-Policy", "no-referrer");
     headers.put("Cross-Origin-Opener-Policy", "same-origin");
     send(exchange, "text/html; charset=utf-8", page.content(), headers);

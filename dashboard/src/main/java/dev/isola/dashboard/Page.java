@@ -14,8 +14,7 @@ final class Page {
 
   Page(String build) {
     html =
-        new String(Asset.bytes("web/index.html"), StandardCharsets.UTF_8)
-            .replace("{build}", build);
+        new String(Asset.bytes("web/index.html"), StandardCharsets.UTF_8).replace("{build}", build);
     String open = "<script type=\"importmap\">";
     int from = html.indexOf(open) + open.length();
     byte[] map =

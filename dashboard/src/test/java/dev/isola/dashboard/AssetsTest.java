@@ -28,7 +28,9 @@ class AssetsTest {
   void everyFileIsServed() throws IOException {
     assertThat(Files.readAllLines(SOURCES.resolve("web/files.txt")))
         .containsExactlyElementsOf(names("web"));
-    assertThat(new Assets().files().keySet()).containsAll(names("web")).containsAll(names("vendor"));
+    assertThat(new Assets().files().keySet())
+        .containsAll(names("web"))
+        .containsAll(names("vendor"));
   }
 
   @Test
