@@ -114,7 +114,7 @@ public final class TestServer implements AutoCloseable {
         folder.resolve("isola.yaml"),
         "provider: "
             + (isInstalled("bwrap") ? "bubblewrap" : "subprocess")
-            + "\nfloor: process\nproviders:\n"
+            + "\nfloor: process\nsandbox:\n  ttl: 5m\nproviders:\n"
             + disabled);
   }
 
@@ -158,7 +158,7 @@ public final class TestServer implements AutoCloseable {
     return KEY;
   }
 
-  /** Ends the server. Its clients have destroyed their sandboxes before. */
+  /** Ends the server. A sandbox that a failed test left ends by its TTL. */
   @Override
   public void close() {
     try {
