@@ -144,8 +144,7 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
     }
     String remote = Request.getRemoteAddr(request);
     rateLimiter.checkNotBlocked(remote);
-    Optional<String> sandbox =
-        keys.tokens().find(credential).map(token -> token.sandbox().value());
+    Optional<String> sandbox = keys.tokens().find(credential).map(token -> token.sandbox().value());
     Optional<ApiKey> key = Credentials.key(credential, sandbox, keys);
     if (key.isEmpty()) {
       rateLimiter.recordAuthFailure(remote);

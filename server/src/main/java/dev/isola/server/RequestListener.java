@@ -35,7 +35,8 @@ public interface RequestListener {
 
     /** Returns whether an authenticated client attempted a change or received a token. */
     public boolean isAuditable() {
-      boolean reads = method.equals("GET") || method.equals("HEAD") || READING_POSTS.contains(action);
+      boolean reads =
+          method.equals("GET") || method.equals("HEAD") || READING_POSTS.contains(action);
       return (!reads || disclosesToken) && !key.equals("-") && !action.equals("-");
     }
   }

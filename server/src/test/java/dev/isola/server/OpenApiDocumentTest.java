@@ -428,8 +428,7 @@ class OpenApiDocumentTest {
     matching("getSetup", client.get("/api/sandbox/setup"));
     matching("listKeys", client.get("/api/v1/keys"));
     matching(
-        "createSession",
-        client.post("/api/v1/session", "{\"key\":\"" + testServer.read + "\"}"));
+        "createSession", client.post("/api/v1/session", "{\"key\":\"" + testServer.read + "\"}"));
     matching("getSession", client.get("/api/v1/session"));
     matching("makeKey", client.post("/api/v1/keys", "{\"name\":\"shape\",\"scope\":\"read\"}"));
     matching("listImages", client.get("/api/v1/images"));

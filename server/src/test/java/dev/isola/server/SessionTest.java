@@ -87,8 +87,7 @@ class SessionTest {
   private String token(String scope) throws IOException {
     return testServer
         .client(testServer.use)
-        .post(
-            SANDBOXES + "/" + id + "/tokens", "{\"scope\":\"" + scope + "\",\"ttlSeconds\":600}")
+        .post(SANDBOXES + "/" + id + "/tokens", "{\"scope\":\"" + scope + "\",\"ttlSeconds\":600}")
         .field("token");
   }
 
@@ -111,8 +110,7 @@ class SessionTest {
 
   @Test
   void keyIsExchangedForACookieThatScriptsCannotRead() throws IOException {
-    TestClient.Response answer =
-        browser.post(SESSION, "{\"key\":\"" + testServer.use + "\"}");
+    TestClient.Response answer = browser.post(SESSION, "{\"key\":\"" + testServer.use + "\"}");
     assertThat(answer.status()).isEqualTo(200);
     assertThat(answer.json())
         .containsEntry("actor", "use")
@@ -135,7 +133,9 @@ class SessionTest {
   @Test
   void sessionHasTheScopeOfItsKey() throws IOException {
     String read = signIn(testServer.read);
-    assertThat(get(SANDBOXES + "/" + id, read, SAME).text()).contains("***").doesNotContain("hunter");
+    assertThat(get(SANDBOXES + "/" + id, read, SAME).text())
+        .contains("***")
+        .doesNotContain("hunter");
     assertThat(send("POST", SANDBOXES + "/" + id + "/exec", read, SAME, "{}").status())
         .isEqualTo(403);
     assertThat(get("/api/v1/keys", signIn(testServer.use), SAME).status()).isEqualTo(403);
@@ -326,8 +326,7 @@ class SessionTest {
     TestClient.Response ended = send("DELETE", SESSION, cookie, SAME, "");
     assertThat(ended.status()).isEqualTo(204);
     assertThat(ended.headers().get("set-cookie"))
-        .isEqualTo(
-            cookie.split("=")[0] + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict");
+        .isEqualTo(cookie.split("=")[0] + "=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict");
     assertThat(get(SESSION, cookie, SAME).status()).isEqualTo(401);
     assertThat(browser.get(SESSION).status()).isEqualTo(401);
   }
@@ -412,8 +411,7 @@ class SessionTest {
       try (TestClient.OpenResponse answer = token.open("GET", forbidden, Map.of(), new byte[0])) {
         assertThat(answer.status()).as(forbidden).isEqualTo(403);
       }
-      Map<String, String> headers =
-          Map.of("Cookie", cookie, "Sec-Fetch-Site", "same-origin");
+      Map<String, String> headers = Map.of("Cookie", cookie, "Sec-Fetch-Site", "same-origin");
       try (TestClient.OpenResponse answer = browser.open("GET", forbidden, headers, new byte[0])) {
         assertThat(answer.status()).as(forbidden).isEqualTo(403);
       }
@@ -576,8 +574,7 @@ class SessionTest {
     dev.isola.server.auth.SessionCookie cookie =
         dev.isola.server.auth.SessionCookie.of("isola.example", true);
     assertThat(cookie.set("s", Duration.ofSeconds(5)))
-        .isEqualTo(
-            "__Host-isola_session=s; Path=/; Max-Age=5; HttpOnly; SameSite=Strict; Secure");
+        .isEqualTo("__Host-isola_session=s; Path=/; Max-Age=5; HttpOnly; SameSite=Strict; Secure");
     assertThat(dev.isola.server.auth.SessionCookie.of("[::1]:7777", false).name())
         .isEqualTo("isola_session_7777");
   }

@@ -85,8 +85,7 @@ class StatsTest {
     TestClient.OpenResponse response =
         testServer.client(key).open("GET", STATS, Map.of(), new byte[0]);
     assertThat(response.status()).isEqualTo(200);
-    return new Stream(
-        response, new BufferedReader(new InputStreamReader(response.body(), UTF_8)));
+    return new Stream(response, new BufferedReader(new InputStreamReader(response.body(), UTF_8)));
   }
 
   private static long number(Map<String, Object> json, String object, String field) {

@@ -48,8 +48,7 @@ public final class DurationWindow {
       return Optional.empty();
     }
     Arrays.sort(recent);
-    return Optional.of(
-        new Percentiles(at(recent, 0.50), at(recent, 0.95), at(recent, 0.99)));
+    return Optional.of(new Percentiles(at(recent, 0.50), at(recent, 0.95), at(recent, 0.99)));
   }
 
   /** Returns the smallest value that is not less than this share of all values. */

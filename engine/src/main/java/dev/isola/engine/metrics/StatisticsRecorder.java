@@ -21,8 +21,7 @@ public final class StatisticsRecorder implements MetricsRecorder {
   public record Totals(long creates, long fallbacks, long egressDenials, long httpRequests) {}
 
   public Totals totals() {
-    return new Totals(
-        creates.sum(), fallbacks.sum(), egressDenials.sum(), httpRequests.sum());
+    return new Totals(creates.sum(), fallbacks.sum(), egressDenials.sum(), httpRequests.sum());
   }
 
   /** Returns the durations of successful create requests. */

@@ -149,8 +149,7 @@ public final class WarmPool implements WarmSandboxes {
                     .flatMap(hash -> pooled(hash).stream())
                     .anyMatch(
                         one ->
-                            one.state() == SandboxState.RUNNING
-                                && one.provider().equals(provider)))
+                            one.state() == SandboxState.RUNNING && one.provider().equals(provider)))
         .isPresent();
   }
 

@@ -82,14 +82,14 @@ public final class ProviderSelector {
         Comparator.comparing(
             info -> Objects.requireNonNull(ranked.get(info.name())), order(request)));
     boolean explicit = request.placement().provider() instanceof ProviderPreference.Named;
-    return new Selection(
-        candidates, rejections, explicit, advantages(request, candidates, ranked));
+    return new Selection(candidates, rejections, explicit, advantages(request, candidates, ranked));
   }
 
   private Map<String, String> advantages(
       CreateRequest request, List<ProviderInfo> candidates, Map<String, RankedProvider> ranked) {
     Map<String, String> advantages = new HashMap<>();
-    for (ProviderInfo other : candidates.subList(Math.min(1, candidates.size()), candidates.size())) {
+    for (ProviderInfo other :
+        candidates.subList(Math.min(1, candidates.size()), candidates.size())) {
       RankedProvider best = Objects.requireNonNull(ranked.get(candidates.getFirst().name()));
       boolean named =
           request.placement().provider() instanceof ProviderPreference.Named(String name)

@@ -17,8 +17,7 @@ final class HealthHistory {
   /** Records the providers whose health has changed. */
   void record(List<ProviderStatus> statuses) {
     for (ProviderStatus status : statuses) {
-      Deque<HealthChange> known =
-          changes.computeIfAbsent(status.name(), any -> new ArrayDeque<>());
+      Deque<HealthChange> known = changes.computeIfAbsent(status.name(), any -> new ArrayDeque<>());
       if (known.isEmpty() || !known.getLast().health().equals(status.health())) {
         known.add(new HealthChange(status.at(), status.health()));
       }

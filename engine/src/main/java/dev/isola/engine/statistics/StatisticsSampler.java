@@ -124,8 +124,7 @@ public final class StatisticsSampler {
     }
   }
 
-  private EngineSample read(
-      List<ProviderStatus> providers, Tick now, Tick before, Tick minuteAgo) {
+  private EngineSample read(List<ProviderStatus> providers, Tick now, Tick before, Tick minuteAgo) {
     Map<SandboxState, Long> sandboxes = new EnumMap<>(SandboxState.class);
     long warm = 0;
     for (EntryCount count : sources.sandboxes().countByState()) {

@@ -22,8 +22,7 @@ record AuditRoutes(AuditReader audit) {
   private static final Shape ENTRY =
       new Shape.Obj(
               Field.required("at", Shapes.TIME, "end of the request"),
-              Field.required("key", Shapes.WORD, "name of the key, or kind of token")
-                  .example("ci"),
+              Field.required("key", Shapes.WORD, "name of the key, or kind of token").example("ci"),
               Field.required("action", Shapes.WORD, "operation").example("createSandbox"),
               Field.optional("sandbox", Shapes.WORD, "sandbox id").example("box1"),
               Field.optional("token", Shapes.FLAG, "whether the response contains a token"),

@@ -30,8 +30,7 @@ record SelectionRoutes(ServerContext context, CreateBody body) {
 
   private static final Shape CHOSEN =
       new Shape.Obj(
-              Field.required("provider", Shapes.WORD, "name of the provider")
-                  .example("bubblewrap"),
+              Field.required("provider", Shapes.WORD, "name of the provider").example("bubblewrap"),
               Field.required("isolation", Shapes.WORD, "its isolation").example("container"),
               Field.required("warm", Shapes.FLAG, "whether a sandbox of the warm pool is ready"),
               Field.required("reason", Shapes.TEXT, "why it is chosen")
@@ -90,8 +89,7 @@ record SelectionRoutes(ServerContext context, CreateBody body) {
     json.put("providers", providers(plan));
     plan.problem()
         .map(error -> CreateFailure.of(request.request(), error))
-        .ifPresent(
-            error -> json.put("problem", Problem.of(error, exchange.requestId()).body()));
+        .ifPresent(error -> json.put("problem", Problem.of(error, exchange.requestId()).body()));
     exchange.json(200, json);
   }
 
@@ -107,9 +105,7 @@ record SelectionRoutes(ServerContext context, CreateBody body) {
   /** Compares the best candidate with the second, because that one is closest to it. */
   private static String reason(Selection selection) {
     if (selection.candidates().size() < 2) {
-      return selection.explicit()
-          ? "the request names it"
-          : "it is the only eligible provider";
+      return selection.explicit() ? "the request names it" : "it is the only eligible provider";
     }
     String second = selection.candidates().get(1).name();
     return "it "

@@ -33,8 +33,7 @@ record SessionRoutes(ApiKeys keys, String version) {
       new Shape.Obj(
               Field.required("actor", Shapes.WORD, "name of the key in the logs").example("ci"),
               Field.required("scope", KeyRoutes.SCOPE, "what the client may do"),
-              Field.optional(
-                  "sandbox", Shapes.SANDBOX_ID, "the only sandbox, for a sandbox token"),
+              Field.optional("sandbox", Shapes.SANDBOX_ID, "the only sandbox, for a sandbox token"),
               Field.optional(
                   "expiresAt",
                   Shapes.TIME,
@@ -55,8 +54,7 @@ record SessionRoutes(ApiKeys keys, String version) {
                 new Body.Json(
                     new Shape.Obj(
                         Field.optional("key", CREDENTIAL, "an API key").example("isk_..."),
-                        Field.optional(
-                            "token", CREDENTIAL, "a sandbox token; alternative to key")),
+                        Field.optional("token", CREDENTIAL, "a sandbox token; alternative to key")),
                     true))
             .answers(Response.json(200, SESSION))
             .handledBy(this::create),

@@ -23,7 +23,8 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
 
   private static final Shape KIND =
       new Shape.Choice(
-          "TokenScope", Stream.of(SandboxToken.Kind.values()).map(SandboxToken.Kind::word).toList());
+          "TokenScope",
+          Stream.of(SandboxToken.Kind.values()).map(SandboxToken.Kind::word).toList());
 
   List<Route> routes() {
     return List.of(

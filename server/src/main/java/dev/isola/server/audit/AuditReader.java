@@ -146,9 +146,7 @@ public record AuditReader(Optional<Path> file) {
       return block.array();
     }
 
-    /**
-     * Returns where the line that ends at {@code end} begins; -1 if it begins before the block.
-     */
+    /** Returns where the line that ends at {@code end} begins; -1 if it begins before the block. */
     private static int lineStart(byte[] block, int end, long blockStart) {
       for (int i = end - 2; i >= 0; i--) {
         if (block[i] == '\n') {

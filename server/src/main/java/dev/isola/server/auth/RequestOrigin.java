@@ -32,7 +32,9 @@ public enum RequestOrigin {
     if (sites.isEmpty() && origins.isEmpty()) {
       return UNKNOWN;
     }
-    if (hosts.size() != 1 || origins.size() > 1 || !(sites.isEmpty() || sites.equals(SAME_ORIGIN))) {
+    if (hosts.size() != 1
+        || origins.size() > 1
+        || !(sites.isEmpty() || sites.equals(SAME_ORIGIN))) {
       return OTHER;
     }
     String host = hosts.getFirst().toLowerCase(Locale.ROOT);

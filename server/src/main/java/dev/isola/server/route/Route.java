@@ -203,17 +203,7 @@ public record Route(
     List<Parameter> all = new ArrayList<>(parameters);
     all.addAll(List.of(more));
     return new Route(
-        method,
-        template,
-        name,
-        summary,
-        scope,
-        all,
-        body,
-        answers,
-        handler,
-        dialect,
-        tokenAccess);
+        method, template, name, summary, scope, all, body, answers, handler, dialect, tokenAccess);
   }
 
   public Route takes(Body content) {

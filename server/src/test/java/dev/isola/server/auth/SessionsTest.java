@@ -81,7 +81,10 @@ class SessionsTest {
     String key = keys.create("ci", Scope.USE).secret();
     String secret = create(keys, "ci").secret();
     Sessions.CreatedSession shared =
-        keys.sessions().create(Credentials.key(key, Optional.empty(), keys).get(), Optional.of(token(Duration.ofHours(1))));
+        keys.sessions()
+            .create(
+                Credentials.key(key, Optional.empty(), keys).get(),
+                Optional.of(token(Duration.ofHours(1))));
     assertThat(settings.scopes.toString()).doesNotContain(secret, key, shared.secret());
     ApiKeys next = open(Optional.empty());
     assertThat(next.sessions().find(secret)).isEqualTo(keys.sessions().find(secret));

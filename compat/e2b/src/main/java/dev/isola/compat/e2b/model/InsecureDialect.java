@@ -16,7 +16,8 @@ import java.util.function.Function;
  * @param dialect decides about requests with a token, and renders errors
  */
 public record InsecureDialect(ApiDialect dialect, InsecureAccess access) implements ApiDialect {
-  private static final ApiKey ANONYMOUS_KEY = ApiKey.token(E2bCredentials.ANONYMOUS_ACTOR, Scope.USE);
+  private static final ApiKey ANONYMOUS_KEY =
+      ApiKey.token(E2bCredentials.ANONYMOUS_ACTOR, Scope.USE);
 
   @Override
   public boolean isNative() {
