@@ -164,7 +164,7 @@ class AuditTest {
     // Entries that are written meanwhile do not shift the pages.
     for (int page = 0; page < 3; page++) {
       TestClient.Response answer = admin.get(next);
-      answer.list("entries").forEach(entry -> seen.add(entry.get("sandbox")));
+      answer.list("entries").forEach(entry -> seen.add(String.valueOf(entry.get("sandbox"))));
       next = "/api/v1/audit?limit=2&before=" + answer.field("next");
       admin.post("/api/v1/sandboxes/nosuch/pause", "{}");
       lines(5 + page + 1);
@@ -188,12 +188,12 @@ class AuditTest {
       }
       for (int i = 20; i < 24 && seen.size() < 100; i++) {
         AuditReader.Page page = reader.read(Optional.empty(), 3, next);
-        page.entries().forEach(entry -> seen.add(entry.get("requestId")));
+        page.entries().forEach(entry -> seen.add(String.valueOf(entry.get("requestId"))));
         next = page.next();
         small.requestCompleted(numbered(i));
       }
       AuditReader.Page rest = reader.read(Optional.empty(), 500, next);
-      rest.entries().forEach(entry -> seen.add(entry.get("requestId")));
+      rest.entries().forEach(entry -> seen.add(String.valueOf(entry.get("requestId"))));
       assertThat(rest.next()).isEmpty();
     }
     assertThat(seen).hasSizeGreaterThan(12);

@@ -43,7 +43,7 @@ class SelectionTest {
     TestClient client = testServer.client(testServer.use);
     TestClient.Response answer = client.post(SELECTION, "{}");
     assertThat(answer.status()).as(answer.text()).isEqualTo(200);
-    Map<?, ?> chosen = (Map<?, ?>) answer.json().get("chosen");
+    Map<?, ?> chosen = RequestFuzzer.map(answer.json().get("chosen"));
     assertThat(chosen.get("warm")).isEqualTo(false);
     assertThat(String.valueOf(chosen.get("reason"))).isNotBlank();
     assertThat(answer.json()).doesNotContainKey("problem");
@@ -75,7 +75,7 @@ class SelectionTest {
         continue;
       }
       assertThat(answer.json()).as(body).doesNotContainKey("chosen");
-      Map<?, ?> problem = (Map<?, ?>) answer.json().get("problem");
+      Map<?, ?> problem = RequestFuzzer.map(answer.json().get("problem"));
       for (String field : List.of("code", "status", "detail", "remedy")) {
         assertThat(problem.get(field)).as(body).isEqualTo(created.json().get(field));
       }
@@ -98,10 +98,12 @@ class SelectionTest {
   void hostAccessDependsOnTheKey() throws IOException {
     String body = "{\"network\":{\"mode\":\"host\"}}";
     Map<?, ?> problem =
-        (Map<?, ?>) testServer.client(testServer.use).post(SELECTION, body).json().get("problem");
+        RequestFuzzer.map(
+            testServer.client(testServer.use).post(SELECTION, body).json().get("problem"));
     assertThat(problem.get("code")).isEqualTo("FORBIDDEN");
     assertThat(String.valueOf(problem.get("detail"))).contains("this credential does not allow");
-    Map<?, ?> admin = (Map<?, ?>) testServer.client().post(SELECTION, body).json().get("problem");
+    Map<?, ?> admin =
+        RequestFuzzer.map(testServer.client().post(SELECTION, body).json().get("problem"));
     assertThat(String.valueOf(admin.get("detail"))).contains("this server does not allow");
   }
 

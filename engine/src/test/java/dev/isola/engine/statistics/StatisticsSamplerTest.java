@@ -127,7 +127,7 @@ class StatisticsSamplerTest {
           List.of(ProviderStatus.unavailable("a", "reason " + i / 2, "fix", START.plusSeconds(i)));
       tick();
     }
-    List<HealthChange> changes = sampler.history().health().get("a");
+    List<HealthChange> changes = sampler.history().health().getOrDefault("a", List.of());
     assertThat(changes).hasSize(100);
     assertThat(changes.getLast().health().toString()).contains("reason 149");
     assertThat(changes.getFirst().health().toString()).contains("reason 50");
