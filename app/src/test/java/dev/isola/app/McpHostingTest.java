@@ -97,8 +97,8 @@ class McpHostingTest {
       return spec.build();
     }
     Path interpreter = python("2025");
-    Path environment = interpreter.getParent().getParent();
-    Path home = interpreter.toRealPath().getParent().getParent();
+    Path environment = interpreter.resolve("../..").normalize();
+    Path home = interpreter.toRealPath().resolve("../..").normalize();
     spec.mount(environment.toString(), environment.toString(), true);
     if (!home.startsWith("/usr")) {
       spec.mount(home.toString(), home.toString(), true);

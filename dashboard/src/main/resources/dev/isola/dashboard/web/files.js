@@ -70,12 +70,19 @@ function Preview({ id, file, onClose, onSaved }) {
     <//>`;
 }
 
-/** What changed in the sandbox since a snapshot. */
+/** What changed in the sandbox since a snapshot; its files of now are a snapshot for a moment. */
 function Difference({ id, onClose }) {
   const snapshots = useLoad(() => api.get(api.query(api.path('snapshots'), { sandbox: id })), [id]);
   const [chosen, setChosen] = useState('');
   const [result, setResult] = useState(null);
-  const compare = async () => setResult(await api.get(api.query(api.sandboxPath(id, 'diff'), { snapshot: chosen })));
+  const compare = async () => {
+    const now = await api.post(api.sandboxPath(id, 'snapshots'), {});
+    try {
+      setResult(await api.get(api.query(api.path('snapshots', chosen, 'diff'), { to: now.id })));
+    } finally {
+      await api.remove(api.path('snapshots', now.id));
+    }
+  };
   return html`
     <${Dialog} title="Compare with a snapshot" onClose=${onClose} wide>
       <${Loaded} of=${snapshots}>${({ snapshots: list }) => (list.length === 0 ? html`<p>There is no snapshot of this sandbox yet.</p>` : html`
@@ -145,7 +152,7 @@ export function Files({ sandbox, id, search }) {
         <input type="file" multiple hidden ref=${chooser} aria-label="Files to upload" onChange=${(event) => { send(event.target.files); }} />
         <button onClick=${() => setNaming({ kind: 'file' })}>New file</button>
         <button onClick=${() => setNaming({ kind: 'folder' })}>New folder</button>`}
-      ${!store.sharedSandbox.value && html`<button onClick=${() => setComparing(true)}>Compare</button>`}
+      ${writable && !store.sharedSandbox.value && html`<button onClick=${() => setComparing(true)}>Compare</button>`}
       <a class="button" href=${api.query(api.sandboxPath(id, 'files', 'tree'), { path })} download="files.tar">Download as tar</a>
       <span class="dim" role="status">${progress && `Uploading ${progress}`}</span></div>
     <div class="drop ${dragging ? 'over' : ''}" onDragOver=${(event) => { event.preventDefault(); setDragging(writable); }} onDragLeave=${() => setDragging(false)} onDrop=${drop}>
