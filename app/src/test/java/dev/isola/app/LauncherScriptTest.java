@@ -66,7 +66,7 @@ class LauncherScriptTest {
     }
     Files.writeString(clone.resolve("pom.xml"), "<project/>");
     for (String module :
-        "codec contract egress guest host provider engine store snapshot server compat client testing bench"
+        "codec contract egress guest host provider engine store snapshot server compat dashboard client testing bench"
             .split(" ")) {
       Files.createDirectory(clone.resolve(module));
     }

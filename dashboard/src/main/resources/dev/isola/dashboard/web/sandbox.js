@@ -95,7 +95,7 @@ function Share({ id, onClose }) {
   };
   return html`
     <${Dialog} title="Share this sandbox" onClose=${onClose}>
-      <p>Whoever has the link reaches this sandbox and nothing else of the server, until the link expires. It cannot be withdrawn before.</p>
+      <p>A person with the link reaches this sandbox and nothing else of the server, until the link expires. It cannot be withdrawn before.</p>
       <${Field} label="The link allows">${(field) => html`<select id=${field} value=${scope} onChange=${(event) => setScope(event.target.value)}>
         <option value="read">to look: files, output, state</option><option value="use">to use: commands, terminals, files, destroying it</option></select>`}<//>
       <${Field} label="Hours until it expires">${(field) => html`<input id=${field} type="number" min="0.1" max="720" step="0.1" value=${hours} onInput=${(event) => setHours(event.target.value)} />`}<//>

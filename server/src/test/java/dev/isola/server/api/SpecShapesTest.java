@@ -202,8 +202,19 @@ class SpecShapesTest {
             fixed.put("volumes", List.of(mount));
           }
           completeRule(fixed);
+          completeHosting(fixed);
           return fixed;
         });
+  }
+
+  /** Adds what a sample of a hosted MCP server needs besides its field. */
+  private static void completeHosting(Map<String, Object> document) {
+    if (document.get("mcp") instanceof Map<?, ?> mcp) {
+      Map<Object, Object> complete = new LinkedHashMap<>(mcp);
+      complete.putIfAbsent("command", "server");
+      document.put("mcp", complete);
+      document.put("containerType", "mcp_server");
+    }
   }
 
   /** Adds a destination to a sample of another field of an egress rule, which needs one. */
