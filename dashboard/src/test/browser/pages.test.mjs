@@ -14,17 +14,20 @@ const VIEWS = {
   ...(screenshots && { 'phone-dark': { colorScheme: 'dark', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } }),
 };
 
+/** Other tests use the same server; on pictures plain names look better. */
+const suffix = screenshots ? '' : `-${process.pid}`;
+
 let id;
 before(async () => {
-  const web = await sandbox({ name: `shop-${process.pid}`, tags: { team: 'red', purpose: 'shown' }, network: { mode: 'filtered', allowDomains: ['pypi.org'] } });
+  const web = await sandbox({ name: `shop${suffix}`, tags: { team: 'red', purpose: 'shown' }, network: { mode: 'filtered', allowDomains: ['pypi.org'] } });
   id = web.id;
   await exec(id, "printf '# Shop\\n\\nA page.\\n' > README.md; mkdir -p src; printf 'print(6 * 7)\\n' > src/main.py");
   await exec(id, 'python3 -c "import urllib.request as u; u.urlopen(\'http://denied.example\', timeout=3)" 2>/dev/null; true');
   const started = await request('POST', `/api/v1/sandboxes/${id}/executions`, { command: 'for i in 1 2 3; do echo line $i; done; echo done >&2' });
   PAGES.commands = { at: `sandboxes/${id}/commands/${started.id}`, ready: 'line 3' };
   await request('POST', `/api/v1/sandboxes/${id}/snapshots`, {});
-  await sandbox({ name: `api-${process.pid}`, tags: { team: 'blue' } });
-  const paused = await sandbox({ name: `night-${process.pid}` });
+  await sandbox({ name: `api${suffix}`, tags: { team: 'blue' } });
+  const paused = await sandbox({ name: `night${suffix}` });
   await request('POST', `/api/v1/sandboxes/${paused.id}/pause`);
   await request('POST', `/api/v1/sandboxes/${id}/fork`, { count: 1 }).then(({ forks }) => forks.map((one) => leftovers.push(one.sandbox.id)));
   Object.assign(PAGES, {
@@ -45,7 +48,7 @@ test.after(async () => {
 
 const PAGES = {
   overview: { at: 'overview', ready: 'Providers' },
-  sandboxes: { at: 'sandboxes', ready: 'shop-' },
+  sandboxes: { at: 'sandboxes', ready: 'shop' },
   create: { at: 'sandboxes?create=1', ready: 'Which provider, and why', settle: 'bubblewrap' },
   playground: { at: 'playground', ready: 'Result' },
   events: { at: 'events', ready: 'spawn' },
@@ -80,7 +83,7 @@ for (const [view, options] of Object.entries(VIEWS)) {
       found.push(...(await serious(page)).map((one) => `${name}: ${one}`));
       if (screenshots) {
         mkdirSync(screenshots, { recursive: true });
-        await page.screenshot({ path: `${screenshots}/${name}-${view}.png` });
+        await page.screenshot({ path: `${screenshots}/${name}-${view}.jpg`, type: 'jpeg', quality: 72 });
       }
     }
     assert.deepEqual(found, []);
@@ -100,7 +103,7 @@ test('keyboard: palette, shortcuts, dialogs', async () => {
   const { page, close } = await openPage({ expected: /401/ });
   await signIn(page);
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('shop-');
+  await page.keyboard.type(`shop${suffix}`);
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(id));
   await page.locator('main').focus();
