@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { html, Ago, Field, Pairs } from './ui.js';
+import { html, Ago, Field, Pairs, useLoad } from './ui.js';
+import * as api from './api.js';
 import * as store from './store.js';
 
 const THEME = 'isola.theme';
@@ -20,6 +21,19 @@ function choose(value) {
 
 const KEYS = [['Ctrl K', 'go to a page or a sandbox'], ['/', 'filter'], ['g o', 'overview'], ['g s', 'sandboxes'], ['g e', 'events'], ['g p', 'providers'], ['Esc', 'close a dialog']];
 
+/** Whether requests may use another provider than the first; an operator decides it for each key. */
+function StrictMode({ who }) {
+  const keys = useLoad(() => (store.can('admin') ? api.get(api.path('keys')) : Promise.resolve({ keys: [] })), []);
+  const own = keys.data?.keys.find((one) => one.name === who.actor);
+  return html`
+    <section class="card"><h2>Strict mode</h2>
+      ${own && html`<p>${own.strictNoFallback
+        ? 'Requests of your key are strict: if the provider that they name fails, they fail, and no other provider is used.'
+        : 'Requests of your key may fall back to another provider if the first one fails. The sandbox then says so.'}</p>`}
+      <p class="dim">${store.can('admin') ? html`A key is strict from its creation: <a href="#/keys">create a strict key</a>.` : 'An operator decides for each key whether its requests are strict.'}
+        A single request is strict with “Fail rather than use another provider”.</p></section>`;
+}
+
 export function Settings() {
   const who = store.session.value;
   return html`
@@ -30,10 +44,7 @@ export function Settings() {
           <option value="auto">as the system</option><option value="light">light</option><option value="dark">dark</option></select>`}<//></section>
       <section class="card"><h2>Session</h2><${Pairs} of=${[['Key', who.actor], ['Scope', who.scope], ['Ends', html`<${Ago} at=${who.expiresAt} />`], ['Server', who.version]]} />
         <p><button onClick=${store.signOut}>Sign out</button></p></section>
-      <section class="card"><h2>Strict mode</h2><p>${who.strictNoFallback
-        ? 'Requests of your key are strict: if the provider that they name fails, they fail, and no other provider is used.'
-        : 'Requests of your key may fall back to another provider if the first one fails. The sandbox then says so.'}</p>
-        <p class="dim">${store.can('admin') ? html`A key is strict from its creation: <a href="#/keys">create a strict key</a>.` : 'An operator creates strict keys.'} A single request is strict with “Fail rather than use another provider”.</p></section>
+      <${StrictMode} who=${who} />
       <section class="card"><h2>Keyboard</h2><${Pairs} of=${KEYS.map(([keys, text]) => [text, html`<kbd>${keys}</kbd>`])} /></section>
     </div>`;
 }
