@@ -1,8 +1,5 @@
 package dev.isola.dashboard;
 
-import dev.isola.server.auth.HostOriginFilter;
-import dev.isola.server.auth.PortCredentials;
-import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Exchange;
 import dev.isola.server.route.Parameter;
@@ -17,7 +14,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 
 /**
  * Serves the dashboard at {@code /ui}. The page and its files are the same for everyone and need no
@@ -104,28 +100,7 @@ public final class DashboardApi implements ApiExtension {
   }
 
   @Override
-  public Optional<ApiDialect> dialect(
-      Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target) {
-    return Optional.empty();
-  }
-
-  @Override
-  public Optional<PortName> port(Function<String, List<String>> headers) {
-    return Optional.empty();
-  }
-
-  @Override
-  public Optional<String> path(HostOriginFilter.PreviewTarget target, String path) {
-    return Optional.empty();
-  }
-
-  @Override
   public Optional<String> home() {
     return Optional.of(PAGE);
-  }
-
-  @Override
-  public PortCredentials portCredentials() {
-    return PortCredentials.NONE;
   }
 }

@@ -25,14 +25,18 @@ public interface ApiExtension {
    * @param headers returns all values of a header
    * @param target the port of a sandbox that the request is for, if any
    */
-  Optional<ApiDialect> dialect(
-      Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target);
+  default Optional<ApiDialect> dialect(
+      Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target) {
+    return Optional.empty();
+  }
 
   /**
    * Returns the port of a sandbox that the headers of a request name. Called if the host names
    * none.
    */
-  Optional<PortName> port(Function<String, List<String>> headers);
+  default Optional<PortName> port(Function<String, List<String>> headers) {
+    return Optional.empty();
+  }
 
   /**
    * Returns what clients of this API may append to the id of a sandbox in a host name, such as
@@ -48,7 +52,9 @@ public interface ApiExtension {
    *
    * @param path the path as it was sent
    */
-  Optional<String> path(HostOriginFilter.PreviewTarget target, String path);
+  default Optional<String> path(HostOriginFilter.PreviewTarget target, String path) {
+    return Optional.empty();
+  }
 
   /** Returns the path to which a browser that opens the root of the server is sent, if any. */
   default Optional<String> home() {
@@ -56,5 +62,7 @@ public interface ApiExtension {
   }
 
   /** Returns the headers that carry credentials for ports. */
-  PortCredentials portCredentials();
+  default PortCredentials portCredentials() {
+    return PortCredentials.NONE;
+  }
 }

@@ -1,15 +1,11 @@
 package dev.isola.compat.backend;
 
 import dev.isola.server.access.HostAccessGuard;
-import dev.isola.server.auth.HostOriginFilter;
-import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.context.ServerContext;
-import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** Implements the backend protocol (docs/backend-protocol.yaml) under {@code /backend}. */
@@ -36,26 +32,5 @@ public final class BackendApi implements ApiExtension {
   @Override
   public List<Route> routes() {
     return routes;
-  }
-
-  @Override
-  public Optional<ApiDialect> dialect(
-      Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target) {
-    return Optional.empty();
-  }
-
-  @Override
-  public Optional<PortName> port(Function<String, List<String>> headers) {
-    return Optional.empty();
-  }
-
-  @Override
-  public Optional<String> path(HostOriginFilter.PreviewTarget target, String path) {
-    return Optional.empty();
-  }
-
-  @Override
-  public PortCredentials portCredentials() {
-    return PortCredentials.NONE;
   }
 }

@@ -2,18 +2,14 @@ package dev.isola.compat.mcp;
 
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKeys;
-import dev.isola.server.auth.HostOriginFilter;
-import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
-import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -103,26 +99,5 @@ public final class McpApi implements ApiExtension {
   /** Every tool checks the scope that it needs. */
   private static Route route(String method, String name, String summary) {
     return Route.of(method, PATH, name, summary).needs(Scope.READ).of(new McpDialect());
-  }
-
-  @Override
-  public Optional<ApiDialect> dialect(
-      Function<String, List<String>> headers, Optional<HostOriginFilter.PreviewTarget> target) {
-    return Optional.empty();
-  }
-
-  @Override
-  public Optional<PortName> port(Function<String, List<String>> headers) {
-    return Optional.empty();
-  }
-
-  @Override
-  public Optional<String> path(HostOriginFilter.PreviewTarget target, String path) {
-    return Optional.empty();
-  }
-
-  @Override
-  public PortCredentials portCredentials() {
-    return PortCredentials.NONE;
   }
 }
