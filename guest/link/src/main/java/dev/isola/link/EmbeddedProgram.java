@@ -11,9 +11,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,11 @@ import org.jspecify.annotations.Nullable;
  * @param name the file name
  */
 public record EmbeddedProgram(String title, String source, String resources, String name) {
+  /** The error number ETXTBSY, on every architecture of Linux. */
+  private static final int TEXT_FILE_BUSY = 26;
+
+  private static final Duration RETRY_INTERVAL = Duration.ofMillis(10);
+  private static final int MAX_ATTEMPTS = 500;
 
   /**
    * Installs the executable for this machine into {@code folder}, once. Its name contains the hash
@@ -97,8 +104,36 @@ public record EmbeddedProgram(String title, String source, String resources, Str
       Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));
       Files.move(
           temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      awaitExecutable(target);
     } finally {
       Files.deleteIfExists(temporary);
+    }
+  }
+
+  /**
+   * Waits until the file can be executed. A process that another thread started while the file was
+   * written has it open for writing until it executes its own program, and until then nothing else
+   * can execute this one ("Text file busy").
+   */
+  static void awaitExecutable(Path program) {
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      try {
+        new ProcessBuilder(program.toString(), "--version")
+            .redirectInput(Path.of("/dev/null").toFile())
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start()
+            .waitFor();
+        return;
+      } catch (IOException e) {
+        if (!String.valueOf(e.getMessage()).matches(".*error[:=] ?" + TEXT_FILE_BUSY + "\\b.*")) {
+          return; // its first use reports why it cannot be executed
+        }
+        LockSupport.parkNanos(RETRY_INTERVAL.toNanos());
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
     }
   }
 
