@@ -26,6 +26,8 @@ before(async () => {
   const started = await request('POST', `/api/v1/sandboxes/${id}/executions`, { command: 'for i in 1 2 3; do echo line $i; done; echo done >&2' });
   PAGES.commands = { at: `sandboxes/${id}/commands/${started.id}`, ready: 'line 3' };
   await request('POST', `/api/v1/sandboxes/${id}/snapshots`, {});
+  await request('POST', '/api/v1/volumes', { name: `cache${suffix}` });
+  await request('PUT', `/api/v1/secrets/model-key${suffix}`, { value: 'never shown again', hosts: ['api.example.org'] });
   await sandbox({ name: `api${suffix}`, tags: { team: 'blue' } });
   const paused = await sandbox({ name: `night${suffix}` });
   await request('POST', `/api/v1/sandboxes/${paused.id}/pause`);
@@ -44,6 +46,8 @@ before(async () => {
 const leftovers = [];
 test.after(async () => {
   for (const one of leftovers) await request('DELETE', `/api/v1/sandboxes/${one}?force=true`).catch(() => {});
+  await request('DELETE', `/api/v1/volumes/cache${suffix}`);
+  await request('DELETE', `/api/v1/secrets/model-key${suffix}`);
 });
 
 const PAGES = {
