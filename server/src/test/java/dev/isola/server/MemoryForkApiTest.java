@@ -123,7 +123,7 @@ class MemoryForkApiTest {
     for (Map<?, ?> one : forked.list("forks")) {
       assertThat(one.get("by")).isEqualTo("memory");
       Map<?, ?> sandbox = (Map<?, ?>) Objects.requireNonNull(one.get("sandbox"));
-      assertThat(sandbox.get("tags")).isEqualTo(Map.of("team", "red"));
+      assertThat(sandbox.get("tags")).isEqualTo(Map.of("team", "red", "isola.forkOf", id));
       assertThat(
               testServer
                   .client(sourceToken)
