@@ -205,6 +205,7 @@ class McpHostingTest {
   /** The process of the hosted server, and sessions of its clients, outlive the server. */
   @Test
   void hostedServerContinuesAfterIsolaWasKilled() throws Exception {
+    assumeTrue(Boolean.getBoolean("isola.long"), "NOT RUN: only with ./check --long, to save time");
     requireBubblewrap();
     SandboxSpec spec = host("python");
     Process first = serve(0);

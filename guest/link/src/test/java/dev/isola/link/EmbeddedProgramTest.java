@@ -33,8 +33,7 @@ class EmbeddedProgramTest {
       assertThat(writer.isOpen()).isTrue();
       assertThatThrownBy(() -> new ProcessBuilder(program.toString()).start())
           .hasMessageContaining("26");
-      waiting =
-          CompletableFuture.runAsync(() -> EmbeddedProgram.awaitExecutable(program));
+      waiting = CompletableFuture.runAsync(() -> EmbeddedProgram.awaitExecutable(program));
       Thread.sleep(200);
       assertThat(waiting).isNotDone();
     }

@@ -5,7 +5,6 @@ import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Implements the backend protocol (docs/backend-protocol.yaml) under {@code /backend}. */

@@ -9,7 +9,6 @@ import dev.isola.server.route.Route;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /**

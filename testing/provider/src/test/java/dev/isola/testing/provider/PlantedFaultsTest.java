@@ -1,6 +1,7 @@
 package dev.isola.testing.provider;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.conformance.CheckCase;
 import dev.isola.conformance.CheckResult;
@@ -44,6 +45,9 @@ class PlantedFaultsTest {
   @ParameterizedTest
   @EnumSource
   void plantedFaultIsDetected(PlantedFault fault, TestReporter reporter) {
+    assumeTrue(
+        fault != PlantedFault.PROCESSES_NOT_ENFORCED || Boolean.getBoolean("isola.long"),
+        "NOT RUN: only with ./check --long, because it takes a minute");
     Map<String, String> settings = Map.of(PlantedFaults.SETTING, fault.name());
     ProviderUnderTest underTest =
         new ProviderUnderTest(
