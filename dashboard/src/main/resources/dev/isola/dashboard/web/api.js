@@ -164,8 +164,9 @@ export function followShared(address, handlers, replayed) {
   };
 }
 
+const FIRST_EVENT_MS = 3000;
 const QUIET_MS = 400;
-const LONGEST_READ_MS = 5000;
+const LONGEST_READ_MS = 10_000;
 
 /** Reads the events that a stream has now, oldest first; what comes later is left to `followShared`. */
 export function readEvents(address, types, signal) {
@@ -173,10 +174,10 @@ export function readEvents(address, types, signal) {
     const found = [];
     let timer;
     const end = () => { clearTimeout(timer); close(); resolve(found); };
-    const wait = () => { clearTimeout(timer); timer = setTimeout(end, QUIET_MS); };
+    const wait = (ms) => { clearTimeout(timer); timer = setTimeout(end, ms); };
     const close = follow(address, {
-      connection: wait,
-      ...Object.fromEntries(types.map((type) => [type, (event) => { found.push(event); wait(); }])),
+      connection: () => wait(FIRST_EVENT_MS),
+      ...Object.fromEntries(types.map((type) => [type, (event) => { found.push(event); wait(QUIET_MS); }])),
     });
     setTimeout(end, LONGEST_READ_MS);
     signal?.addEventListener('abort', end);

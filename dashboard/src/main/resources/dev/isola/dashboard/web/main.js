@@ -78,19 +78,24 @@ function TopBar() {
     </header>`;
 }
 
-function Palette() {
-  const [text, setText] = useState('');
-  const [selected, setSelected] = useState(0);
-  const list = useRef(null);
-  const close = () => { paletteOpen.value = false; };
+/** Pages, actions and sandboxes that match what was typed. */
+function destinations(text) {
   const words = text.toLowerCase();
-  const entries = [
+  return [
     ...offered().map(([key, one]) => ({ label: one.label, note: 'page', href: `#/${key}` })),
     ...(store.can('use') ? [{ label: 'Create a sandbox', note: 'action', href: '#/sandboxes?create=1' }] : []),
     ...[...store.sandboxes.value.values()].map((one) => ({
       label: one.name ?? one.id, note: `${one.state} · ${one.provider}`, href: `#/sandboxes/${one.id}`, also: one.id,
     })),
   ].filter((one) => `${one.label} ${one.also ?? ''} ${one.note}`.toLowerCase().includes(words)).slice(0, 12);
+}
+
+function Palette() {
+  const [text, setText] = useState('');
+  const [selected, setSelected] = useState(0);
+  const list = useRef(null);
+  const close = () => { paletteOpen.value = false; };
+  const entries = destinations(text);
   const choose = (entry) => { if (entry) { location.hash = entry.href.slice(1); close(); } };
   const key = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -98,7 +103,8 @@ function Palette() {
       event.preventDefault();
       setSelected((selected + step + entries.length) % Math.max(1, entries.length));
     } else if (event.key === 'Enter') {
-      choose(entries[selected]);
+      // Of the text now, which may be newer than the list on the page.
+      choose(destinations(event.target.value)[event.target.value === text ? selected : 0]);
     }
   };
   return html`
