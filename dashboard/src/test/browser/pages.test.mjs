@@ -107,6 +107,7 @@ test('keyboard: palette, shortcuts, dialogs', async () => {
   const { page, close } = await openPage({ expected: /401/ });
   await signIn(page);
   await page.keyboard.press('Control+k');
+  await page.getByLabel('Page or sandbox').waitFor();
   await page.keyboard.type(`shop${suffix}`);
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(id));
@@ -114,6 +115,7 @@ test('keyboard: palette, shortcuts, dialogs', async () => {
   await page.keyboard.press('g');
   await page.keyboard.press('s');
   await page.waitForURL(/#\/sandboxes$/);
+  await page.getByLabel('Filter').waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('team=blue');
   await page.getByText(/^1 of /).waitFor();
