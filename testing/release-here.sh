@@ -31,6 +31,7 @@ step() { echo "== $*"; }
 step 'the tarball'
 tar -C "$work" -xzf "$dist"/isola-*-linux-*.tar.gz || fail 70 'the tarball cannot be unpacked'
 PATH=$(echo "$work"/isola-*/bin):$PATH
+builder=$HOME # with the settings of Maven
 export PATH ISOLA_DATA="$work/data" HOME="$work/home"
 mkdir "$HOME"
 isola version || fail 70 'isola does not start'
@@ -48,7 +49,7 @@ mkdir -p "$work/node"
 
 step 'the Maven artifacts, in a fresh repository'
 repository=${ISOLA_REPOSITORY:-$work/repository}
-[ -n "${ISOLA_REPOSITORY:-}" ] || "$root/packaging/install-maven" -Dmaven.repo.local="$repository" || fail 70 'the artifacts cannot be installed'
+[ -n "${ISOLA_REPOSITORY:-}" ] || HOME=$builder "$root/packaging/install-maven" -Dmaven.repo.local="$repository" || fail 70 'the artifacts cannot be installed'
 for artifact in isola-client isola-client-junit isola-spi isola-conformance isola-embedded; do
   for kind in '' -sources -javadoc; do
     ls "$repository/dev/isola/$artifact"/*/"$artifact"-*[!cs]$kind.jar >/dev/null 2>&1 ||
@@ -97,7 +98,7 @@ cat >"$work/java/pom.xml" <<END
 </project>
 END
 "$work/python/bin/python" "$root/testing/release/ten_tasks.py" "$root/docs/ten-tasks.md" "$work" --write || exit
-mvn -B -q -ntp -f "$work/java/pom.xml" -Dmaven.repo.local="$repository" compile \
+HOME=$builder mvn -B -q -ntp -f "$work/java/pom.xml" -Dmaven.repo.local="$repository" compile \
   org.apache.maven.plugins:maven-dependency-plugin:3.11.0:build-classpath -Dmdep.outputFile="$work/java/classpath" </dev/null ||
   fail 70 'the project that imports the BOM does not compile'
 tr : '\n' <"$work/java/classpath" | grep -v "^$repository/" && fail 70 'the class path has jars from elsewhere'
