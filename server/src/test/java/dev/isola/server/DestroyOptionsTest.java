@@ -126,6 +126,8 @@ class DestroyOptionsTest {
         assertThat(one.get().status()).as(one.get().text()).isEqualTo(504);
       }
     }
+    backend.countDown();
+    assertThat(client.get(sandbox + "/wait?state=destroyed").status()).isEqualTo(200);
     assertThat(calls).hasSize(1);
   }
 

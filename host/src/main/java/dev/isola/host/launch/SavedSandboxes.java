@@ -3,6 +3,7 @@ package dev.isola.host.launch;
 import dev.isola.host.layer.ForkStep;
 import dev.isola.host.layer.ForkStepListener;
 import dev.isola.link.local.Booter.SavedSandbox;
+import dev.isola.link.local.ProcessFolders;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxRecord;
 import dev.isola.spi.SandboxId;

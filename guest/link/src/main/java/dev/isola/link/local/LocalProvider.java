@@ -78,7 +78,7 @@ public final class LocalProvider implements Provider {
   public LocalProvider(ProviderContext context, Booter booter) {
     this.context = context;
     this.booter = booter;
-    this.store = new SandboxRecordStore(context.dataFolder().resolve("sandboxes"));
+    this.store = SandboxRecordStore.in(context.dataFolder());
     this.pausing = new LocalPausing(booter, store, locks, attached);
     this.forking = new LocalForking(booter, store, locks, this::create);
     this.memoryForking = new LocalMemoryForking(booter, store, locks, attached, this::create);
@@ -116,25 +116,25 @@ public final class LocalProvider implements Provider {
   }
 
   private Sandbox create(SandboxSpec spec, List<String> layers) {
-    return create(spec, folder -> bootSandbox(spec, folder, layers));
+    return create(spec, false, stored -> bootSandbox(spec, stored, layers));
   }
 
   private Sandbox create(SandboxSpec spec, LocalMemoryForkPoint origin) {
-    return create(spec, folder -> restoreSandbox(spec, folder, origin));
+    return create(spec, true, stored -> restoreSandbox(spec, stored, origin));
   }
 
   /** Starts a sandbox whose folder exists. */
   private interface Start {
-    Sandbox apply(SandboxFolder folder) throws IOException;
+    Sandbox apply(StoredSandbox stored) throws IOException;
   }
 
-  private Sandbox create(SandboxSpec spec, Start start) {
+  private Sandbox create(SandboxSpec spec, boolean unverified, Start start) {
     info().requireSupported(spec);
     booter.validate(spec);
-    return locks.withLock(spec.id(), () -> createLocked(spec, start));
+    return locks.withLock(spec.id(), () -> createLocked(spec, unverified, start));
   }
 
-  private Sandbox createLocked(SandboxSpec spec, Start start) {
+  private Sandbox createLocked(SandboxSpec spec, boolean unverified, Start start) {
     Optional<Sandbox> existing = attachLocked(spec.id());
     if (existing.isPresent()) {
       return existing.get();
@@ -150,9 +150,9 @@ public final class LocalProvider implements Provider {
     }
     removeAbandonedSandboxes();
     UnixSocketConnector.requireValidPath(folder.socket());
-    claim(folder, spec.id());
+    StoredSandbox stored = store(spec, folder, unverified);
     try {
-      return start.apply(folder);
+      return start.apply(stored);
     } catch (IOException e) {
       cleanUp(spec.id(), e);
       throw createFailed(spec.id(), e);
@@ -162,10 +162,18 @@ public final class LocalProvider implements Provider {
     }
   }
 
-  /** Creates the folder; when two processes create the same id at once, one of them succeeds. */
-  private void claim(SandboxFolder folder, SandboxId id) {
+  private StoredSandbox store(SandboxSpec spec, SandboxFolder folder, boolean unverified) {
+    SandboxId id = spec.id();
+    SandboxRecord record =
+        SandboxRecord.forSpec(
+            spec,
+            context.instance().value(),
+            context.clock().instant(),
+            folder,
+            BootRecord.newSecret());
     try {
-      folder.create();
+      store.create(record, unverified);
+      return new StoredSandbox(folder, record);
     } catch (FileAlreadyExistsException e) {
       throw Fault.of(
               ErrorCode.CONFLICT,
@@ -187,24 +195,12 @@ public final class LocalProvider implements Provider {
         .exception(e);
   }
 
-  private SandboxRecord newRecord(SandboxSpec spec, SandboxFolder folder) throws IOException {
-    SandboxRecord record =
-        SandboxRecord.forSpec(
-            spec,
-            context.instance().value(),
-            context.clock().instant(),
-            folder,
-            BootRecord.newSecret());
-    record.writeNew(folder.record());
-    return record;
-  }
-
   /** Nothing of the saved processes runs before its new identity is verified. */
   private Sandbox restoreSandbox(
-      SandboxSpec spec, SandboxFolder folder, LocalMemoryForkPoint origin) throws IOException {
-    Files.createFile(folder.unverified());
-    SandboxRecord record = newRecord(spec, folder);
-    AgentEndpoint first = endpoint(new StoredSandbox(folder, record));
+      SandboxSpec spec, StoredSandbox stored, LocalMemoryForkPoint origin) throws IOException {
+    SandboxFolder folder = stored.folder();
+    SandboxRecord record = stored.record();
+    AgentEndpoint first = endpoint(stored);
     RestoredSandbox restored;
     try {
       restored =
@@ -230,11 +226,12 @@ public final class LocalProvider implements Provider {
     return sandbox;
   }
 
-  private Sandbox bootSandbox(SandboxSpec spec, SandboxFolder folder, List<String> layers)
+  private Sandbox bootSandbox(SandboxSpec spec, StoredSandbox stored, List<String> layers)
       throws IOException {
     long deadline = System.nanoTime() + spec.startupTimeout().toNanos();
-    SandboxRecord record = newRecord(spec, folder);
-    AgentSandbox sandbox = sandbox(new StoredSandbox(folder, record), LinkTimeouts.DEFAULT);
+    SandboxFolder folder = stored.folder();
+    SandboxRecord record = stored.record();
+    AgentSandbox sandbox = sandbox(stored, LinkTimeouts.DEFAULT);
     attached.put(spec.id(), sandbox);
     AgentProcess agent =
         booter.boot(new BootRequest(spec, record, folder, layers, spec.startupTimeout()));
@@ -435,6 +432,7 @@ public final class LocalProvider implements Provider {
 
   @Override
   public List<InventoryItem> inventory() {
+    store.removeUnfinished();
     return store.list(context.instance().value()).stream().map(this::inventoryItem).toList();
   }
 

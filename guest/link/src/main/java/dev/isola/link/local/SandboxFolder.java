@@ -51,8 +51,13 @@ public record SandboxFolder(Path path) {
 
   /** Creates the folder. Other users may traverse it to the workspace but not list it. */
   public void create() throws IOException {
-    Files.createDirectories(path.getParent(), PASSAGE);
+    createParent();
     Files.createDirectory(path, PASSAGE);
+  }
+
+  /** Creates the folder that this one is in, unless it exists. */
+  void createParent() throws IOException {
+    Files.createDirectories(path.getParent(), PASSAGE);
   }
 
   /**

@@ -1,10 +1,10 @@
 package dev.isola.provider.microvm.firecracker;
 
 import dev.isola.host.launch.HostProgram;
-import dev.isola.host.launch.ProcessFolders;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.InitListener;
+import dev.isola.link.local.ProcessFolders;
 import dev.isola.link.local.TreeRemoval;
 import dev.isola.provider.microvm.BootFiles.Boot;
 import dev.isola.provider.microvm.MachineSize;

@@ -1,10 +1,10 @@
 package dev.isola.provider.microvm.qemu;
 
-import dev.isola.host.launch.ProcessFolders;
 import dev.isola.host.launch.SandboxShape;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.host.launch.SavedArchive;
 import dev.isola.link.local.Booter.SavedSandbox;
+import dev.isola.link.local.ProcessFolders;
 import dev.isola.link.local.SandboxFolder;
 import dev.isola.link.local.SandboxRecord;
 import dev.isola.link.local.TreeRemoval;

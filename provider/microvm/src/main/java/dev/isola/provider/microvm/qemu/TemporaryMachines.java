@@ -2,7 +2,7 @@ package dev.isola.provider.microvm.qemu;
 
 import dev.isola.codec.proc.ProcessStat;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.host.launch.ProcessFolders;
+import dev.isola.link.local.ProcessFolders;
 import dev.isola.link.local.TreeRemoval;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.isola.conformance.TemporaryFolder;
-import dev.isola.host.launch.ProcessFolders;
 import dev.isola.host.launch.SandboxUserIds;
 import dev.isola.link.AgentChannel;
 import dev.isola.link.InitListener;
+import dev.isola.link.local.ProcessFolders;
 import dev.isola.provider.microvm.ScratchDisks;
 import dev.isola.provider.microvm.firecracker.FirecrackerMachine.Hardware;
 import dev.isola.provider.microvm.firecracker.StubFaults.Kind;

@@ -1,6 +1,5 @@
-package dev.isola.host.launch;
+package dev.isola.link.local;
 
-import dev.isola.link.local.AgentProcess;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
