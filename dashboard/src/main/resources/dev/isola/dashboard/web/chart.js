@@ -16,7 +16,8 @@ async function load() {
 }
 
 const SHORTEST_SECONDS = 60;
-const time = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hour12: false });
+const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
+const time = (seconds) => TIME.format(new Date(seconds * 1000));
 
 const COLORS = ['--series-1', '--series-2', '--series-3', '--series-4'];
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -63,7 +64,7 @@ export function Chart({ title, times, series, format = (v) => String(v), height 
       plot.current = null;
     };
   }, [series.length]);
-  useEffect(() => { plot.current?.setData(data); });
+  useEffect(() => { plot.current?.setData(data); }, [times]);
   return html`
     <figure class="chart">
       <figcaption><span>${title}</span>

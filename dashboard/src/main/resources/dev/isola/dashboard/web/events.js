@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { html, Empty, LongTable } from './ui.js';
+import { html, Empty, LongTable, clock } from './ui.js';
 import * as api from './api.js';
 import * as store from './store.js';
 
@@ -30,7 +30,7 @@ export function Events({ search }) {
   const rows = all.filter((one) => (!type || one.type === type) && (!words || JSON.stringify(one).toLowerCase().includes(words)));
   const columns = [
     { key: 'number', label: 'No.', class: 'narrow wide-only', cell: (one) => one.number },
-    { key: 'at', label: 'Time', cell: (one) => html`<time dateTime=${one.at}>${new Date(one.at).toLocaleTimeString([], { hour12: false })}</time>` },
+    { key: 'at', label: 'Time', cell: (one) => html`<time dateTime=${one.at}>${clock(one.at)}</time>` },
     { key: 'type', label: 'Type', cell: (one) => one.type },
     { key: 'sandbox', label: 'Sandbox', cell: (one) => one.sandbox && html`<a href=${`#/sandboxes/${one.sandbox}`}>${store.sandboxes.value.get(one.sandbox)?.name ?? one.sandbox}</a>` },
     { key: 'data', label: 'Data', class: 'wide-only', cell: (one) => html`<code class="clip" title=${JSON.stringify(one.data ?? {})}>${JSON.stringify(one.data ?? {})}</code>` },

@@ -50,7 +50,7 @@ function offered() {
 
 function Navigation() {
   const current = address.value.parts[0] ?? 'overview';
-  const running = [...store.sandboxes.value.values()].filter((one) => one.state === 'running').length;
+  const running = store.counts.value.running ?? 0;
   return html`
     <nav class="side ${menuOpen.value ? 'open' : ''}" aria-label="Pages">
       <a class="brand" href="#/overview"><img src=${new URL('icon.svg', import.meta.url).href} alt="" width="26" height="26" />Isola</a>

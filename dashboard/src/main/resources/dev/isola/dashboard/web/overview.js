@@ -8,7 +8,8 @@ const Tile = ({ label, value, href, kind, note }) => html`
 
 const ms = (value) => (value >= 1000 ? `${(value / 1000).toFixed(1)} s` : `${Math.round(value)} ms`);
 
-function Health({ sample }) {
+function Health() {
+  const sample = store.stats.value.latest;
   return html`
     <section class="card"><h2>Providers</h2>
       <ul class="plain-list">${(sample?.providers ?? []).map((one) => html`
@@ -36,9 +37,8 @@ function Recent() {
 }
 
 function Expiring() {
-  const soon = [...store.sandboxes.value.values()]
-    .filter((one) => one.expiresAt && Date.parse(one.expiresAt) - Date.now() < 600_000)
-    .sort((a, b) => a.expiresAt.localeCompare(b.expiresAt)).slice(0, 8);
+  const soon = store.newestFirst.value.filter(store.isExpiring)
+    .sort((a, b) => Date.parse(a.expiresAt) - Date.parse(b.expiresAt)).slice(0, 8);
   if (soon.length === 0) return null;
   return html`
     <section class="card"><h2>Expiring</h2>
@@ -47,7 +47,8 @@ function Expiring() {
 }
 
 /** What is promised to sandboxes, of what the operator allows. */
-function Quota({ limits }) {
+function Quota() {
+  const limits = store.stats.value.latest?.limits;
   if (!limits) return null;
   const row = (label, one, unit) => one && html`
     <div key=${label} class="quota"><span>${label}</span>
@@ -58,17 +59,12 @@ function Quota({ limits }) {
       <div class="quota"><span>Waiting requests</span><span></span><span>${limits.waiting ?? 0}</span></div></section>`;
 }
 
-export function Overview() {
-  const all = [...store.sandboxes.value.values()];
-  const count = (...states) => all.filter((one) => states.includes(one.state)).length;
+function Tiles() {
+  const counts = store.counts.value;
+  const count = (...states) => states.reduce((sum, one) => sum + (counts[one] ?? 0), 0);
   const sample = store.stats.value.latest;
-  const samples = store.stats.value.samples;
-  const times = samples.map((one) => Date.parse(one.at) / 1000);
-  const column = (read) => samples.map((one) => read(one) ?? null);
-  if (store.sandboxesState.value.loading) return html`<${Spinner} label="Loading the overview" />`;
-  const soon = all.filter((one) => one.expiresAt && Date.parse(one.expiresAt) - Date.now() < 600_000).length;
+  const soon = store.newestFirst.value.filter(store.isExpiring).length;
   return html`
-    <h1>Overview</h1>
     <div class="tiles">
       <${Tile} label="running" value=${count('running')} href="#/sandboxes?state=running" kind="good" />
       <${Tile} label="warm" value=${sample?.warm?.ready} href="#/providers" note=${sample?.warm?.target ? `of ${sample.warm.target}` : ''} />
@@ -78,9 +74,17 @@ export function Overview() {
       <${Tile} label="fallbacks" value=${sample?.fallbacks} href="#/events?type=error" />
       <${Tile} label="egress denials" value=${sample?.egressDenials} href="#/events?type=egressDenied" />
     </div>
-    ${all.length === 0 && store.can('use') && html`
-      <${Empty} title="No sandbox yet">A sandbox runs commands that you do not trust. <a class="button primary" href="#/sandboxes?create=1">Create a sandbox</a><//>`}
-    ${samples.length > 1 && html`<div class="grid">
+    ${store.sandboxes.value.size === 0 && store.can('use') && html`
+      <${Empty} title="No sandbox yet">A sandbox runs commands that you do not trust. <a class="button primary" href="#/sandboxes?create=1">Create a sandbox</a><//>`}`;
+}
+
+/** Follows the samples of the server, not the events, so that it is drawn when there is something new to draw. */
+function Charts() {
+  const samples = store.stats.value.samples;
+  const times = samples.map((one) => Date.parse(one.at) / 1000);
+  const column = (read) => samples.map((one) => read(one) ?? null);
+  return samples.length > 1 && html`
+    <div class="grid">
       <section class="card"><${Chart} title="Sandboxes" times=${times} format=${(v) => String(Math.round(v))} series=${[
         { label: 'running', values: column((one) => one.sandboxes?.running ?? 0) },
         { label: 'suspended', values: column((one) => (one.sandboxes?.paused ?? 0) + (one.sandboxes?.stopped ?? 0)) }]} /></section>
@@ -91,6 +95,12 @@ export function Overview() {
         { label: '99 %', values: column((one) => one.createMs?.p99) }]} /></section>
       <section class="card"><${Chart} title="Requests in a second" times=${times} format=${(v) => (v >= 10 ? String(Math.round(v)) : v.toFixed(1))} series=${[
         { label: 'requests', values: column((one) => one.requestsPerSecond) }]} /></section>
-    </div>`}
-    <div class="grid"><${Health} sample=${sample} /><${Quota} limits=${sample?.limits} /><${Recent} /><${Expiring} /></div>`;
+    </div>`;
+}
+
+export function Overview() {
+  if (store.sandboxesState.value.loading) return html`<${Spinner} label="Loading the overview" />`;
+  return html`
+    <h1>Overview</h1><${Tiles} /><${Charts} />
+    <div class="grid"><${Health} /><${Quota} /><${Recent} /><${Expiring} /></div>`;
 }

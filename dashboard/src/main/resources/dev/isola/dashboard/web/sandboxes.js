@@ -11,13 +11,13 @@ const STATES = {
 function matchesState(sandbox, state) {
   if (!state) return true;
   if (state === 'suspended') return ['paused', 'stopped'].includes(sandbox.state);
-  if (state === 'expiring') return sandbox.expiresAt && Date.parse(sandbox.expiresAt) - Date.now() < 600_000;
+  if (state === 'expiring') return store.isExpiring(sandbox);
   return sandbox.state === state;
 }
 
 /** `key=value` compares a tag; anything else is looked for in the name, the id, the image and the tags. */
 function matchesText(sandbox, text) {
-  return text.toLowerCase().split(/\s+/).filter(Boolean).every((word) => {
+  return text === '' || text.toLowerCase().split(/\s+/).filter(Boolean).every((word) => {
     const [key, value] = word.split('=');
     if (value !== undefined) return (sandbox.tags[key] ?? '').toLowerCase().includes(value);
     const tags = Object.entries(sandbox.tags).flat();
@@ -51,11 +51,10 @@ export function Sandboxes({ search }) {
   const [provider, setProvider] = useState('');
   const [chosen, setChosen] = useState(new Set());
   const state = search.get('state') ?? '';
-  const all = [...store.sandboxes.value.values()];
+  const all = store.newestFirst.value;
   const providers = [...new Set(all.map((one) => one.provider))].sort();
   const rows = all
-    .filter((one) => matchesState(one, state) && matchesText(one, text) && (!provider || one.provider === provider))
-    .sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+    .filter((one) => matchesState(one, state) && matchesText(one, text) && (!provider || one.provider === provider));
   const selected = rows.filter((one) => chosen.has(one.id)).map((one) => one.id);
   const toggle = (id, on) => {
     const next = new Set(chosen);

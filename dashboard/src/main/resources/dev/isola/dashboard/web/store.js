@@ -1,5 +1,5 @@
 // What all pages share: the session, the sandboxes of the server, kept current by events.
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import * as api from './api.js';
 
 /** {actor, scope, sandbox?, version}; null if no one is signed in; undefined until that is known. */
@@ -20,6 +20,20 @@ export function can(scope) {
 export const sharedSandbox = computed(() => session.value?.sandbox);
 
 export const sandboxes = signal(new Map());
+
+/** The same, the newest first. */
+export const newestFirst = computed(() => [...sandboxes.value.values()]
+  .sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0)));
+
+/** How many sandboxes there are by state. */
+export const counts = computed(() => {
+  const result = {};
+  for (const one of sandboxes.value.values()) result[one.state] = (result[one.state] ?? 0) + 1;
+  return result;
+});
+
+const EXPIRING_MS = 600_000;
+export const isExpiring = (sandbox) => sandbox.expiresAt && Date.parse(sandbox.expiresAt) - Date.now() < EXPIRING_MS;
 export const sandboxesState = signal({ loading: true, error: null });
 export const isLive = signal(false);
 export const stats = signal({ samples: [], latest: null, health: {} });
@@ -38,16 +52,21 @@ export function onEvent(listener) {
 let closers = [];
 let changed = new Map();
 let received = [];
-let scheduled = false;
+let timer = 0;
+let applied = 0;
 
-/** Applies changes once for each frame, however many events arrive. */
-function schedule() {
-  if (scheduled) {
-    return;
-  }
-  scheduled = true;
-  requestAnimationFrame(() => {
-    scheduled = false;
+/** The page is drawn at most this often for events, however many arrive. */
+const EVENTS_EVERY_MS = 250;
+
+function schedule(wait) {
+  clearTimeout(timer);
+  timer = setTimeout(applyChanges, wait);
+}
+
+function applyChanges() {
+  timer = 0;
+  applied = performance.now();
+  batch(() => {
     if (changed.size) {
       const next = new Map(sandboxes.value);
       for (const [id, sandbox] of changed) {
@@ -58,7 +77,7 @@ function schedule() {
       sandboxes.value = next;
     }
     if (received.length) {
-      events.value = received.reverse().concat(events.value).slice(0, EVENTS_KEPT);
+      events.value = received.slice(-EVENTS_KEPT).reverse().concat(events.value).slice(0, EVENTS_KEPT);
       received = [];
     }
   });
@@ -68,7 +87,7 @@ const current = (id) => (changed.has(id) ? changed.get(id) : sandboxes.value.get
 
 export function putSandbox(sandbox) {
   changed.set(sandbox.id, sandbox.state === 'destroyed' ? null : sandbox);
-  schedule();
+  schedule(0);
 }
 
 export async function refreshSandbox(id) {
@@ -77,7 +96,7 @@ export async function refreshSandbox(id) {
   } catch (error) {
     if (error.status !== 404) throw error;
     changed.set(id, null);
-    schedule();
+    schedule(0);
   }
 }
 
@@ -97,7 +116,7 @@ function apply(event) {
       refreshSandbox(event.sandbox).catch(() => {});
     }
   }
-  schedule();
+  if (!timer) schedule(Math.max(0, applied + EVENTS_EVERY_MS - performance.now()));
 }
 
 export async function loadSandboxes() {

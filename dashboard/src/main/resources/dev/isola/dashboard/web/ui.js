@@ -215,6 +215,9 @@ export function duration(seconds) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
+const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hour12: false });
+
 /** One clock for all times on the page. */
 const now = signal(Date.now());
 setInterval(() => { now.value = Date.now(); }, 10_000);
@@ -223,10 +226,10 @@ export function Ago({ at }) {
   if (!at) return null;
   const seconds = (Date.parse(at) - now.value) / 1000;
   const text = seconds > 0 ? `in ${duration(seconds)}` : `${duration(-seconds)} ago`;
-  return html`<time dateTime=${at} title=${new Date(at).toLocaleString()}>${text}</time>`;
+  return html`<time dateTime=${at} title=${DATE_AND_TIME.format(new Date(at))}>${text}</time>`;
 }
 
-export const clock = (at) => new Date(at).toLocaleTimeString([], { hour12: false });
+export const clock = (at) => TIME.format(new Date(at));
 
 /** A table with a fixed height of rows that draws only those in view. */
 export function LongTable({ columns, rows, keyOf, label, rowHeight = 44, empty }) {
