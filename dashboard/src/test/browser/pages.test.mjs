@@ -61,6 +61,7 @@ const PAGES = {
   secrets: { at: 'secrets', ready: 'placeholder' },
   providers: { at: 'providers', ready: 'Capabilities' },
   keys: { at: 'keys', ready: 'environment' },
+  policy: { at: 'policy', ready: 'Quotas and limits' },
   settings: { at: 'settings', ready: 'Strict mode' },
 };
 

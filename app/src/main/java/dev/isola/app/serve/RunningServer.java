@@ -127,6 +127,7 @@ public final class RunningServer implements AutoCloseable {
                         new HostingLimits(
                             config.get(ConfigKeys.MCP_START_TIMEOUT),
                             config.get(ConfigKeys.MCP_REQUEST_TIMEOUT))),
+                    new ConfigApi(config),
                     new DashboardApi())),
             new HostOriginFilter(domains, names),
             keys,

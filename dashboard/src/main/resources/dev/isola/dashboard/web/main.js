@@ -14,6 +14,7 @@ import { Volumes } from './volumes.js';
 import { Secrets } from './secrets.js';
 import { Events } from './events.js';
 import { Keys } from './keys.js';
+import { Policy } from './policy.js';
 import { Settings, applyTheme } from './settings.js';
 import { Playground } from './playground.js';
 
@@ -28,6 +29,7 @@ const PAGES = {
   secrets: { label: 'Secrets', page: Secrets, scope: 'use' },
   providers: { label: 'Providers', page: Providers, scope: 'read' },
   keys: { label: 'Keys', page: Keys, scope: 'admin' },
+  policy: { label: 'Policy and quotas', page: Policy, scope: 'admin' },
   settings: { label: 'Settings', page: Settings, scope: 'read' },
 };
 

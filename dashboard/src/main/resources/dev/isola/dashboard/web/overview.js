@@ -47,7 +47,7 @@ function Expiring() {
 }
 
 /** What is promised to sandboxes, of what the operator allows. */
-function Quota() {
+export function Quota() {
   const limits = store.stats.value.latest?.limits;
   if (!limits) return null;
   const row = (label, one, unit) => one && html`

@@ -16,6 +16,7 @@ const ICONS = {
   secrets: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',
   events: 'M5 6h.01M5 12h.01M5 18h.01M9 6h11M9 12h11M9 18h11',
   keys: 'M14.5 9.5 20 4M17 7l2 2M9.5 9.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9Z',
+  policy: 'M12 3l8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6zM9 12l2 2 4-4',
   settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 4.5v5M9 14.5v5',
   playground: 'M7 4v16l13-8z',
   api: 'M8 8l-4 4 4 4M16 8l4 4-4 4M13.5 5l-3 14',
