@@ -90,10 +90,32 @@ const ACTIONS = {
   'open a page': [(name) => {
     location.hash = `/${name}`;
     return () => document.querySelector('main h1')?.textContent.toLowerCase().startsWith(name);
-  }, ['overview', 'sandboxes']],
+  }, ['overview', 'events', 'sandboxes']],
+  'open a sandbox': [(id) => {
+    location.hash = id ? `/sandboxes/${id}` : '/sandboxes';
+    return () => (id ? document.querySelector('main h1')?.textContent.startsWith('load-') : document.querySelector('input[type=search]'));
+  }, [ids[0], '']],
+  'find in the palette': [(text) => {
+    if (text) dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+    const input = () => document.querySelector('input.palette');
+    let typed = false;
+    return () => {
+      if (!text) {
+        if (!typed) dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+        typed = true;
+        return !input();
+      }
+      if (!typed && input()) {
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input(), text);
+        input().dispatchEvent(new Event('input', { bubbles: true }));
+        typed = true;
+      }
+      return typed && document.querySelector('#palette-list')?.children.length === 1;
+    };
+  }, ['load-777', '']],
 };
 
-const times = { filter: [], 'open a page': [] };
+const times = Object.fromEntries(Object.keys(ACTIONS).map((name) => [name, []]));
 const heaps = [];
 const counted = sent;
 const from = Date.now();

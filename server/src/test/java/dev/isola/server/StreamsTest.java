@@ -242,6 +242,27 @@ class StreamsTest {
     }
   }
 
+  @Test
+  void pastEventsEnd() throws IOException {
+    String sandbox = sandbox();
+    long last = testServer.engine.events().lastNumber();
+    try (TestClient.OpenResponse open = follow("/api/v1/events?last=2&follow=false", Map.of())) {
+      assertThat(lines(open).lines().filter(line -> line.startsWith("id: ")))
+          .containsExactly("id: " + (last - 2), "id: " + (last - 1), "id: " + last);
+    }
+    try (TestClient.OpenResponse open =
+        follow("/api/v1/events?last=10000&follow=false&sandbox=" + sandbox, Map.of())) {
+      assertThat(lines(open).lines().filter(line -> line.startsWith("event: ")))
+          .containsExactly("event: spawn", "event: ready");
+    }
+    try (TestClient.OpenResponse open = follow("/api/v1/events?follow=false", Map.of())) {
+      assertThat(lines(open).lines().filter(line -> line.startsWith("event: "))).isEmpty();
+    }
+    for (String query : List.of("last=0", "last=10001", "last=many", "follow=1")) {
+      assertThat(client.get("/api/v1/events?" + query).status()).as(query).isEqualTo(400);
+    }
+  }
+
   /** A client that got no event yet must miss none when it reconnects. */
   @Test
   void eventStreamBeginsWithItsPosition() throws IOException {

@@ -164,27 +164,15 @@ export function followShared(address, handlers, replayed) {
   };
 }
 
-const FIRST_EVENT_MS = 3000;
-const QUIET_MS = 400;
-const LONGEST_READ_MS = 10_000;
-
-/** Reads the events that a stream has now, oldest first; what comes later is left to `followShared`. */
-export function readEvents(address, types, signal) {
-  return new Promise((resolve) => {
-    const found = [];
-    let timer;
-    const end = () => { clearTimeout(timer); close(); resolve(found); };
-    const wait = (ms) => { clearTimeout(timer); timer = setTimeout(end, ms); };
-    const close = follow(address, {
-      connection: () => wait(FIRST_EVENT_MS),
-      ...Object.fromEntries(types.map((type) => [type, (event) => { found.push(event); wait(QUIET_MS); }])),
-    });
-    setTimeout(end, LONGEST_READ_MS);
-    signal?.addEventListener('abort', end);
-  });
+/** Reads the events that exist now, oldest first; what comes later is left to `followShared`. */
+export async function readEvents(parameters, types, signal) {
+  const found = [];
+  const response = await send('GET', query(path('events'), { ...parameters, type: types, follow: false }), { signal });
+  await followResponse(response, (type, event) => found.push(event));
+  return found;
 }
 
-/** Reads server-sent events from the response to a POST, until it ends. */
+/** Reads server-sent events from a response, until it ends. */
 export async function followResponse(response, handler) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';

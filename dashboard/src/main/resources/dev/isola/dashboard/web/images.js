@@ -76,6 +76,9 @@ function BuildLog({ template, build, onClose }) {
     <pre class="output" role="log" tabindex="0" aria-label="Build log">${lines.join('\n')}</pre><p role="status">${end || 'following'}</p><//>`;
 }
 
+/** Of a folder on the server its name is enough; the title has the whole path. */
+const shortSource = (source) => (source?.startsWith('/') ? `…/${source.split('/').filter(Boolean).at(-1) ?? ''}` : source);
+
 export function Images() {
   const images = useLoad(() => api.get(api.path('images')), []);
   const templates = useLoad(() => api.get(api.path('templates')), []);
@@ -94,7 +97,7 @@ export function Images() {
     <section class="card"><h2>Images</h2>
       <${Loaded} of=${images}>${({ images: list }) => (list.length === 0 ? html`<${Empty} title="No image">Without an image, a sandbox starts from the files of the host or of its provider.<//>`
         : html`<div class="scroll-x" tabindex="0" role="region" aria-label="Images"><table><thead><tr><th scope="col">Name</th><th scope="col">Source</th><th scope="col">Size</th><th scope="col">Files</th><th scope="col">Architecture</th><th scope="col">Created</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
-          <tbody>${list.map((one) => html`<tr key=${one.name}><td><strong>${one.name}</strong></td><td class="clip" title=${one.source}>${one.source}</td><td>${bytes(one.size)}</td><td>${one.files}</td><td>${one.architecture}</td><td><${Ago} at=${one.createdAt} /></td>
+          <tbody>${list.map((one) => html`<tr key=${one.name}><td><strong>${one.name}</strong></td><td class="clip" title=${one.source}>${shortSource(one.source)}</td><td>${bytes(one.size)}</td><td>${one.files}</td><td>${one.architecture}</td><td><${Ago} at=${one.createdAt} /></td>
             <td>${admin && html`<${Action} kind="small" run=${erase(one.name, api.imagePath(one.name), images.reload)}>Remove<//>`}</td></tr>`)}</tbody></table></div>`)}<//></section>
     <section class="card"><h2>Templates</h2>
       <${Loaded} of=${templates}>${({ templates: list }) => (list.length === 0 ? html`<p class="dim">No template. <code>isola template build</code> and E2B's SDK create them.</p>`

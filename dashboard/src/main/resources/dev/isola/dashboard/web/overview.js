@@ -53,7 +53,7 @@ export function Quota() {
   const row = (label, one, unit) => one && html`
     <div key=${label} class="quota"><span>${label}</span>
       ${one.max ? html`<meter min="0" max=${one.max} high=${one.max * 0.9} value=${one.used} aria-label=${label}></meter>` : html`<span></span>`}
-      <span>${one.used.toLocaleString()}${one.max ? ` of ${one.max.toLocaleString()}` : ''} ${unit}${one.max ? '' : ', no limit'}</span></div>`;
+      <span>${one.used.toLocaleString()}${one.max ? ` of ${one.max.toLocaleString()}` : ''}${unit && ` ${unit}`}${one.max ? '' : ', no limit'}</span></div>`;
   return html`
     <section class="card"><h2>Quotas</h2>${row('Memory', limits.memoryMb, 'MiB')}${row('Processors', limits.cpu, '')}
       <div class="quota"><span>Waiting requests</span><span></span><span>${limits.waiting ?? 0}</span></div></section>`;

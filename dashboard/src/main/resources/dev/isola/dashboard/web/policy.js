@@ -15,15 +15,15 @@ const belongs = (key, keys) => keys.some((one) => (/[._]$/.test(one) ? key.start
 
 const Values = ({ of, label }) => html`
   <div class="scroll-x" tabindex="0" role="region" aria-label=${label}>
-    <table><thead><tr><th scope="col">Key</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
-      <tbody>${of.map((one) => html`<tr key=${one.key}><td><code>${one.key}</code></td><td>${one.value || html`<span class="dim">none</span>`}</td>
-        <td class=${one.from === 'default' ? 'dim' : ''}>${one.from}</td></tr>`)}</tbody></table></div>`;
+    <table><thead><tr><th scope="col">Key</th><th scope="col">Value</th></tr></thead>
+      <tbody>${of.map((one) => html`<tr key=${one.key}><td><code>${one.key}</code></td><td>${one.value || html`<span class="dim">none</span>`}
+        ${one.from !== 'default' && html` <span class="dim">from ${one.from}</span>`}</td></tr>`)}</tbody></table></div>`;
 
 export function Policy() {
   const config = useLoad(() => api.get(api.path('config')), []);
   return html`
     <h1>Policy and quotas</h1>
-    <p class="dim">Set in the configuration file, in the environment or by flags of <code>isola serve</code>; the server reads them when it starts.
+    <p class="dim">Set in the configuration file, in the environment or by flags of <code>isola serve</code>; the server reads them when it starts. What is not said to come from there is the default.
       Whether a key is strict is decided under <a href="#/keys">Keys</a>.</p>
     <${Loaded} of=${config}>${({ values }) => html`
       <div class="grid"><${Quota} />

@@ -184,8 +184,8 @@ function useEvents(id) {
     });
     setList([]);
     const stop = store.onEvent((event) => event.sandbox === id && add([event]));
-    api.readEvents(api.query(api.path('events'), { sandbox: id, after: 0 }), store.EVENT_TYPES, abort.signal)
-      .then((past) => !abort.signal.aborted && add(past));
+    api.readEvents({ sandbox: id, after: 0 }, store.EVENT_TYPES, abort.signal)
+      .then(add, (error) => !abort.signal.aborted && toast(error.message, 'bad', error.remedy));
     return () => { abort.abort(); stop(); };
   }, [id]);
   return list;

@@ -15,11 +15,13 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Streams the events of sandboxes. */
 record EventRoutes(ServerContext context) {
   private static final int BATCH_SIZE = 100;
+  private static final int MAX_LAST = 10_000;
   private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
   List<Route> routes() {
@@ -42,8 +44,16 @@ record EventRoutes(ServerContext context) {
                     .asRepeatable(),
                 Parameter.query(
                     "after", Shapes.COUNT, "only events after this number; default: new events"),
+                Parameter.query(
+                    "last",
+                    new Shape.WholeNumber(1, MAX_LAST),
+                    "begin with this many of the latest events of all sandboxes"),
+                Parameter.query(
+                    "follow",
+                    Shapes.FLAG,
+                    "false to end after the last event that exists now; default true"),
                 Parameter.header("Last-Event-ID", Shapes.COUNT, "alternative to after"))
-            .answers(Response.of("text/event-stream", "an endless stream of events"))
+            .answers(Response.of("text/event-stream", "a stream of events, endless by default"))
             .handledBy(this::follow));
   }
 
@@ -51,17 +61,18 @@ record EventRoutes(ServerContext context) {
     Set<String> sandboxes = Set.copyOf(exchange.queries("sandbox"));
     Set<String> types = Set.copyOf(exchange.queries("type"));
     EventLog events = context.engine().events();
-    long number =
-        exchange
-            .header("Last-Event-ID")
-            .or(() -> exchange.query("after"))
-            .map(Long::parseLong)
-            .orElseGet(events::lastNumber);
+    boolean follows = !exchange.query("follow").equals(Optional.of("false"));
+    long last = events.lastNumber();
+    long number = start(exchange, last);
     try (SseResponse sse = SseResponse.begin(exchange)) {
       sse.sendPosition(Long.toString(number));
       long lastSent = System.nanoTime();
-      while (!exchange.isShuttingDown()) {
-        for (EventView event : events.await(number, BATCH_SIZE, POLL_INTERVAL)) {
+      while (!exchange.isShuttingDown() && (follows || number < last)) {
+        List<EventView> batch = events.await(number, BATCH_SIZE, POLL_INTERVAL);
+        if (batch.isEmpty() && !follows) {
+          break; // the last event was removed meanwhile
+        }
+        for (EventView event : batch) {
           number = event.number();
           if (matches(event, sandboxes, types)) {
             sse.send(event.type(), Long.toString(number), json(event));
@@ -76,6 +87,16 @@ record EventRoutes(ServerContext context) {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the server is shutting down
     }
+  }
+
+  /** Returns the number after which the stream begins. */
+  private static long start(Exchange exchange, long last) {
+    return exchange
+        .header("Last-Event-ID")
+        .or(() -> exchange.query("after"))
+        .map(Long::parseLong)
+        .or(() -> exchange.query("last").map(count -> Math.max(0, last - Long.parseLong(count))))
+        .orElse(last);
   }
 
   /** An empty set matches everything. */
