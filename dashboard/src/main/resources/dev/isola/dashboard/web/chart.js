@@ -40,7 +40,8 @@ export function Chart({ title, times, series, format = (v) => String(v), height 
   useEffect(() => {
     let gone = false;
     let observer;
-    load().then((UPlot) => {
+    // Each chart in a task of its own, so that a page with several is shown and answers before all are drawn.
+    load().then((UPlot) => setTimeout(() => {
       if (gone || !box.current) return;
       const axis = { stroke: color('--dim'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
       plot.current = new UPlot({
@@ -56,7 +57,7 @@ export function Chart({ title, times, series, format = (v) => String(v), height 
       }, data, box.current);
       observer = new ResizeObserver(() => plot.current?.setSize({ width: box.current?.clientWidth ?? 0, height }));
       observer.observe(box.current);
-    });
+    }));
     return () => {
       gone = true;
       observer?.disconnect();
