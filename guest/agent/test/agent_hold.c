@@ -102,7 +102,7 @@ static void commands_are_frozen_until_they_are_released(void)
     struct held h;
     begin(&h, NULL);
     start_ticking(&h);
-    CHECK(has_ticked(&h)); /* control */
+    CHECK(wait_for(has_ticked, &h, 10000)); /* control */
     CHECK(hold(&h, 30000));
     CHECK(!has_ticked(&h));
     CHECK(server_serve(h.listener, &h.c, &h.a));
@@ -116,7 +116,7 @@ static void commands_are_frozen_until_they_are_released(void)
     CHECK(fields_find((struct fields){o.result.data, o.result.length}, T_NONCE, &random)
           && random.length == NONCE_SIZE);
     outcome_free(&o);
-    CHECK(has_ticked(&h));
+    CHECK(wait_for(has_ticked, &h, 10000));
     CHECK(!succeeds(&h, OP_RELEASE, NULL));
     check_command(&h.c, "after");
     end(&h);
@@ -127,9 +127,9 @@ static void commands_continue_when_no_server_returns(void)
     struct held h;
     begin(&h, NULL);
     start_ticking(&h);
-    CHECK(hold(&h, 400));
+    CHECK(hold(&h, 2000));
     CHECK(!has_ticked(&h));
-    CHECK(wait_for(has_ticked, &h, 3000));
+    CHECK(wait_for(has_ticked, &h, 20000));
     CHECK(server_serve(h.listener, &h.c, &h.a));
     CHECK(!succeeds(&h, OP_RELEASE, NULL)); /* what was saved is older than the files now */
     end(&h);
@@ -188,7 +188,7 @@ static void a_copy_gets_another_identity(void)
     memcpy(h.a.secret, OTHER, SECRET_SIZE);
     CHECK(server_serve(h.listener, &h.c, &h.a));
     CHECK(succeeds(&h, OP_RELEASE, NULL));
-    CHECK(has_ticked(&h));
+    CHECK(wait_for(has_ticked, &h, 10000));
     struct outcome o = run(&h.c, shell("echo $WHO"), 5000);
     CHECK_TEXT("copy\n", (char *)o.output[0]);
     outcome_free(&o);

@@ -15,13 +15,19 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 
 /** A real server in this JVM, on a free port. */
 public final class LiveServer implements AutoCloseable {
+  static {
+    Awaitility.setDefaultTimeout(Duration.ofMinutes(1)); // a machine may be busy
+  }
+
   public static final String KEY = "isk_0123456789abcdef0123456789abcdef";
 
   public final String url;

@@ -1,8 +1,8 @@
 package dev.isola.engine;
 
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigInput.FlagValue;
+import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
@@ -21,13 +21,19 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.awaitility.Awaitility;
 
 /** An engine on the test provider that can be restarted. */
 final class EngineFixture implements AutoCloseable {
+  static {
+    Awaitility.setDefaultTimeout(Duration.ofMinutes(1)); // a machine may be busy
+  }
+
   final FakeClock clock = new FakeClock();
   final FakeLog log = new FakeLog();
   private final Path folder;

@@ -6,8 +6,8 @@ import dev.isola.engine.Engine;
 import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SettingsStore;
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigInput.FlagValue;
+import dev.isola.engine.config.ConfigInput;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
@@ -48,9 +48,14 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import org.awaitility.Awaitility;
 
 /** A server on a free port, with a real engine on SQLite and the test provider. */
 public final class TestServer implements AutoCloseable {
+  static {
+    Awaitility.setDefaultTimeout(Duration.ofMinutes(1)); // a machine may be busy
+  }
+
   public final Log log;
   public final Ledger ledger;
   public final ProviderRegistry registry;
