@@ -36,6 +36,7 @@ import dev.isola.engine.metrics.GaugeValues;
 import dev.isola.engine.metrics.Instrumentation;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.placement.Fallback;
+import dev.isola.engine.placement.MachineBalancer;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.reconcile.Reconciler;
 import dev.isola.engine.registry.ProviderRegistry;
@@ -174,7 +175,12 @@ final class EngineComponents implements AutoCloseable {
         new SandboxDestroyer(recorder, registry, liveSandboxes, suspensions, secretEnv, log);
     selector = new ProviderSelector(config.policy(), registry.instances());
     SandboxPlacer placer =
-        new SandboxPlacer(selector, health::awaitFirstProbes, new Fallback(clock, log), images);
+        new SandboxPlacer(
+            selector,
+            health::awaitFirstProbes,
+            new Fallback(clock, log),
+            new MachineBalancer(registry.instances(), health::current, admission::reserved),
+            images);
     creator =
         new SandboxCreator(
             placer,

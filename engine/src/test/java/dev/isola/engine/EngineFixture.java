@@ -1,8 +1,8 @@
 package dev.isola.engine;
 
 import dev.isola.engine.config.Config;
-import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigInput;
+import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;

@@ -197,6 +197,10 @@ public final class Config {
     one.sourcedRegion()
         .ifPresent(
             region -> entries.add(new Entry(prefix + "region", region.value(), region.origin())));
+    one.sourcedOwn()
+        .ifPresent(
+            own ->
+                entries.add(new Entry(prefix + "own", String.valueOf(own.value()), own.origin())));
     one.capacityCpu()
         .ifPresent(
             cpu -> entries.add(entry(prefix, LayeredConfig.CAPACITY_CPU, LayeredConfig.CPU, cpu)));

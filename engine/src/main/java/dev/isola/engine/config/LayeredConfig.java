@@ -24,6 +24,7 @@ final class LayeredConfig {
     SourcedValue<Boolean> enabled = new SourcedValue<>(true, new ValueOrigin.Default());
     Optional<SourcedValue<String>> type = Optional.empty();
     Optional<SourcedValue<String>> region = Optional.empty();
+    Optional<SourcedValue<Boolean>> own = Optional.empty();
     Optional<SourcedValue<Double>> capacityCpu = Optional.empty();
     Optional<SourcedValue<Long>> capacityMemoryMb = Optional.empty();
     final Map<String, SourcedValue<Secret>> settings = new TreeMap<>();
@@ -59,6 +60,7 @@ final class LayeredConfig {
         case "enabled" -> draft.enabled = new SourcedValue<>(FLAG.read(text), origin);
         case "type" -> draft.type = Optional.of(new SourcedValue<>(text, origin));
         case "region" -> draft.region = Optional.of(new SourcedValue<>(REGION.read(text), origin));
+        case "own" -> draft.own = Optional.of(new SourcedValue<>(FLAG.read(text), origin));
         case CAPACITY_CPU ->
             draft.capacityCpu = Optional.of(new SourcedValue<>(CPU.read(text), origin));
         case CAPACITY_MEMORY_MB ->
@@ -92,6 +94,7 @@ final class LayeredConfig {
                     draft.enabled,
                     draft.type,
                     draft.region,
+                    draft.own,
                     draft.capacityCpu,
                     draft.capacityMemoryMb,
                     draft.settings,

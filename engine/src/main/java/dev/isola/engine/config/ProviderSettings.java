@@ -24,6 +24,7 @@ public final class ProviderSettings {
   private final SourcedValue<Boolean> enabled;
   private final Optional<SourcedValue<String>> type;
   private final Optional<SourcedValue<String>> region;
+  private final Optional<SourcedValue<Boolean>> own;
   private final Optional<SourcedValue<Double>> capacityCpu;
   private final Optional<SourcedValue<Long>> capacityMemoryMb;
   private final Map<String, SourcedValue<Secret>> settings;
@@ -34,6 +35,7 @@ public final class ProviderSettings {
       SourcedValue<Boolean> enabled,
       Optional<SourcedValue<String>> type,
       Optional<SourcedValue<String>> region,
+      Optional<SourcedValue<Boolean>> own,
       Optional<SourcedValue<Double>> capacityCpu,
       Optional<SourcedValue<Long>> capacityMemoryMb,
       Map<String, SourcedValue<Secret>> settings,
@@ -42,6 +44,7 @@ public final class ProviderSettings {
     this.enabled = enabled;
     this.type = type;
     this.region = region;
+    this.own = own;
     this.capacityCpu = capacityCpu;
     this.capacityMemoryMb = capacityMemoryMb;
     this.settings = Collections.unmodifiableMap(new TreeMap<>(settings));
@@ -53,6 +56,7 @@ public final class ProviderSettings {
     return new ProviderSettings(
         name,
         new SourcedValue<>(true, new ValueOrigin.Default()),
+        Optional.empty(),
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
@@ -77,6 +81,11 @@ public final class ProviderSettings {
   /** Returns the region label that requests select this instance by. */
   public Optional<String> region() {
     return region.map(SourcedValue::value);
+  }
+
+  /** Returns whether its sandboxes run on another machine of the operator. */
+  public boolean own() {
+    return own.map(SourcedValue::value).orElse(false);
   }
 
   /** Returns the dedicated capacity; empty if the provider shares that of the installation. */
@@ -106,6 +115,10 @@ public final class ProviderSettings {
 
   Optional<SourcedValue<String>> sourcedRegion() {
     return region;
+  }
+
+  Optional<SourcedValue<Boolean>> sourcedOwn() {
+    return own;
   }
 
   SourcedValue<Boolean> sourcedEnabled() {

@@ -95,16 +95,18 @@ public final class SandboxCreator {
         return returnClaimed(request, claimed.get());
       }
     }
-    return create(request, selection, false);
+    return create(request, placer.balance(selection), false);
   }
 
   /** Returns what {@link #create} would do now. Changes nothing. */
   public PlacementPlan plan(SandboxRequest request, WarmSandboxes warm) {
     Selection selection = placer.select(request.request());
-    return selection.best().isEmpty()
-        ? new PlacementPlan(selection, false, Optional.of(Fallback.refused(selection)))
-        : new PlacementPlan(
-            selection, mayBeWarm(request) && warm.isReady(request, selection), Optional.empty());
+    if (selection.best().isEmpty()) {
+      return new PlacementPlan(selection, false, Optional.of(Fallback.refused(selection)));
+    }
+    boolean isWarm = mayBeWarm(request) && warm.isReady(request, selection);
+    return new PlacementPlan(
+        isWarm ? selection : placer.balance(selection), isWarm, Optional.empty());
   }
 
   /** A warm sandbox has not the placeholders that its secrets have now. */

@@ -47,7 +47,8 @@ public record ConfiguredProvider(
 
   private static ConfiguredProvider of(ProviderFactory factory, ProviderSettings settings) {
     return new ConfiguredProvider(
-        new ProviderInstance(settings.name(), settings.type(), settings.region(), profile(factory)),
+        new ProviderInstance(
+            settings.name(), settings.type(), settings.region(), settings.own(), profile(factory)),
         factory,
         settings);
   }

@@ -39,9 +39,18 @@ final class ProviderRanking {
    */
   private record Criterion(String advantage, Comparator<RankedProvider> order) {}
 
+  /** Makes the result deterministic. */
+  private static final Criterion BY_NAME =
+      new Criterion("is first by name", Comparator.comparing(RankedProvider::name));
+
   private ProviderRanking() {}
 
   static Comparator<RankedProvider> of(SelectionPolicy policy, Workload type) {
+    return exceptByName(policy, type).thenComparing(BY_NAME.order());
+  }
+
+  /** Returns the ranking in which equally good providers are equal. */
+  static Comparator<RankedProvider> exceptByName(SelectionPolicy policy, Workload type) {
     return criteria(policy, type).stream()
         .map(Criterion::order)
         .reduce(Comparator::thenComparing)
@@ -55,7 +64,7 @@ final class ProviderRanking {
         .filter(one -> one.order().compare(better, other) < 0)
         .findFirst()
         .map(Criterion::advantage)
-        .orElseThrow();
+        .orElse(BY_NAME.advantage());
   }
 
   private static List<Criterion> criteria(SelectionPolicy policy, Workload type) {
@@ -77,8 +86,7 @@ final class ProviderRanking {
         new Criterion(
             "has fewer dependencies", Comparator.comparing(one -> one.profile().hosting())),
         new Criterion("costs less", Comparator.comparing(one -> one.profile().cost())),
-        new Criterion("starts faster", Comparator.comparing(one -> one.profile().startup())),
-        new Criterion("is first by name", Comparator.comparing(RankedProvider::name)));
+        new Criterion("starts faster", Comparator.comparing(one -> one.profile().startup())));
   }
 
   /** Returns the criterion that ranks providers with a property before those without. */

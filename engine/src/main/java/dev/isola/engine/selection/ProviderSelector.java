@@ -53,7 +53,7 @@ public final class ProviderSelector {
   }
 
   private ProviderProfile profile(ProviderStatus status) {
-    return instance(status.name()).effectiveProfile(status.info());
+    return instance(status.name()).selectionProfile(status.info());
   }
 
   /**
@@ -82,7 +82,27 @@ public final class ProviderSelector {
         Comparator.comparing(
             info -> Objects.requireNonNull(ranked.get(info.name())), order(request)));
     boolean explicit = request.placement().provider() instanceof ProviderPreference.Named;
-    return new Selection(candidates, rejections, explicit, advantages(request, candidates, ranked));
+    return new Selection(
+        candidates,
+        rejections,
+        explicit,
+        advantages(request, candidates, ranked),
+        explicit ? List.of() : interchangeable(request, candidates, ranked));
+  }
+
+  /** Returns the candidates that only their names rank after the best one, and the best one. */
+  private List<String> interchangeable(
+      CreateRequest request, List<ProviderInfo> candidates, Map<String, RankedProvider> ranked) {
+    Comparator<RankedProvider> order =
+        ProviderRanking.exceptByName(policy, request.placement().workload());
+    return candidates.stream()
+        .map(info -> Objects.requireNonNull(ranked.get(info.name())))
+        .takeWhile(
+            one ->
+                order.compare(one, Objects.requireNonNull(ranked.get(candidates.getFirst().name())))
+                    == 0)
+        .map(RankedProvider::name)
+        .toList();
   }
 
   private Map<String, String> advantages(

@@ -210,7 +210,8 @@ class ProviderRegistryTest {
       assertThat(registry.get("east").info().name()).isEqualTo("east");
       assertThat(registry.instances().get("east"))
           .isEqualTo(
-              new ProviderInstance("east", "good", Optional.of("eu"), ProviderProfile.UNKNOWN));
+              new ProviderInstance(
+                  "east", "good", Optional.of("eu"), false, ProviderProfile.UNKNOWN));
     }
     assertThat(log.warnings).isEmpty();
   }

@@ -18,6 +18,7 @@ import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
 import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.spec.NetworkMode;
@@ -80,6 +81,9 @@ record BackendInfo(ServerContext context) {
         .ifPresentOrElse(
             info -> describe(info, json),
             () -> json.put("isolation", PeerSandboxes.word(Isolation.PROCESS)));
+    status
+        .flatMap(ProviderStatus::resources)
+        .ifPresent(resources -> json.put("resources", resources(resources)));
     json.put(
         "health",
         health(
@@ -114,6 +118,16 @@ record BackendInfo(ServerContext context) {
 
   private static <E extends Enum<E>> List<String> words(Collection<E> declared, Set<E> carried) {
     return declared.stream().filter(carried::contains).map(PeerSandboxes::word).sorted().toList();
+  }
+
+  private static Map<String, Object> resources(HostResources resources) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("processors", resources.processors());
+    json.put("memoryMb", resources.memoryMb());
+    resources.freeMemoryMb().ifPresent(free -> json.put("freeMemoryMb", free));
+    resources.diskMb().ifPresent(disk -> json.put("diskMb", disk));
+    resources.freeDiskMb().ifPresent(free -> json.put("freeDiskMb", free));
+    return json;
   }
 
   private static Map<String, Object> health(Health health) {

@@ -41,6 +41,11 @@ public record ProviderProfile(
         isolation, hosting, startup, Cost.METERED, onlyWhenNamed, accelerated);
   }
 
+  /** Returns this profile for a provider whose sandboxes run elsewhere. */
+  public ProviderProfile withHosting(Hosting other) {
+    return new ProviderProfile(isolation, other, startup, cost, onlyWhenNamed, accelerated);
+  }
+
   /** Returns this profile for a provider that serves only requests that name it. */
   public ProviderProfile whenNamed() {
     return new ProviderProfile(isolation, hosting, startup, cost, true, accelerated);

@@ -6,6 +6,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.Isolation;
 import dev.isola.spi.LimitKind;
 import dev.isola.spi.capability.Pausing.PauseKind;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.SpecFeature;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.VolumeMount;
@@ -15,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /**
@@ -40,11 +42,14 @@ record BackendInfo(
     Set<VolumeMount.Type> volumeTypes,
     Set<LimitKind> limits,
     Duration startup,
+    Optional<HostResources> resources,
     Health health) {
   private static final int PROTOCOL = 1;
   private static final Set<SpecFeature> POSSIBLE =
       EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS, SpecFeature.DOMAINS, SpecFeature.GPUS);
   private static final long DEFAULT_STARTUP = 5_000;
+  private static final long MOST_PROCESSORS = 1 << 20;
+  private static final long MOST_MB = 1L << 40;
 
   /** How Isola reaches the commands and files of a sandbox. */
   enum Level {
@@ -84,7 +89,28 @@ record BackendInfo(
         words(LimitKind.class, json.texts("limits")),
         Duration.ofMillis(
             Math.clamp(json.optionalCount("startupMs").orElse(DEFAULT_STARTUP), 1, 3_600_000)),
+        json.has("resources") ? resources(json.document("resources")) : Optional.empty(),
         health(json.document("health")));
+  }
+
+  /** Figures that make no sense count as not reported. */
+  private static Optional<HostResources> resources(BackendDocument json) {
+    long processors = json.optionalCount("processors").orElse(0);
+    long memoryMb = json.optionalCount("memoryMb").orElse(0);
+    if (processors < 1 || processors > MOST_PROCESSORS || memoryMb < 1 || memoryMb > MOST_MB) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new HostResources(
+            (int) processors,
+            memoryMb,
+            atMost(json.optionalCount("freeMemoryMb"), memoryMb),
+            atMost(json.optionalCount("diskMb"), MOST_MB),
+            atMost(json.optionalCount("freeDiskMb"), MOST_MB)));
+  }
+
+  private static OptionalLong atMost(OptionalLong reported, long most) {
+    return reported.isPresent() && reported.getAsLong() <= most ? reported : OptionalLong.empty();
   }
 
   /** The protocol has no way to pass connections of a sandbox to this server. */

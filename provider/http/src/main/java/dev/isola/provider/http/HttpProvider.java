@@ -18,6 +18,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.Gone;
 import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.HostResources;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
@@ -123,6 +124,13 @@ final class HttpProvider implements Provider {
       }
       return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
     }
+  }
+
+  /** Returns what the backend reported with its health. */
+  @Override
+  public Optional<HostResources> resources() {
+    BackendInfo last = lastInfo;
+    return last == null ? Optional.empty() : last.resources();
   }
 
   @Override
