@@ -1659,6 +1659,11 @@ export interface TreeSummary {
   bytes: number;
 }
 
+export interface UpdateKeyRequest {
+  /** whether sandboxes created with the key never fall back to another provider */
+  strictNoFallback: boolean;
+}
+
 export interface Volume {
   /** volume id; never reused */
   id: string;
