@@ -1422,6 +1422,8 @@ export interface ServerInfo {
   openapi: string;
   /** path of the API reference for browsers */
   docs: string;
+  /** host of the OpenID Connect provider with which people can sign in */
+  oidcProvider?: string;
 }
 
 export interface Session {

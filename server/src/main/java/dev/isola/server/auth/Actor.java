@@ -8,5 +8,8 @@ public final class Actor {
   /** A client without a credential, at a public port. */
   public static final String PUBLIC = "(public)";
 
+  /** A person whom an OpenID Connect provider sent, before the person has a key. */
+  public static final String OIDC = "(openid connect)";
+
   private Actor() {}
 }
