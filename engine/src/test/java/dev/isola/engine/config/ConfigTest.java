@@ -112,9 +112,13 @@ class ConfigTest {
     Config config = config();
     assertThat(config.get(ConfigKeys.OIDC_KEYS))
         .containsExactly(
-            Map.entry("zeta", "ops"), Map.entry("anna@example.org", "team"), Map.entry("7", "seven"));
+            Map.entry("zeta", "ops"),
+            Map.entry("anna@example.org", "team"),
+            Map.entry("7", "seven"));
     assertThat(config.get(ConfigKeys.OIDC_SCOPES)).containsExactly("openid", "groups");
-    assertThat(config.toString()).contains("zeta=ops,anna@example.org=team").doesNotContain("hunter2");
+    assertThat(config.toString())
+        .contains("zeta=ops,anna@example.org=team")
+        .doesNotContain("hunter2");
     environment.put("ISOLA_OIDC_KEYS", "staff");
     assertThat(problems()).singleElement().asString().contains("must be VALUE=KEY");
     environment.put("ISOLA_OIDC_KEYS", "a=b=ops, c = team ");
