@@ -14,6 +14,7 @@ import type {
   Snapshot,
   SnapshotDiff,
   SnapshotList,
+  UpdateKeyRequest,
   Volume,
   VolumeList,
 } from "./generated/models.js";
@@ -129,6 +130,11 @@ export class ApiKeys {
   /** Creates a key. Only this response contains it. */
   async create(key: MakeKeyRequest, call: CallOptions = {}): Promise<CreatedKey> {
     return this.transport.post(apiPath("keys"), key, call);
+  }
+
+  /** Changes the policy of a key. */
+  async update(name: string, policy: UpdateKeyRequest, call: CallOptions = {}): Promise<Key> {
+    return this.transport.send("PATCH", apiPath("keys", name), policy, call);
   }
 
   /** Revokes a key at once. */

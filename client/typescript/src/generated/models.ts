@@ -1422,6 +1422,8 @@ export interface ServerInfo {
   openapi: string;
   /** path of the API reference for browsers */
   docs: string;
+  /** host of the OpenID Connect provider with which people can sign in */
+  oidcProvider?: string;
 }
 
 export interface Session {
@@ -1657,6 +1659,11 @@ export interface TreeSummary {
   entries: number;
   /** size of the content */
   bytes: number;
+}
+
+export interface UpdateKeyRequest {
+  /** whether sandboxes created with the key never fall back to another provider */
+  strictNoFallback: boolean;
 }
 
 export interface Volume {

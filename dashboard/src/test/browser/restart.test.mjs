@@ -1,38 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
-import { adminKey, openPage, request, screen, signIn, until } from './setup.mjs';
+import { test } from 'node:test';
+import { installation } from './server.mjs';
+import { openPage, request, screen, signIn, until } from './setup.mjs';
 
-const data = mkdtempSync(join(tmpdir(), 'isola-ui-'));
-let server;
-
-/** Starts a server on this port, or on a free one. */
-async function start(port = 0) {
-  server = spawn(process.env.ISOLA_TEST_COMMAND, ['serve', '--port', String(port)], {
-    env: { ...process.env, ISOLA_DATA: data, ISOLA_API_KEY: adminKey, ISOLA_PROVIDER: 'bubblewrap', ISOLA_URL: '' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let printed = '';
-  server.stdout.on('data', (piece) => { printed += piece; });
-  const [, address] = await until('the server', () => /listening on (http:\/\/\S+)/.exec(printed), 60_000);
-  const base = address.replace('127.0.0.1', 'localhost');
-  await until('readiness', () => fetch(`${base}/readyz`).then((one) => one.ok, () => false), 60_000);
-  return base;
-}
-
-function kill(signal) {
-  const ended = new Promise((resolve) => { server.once('exit', resolve); });
-  server.kill(signal);
-  return ended;
-}
-
-after(async () => {
-  if (server?.exitCode === null) await kill('SIGTERM');
-  rmSync(data, { recursive: true, force: true });
-});
+const { start, kill } = installation();
 
 test('a terminal and the session survive a server that is killed and started again', async () => {
   const base = await start();

@@ -68,6 +68,12 @@ class MicrovmFallbackTest {
             .filteredOn(key -> key.name().equals("strict"))
             .singleElement()
             .satisfies(key -> assertThat(key.document()).containsEntry("strictNoFallback", true));
+        isola.keys().update("strict", false);
+        try (Sandbox sandbox = strictUser.create(named)) {
+          assertThat(sandbox.info().provider()).isEqualTo("e2b");
+        }
+        isola.keys().update("strict", true);
+        assertRefused(strictUser, named);
       }
       try (LiveServer strict = server(e2b, "local_microvm_fallback_to_remote=false");
           Isola isola = strict.client()) {

@@ -10,6 +10,7 @@ import dev.isola.codec.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.DynamicTest;
  */
 record NodeTests(Path folder, List<String> files) {
   private static final Path REPORTER = TypeScriptPackage.SOURCE.resolve("test/reporter.mjs");
+
+  private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
   /**
    * Runs them, two files at a time.
@@ -42,7 +45,7 @@ record NodeTests(Path folder, List<String> files) {
                 "--test-reporter=" + REPORTER,
                 "--test-reporter-destination=" + report));
     command.addAll(files);
-    ProgramResult ended = E2bSdkFixture.run(folder, env, command.toArray(String[]::new));
+    ProgramResult ended = E2bSdkFixture.run(folder, env, TIMEOUT, command.toArray(String[]::new));
     List<Map<String, Object>> results = new ArrayList<>();
     for (String line : Files.readAllLines(report)) {
       results.add(Json.parseObject(line));

@@ -86,6 +86,16 @@ record JettyExchange(
   }
 
   @Override
+  public boolean isBlocked() {
+    return authenticator.rateLimiter().isBlocked(Request.getRemoteAddr(request));
+  }
+
+  @Override
+  public void recordAuthFailure() {
+    authenticator.rateLimiter().recordAuthFailure(Request.getRemoteAddr(request));
+  }
+
+  @Override
   public String path(String name) {
     String value = paths.get(name);
     if (value == null) {
@@ -133,7 +143,7 @@ record JettyExchange(
 
   @Override
   public void addHeader(String header, String value) {
-    response.getHeaders().put(header, value);
+    response.getHeaders().add(header, value);
   }
 
   @Override

@@ -7,7 +7,10 @@ import java.util.Set;
 public interface RequestListener {
 
   /** Actions with method POST that change nothing. */
-  Set<String> READING_POSTS = Set.of("selectProvider");
+  Set<String> READING_POSTS = Set.of("selectProvider", "checkProviders");
+
+  /** Actions with method GET that change something: the callback of a sign-in. */
+  Set<String> CHANGING_GETS = Set.of("completeOidcSignIn");
 
   /**
    * A completed request.
@@ -36,7 +39,9 @@ public interface RequestListener {
     /** Returns whether an authenticated client attempted a change or received a token. */
     public boolean isAuditable() {
       boolean reads =
-          method.equals("GET") || method.equals("HEAD") || READING_POSTS.contains(action);
+          (method.equals("GET") && !CHANGING_GETS.contains(action))
+              || method.equals("HEAD")
+              || READING_POSTS.contains(action);
       return (!reads || disclosesToken) && !key.equals("-") && !action.equals("-");
     }
   }

@@ -431,6 +431,14 @@ class OpenApiDocumentTest {
         "createSession", client.post("/api/v1/session", "{\"key\":\"" + testServer.read + "\"}"));
     matching("getSession", client.get("/api/v1/session"));
     matching("makeKey", client.post("/api/v1/keys", "{\"name\":\"shape\",\"scope\":\"read\"}"));
+    matching(
+        "updateKey",
+        client.send(
+            "PATCH",
+            "/api/v1/keys/shape",
+            Map.of("Content-Type", "application/json"),
+            "{\"strictNoFallback\":true}".getBytes(UTF_8)));
+    matching("checkProviders", client.post("/api/v1/providers/check", ""));
     matching("listImages", client.get("/api/v1/images"));
     matching("listSnapshots", client.get("/api/v1/snapshots"));
     matching("listVolumes", client.get("/api/v1/volumes"));

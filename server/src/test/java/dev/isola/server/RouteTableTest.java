@@ -173,7 +173,12 @@ class RouteTableTest {
           send(testServer.client(""), route, route.template(), Map.of(), new byte[0]);
       assertThat(answer.status())
           .as(answer.text())
-          .isEqualTo(route.body() instanceof Route.Body.Json ? 400 : 200);
+          .isEqualTo(
+              switch (route.name()) {
+                case "createSession" -> 400;
+                case "beginOidcSignIn" -> 501; // not configured
+                default -> 200;
+              });
       return;
     }
     String path = path(route, "box1");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.isola.server.auth.Scope;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -115,6 +116,30 @@ class SelectionTest {
     TestClient.Response created = client.post(SANDBOXES, body);
     TestClient.Response answer = client.post(SELECTION, body);
     assertThat(answer.json().containsKey("chosen")).isEqualTo(created.status() == 201);
+  }
+
+  @Test
+  void adminChangesWhetherAnExistingKeyIsStrict() throws IOException {
+    String user = testServer.keys.create("changed", Scope.USE).secret();
+    String key = "/api/v1/keys/changed";
+    for (String lesser : List.of(user, testServer.read, testServer.use)) {
+      assertThat(patch(testServer.client(lesser), key, true).status()).isEqualTo(403);
+    }
+    assertThat(patch(testServer.client(), key, true).json())
+        .containsEntry("strictNoFallback", true);
+    assertThat(testServer.keys.byName("changed").orElseThrow().strictNoFallback()).isTrue();
+    assertThat(patch(testServer.client(), key, false).json()).doesNotContainKey("strictNoFallback");
+    assertThat(testServer.keys.byName("changed").orElseThrow().strictNoFallback()).isFalse();
+    assertThat(patch(testServer.client(), "/api/v1/keys/nosuch", true).status()).isEqualTo(404);
+  }
+
+  private static TestClient.Response patch(TestClient client, String path, boolean strict)
+      throws IOException {
+    return client.send(
+        "PATCH",
+        path,
+        Map.of("Content-Type", "application/json"),
+        ("{\"strictNoFallback\":" + strict + "}").getBytes(StandardCharsets.UTF_8));
   }
 
   @Test

@@ -127,8 +127,10 @@ public record TestClient(int port, String key) {
     Map<String, String> headers = new LinkedHashMap<>();
     for (String header = line(in); !header.isEmpty(); header = line(in)) {
       int colon = header.indexOf(':');
-      headers.put(
-          header.substring(0, colon).toLowerCase(Locale.ROOT), header.substring(colon + 1).strip());
+      headers.merge(
+          header.substring(0, colon).toLowerCase(Locale.ROOT),
+          header.substring(colon + 1).strip(),
+          (first, second) -> first + "\n" + second);
     }
     int status = Integer.parseInt(line.split(" ")[1]);
     InputStream body = in;

@@ -21,6 +21,7 @@ import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.oidc.OidcSignIn;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Routes;
 import dev.isola.spi.DestroyOptions;
@@ -119,6 +120,21 @@ public final class TestServer implements AutoCloseable {
       Function<ServerContext, HttpServerOptions> options,
       Map<String, String> settings,
       ExtensionFactory extending) {
+    this(folder, idle, factory, options, settings, extending, keys -> Optional.empty());
+  }
+
+  /**
+   * @param settings settings of the engine in addition to the defaults
+   * @param signIn how people sign in with an OpenID Connect provider
+   */
+  public TestServer(
+      Path folder,
+      Duration idle,
+      ProviderFactory factory,
+      Function<ServerContext, HttpServerOptions> options,
+      Map<String, String> settings,
+      ExtensionFactory extending,
+      Function<ApiKeys, Optional<OidcSignIn>> signIn) {
     log =
         new Log() {
           @Override
@@ -174,6 +190,7 @@ public final class TestServer implements AutoCloseable {
             },
             ImageService.NONE,
             new AuditReader(Optional.of(folder.resolve("audit.jsonl"))),
+            signIn.apply(keys),
             extending.extensions(context, keys, new LedgerSettingsStore(ledger)));
     server =
         IsolaServer.open(

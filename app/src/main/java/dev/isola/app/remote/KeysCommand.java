@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "keys",
     synopsisSubcommandLabel = "COMMAND",
-    description = "List, create and revoke API keys of a server.")
+    description = "List, create, change and revoke API keys of a server.")
 public final class KeysCommand implements CliCommand {
   private final CommandContext context;
 
@@ -27,6 +27,7 @@ public final class KeysCommand implements CliCommand {
     return new CommandLine(new KeysCommand(context))
         .addSubcommand(new KeysListCommand(context))
         .addSubcommand(new KeysCreateCommand(context))
+        .addSubcommand(new KeysUpdateCommand(context))
         .addSubcommand(new KeysRemoveCommand(context));
   }
 

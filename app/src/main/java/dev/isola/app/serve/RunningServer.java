@@ -26,6 +26,7 @@ import dev.isola.server.auth.MachineNames;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.oidc.OidcSignIn;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.store.Ledger;
@@ -107,6 +108,7 @@ public final class RunningServer implements AutoCloseable {
                 () -> SetupSteps.collect(environment, data),
                 images,
                 new AuditReader(ServeOptions.auditFile(config, data)),
+                ServeOptions.oidc(config).map(one -> new OidcSignIn(one, keys, clock, log)),
                 List.of(
                     new E2bApi(
                         serving,

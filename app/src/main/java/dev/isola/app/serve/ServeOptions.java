@@ -11,6 +11,7 @@ import dev.isola.server.audit.AuditLog;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.RequestLimits;
+import dev.isola.server.oidc.OidcSettings;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import java.io.IOException;
@@ -87,6 +88,22 @@ final class ServeOptions {
                     .recorder()
                     .recordHttpRequest(
                         entry.method(), entry.route(), entry.status(), entry.nanos()));
+  }
+
+  /** Returns how people sign in with an OpenID Connect provider, if one is configured. */
+  static Optional<OidcSettings> oidc(Config config) {
+    return config
+        .get(ConfigKeys.OIDC_ISSUER)
+        .map(
+            issuer ->
+                new OidcSettings(
+                    issuer,
+                    config.get(ConfigKeys.OIDC_CLIENT_ID).orElseThrow(),
+                    config.get(ConfigKeys.OIDC_CLIENT_SECRET),
+                    config.get(ConfigKeys.OIDC_SCOPES),
+                    config.get(ConfigKeys.OIDC_CLAIM),
+                    config.get(ConfigKeys.OIDC_KEYS),
+                    config.get(ConfigKeys.OIDC_PUBLIC_URL)));
   }
 
   /** Returns the file of the audit log; empty if the configuration disables it. */

@@ -275,6 +275,11 @@ class RemoteCommandsTest {
       user.env.put("ISOLA_API_KEY", e2bForm.out().strip().replaceFirst("^e2b_", prefix));
       assertThat(user.call("ls", "-q").code()).as(prefix).isZero();
     }
+    for (String strict : List.of("true", "false")) {
+      assertThat(isola("keys", "update", "ci", "--strict-no-fallback=" + strict).code()).isZero();
+      assertThat(isola("keys", "ls", "--json").out().contains("\"strictNoFallback\":true"))
+          .isEqualTo(strict.equals("true"));
+    }
     assertThat(isola("keys", "rm", "ci", "e2b").code()).isZero();
     assertThat(user.call("ls").code()).isNotZero();
     assertThat(reader.call("ls").err()).contains("isola login URL");

@@ -71,6 +71,17 @@ public final class ApiKeys {
     return new CreatedKey(response.text("name"), response.text("scope"), response.text("key"));
   }
 
+  /**
+   * Changes the policy of a key.
+   *
+   * @param strictNoFallback whether sandboxes created with the key never fall back to another
+   *     provider
+   */
+  public ApiKey update(String name, boolean strictNoFallback) {
+    return ApiKey.read(
+        transport.patch(ENDPOINT.resolve(name), Map.of("strictNoFallback", strictNoFallback)));
+  }
+
   public void revoke(String name) {
     transport.delete(ENDPOINT.resolve(name), TIMEOUT);
   }

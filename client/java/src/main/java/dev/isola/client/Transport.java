@@ -152,6 +152,10 @@ final class Transport implements AutoCloseable {
     return send("PUT", endpoint, body, options.timeout());
   }
 
+  JsonFields patch(ApiPath endpoint, Map<String, ?> body) {
+    return send("PATCH", endpoint, body, options.timeout());
+  }
+
   private JsonFields send(String method, ApiPath endpoint, Map<String, ?> body, Duration timeout) {
     return readResponse(
         sendOnce(

@@ -66,6 +66,7 @@ async function json(method, path, body, options = {}) {
 export const get = (path, options) => json('GET', path, undefined, options);
 export const post = (path, body, options) => json('POST', path, body, options);
 export const put = (path, body, options) => json('PUT', path, body, options);
+export const patch = (path, body) => json('PATCH', path, body);
 export const remove = (path) => json('DELETE', path);
 
 /** Adds query parameters to a path; absent ones are left out, lists are repeated. */

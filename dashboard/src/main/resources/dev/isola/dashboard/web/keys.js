@@ -5,6 +5,9 @@ import * as store from './store.js';
 
 const MEANING = { read: 'looks at everything', use: 'creates and uses sandboxes', admin: 'does everything, also keys and images' };
 
+/** Changes whether requests of a key may fall back to another provider. */
+export const setStrict = (key, strict) => api.patch(api.path('keys', key.name), { strictNoFallback: strict });
+
 function Form({ onClose, onDone }) {
   const [secret, setSecret] = useState(null);
   const submit = (event) => {
@@ -38,12 +41,16 @@ export function Keys() {
       list.reload();
     }
   };
+  const toggle = async (one) => {
+    await setStrict(one, !one.strictNoFallback);
+    list.reload();
+  };
   return html`
     <div class="title"><h1>Keys</h1><button class="primary" onClick=${() => setOpen(true)}>Create a key</button></div>
     <section class="card"><${Loaded} of=${list}>${({ keys }) => html`
       <table><thead><tr><th scope="col">Name</th><th scope="col">Scope</th><th scope="col">Policy</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
         <tbody>${keys.map((one) => html`<tr key=${one.name}><td><strong>${one.name}</strong>${one.name === store.session.value.actor && html` <${Badge}>yours<//>`}</td><td>${one.scope} <span class="dim wide-only">${MEANING[one.scope]}</span></td>
           <td>${one.strictNoFallback ? 'strict: no fallback' : 'may fall back'}</td><td><${Ago} at=${one.createdAt} /></td><td>${one.lastUsedAt ? html`<${Ago} at=${one.lastUsedAt} />` : 'never'}</td>
-          <td>${one.name !== 'environment' && html`<${Action} kind="small" run=${() => revoke(one)}>Revoke<//>`}</td></tr>`)}</tbody></table>`}<//></section>
+          <td class="row-actions">${one.name !== 'environment' && html`<${Action} kind="small" title=${`Change the policy of ${one.name}`} run=${() => toggle(one)}>${one.strictNoFallback ? 'Allow fallback' : 'Make strict'}<//> <${Action} kind="small" run=${() => revoke(one)}>Revoke<//>`}</td></tr>`)}</tbody></table>`}<//></section>
     ${open && html`<${Form} onClose=${() => setOpen(false)} onDone=${list.reload} />`}`;
 }

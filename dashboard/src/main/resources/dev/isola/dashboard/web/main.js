@@ -196,6 +196,11 @@ function App() {
 async function begin() {
   applyTheme();
   const { parts } = address.value;
+  if (parts[0] === 'sign-in') {
+    store.signInProblem.value = address.value.search.get('problem') ?? '';
+    history.replaceState(null, '', location.pathname);
+    address.value = readAddress();
+  }
   await store.loadSession();
   if (parts[0] === 'share' && parts[1]) {
     const token = parts[1];

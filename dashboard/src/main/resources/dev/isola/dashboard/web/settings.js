@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
-import { html, Ago, Field, Pairs, useLoad } from './ui.js';
+import { html, Action, Ago, Field, Pairs, useLoad } from './ui.js';
 import * as api from './api.js';
 import * as store from './store.js';
+import { setStrict } from './keys.js';
 
 const THEME = 'isola.theme';
 const theme = signal(localStorage.getItem(THEME) ?? 'auto');
@@ -21,7 +22,7 @@ function choose(value) {
 
 const KEYS = [['Ctrl K', 'go to a page or a sandbox'], ['/', 'filter'], ['g o', 'overview'], ['g s', 'sandboxes'], ['g e', 'events'], ['g p', 'providers'], ['Esc', 'close a dialog']];
 
-/** Whether requests may use another provider than the first; an operator decides it for each key. */
+/** Whether requests may use another provider than the first; a key with scope admin decides it for each key. */
 function StrictMode({ who }) {
   const keys = useLoad(() => (store.can('admin') ? api.get(api.path('keys')) : Promise.resolve({ keys: [] })), []);
   const own = keys.data?.keys.find((one) => one.name === who.actor);
@@ -30,7 +31,8 @@ function StrictMode({ who }) {
       ${own && html`<p>${own.strictNoFallback
         ? 'Requests of your key are strict: if the provider that they name fails, they fail, and no other provider is used.'
         : 'Requests of your key may fall back to another provider if the first one fails. The sandbox then says so.'}</p>`}
-      <p class="dim">${store.can('admin') ? html`A key is strict from its creation: <a href="#/keys">create a strict key</a>.` : 'An operator decides for each key whether its requests are strict.'}
+      ${own && own.name !== 'environment' && html`<p><${Action} run=${async () => { await setStrict(own, !own.strictNoFallback); keys.reload(); }}>${own.strictNoFallback ? 'Allow fallback' : 'Make my key strict'}<//></p>`}
+      <p class="dim">${store.can('admin') ? html`Other keys are changed under <a href="#/keys">Keys</a>.${own?.name === 'environment' ? ' The key from the environment of the server cannot be changed.' : ''}` : 'An operator decides for each key whether its requests are strict.'}
         A single request is strict with “Fail rather than use another provider”.</p></section>`;
 }
 

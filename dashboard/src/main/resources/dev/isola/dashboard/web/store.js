@@ -8,6 +8,9 @@ export const session = signal(undefined);
 /** Why the session ended, if it did. */
 export const signedOutBecause = signal('');
 
+/** Why a sign-in with OpenID Connect failed, as the server names it. */
+export const signInProblem = signal('');
+
 const SCOPES = ['read', 'use', 'admin'];
 
 /** Returns whether the person who signed in may do what needs this scope. */

@@ -25,7 +25,7 @@ public final class Config {
 
   /** Prefixes of the keys that concern one server. */
   private static final List<String> SERVER_KEYS =
-      List.of("server.", "store.", "snapshots.", "metrics.", "traces.", "e2b.");
+      List.of("server.", "store.", "snapshots.", "metrics.", "traces.", "e2b.", "oidc.");
 
   private final Map<ConfigKey<?>, SourcedValue<?>> values;
   private final Map<String, ProviderSettings> providers;

@@ -10,8 +10,11 @@ import dev.isola.spi.spec.NetworkMode;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.SequencedMap;
 
 /**
  * All configuration keys except those of {@code providers} and {@code pool}; see docs/config.md.
@@ -138,6 +141,23 @@ public final class ConfigKeys {
       ConfigKey.of("server.audit.size_mb", new ScalarTypes.WholeNumber(1, 1024), 16L);
   public static final ConfigKey<Boolean> SERVER_AUDIT_PREVIEWS =
       ConfigKey.of("server.audit.previews", new ScalarTypes.Flag(), false);
+  public static final ConfigKey<Optional<URI>> OIDC_ISSUER =
+      ConfigKey.of("oidc.issuer", new OidcTypes.SecureUrl(), Optional.empty());
+  public static final ConfigKey<Optional<String>> OIDC_CLIENT_ID =
+      ConfigKey.of("oidc.client_id", new OidcTypes.ClientId(), Optional.empty());
+  public static final ConfigKey<Optional<Secret>> OIDC_CLIENT_SECRET =
+      ConfigKey.of("oidc.client_secret", new OidcTypes.HiddenText(), Optional.empty());
+  public static final ConfigKey<List<String>> OIDC_SCOPES =
+      ConfigKey.of("oidc.scopes", new OidcTypes.Scopes(), List.of("openid", "email"));
+  public static final ConfigKey<String> OIDC_CLAIM =
+      ConfigKey.of("oidc.claim", new OidcTypes.ClaimName(), "email");
+  public static final ConfigKey<SequencedMap<String, String>> OIDC_KEYS =
+      ConfigKey.of(
+          "oidc.keys",
+          new OidcTypes.KeyNames(),
+          Collections.unmodifiableSequencedMap(new LinkedHashMap<>()));
+  public static final ConfigKey<Optional<URI>> OIDC_PUBLIC_URL =
+      ConfigKey.of("oidc.public_url", new OidcTypes.SecureUrl(), Optional.empty());
   public static final ConfigKey<LogFormat> LOG_FORMAT =
       ConfigKey.of("log.format", new EnumType<>(LogFormat.class), LogFormat.AUTO);
   public static final ConfigKey<NetworkMode> E2B_NETWORK =
@@ -229,6 +249,13 @@ public final class ConfigKeys {
           SERVER_AUDIT,
           SERVER_AUDIT_SIZE,
           SERVER_AUDIT_PREVIEWS,
+          OIDC_ISSUER,
+          OIDC_CLIENT_ID,
+          OIDC_CLIENT_SECRET,
+          OIDC_SCOPES,
+          OIDC_CLAIM,
+          OIDC_KEYS,
+          OIDC_PUBLIC_URL,
           LOG_FORMAT,
           E2B_NETWORK,
           E2B_DOMAIN,

@@ -55,6 +55,15 @@ public final class ConfigReader {
           ConfigKeys.HEALTH_TIMEOUT.name(),
           "must not be longer than health.interval");
     }
+    if (config.get(ConfigKeys.OIDC_ISSUER).isPresent()) {
+      ValueOrigin issuer = config.origin(ConfigKeys.OIDC_ISSUER);
+      if (config.get(ConfigKeys.OIDC_CLIENT_ID).isEmpty()) {
+        layers.reject(issuer, ConfigKeys.OIDC_CLIENT_ID.name(), "is missing with oidc.issuer");
+      }
+      if (config.get(ConfigKeys.OIDC_KEYS).isEmpty()) {
+        layers.reject(issuer, ConfigKeys.OIDC_KEYS.name(), "is missing with oidc.issuer");
+      }
+    }
   }
 
   private static List<String> warnings(Config config, ConfigInput sources) {

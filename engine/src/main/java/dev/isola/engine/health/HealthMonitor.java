@@ -30,6 +30,9 @@ public final class HealthMonitor implements AutoCloseable {
    */
   private static final Duration STARTUP_GRACE = Duration.ofSeconds(30);
 
+  /** Requests to probe all providers that arrive within this time share their results. */
+  private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(1);
+
   private final ProbeSchedule schedule;
   private final InstantSource clock;
   private final RandomGenerator random;
@@ -43,6 +46,9 @@ public final class HealthMonitor implements AutoCloseable {
   private final Set<String> everHealthy = new HashSet<>();
   private final Map<String, ProviderStatus> statuses = new TreeMap<>();
   private final List<Thread> threads = new ArrayList<>();
+  private final List<ProviderProbe> probes = new ArrayList<>();
+  private final ReentrantLock refreshing = new ReentrantLock();
+  private long refreshedNanos = startNanos - REFRESH_INTERVAL.toNanos();
   private final CountDownLatch firstProbes;
   private volatile List<ProviderStatus> current;
 
@@ -144,8 +150,54 @@ public final class HealthMonitor implements AutoCloseable {
     return current;
   }
 
+  /**
+   * Probes all providers now, and returns {@link #current()} after that. Blocks no longer than two
+   * probe timeouts for each caller that waits.
+   */
+  public List<ProviderStatus> refresh() {
+    awaitFirstProbes();
+    List<Thread> started = new ArrayList<>();
+    try {
+      refreshing.lockInterruptibly();
+      try {
+        if (System.nanoTime() - refreshedNanos >= REFRESH_INTERVAL.toNanos()) {
+          probes.forEach(
+              probe ->
+                  started.add(
+                      Thread.ofVirtual()
+                          .name("isola-health-refresh-" + probe.name())
+                          .start(() -> refresh(probe))));
+          for (Thread thread : started) {
+            thread.join();
+          }
+          refreshedNanos = System.nanoTime();
+        }
+      } finally {
+        refreshing.unlock();
+      }
+    } catch (InterruptedException e) {
+      started.forEach(Thread::interrupt);
+      Thread.currentThread().interrupt();
+      throw Fault.of(
+              ErrorCode.CANCELLED,
+              "interrupted while waiting for health probes",
+              "retry the request")
+          .exception(e);
+    }
+    return current;
+  }
+
+  private void refresh(ProviderProbe probe) {
+    try {
+      runProbe(probe, false);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the caller of refresh() has been interrupted
+    }
+  }
+
   private void startProbing(String name, Provider provider) {
     ProviderProbe probe = new ProviderProbe(name, provider, schedule.timeout(), clock);
+    probes.add(probe);
     threads.add(
         Thread.ofVirtual().name("isola-health-watch-" + name).start(() -> probeForever(probe)));
   }

@@ -10,19 +10,22 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Probes one provider. Each probe runs on its own thread, so that a hanging provider delays the
- * caller by at most the timeout; while a probe is pending, no further one starts. Not thread-safe.
+ * caller by at most the timeout; while a probe is pending, no further one starts. Thread-safe: two
+ * callers probe one after the other.
  */
 final class ProviderProbe {
   private final String name;
   private final Provider provider;
   private final Duration timeout;
   private final InstantSource clock;
-  private Optional<ProviderInfo> lastInfo = Optional.empty();
-  private @Nullable Thread pending;
+  private final ReentrantLock lock = new ReentrantLock();
+  private volatile Optional<ProviderInfo> lastInfo = Optional.empty();
+  private volatile @Nullable Thread pending;
 
   ProviderProbe(String name, Provider provider, Duration timeout, InstantSource clock) {
     this.name = name;
@@ -49,6 +52,15 @@ final class ProviderProbe {
   }
 
   ProviderStatus run() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      return probe();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private ProviderStatus probe() throws InterruptedException {
     Thread before = pending;
     if (before != null && before.isAlive()) {
       return timedOut();

@@ -95,6 +95,60 @@ class ConfigTest {
   }
 
   @Test
+  void keysOfOpenIdConnectKeepTheirOrder() throws IOException {
+    write(
+        """
+        oidc:
+          issuer: https://login.example.org/realms/staff
+          client_id: isola
+          client_secret: hunter2
+          scopes: [groups, openid]
+          claim: groups
+          keys:
+            zeta: ops
+            anna@example.org: team
+            7: seven
+        """);
+    Config config = config();
+    assertThat(config.get(ConfigKeys.OIDC_KEYS))
+        .containsExactly(
+            Map.entry("zeta", "ops"),
+            Map.entry("anna@example.org", "team"),
+            Map.entry("7", "seven"));
+    assertThat(config.get(ConfigKeys.OIDC_SCOPES)).containsExactly("openid", "groups");
+    assertThat(config.toString())
+        .contains("zeta=ops,anna@example.org=team")
+        .doesNotContain("hunter2");
+    environment.put("ISOLA_OIDC_KEYS", "staff");
+    assertThat(problems()).singleElement().asString().contains("must be VALUE=KEY");
+    environment.put("ISOLA_OIDC_KEYS", "a=b=ops, c = team ");
+    assertThat(config().get(ConfigKeys.OIDC_KEYS))
+        .containsExactly(Map.entry("a=b", "ops"), Map.entry("c", "team"));
+    assertThat(config().forPrivateServer(folder).get(ConfigKeys.OIDC_ISSUER)).isEmpty();
+  }
+
+  @Test
+  void invalidSettingsOfOpenIdConnectAreRejectedWithoutTheSecret() throws IOException {
+    write(
+        """
+        oidc:
+          issuer: http://login.example.org
+          client_secret: [hunter2]
+          scopes: 'a"b'
+          keys: {staff: no such name}
+          public_url: https://isola.example.org?x
+        """);
+    assertThat(problems()).hasSize(5).noneMatch(problem -> problem.contains("hunter2"));
+    write("oidc: {issuer: 'http://localhost:8080/realm'}");
+    assertThat(problems())
+        .hasSize(2)
+        .anyMatch(problem -> problem.contains("oidc.client_id"))
+        .anyMatch(problem -> problem.contains("oidc.keys"));
+    write("oidc: {issuer: 'http://localhost.example.org', client_id: x, keys: {a: b}}");
+    assertThat(problems()).singleElement().asString().contains("https://");
+  }
+
+  @Test
   void flagsOverrideEnvironmentOverridesFile() throws IOException {
     write(
         """

@@ -98,6 +98,32 @@ class HealthMonitorTest {
   }
 
   @Test
+  void refreshProbesAllProvidersAtOnceAndCallersShareTheResult() throws Exception {
+    FakeProvider good = new FakeProvider("good");
+    HangingProvider hanging = new HangingProvider();
+    ProbeSchedule seldom = new ProbeSchedule(Duration.ofHours(1), Duration.ofMillis(200));
+    try (HealthMonitor monitor =
+        HealthMonitor.start(
+            Map.of("good", good, "hanging", hanging), List.of(), seldom, clock, log)) {
+      monitor.awaitFirstProbes();
+      good.health = new Health.Unhealthy("no kernel", "install one");
+      assertThat(of(monitor, "good").healthy()).as("the next probe is in an hour").isTrue();
+      int before = good.requested.get();
+      List<CompletableFuture<List<ProviderStatus>>> callers =
+          Stream.generate(() -> CompletableFuture.supplyAsync(monitor::refresh)).limit(5).toList();
+      for (CompletableFuture<List<ProviderStatus>> caller : callers) {
+        assertThat(caller.get(10, TimeUnit.SECONDS))
+            .filteredOn(one -> one.name().equals("good"))
+            .allMatch(one -> one.health().equals(new Health.Unhealthy("no kernel", "install one")))
+            .hasSize(1);
+      }
+      assertThat(good.requested).hasValue(before + 1);
+      assertThat(hanging.requested).as("one probe at a time").hasValue(1);
+      hanging.letGo.countDown();
+    }
+  }
+
+  @Test
   void hangingProviderDelaysNoOtherAndIsNotProbedAgain() {
     HangingProvider hanging = new HangingProvider();
     FakeProvider good = new FakeProvider("good");

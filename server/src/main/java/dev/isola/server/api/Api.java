@@ -8,6 +8,7 @@ import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.context.ImageService;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.limit.ByteBudget;
+import dev.isola.server.oidc.OidcSignIn;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
@@ -37,6 +38,7 @@ public final class Api {
         List::of,
         ImageService.NONE,
         AuditReader.NONE,
+        Optional.empty(),
         List.of());
   }
 
@@ -48,6 +50,7 @@ public final class Api {
    * @param machine checks the host, apart from providers
    * @param images the images that sandboxes can start from
    * @param audit reads the audit log
+   * @param signIn signs people in with an OpenID Connect provider, if one is configured
    * @param extensions other APIs; their routes have the same guards as the native ones
    */
   public static Routes routes(
@@ -58,6 +61,7 @@ public final class Api {
       Supplier<List<SetupStep>> machine,
       ImageService images,
       AuditReader audit,
+      Optional<OidcSignIn> signIn,
       List<ApiExtension> extensions) {
     PortCredentials extensionCredentials =
         extensions.stream()
@@ -66,11 +70,12 @@ public final class Api {
     Optional<String> home = extensions.stream().flatMap(one -> one.home().stream()).findFirst();
     ByteBudget budget = ByteBudget.ofThisProcess();
     CreateBody body = new CreateBody(context, defaultProvider);
+    OidcRoutes oidc = new OidcRoutes(signIn, keys);
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
         Stream.of(
                 new SystemRoutes(context, table::get, version).routes(),
-                new DocsRoutes(version, home).routes(),
+                new DocsRoutes(version, home, signIn.map(OidcSignIn::providerHost)).routes(),
                 new SetupRoutes(context, machine).routes(),
                 new SandboxRoutes(context, body).routes(),
                 new SelectionRoutes(context, body).routes(),
@@ -96,12 +101,15 @@ public final class Api {
                 new ImageBuildRoutes(context, images).routes(),
                 new KeyRoutes(keys).routes(),
                 new SessionRoutes(keys, version).routes(),
+                oidc.routes(),
                 new AuditRoutes(audit).routes(),
                 new SecretRoutes(context).routes())
             .flatMap(List::stream)
             .toList();
     table.set(all);
-    Stream<Route> more = extensions.stream().flatMap(one -> one.routes().stream());
+    Stream<Route> more =
+        Stream.concat(
+            Stream.of(oidc.callback()), extensions.stream().flatMap(one -> one.routes().stream()));
     HostAccessGuard guard = new HostAccessGuard(context);
     SandboxErrorRecorder errors = new SandboxErrorRecorder(context);
     return new Routes(

@@ -26,22 +26,30 @@ final class DocsRoutes {
               Field.required("openapi", Shapes.PATH, "path of the OpenAPI document")
                   .example(SystemRoutes.OPENAPI),
               Field.required("docs", Shapes.PATH, "path of the API reference for browsers")
-                  .example(DocsRoutes.DOCS))
+                  .example(DocsRoutes.DOCS),
+              Field.optional(
+                      "oidcProvider",
+                      Shapes.WORD,
+                      "host of the OpenID Connect provider with which people can sign in")
+                  .example("login.example.org"))
           .named("ServerInfo");
 
   private static final String DOCS = "/api/v1/docs";
 
   private final String version;
   private final Optional<String> home;
+  private final Optional<String> oidcProvider;
   private final HtmlPage index;
   private final HtmlPage docs;
 
   /**
    * @param home the path to which browsers are sent from the root, if there is one
+   * @param oidcProvider the host with which people can sign in, if there is one
    */
-  DocsRoutes(String version, Optional<String> home) {
+  DocsRoutes(String version, Optional<String> home, Optional<String> oidcProvider) {
     this.version = version;
     this.home = home;
+    this.oidcProvider = oidcProvider;
     index = new HtmlPage("index.html", version);
     docs = new HtmlPage("docs.html", version);
   }
@@ -76,6 +84,7 @@ final class DocsRoutes {
     json.put("version", version);
     json.put("openapi", SystemRoutes.OPENAPI);
     json.put("docs", DOCS);
+    oidcProvider.ifPresent(host -> json.put("oidcProvider", host));
     exchange.json(200, json);
   }
 

@@ -14,12 +14,13 @@ import dev.isola.server.route.Shape;
 import dev.isola.server.route.Shape.Field;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Routes that create, list and revoke API keys. */
+/** Routes that create, list, change and revoke API keys. */
 record KeyRoutes(ApiKeys keys) {
   static final Shape NAME =
       new MatchingText(
@@ -72,6 +73,24 @@ record KeyRoutes(ApiKeys keys) {
                         .named("CreatedKey")))
             .handledBy(this::create),
         Route.of(
+                "PATCH",
+                "/api/v1/keys/{name}",
+                "updateKey",
+                "Changes the policy of an API key. It applies to requests from now on.")
+            .needs(Scope.ADMIN)
+            .takes(Parameter.path("name", NAME, "name of the key"))
+            .takes(
+                new Body.Json(
+                    new Shape.Obj(
+                        Field.required(
+                            "strictNoFallback",
+                            Shapes.FLAG,
+                            "whether sandboxes created with the key never fall back to another"
+                                + " provider")),
+                    true))
+            .answers(Response.json(200, KEY))
+            .handledBy(this::update),
+        Route.of(
                 "DELETE",
                 "/api/v1/keys/{name}",
                 "revokeKey",
@@ -91,11 +110,21 @@ record KeyRoutes(ApiKeys keys) {
     exchange.json(201, json);
   }
 
+  private void update(Exchange exchange) throws IOException {
+    boolean strict = Boolean.TRUE.equals(exchange.body().get("strictNoFallback"));
+    ApiKey key = keys.update(exchange.path("name"), strict).orElseThrow(KeyRoutes::notFound);
+    exchange.json(200, json(key));
+  }
+
   private void revoke(Exchange exchange) throws IOException {
     if (!keys.revoke(exchange.path("name"))) {
-      throw Fault.of(ErrorCode.KEY_NOT_FOUND, "no key has this name", "list the keys").exception();
+      throw notFound();
     }
     exchange.noContent();
+  }
+
+  private static SandboxException notFound() {
+    return Fault.of(ErrorCode.KEY_NOT_FOUND, "no key has this name", "list the keys").exception();
   }
 
   private static Map<String, Object> json(ApiKey key) {

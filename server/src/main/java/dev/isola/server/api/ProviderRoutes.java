@@ -8,6 +8,7 @@ import dev.isola.engine.api.ProviderStatus;
 import dev.isola.engine.api.SandboxCount;
 import dev.isola.engine.snapshot.ForkKind;
 import dev.isola.engine.snapshot.SnapshotKinds;
+import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.DecimalShape;
 import dev.isola.server.route.Exchange;
@@ -91,57 +92,59 @@ record ProviderRoutes(ServerContext context) {
                   "resources", HOST, "resources of the host that runs its sandboxes, if known"))
           .named("ProviderStatus");
 
+  private static final Shape PROVIDERS =
+      versionedList(
+          STATUS
+              .and(
+                  Field.optional("isolation", Shapes.ISOLATION, "isolation level"),
+                  Field.optional(
+                      "accelerated",
+                      Shapes.FLAG,
+                      "whether sandboxes run on the processors of the machine;"
+                          + " false: software emulates them"),
+                  Field.optional("summary", Shapes.TEXT, "one-sentence description"),
+                  Field.optional("apiVersion", API_VERSION, "version of the specs it takes"),
+                  Field.optional(
+                      "capabilities", new Shape.ListOf(Shapes.WORD, 100), "supported capabilities"),
+                  Field.optional(
+                      "forks", new Shape.ListOf(Shapes.WORD, 10), "supported kinds of forks"),
+                  Field.optional(
+                      "snapshots",
+                      new Shape.ListOf(Shapes.WORD, 10),
+                      "supported kinds of snapshots"),
+                  Field.optional(
+                      "enforcedLimits",
+                      new Shape.ListOf(Shapes.WORD, 100),
+                      "limits that it enforces"),
+                  Field.optional(
+                      "networks", new Shape.ListOf(Shapes.WORD, 10), "supported network modes"),
+                  Field.optional(
+                      "volumes", new Shape.ListOf(Shapes.WORD, 10), "supported volume types"),
+                  Field.optional("startupMs", Shapes.COUNT, "estimated startup time"),
+                  Field.optional("cleanup", Shapes.TEXT, "how sandboxes are cleaned up"),
+                  Field.optional(
+                      "requirements",
+                      new Shape.ListOf(REQUIREMENT, 100),
+                      "requirements on the host"))
+              .named("Provider"));
+
   List<Route> routes() {
     return List.of(
         Route.of("GET", "/api/v1/providers", "listProviders", "Describes all providers.")
-            .answers(
-                Response.json(
-                    200,
-                    versionedList(
-                        STATUS
-                            .and(
-                                Field.optional("isolation", Shapes.ISOLATION, "isolation level"),
-                                Field.optional(
-                                    "accelerated",
-                                    Shapes.FLAG,
-                                    "whether sandboxes run on the processors of the machine;"
-                                        + " false: software emulates them"),
-                                Field.optional("summary", Shapes.TEXT, "one-sentence description"),
-                                Field.optional(
-                                    "apiVersion", API_VERSION, "version of the specs it takes"),
-                                Field.optional(
-                                    "capabilities",
-                                    new Shape.ListOf(Shapes.WORD, 100),
-                                    "supported capabilities"),
-                                Field.optional(
-                                    "forks",
-                                    new Shape.ListOf(Shapes.WORD, 10),
-                                    "supported kinds of forks"),
-                                Field.optional(
-                                    "snapshots",
-                                    new Shape.ListOf(Shapes.WORD, 10),
-                                    "supported kinds of snapshots"),
-                                Field.optional(
-                                    "enforcedLimits",
-                                    new Shape.ListOf(Shapes.WORD, 100),
-                                    "limits that it enforces"),
-                                Field.optional(
-                                    "networks",
-                                    new Shape.ListOf(Shapes.WORD, 10),
-                                    "supported network modes"),
-                                Field.optional(
-                                    "volumes",
-                                    new Shape.ListOf(Shapes.WORD, 10),
-                                    "supported volume types"),
-                                Field.optional("startupMs", Shapes.COUNT, "estimated startup time"),
-                                Field.optional(
-                                    "cleanup", Shapes.TEXT, "how sandboxes are cleaned up"),
-                                Field.optional(
-                                    "requirements",
-                                    new Shape.ListOf(REQUIREMENT, 100),
-                                    "requirements on the host"))
-                            .named("Provider"))))
+            .answers(Response.json(200, PROVIDERS))
             .handledBy(exchange -> answer(exchange, true)),
+        Route.of(
+                "POST",
+                "/api/v1/providers/check",
+                "checkProviders",
+                "Probes all providers now instead of at the next interval, and describes them.")
+            .needs(Scope.USE)
+            .answers(Response.json(200, PROVIDERS))
+            .handledBy(
+                exchange -> {
+                  context.components().health().refresh();
+                  answer(exchange, true);
+                }),
         Route.of(
                 "GET",
                 "/api/v1/agent/workspaces/providers",

@@ -80,14 +80,19 @@ record SessionRoutes(ApiKeys keys, String version) {
       throw Query.invalid(List.of(new Violation("key", "or token must be given, and not both")));
     }
     ApiKey key = exchange.authenticate(given.getFirst());
-    Sessions.CreatedSession created =
-        keys.sessions().create(key, keys.tokens().find(given.getFirst()));
+    Session session = create(exchange, keys, key, keys.tokens().find(given.getFirst()));
+    exchange.json(200, view(key, session.token(), Optional.of(session.expiresAt())));
+  }
+
+  /** Creates a session and sets its cookie. */
+  static Session create(Exchange exchange, ApiKeys keys, ApiKey key, Optional<SandboxToken> token) {
+    Sessions.CreatedSession created = keys.sessions().create(key, token);
     Session session = created.session();
     exchange.addHeader(
         "Set-Cookie",
         cookie(exchange)
             .set(created.secret(), Duration.between(session.createdAt(), session.lastExpiry())));
-    exchange.json(200, view(key, session.token(), Optional.of(session.expiresAt())));
+    return session;
   }
 
   private void describe(Exchange exchange) throws IOException {

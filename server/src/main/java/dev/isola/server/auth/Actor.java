@@ -8,5 +8,8 @@ public final class Actor {
   /** A client without a credential, at a public port. */
   public static final String PUBLIC = "(public)";
 
+  /** A person who comes from an OpenID Connect provider and has no key yet. */
+  public static final String OIDC = "(openid connect)";
+
   private Actor() {}
 }

@@ -31,6 +31,10 @@ public record ApiKey(
     return new ApiKey(name, scope, hash, strictNoFallback, createdAt, Optional.of(time));
   }
 
+  ApiKey withStrictNoFallback(boolean strict) {
+    return new ApiKey(name, scope, hash, strict, createdAt, lastUsedAt);
+  }
+
   /**
    * Returns the key that stands for a sandbox token.
    *

@@ -66,7 +66,8 @@ public final class ApiKeys {
     this.sessions = new Sessions(settings, clock, this::byName);
   }
 
-  private Optional<ApiKey> byName(String name) {
+  /** Finds a key by its name. */
+  public Optional<ApiKey> byName(String name) {
     return Optional.ofNullable(keys.get(name));
   }
 
@@ -167,6 +168,36 @@ public final class ApiKeys {
   }
 
   /**
+   * Changes the policy of a key with immediate effect. Its sessions continue.
+   *
+   * @param strictNoFallback see {@link ApiKey#strictNoFallback()}
+   * @return the key; empty if there is none
+   * @throws dev.isola.spi.error.Conflict for the key from the environment, which is not stored
+   */
+  public Optional<ApiKey> update(String name, boolean strictNoFallback) {
+    lock.lock();
+    try {
+      ApiKey key = keys.get(name);
+      if (key == null) {
+        return Optional.empty();
+      }
+      if (name.equals(ENVIRONMENT)) {
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "the key from the environment cannot be changed",
+                "create a key and use it in place of ISOLA_API_KEY")
+            .exception();
+      }
+      ApiKey updated = key.withStrictNoFallback(strictNoFallback);
+      settings.put(SCOPE, name, toJson(updated));
+      put(updated);
+      return Optional.of(updated);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
    * Revokes a key with immediate effect.
    *
    * @return whether the key existed
@@ -230,8 +261,9 @@ public final class ApiKeys {
       return;
     }
     try {
-      if (keys.containsKey(key.name())) {
-        ApiKey updated = key.usedAt(now);
+      ApiKey current = keys.get(key.name());
+      if (current != null && current.hash().equals(key.hash())) {
+        ApiKey updated = current.usedAt(now);
         put(updated);
         if (!key.name().equals(ENVIRONMENT)) {
           settings.put(SCOPE, key.name(), toJson(updated));

@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The cookie that carries the secret of a session.
+ * A cookie of a session: the one that carries its secret, or the one that carries a sign-in in
+ * progress at another server.
  *
  * <p>Its name contains the port of the server, because browsers send a cookie to all ports of a
  * host: two servers on one host would end each other's sessions. Over TLS it has the prefix {@code
@@ -13,9 +14,11 @@ import java.util.stream.Stream;
  *
  * @param name the name of the cookie
  * @param secure whether the server is accessed over TLS
+ * @param sameSite which requests of other pages have the cookie
  */
-public record SessionCookie(String name, boolean secure) {
+public record SessionCookie(String name, boolean secure, String sameSite) {
   private static final String NAME = "isola_session";
+  private static final String SIGN_IN_NAME = NAME + "_signin";
   private static final String HOST_PREFIX = "__Host-";
 
   /** Another page may have set cookies with the same name. */
@@ -23,8 +26,20 @@ public record SessionCookie(String name, boolean secure) {
 
   /** Returns the cookie of the server at a host, as the Host header names it. */
   public static SessionCookie of(String host, boolean secure) {
+    return of(NAME, host, secure, "Strict");
+  }
+
+  /**
+   * Returns the cookie of a sign-in in progress. A browser sends it when another page, that of the
+   * identity provider, sends the browser back.
+   */
+  public static SessionCookie ofSignIn(String host, boolean secure) {
+    return of(SIGN_IN_NAME, host, secure, "Lax");
+  }
+
+  private static SessionCookie of(String name, String host, boolean secure, String sameSite) {
     String port = HostOriginFilter.withPortOf(host, "").replace(':', '_');
-    return new SessionCookie((secure ? HOST_PREFIX : "") + NAME + port, secure);
+    return new SessionCookie((secure ? HOST_PREFIX : "") + name + port, secure, sameSite);
   }
 
   /** Returns whether a cookie, as {@code NAME=VALUE}, is one of any server's sessions. */
@@ -34,7 +49,7 @@ public record SessionCookie(String name, boolean secure) {
   }
 
   /** Returns the values of this cookie in the Cookie headers of a request. */
-  List<String> values(List<String> headers) {
+  public List<String> values(List<String> headers) {
     return headers.stream()
         .flatMap(header -> Stream.of(header.split(";", -1)))
         .map(String::strip)
@@ -58,7 +73,8 @@ public record SessionCookie(String name, boolean secure) {
   private String attributes(long maxAge) {
     return "; Path=/; Max-Age="
         + maxAge
-        + "; HttpOnly; SameSite=Strict"
+        + "; HttpOnly; SameSite="
+        + sameSite
         + (secure ? "; Secure" : "");
   }
 }

@@ -32,6 +32,15 @@ public interface Exchange {
    */
   ApiKey authenticate(String credential);
 
+  /**
+   * Returns whether too many authentications from the client's address failed, so that the next one
+   * must be refused unchecked. For handlers that authenticate the client themselves.
+   */
+  boolean isBlocked();
+
+  /** Counts a failed authentication against the client's address. */
+  void recordAuthFailure();
+
   /** Returns a path parameter. */
   String path(String name);
 

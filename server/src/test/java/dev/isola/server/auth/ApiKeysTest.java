@@ -1,7 +1,9 @@
 package dev.isola.server.auth;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.spi.error.Conflict;
 import java.time.InstantSource;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,20 @@ class ApiKeysTest {
     ApiKeys plain = open(Optional.of("0123456789abcdef"));
     assertThat(name(plain, "0123456789abcdef")).contains(ApiKeys.ENVIRONMENT);
     assertThat(name(plain, "e2b_0123456789abcdef")).isEmpty();
+  }
+
+  @Test
+  void changedPolicyIsStoredAndSurvivesUse() {
+    ApiKeys keys = open(Optional.of("isk_0123456789abcdef"));
+    ApiKey before = keys.create("ci", Scope.USE).key();
+    assertThat(keys.update("ci", true)).map(ApiKey::strictNoFallback).contains(true);
+    keys.recordUse(before); // of a request that was authenticated before the change
+    assertThat(keys.byName("ci")).map(ApiKey::strictNoFallback).contains(true);
+    assertThat(open(Optional.empty()).byName("ci")).map(ApiKey::strictNoFallback).contains(true);
+    assertThat(keys.update("ci", false)).map(ApiKey::strictNoFallback).contains(false);
+    assertThat(keys.byName("ci")).map(ApiKey::hash).contains(before.hash());
+    assertThat(keys.update("nosuch", true)).isEmpty();
+    assertThatThrownBy(() -> keys.update(ApiKeys.ENVIRONMENT, true)).isInstanceOf(Conflict.class);
   }
 
   /** A hash in a ledger of an earlier version. */

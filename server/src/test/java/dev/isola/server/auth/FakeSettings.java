@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Settings in memory. */
-final class FakeSettings implements SettingsStore {
+public final class FakeSettings implements SettingsStore {
   final Map<String, Map<String, String>> scopes = new TreeMap<>();
 
   @Override
