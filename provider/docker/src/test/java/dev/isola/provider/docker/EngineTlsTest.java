@@ -89,7 +89,7 @@ class EngineTlsTest {
   private SSLServerSocket server() throws IOException {
     SSLServerSocket server =
         (SSLServerSocket)
-            PemTls.of(scratch.path().resolve("server"))
+            EngineTlsFiles.context(scratch.path().resolve("server"))
                 .getServerSocketFactory()
                 .createServerSocket(0, 8, InetAddress.getLoopbackAddress());
     server.setNeedClientAuth(true);

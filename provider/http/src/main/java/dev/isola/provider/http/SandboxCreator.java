@@ -1,5 +1,6 @@
 package dev.isola.provider.http;
 
+import dev.isola.link.InstallationKey;
 import dev.isola.document.SpecDocument;
 import dev.isola.provider.http.BackendInfo.Level;
 import dev.isola.spi.InstanceId;

@@ -1,5 +1,6 @@
 package dev.isola.provider.http;
 
+import dev.isola.link.InstallationKey;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
