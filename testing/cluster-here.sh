@@ -38,9 +38,7 @@ groups=isola-own-cluster-$$
 network=10.$((200 + $$ % 50)).$(($$ / 50 % 250))
 device=isola-k$(($$ % 1000000))
 node=
-changed='vm/overcommit_memory kernel/panic kernel/panic_on_oops' # by the kubelet, for the whole machine
-saved=
-for name in $changed; do saved="$saved $(cat "/proc/sys/$name")"; done
+inside=
 
 # The control groups of the cluster, innermost first.
 control_groups() {
@@ -63,7 +61,7 @@ make_control_groups() {
 stop() {
   trap - EXIT INT TERM HUP
   if [ -n "$node" ]; then
-    kill -TERM "$node" 2>/dev/null # and by --kill-child everything in the pid namespace
+    kill -KILL ${inside:-"$node"} 2>/dev/null # the first process of the pid namespace, and with it all others
     wait "$node" 2>/dev/null
   fi
   # A process that has been killed may take a moment to leave its control group.
@@ -71,12 +69,6 @@ stop() {
     control_groups | while read -r group; do rmdir "$group" 2>/dev/null; done
     [ -n "$(control_groups)" ] || break
     sleep 0.1
-  done
-  for name in $changed; do
-    saved=${saved# }
-    value=${saved%% *}
-    saved=${saved#"$value"}
-    [ "$(cat "/proc/sys/$name")" = "$value" ] || echo "$value" >"/proc/sys/$name"
   done
   if [ -n "${ISOLA_CLUSTER_LOGS:-}" ]; then
     mkdir -p "$ISOLA_CLUSTER_LOGS"
@@ -121,14 +113,13 @@ await() {
 python3 "$here/cluster/image.py" "$work/images" "$tree" || fail 'the images cannot be made'
 make_control_groups
 unshare --mount --pid --net --uts --ipc --fork --kill-child=KILL --mount-proc \
-  sh "$here/cluster/node.sh" "$work" "$programs" "$groups" "$network.2" &
+  sh "$here/cluster/node.sh" "$work" "$programs" "$groups" "$network.2" 2>"$work/node.log" &
 node=$!
-inside=
 while [ -z "$inside" ]; do
-  inside=$(cat "/proc/$node/task/$node/children" 2>/dev/null)
+  inside=$(tr -d ' ' <"/proc/$node/task/$node/children" 2>/dev/null)
   kill -0 "$node" 2>/dev/null || fail 'the namespaces cannot be made'
 done
-ip link add "$device" type veth peer name eth0 netns "${inside% }" || fail 'a pair of devices cannot be made'
+ip link add "$device" type veth peer name eth0 netns "$inside" || fail 'a pair of devices cannot be made'
 ip address add "$network.1/30" dev "$device"
 ip link set "$device" up
 
