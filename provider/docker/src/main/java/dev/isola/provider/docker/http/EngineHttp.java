@@ -1,5 +1,6 @@
 package dev.isola.provider.docker.http;
 
+import dev.isola.link.Deadline;
 import dev.isola.codec.http.HttpConnection;
 import dev.isola.codec.http.HttpRequest;
 import dev.isola.codec.http.HttpTransport;

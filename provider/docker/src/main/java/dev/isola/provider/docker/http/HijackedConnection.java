@@ -1,5 +1,6 @@
 package dev.isola.provider.docker.http;
 
+import dev.isola.link.Deadline;
 import dev.isola.codec.http.HttpConnection;
 import java.io.IOException;
 import java.io.InputStream;
