@@ -127,6 +127,6 @@ export KUBECONFIG="$work/kubeconfig" PATH="$PATH:$programs" ISOLA_TEST_IMAGE=iso
 await 60 test -e "$work/ready"
 await 60 kubectl wait --for=condition=Ready node/node1 --timeout=1s
 await 60 kubectl get serviceaccount default
-kubectl apply -f "$here/cluster/gvisor.yaml" >/dev/null || fail 'the runtime class cannot be made'
+kubectl apply -f "$here/cluster/runtime-classes.yaml" >/dev/null || fail 'the runtime classes cannot be made'
 
 "$@"

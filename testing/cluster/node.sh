@@ -94,6 +94,8 @@ state = '/run/containerd'
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runsc.options]
   TypeUrl = 'io.containerd.runsc.v1.options'
   ConfigPath = '$work/runsc.toml'
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runsc-liar]
+  runtime_type = 'io.containerd.runc.v2'
 END
 cat >"$work/runsc.toml" <<END
 binary_name = "$programs/runsc"
