@@ -99,13 +99,15 @@ record KubernetesDescription(KubernetesSettings settings) {
         Hosting.DAEMON);
   }
 
-  /** A cluster limits the threads of a pod for a whole node only, not by spec. */
+  /**
+   * A cluster limits the threads of a pod for a whole node only, not by spec, and evicts a pod that
+   * writes too much instead of refusing the write.
+   */
   private static Set<LimitKind> limits(PodRuntime runtime) {
     Set<LimitKind> limits =
         EnumSet.of(
             LimitKind.CPU,
             LimitKind.MEMORY,
-            LimitKind.DISK,
             LimitKind.FILE_DESCRIPTORS,
             LimitKind.TIMEOUT);
     limits.add(runtime.hasOwnKernel() ? LimitKind.KERNEL_OBJECTS : LimitKind.PROCESSES);

@@ -10,6 +10,7 @@ import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Connects to the agent of a pod: the cluster starts a process in the container that relays its
@@ -22,6 +23,8 @@ record PodExecConnector(Cluster cluster, String pod, String uid) implements Agen
   private static final List<String> BRIDGE =
       List.of(PodPlan.AGENT, "--bridge", PodPlan.SOCKET);
   private static final Duration STATE_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
+  private static final long POLL = Duration.ofMillis(100).toNanos();
 
   @Override
   public AgentChannel open(Duration timeout) throws IOException {
@@ -29,10 +32,27 @@ record PodExecConnector(Cluster cluster, String pod, String uid) implements Agen
       ExecStream exec = cluster.exec(pod, BRIDGE, timeout);
       return StreamAgentChannel.overSocket(exec.in(), exec.out(), exec::close);
     } catch (IOException e) {
-      throw ended() ? AgentAbsentException.permanent("its pod has ended", e) : e;
+      if (endsSoon(Deadline.in(timeout).within(REPORT_TIMEOUT))) {
+        throw AgentAbsentException.permanent("its pod has ended", e);
+      }
+      throw e;
     } catch (SandboxException e) {
       throw new IOException(e.fault().problem(), e);
     }
+  }
+
+  /**
+   * Tells whether the pod has ended. A node refuses an exec as soon as the container has ended, and
+   * reports the end of the pod a second or two later.
+   */
+  private boolean endsSoon(Deadline deadline) {
+    while (!ended()) {
+      if (deadline.over() || Thread.currentThread().isInterrupted()) {
+        return false;
+      }
+      LockSupport.parkNanos(POLL);
+    }
+    return true;
   }
 
   /** Returns false if the API server does not respond; the next call asks again. */

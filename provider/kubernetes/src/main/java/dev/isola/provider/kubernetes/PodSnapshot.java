@@ -38,7 +38,7 @@ record PodSnapshot(
     Map<String, String> annotations) {
   private static final int MAX_TEXT = 300;
 
-  /** Reasons for which Kubernetes retries forever, but nobody waits for. */
+  /** Reasons for which Kubernetes retries forever; a create fails at the first of them. */
   private static final Set<String> IMAGE_ERRORS =
       Set.of(
           "ErrImagePull",

@@ -89,13 +89,13 @@ class PodCausesTest {
   @Test
   void imageThatCannotBePulledIsTheCauseAndNothingRemains() {
     try (Provider provider = TestCluster.provider(folder)) {
-      SandboxSpec spec = SandboxSpec.builder(id).image("registry.invalid/none:1").build();
+      SandboxSpec spec = SandboxSpec.builder(id).image("127.0.0.1:1/none:1").build();
       assertThatThrownBy(() -> provider.create(spec))
           .isInstanceOfSatisfying(
               SandboxException.class,
               e -> assertThat(e.code()).isEqualTo(ErrorCode.IMAGE_NOT_FOUND))
           .hasMessageContaining("ErrImagePull")
-          .hasMessageContaining("registry.invalid");
+          .hasMessageContaining("127.0.0.1:1");
       assertThat(provider.inventory()).isEmpty();
     }
   }
@@ -138,16 +138,19 @@ class PodCausesTest {
       Sandbox sandbox =
           provider.create(SandboxSpec.builder(id).deadline(Duration.ofMillis(200)).build());
       awaitEnd(sandbox);
-      assertThat(provider.inventory())
-          .singleElement()
-          .satisfies(
-              item -> {
-                assertThat(item.state()).isEqualTo(SandboxState.ERROR);
-                assertThat(item.details().get(InventoryItem.END_REASON)).contains("exit code");
-              });
+      long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+      while (item(provider).state() != SandboxState.ERROR && System.nanoTime() < end) {
+        Thread.sleep(20); // its node reports the end of a pod later than the agent does
+      }
+      assertThat(item(provider).state()).isEqualTo(SandboxState.ERROR);
+      assertThat(item(provider).details().get(InventoryItem.END_REASON)).contains("exit code");
       provider.destroy(id, DestroyOptions.NORMAL);
       assertThat(provider.inventory()).isEmpty();
     }
+  }
+
+  private static InventoryItem item(Provider provider) {
+    return provider.inventory().getFirst();
   }
 
   @Test
