@@ -273,7 +273,9 @@ public final class BootRecord {
       return this;
     }
 
-    /** Adds the variables of the image, which the agent's own environment has, before the others. */
+    /**
+     * Adds the variables of the image, which the agent's own environment has, before the others.
+     */
     public Builder inheritEnvironment() {
       fields.add(FieldTag.INHERIT, 1);
       return this;

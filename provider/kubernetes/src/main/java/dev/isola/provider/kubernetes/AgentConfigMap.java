@@ -20,8 +20,7 @@ record AgentConfigMap(String name, String architecture, byte[] program) {
   /** The largest content of a config map that the API server accepts. */
   static final int MAX_BYTES = 1 << 20;
 
-  private static final Map<String, String> MACHINES =
-      Map.of("amd64", "x86_64", "arm64", "aarch64");
+  private static final Map<String, String> MACHINES = Map.of("amd64", "x86_64", "arm64", "aarch64");
 
   /**
    * Returns the map for nodes of an architecture.
@@ -47,8 +46,7 @@ record AgentConfigMap(String name, String architecture, byte[] program) {
         "kind",
         "ConfigMap",
         "metadata",
-        Json.object(
-            "name", name, "labels", Map.of("app.kubernetes.io/managed-by", "isola")),
+        Json.object("name", name, "labels", Map.of("app.kubernetes.io/managed-by", "isola")),
         "immutable",
         true,
         "binaryData",

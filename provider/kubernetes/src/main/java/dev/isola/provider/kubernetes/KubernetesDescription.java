@@ -105,11 +105,7 @@ record KubernetesDescription(KubernetesSettings settings) {
    */
   private static Set<LimitKind> limits(PodRuntime runtime) {
     Set<LimitKind> limits =
-        EnumSet.of(
-            LimitKind.CPU,
-            LimitKind.MEMORY,
-            LimitKind.FILE_DESCRIPTORS,
-            LimitKind.TIMEOUT);
+        EnumSet.of(LimitKind.CPU, LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
     limits.add(runtime.hasOwnKernel() ? LimitKind.KERNEL_OBJECTS : LimitKind.PROCESSES);
     return limits;
   }

@@ -51,11 +51,7 @@ final class NamespaceObjects {
             "name",
             policyName(),
             "labels",
-            Map.of(
-                "app.kubernetes.io/managed-by",
-                "isola",
-                PodLabels.INSTANCE,
-                instance.value())),
+            Map.of("app.kubernetes.io/managed-by", "isola", PodLabels.INSTANCE, instance.value())),
         "spec",
         Json.object(
             "podSelector",

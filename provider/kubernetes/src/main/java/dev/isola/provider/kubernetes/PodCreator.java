@@ -68,7 +68,8 @@ record PodCreator(
             .orElseThrow(
                 () ->
                     Capability.unsupported(
-                        "kubernetes", "a sandbox without an image (set one with the setting image)"));
+                        "kubernetes",
+                        "a sandbox without an image (set one with the setting image)"));
     return new PodPlan(
         pods.instance(),
         settings,

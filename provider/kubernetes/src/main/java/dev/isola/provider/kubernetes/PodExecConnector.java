@@ -20,8 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  * @param uid of the pod; another pod of the same name is not the sandbox
  */
 record PodExecConnector(Cluster cluster, String pod, String uid) implements AgentConnector {
-  private static final List<String> BRIDGE =
-      List.of(PodPlan.AGENT, "--bridge", PodPlan.SOCKET);
+  private static final List<String> BRIDGE = List.of(PodPlan.AGENT, "--bridge", PodPlan.SOCKET);
   private static final Duration STATE_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration REPORT_TIMEOUT = Duration.ofSeconds(5);
   private static final long POLL = Duration.ofMillis(100).toNanos();

@@ -161,10 +161,7 @@ record PodPlan(
     List<Map<String, Object>> volumes = new ArrayList<>();
     volumes.add(
         Json.object(
-            "name",
-            "agent",
-            "configMap",
-            Json.object("name", agent.name(), "defaultMode", 0555)));
+            "name", "agent", "configMap", Json.object("name", agent.name(), "defaultMode", 0555)));
     volumes.add(memory("run", "1Mi"));
     List<VolumeMount> mounts = spec.volumes();
     for (int i = 0; i < mounts.size(); i++) {

@@ -42,8 +42,7 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
     lock.lock();
     try {
       if (watch == null) {
-        watch =
-            new ObjectWatch(cluster.client(), cluster.pods(), selector, this, this::failed);
+        watch = new ObjectWatch(cluster.client(), cluster.pods(), selector, this, this::failed);
         watch.start();
       }
     } finally {

@@ -48,8 +48,7 @@ record SandboxPods(Cluster cluster, InstanceId instance, String provider) {
         details.put("node", pod.node());
         details.put("cluster", cluster.client().server().toString());
         pod.end().ifPresent(why -> details.put(InventoryItem.END_REASON, why));
-        found.add(
-            new InventoryItem(pod.sandbox().get(), pod.state(), pod.createdAt(), details));
+        found.add(new InventoryItem(pod.sandbox().get(), pod.state(), pod.createdAt(), details));
       }
     }
     return found;

@@ -73,8 +73,7 @@ class PodCausesTest {
     try (Provider provider = TestCluster.provider(folder)) {
       Sandbox sandbox = provider.create(spec());
       try {
-        TestCluster.kubectl(
-            "drain", "node1", "--force", "--delete-emptydir-data", "--timeout=30s");
+        TestCluster.kubectl("drain", "node1", "--force", "--delete-emptydir-data", "--timeout=30s");
         awaitEnd(sandbox);
         assertThatThrownBy(() -> sandbox.run(Command.shell("true"), LIMIT))
             .isInstanceOf(Gone.class)
@@ -164,8 +163,7 @@ class PodCausesTest {
           Files.readString(Path.of(System.getenv("KUBECONFIG")))
               .replaceAll("(?m)^ +client-certificate-data:.*$", "    token: " + token)
               .replaceAll("(?m)^ +client-key-data:.*$", ""));
-      try (Provider provider =
-          TestCluster.provider(folder, "kubeconfig", kubeconfig.toString())) {
+      try (Provider provider = TestCluster.provider(folder, "kubeconfig", kubeconfig.toString())) {
         assertThat(provider.health())
             .isInstanceOfSatisfying(
                 Health.Unhealthy.class,

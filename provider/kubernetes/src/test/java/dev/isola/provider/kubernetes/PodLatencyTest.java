@@ -44,16 +44,19 @@ class PodLatencyTest {
     try (Provider provider = TestCluster.provider(folder)) {
       Sandbox[] sandbox = new Sandbox[1];
       double create =
-          median(
-              PODS,
-              i -> sandbox[0] = provider.create(SandboxSpec.builder(id(i)).build()));
+          median(PODS, i -> sandbox[0] = provider.create(SandboxSpec.builder(id(i)).build()));
       double kubectlRun =
           median(
               PODS,
               i -> {
                 TestCluster.kubectl(
-                    "run", "plain" + i, "--image=" + TestCluster.image(), "--restart=Never", "--",
-                    "sleep", "1000");
+                    "run",
+                    "plain" + i,
+                    "--image=" + TestCluster.image(),
+                    "--restart=Never",
+                    "--",
+                    "sleep",
+                    "1000");
                 TestCluster.kubectl("wait", "--for=condition=Ready", "pod/plain" + i);
               });
       double exec = median(100, i -> sandbox[0].run(Command.argv("true"), LIMIT));

@@ -44,8 +44,7 @@ final class TestCluster {
     return new KubernetesProviderFactory()
         .create(
             new ProviderConfig(settings(more)),
-            new ProviderContext(
-                new InstanceId("kubernetestest"), folder, InstantSource.system()));
+            new ProviderContext(new InstanceId("kubernetestest"), folder, InstantSource.system()));
   }
 
   /** Runs kubectl and returns its output. */

@@ -136,8 +136,7 @@ public final class ClusterClient implements AutoCloseable {
    * @throws IOException if the connection cannot be established in time
    */
   public ExecStream exec(String path, Duration timeout) throws IOException {
-    URI address =
-        URI.create(access.server().toString().replaceFirst("^https", "wss") + path);
+    URI address = URI.create(access.server().toString().replaceFirst("^https", "wss") + path);
     return ExecStream.open(http, address, access.token().current(), timeout);
   }
 

@@ -62,8 +62,7 @@ public final class ExecStream implements AutoCloseable {
     WebSocket.Builder builder =
         http.newWebSocketBuilder().subprotocols(PROTOCOL).connectTimeout(timeout);
     token.ifPresent(
-        secret ->
-            builder.header("Authorization", "Bearer " + ClusterClient.text(secret.reveal())));
+        secret -> builder.header("Authorization", "Bearer " + ClusterClient.text(secret.reveal())));
     CompletableFuture<WebSocket> opened = builder.buildAsync(address, stream.new Messages());
     try {
       stream.socket = opened.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);

@@ -36,7 +36,8 @@ public final class Kubeconfig {
    * Reads a file.
    *
    * @param context the context to use instead of the current one
-   * @throws dev.isola.spi.error.ProviderUnavailable if the file does not tell how to reach a cluster
+   * @throws dev.isola.spi.error.ProviderUnavailable if the file does not tell how to reach a
+   *     cluster
    */
   public static ClusterAccess read(Path file, Optional<String> context) {
     try {

@@ -18,7 +18,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import javax.net.ssl.SSLContext;
 
-/** Answers requests one after the other with prepared responses, for what a real cluster rarely does. */
+/**
+ * Answers requests one after the other with prepared responses, for what a real cluster rarely
+ * does.
+ */
 final class FakeApiServer implements AutoCloseable {
   private final HttpServer server;
   private final BlockingQueue<String> responses = new LinkedBlockingQueue<>();

@@ -63,7 +63,8 @@ class ObjectWatchTest {
       server.respond("200 {\"items\":[{},{}],\"metadata\":{\"resourceVersion\":\"5\"}}");
       server.respond("200 " + event("ADDED", "one", 6) + event("BOOKMARK", "", 8));
       server.respond("503 {}");
-      server.respond("200 " + event("DELETED", "one", 9) + "{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n");
+      server.respond(
+          "200 " + event("DELETED", "one", 9) + "{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n");
       server.respond("200 {\"items\":[],\"metadata\":{\"resourceVersion\":\"20\"}}");
       watch.start();
 
