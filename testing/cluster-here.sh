@@ -94,7 +94,8 @@ leftovers() {
   }
 }
 
-trap 'stop; exit 1' INT TERM HUP
+command=
+trap '[ -z "$command" ] || kill "$command" 2>/dev/null; stop; exit 1' INT TERM HUP
 trap 'status=$?; stop; exit $status' EXIT
 
 # await SECONDS COMMAND...: until it succeeds.
@@ -129,4 +130,7 @@ await 60 kubectl wait --for=condition=Ready node/node1 --timeout=1s
 await 60 kubectl get serviceaccount default
 kubectl apply -f "$here/cluster/runtime-classes.yaml" >/dev/null || fail 'the runtime classes cannot be made'
 
-"$@"
+# In the background, so that a signal ends it at once.
+"$@" <&0 &
+command=$!
+wait "$command"

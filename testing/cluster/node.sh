@@ -124,6 +124,7 @@ makeIPTablesUtilChains: false
 podLogsDir: $work/logs
 volumePluginDir: $work/plugins
 resolvConf: ""
+podPidsLimit: 2048
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99

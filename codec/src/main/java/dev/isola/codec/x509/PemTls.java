@@ -38,7 +38,15 @@ public final class PemTls {
   private static final char[] NO_PASSWORD = {};
 
   /** The certificates of one end, its own first, and the private key, both in PEM. */
-  public record Identity(byte[] certificates, byte[] key) {}
+  public static final class Identity {
+    private final byte[] certificates;
+    private final byte[] key;
+
+    public Identity(byte[] certificates, byte[] key) {
+      this.certificates = certificates.clone();
+      this.key = key.clone();
+    }
+  }
 
   private PemTls() {}
 
@@ -81,9 +89,9 @@ public final class PemTls {
     KeyStore store = emptyStore();
     store.setKeyEntry(
         "own",
-        privateKey(identity.key()),
+        privateKey(identity.key),
         NO_PASSWORD,
-        certificates(identity.certificates()).toArray(Certificate[]::new));
+        certificates(identity.certificates).toArray(Certificate[]::new));
     KeyManagerFactory factory =
         KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     factory.init(store, NO_PASSWORD);

@@ -2,6 +2,7 @@ package dev.isola.provider.kubernetes;
 
 import dev.isola.codec.json.Json;
 import dev.isola.link.AgentBinary;
+import dev.isola.spi.Bytes;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
@@ -14,7 +15,7 @@ import java.util.Map;
  *
  * @param architecture as Kubernetes names it
  */
-record AgentConfigMap(String name, String architecture, byte[] program) {
+record AgentConfigMap(String name, String architecture, Bytes program) {
   static final String PROGRAM = "agent";
 
   /** The largest content of a config map that the API server accepts. */
@@ -30,7 +31,7 @@ record AgentConfigMap(String name, String architecture, byte[] program) {
   static AgentConfigMap of(String architecture) {
     byte[] program = AgentBinary.content(MACHINES.getOrDefault(architecture, architecture));
     String hash = HexFormat.of().formatHex(sha256(program)).substring(0, 16);
-    return new AgentConfigMap("isola-agent-" + hash, architecture, program);
+    return new AgentConfigMap("isola-agent-" + hash, architecture, Bytes.of(program));
   }
 
   /** Returns the architecture of this machine as Kubernetes names it. */
@@ -50,7 +51,7 @@ record AgentConfigMap(String name, String architecture, byte[] program) {
         "immutable",
         true,
         "binaryData",
-        Map.of(PROGRAM, Base64.getEncoder().encodeToString(program)));
+        Map.of(PROGRAM, Base64.getEncoder().encodeToString(program.toArray())));
   }
 
   private static byte[] sha256(byte[] content) {

@@ -100,13 +100,16 @@ record KubernetesDescription(KubernetesSettings settings) {
   }
 
   /**
-   * A cluster limits the threads of a pod for a whole node only, not by spec, and evicts a pod that
-   * writes too much instead of refusing the write.
+   * A cluster limits the processes and threads of a pod for a whole node only, if at all, and evicts
+   * a pod that writes too much instead of refusing the write.
    */
   private static Set<LimitKind> limits(PodRuntime runtime) {
     Set<LimitKind> limits =
-        EnumSet.of(LimitKind.CPU, LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
-    limits.add(runtime.hasOwnKernel() ? LimitKind.KERNEL_OBJECTS : LimitKind.PROCESSES);
+        EnumSet.of(
+            LimitKind.CPU, LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
+    if (runtime.hasOwnKernel()) {
+      limits.add(LimitKind.KERNEL_OBJECTS);
+    }
     return limits;
   }
 }

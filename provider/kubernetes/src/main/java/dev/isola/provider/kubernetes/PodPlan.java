@@ -27,8 +27,12 @@ record PodPlan(
     AgentConfigMap agent,
     boolean ownKernel) {
   static final String CONTAINER = "sandbox";
-  static final String AGENT = "/.isola/bin/" + AgentConfigMap.PROGRAM;
-  static final String SOCKET = "/.isola/run/agent";
+  static final String AGENT = "/.isola/" + AgentConfigMap.PROGRAM;
+
+  /** The folder of the agent's socket, apart from that of its program, which is read-only. */
+  private static final String RUN = "/dev/isola";
+
+  static final String SOCKET = RUN + "/agent";
 
   /** Enough for a signal; the agent ends at once. */
   static final int GRACE_SECONDS = 1;
@@ -176,8 +180,8 @@ record PodPlan(
 
   private List<Map<String, Object>> mounts() {
     List<Map<String, Object>> mounts = new ArrayList<>();
-    mounts.add(mount("agent", "/.isola/bin", true));
-    mounts.add(mount("run", "/.isola/run", false));
+    mounts.add(mount("agent", "/.isola", true));
+    mounts.add(mount("run", RUN, false));
     List<VolumeMount> volumes = spec.volumes();
     for (int i = 0; i < volumes.size(); i++) {
       mounts.add(mount("volume-" + i, volumes.get(i).destination(), volumes.get(i).readOnly()));

@@ -53,7 +53,7 @@ class PodPlanTest {
   /** A config map that is too large would be refused by every cluster. */
   @Test
   void agentFitsIntoAConfigMap() {
-    assertThat(AGENT.program().length).isLessThan(AgentConfigMap.MAX_BYTES);
+    assertThat(AGENT.program().toArray().length).isLessThan(AgentConfigMap.MAX_BYTES);
   }
 
   @Test
