@@ -100,13 +100,12 @@ record KubernetesDescription(KubernetesSettings settings) {
   }
 
   /**
-   * A cluster limits the processes and threads of a pod for a whole node only, if at all, and evicts
-   * a pod that writes too much instead of refusing the write.
+   * A cluster limits the processes and threads of a pod for a whole node only, if at all, and
+   * evicts a pod that writes too much instead of refusing the write.
    */
   private static Set<LimitKind> limits(PodRuntime runtime) {
     Set<LimitKind> limits =
-        EnumSet.of(
-            LimitKind.CPU, LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
+        EnumSet.of(LimitKind.CPU, LimitKind.MEMORY, LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
     if (runtime.hasOwnKernel()) {
       limits.add(LimitKind.KERNEL_OBJECTS);
     }
