@@ -135,7 +135,7 @@ class PodCausesTest {
   void endedPodIsInTheInventoryWithItsCause() throws Exception {
     try (Provider provider = TestCluster.provider(folder)) {
       Sandbox sandbox =
-          provider.create(SandboxSpec.builder(id).deadline(Duration.ofMillis(200)).build());
+          provider.create(SandboxSpec.builder(id).deadline(Duration.ofSeconds(4)).build());
       awaitEnd(sandbox);
       long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
       while (item(provider).state() != SandboxState.ERROR && System.nanoTime() < end) {
