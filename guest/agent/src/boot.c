@@ -32,6 +32,37 @@ static char **texts_of(struct fields f, enum tag tag)
     return list;
 }
 
+static bool has_name(char **list, const char *entry)
+{
+    size_t length = strcspn(entry, "=");
+    for (; *list; list++)
+        if (strncmp(*list, entry, length) == 0 && (*list)[length] == '=') return true;
+    return false;
+}
+
+/* An engine adds these to the variables of an image. */
+static bool is_of_engine(const char *entry)
+{
+    return strncmp(entry, "HOME=", 5) == 0 || strncmp(entry, "HOSTNAME=", 9) == 0
+           || strncmp(entry, "KUBERNETES_", 11) == 0;
+}
+
+/* Adds the variables of this process that the list does not have. Keeps the list if out of memory. */
+static char **inherit(char **list)
+{
+    size_t count = 0, own = 0;
+    while (list && list[count]) count++;
+    while (environ[own]) own++;
+    char **all = list ? realloc(list, (count + own + 1) * sizeof *all) : NULL;
+    if (!all) return list;
+    for (char **entry = environ; *entry; entry++)
+        if (!is_of_engine(*entry) && !has_name(all, *entry)) {
+            all[count++] = *entry;
+            all[count] = NULL;
+        }
+    return all;
+}
+
 /* Takes over `data`, which was allocated. */
 static bool parse(uint8_t *data, size_t length, struct boot *out, const char **problem)
 {
@@ -52,6 +83,7 @@ static bool parse(uint8_t *data, size_t length, struct boot *out, const char **p
         out->user = fields_text(f, T_USER);
         out->lock = fields_text(f, T_LOCK);
         out->environment = texts_of(f, T_ENV);
+        if (fields_u64(f, T_INHERIT, 0)) out->environment = inherit(out->environment);
         out->deadline_ms = fields_u64(f, T_TIMEOUT_MS, 0);
         out->has_linger = fields_has(f, T_LINGER_MS);
         out->linger_ms = fields_u64(f, T_LINGER_MS, 0);

@@ -1,6 +1,7 @@
 #include "init_network.h"
 
 #include <errno.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <net/route.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "netlink.h"
 
 enum { DEVICE_MS = 5000 };
 
@@ -55,6 +58,46 @@ bool init_network_loopback(void)
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool ok = fd >= 0 && set_up(fd, "lo");
     int error = errno;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return ok;
+}
+
+static bool remove_interface(unsigned index)
+{
+    struct netlink n = {.length = 0};
+    struct ifinfomsg link = {.ifi_family = AF_UNSPEC, .ifi_index = (int)index};
+    netlink_message(&n, RTM_DELLINK, NLM_F_ACK, &link, sizeof link);
+    return netlink_send(&n, NETLINK_ROUTE);
+}
+
+static bool is_loopback(int fd, const char *name)
+{
+    struct ifreq request = {0};
+    strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+    return ioctl(fd, SIOCGIFFLAGS, &request) == 0 && request.ifr_flags & IFF_LOOPBACK;
+}
+
+/* Kernels add interfaces of tunnels to each namespace, which cannot be removed. */
+static bool set_down(int fd, const char *name)
+{
+    struct ifreq request = {0};
+    strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+    if (ioctl(fd, SIOCGIFFLAGS, &request) != 0) return errno == ENODEV; /* removed with another one */
+    if (!(request.ifr_flags & IFF_UP)) return true;
+    request.ifr_flags &= (short)~IFF_UP;
+    return ioctl(fd, SIOCSIFFLAGS, &request) == 0;
+}
+
+bool init_network_isolate(void)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct if_nameindex *all = fd >= 0 ? if_nameindex() : NULL;
+    bool ok = all;
+    for (struct if_nameindex *i = all; ok && i->if_index; i++)
+        ok = is_loopback(fd, i->if_name) || remove_interface(i->if_index) || set_down(fd, i->if_name);
+    int error = errno;
+    if (all) if_freenameindex(all);
     if (fd >= 0) close(fd);
     errno = error;
     return ok;

@@ -30,6 +30,7 @@
 #include "hold.h"
 #include "host_relay.h"
 #include "init.h"
+#include "init_network.h"
 #include "lifetime.h"
 #include "listen.h"
 #include "loop.h"
@@ -193,10 +194,12 @@ static bool write_resolv_conf(const struct boot *b)
 }
 
 /* Commands must not be able to change the network: the capabilities that the setup needs are dropped before any runs. */
-static void setup_egress(const struct boot *b)
+static void setup_network(const struct boot *b)
 {
-    if (!fields_u64(b->fields, T_EGRESS, 0)) return;
-    if (!egress_setup()) detach_failed("cannot redirect connections to other hosts: %s", strerror(errno));
+    bool isolate = fields_u64(b->fields, T_ISOLATE, 0), egress = fields_u64(b->fields, T_EGRESS, 0);
+    if (!isolate && !egress) return;
+    if (isolate && !init_network_isolate()) detach_failed("cannot remove the network interfaces: %s", strerror(errno));
+    if (egress && !egress_setup()) detach_failed("cannot redirect connections to other hosts: %s", strerror(errno));
     if (!write_resolv_conf(b)) detach_failed("cannot write /etc/resolv.conf: %s", strerror(errno));
     if (!capability_drop(CAP_NET_ADMIN) || !capability_drop(CAP_NET_RAW))
         detach_failed("cannot drop capabilities over the network: %s", strerror(errno));
@@ -367,7 +370,7 @@ int main(int count, char **words)
     hold_setup(&boot, &defaults);
     chown_workspace(&boot);
     freeze_prepare();
-    setup_egress(&boot);
+    setup_network(&boot);
     uint64_t mode = fields_u64(boot.fields, T_SECCOMP, 0);
     bool dropped = mode == 3 ? seccomp_hide_new_syscalls()
                              : !mode || (capabilities_lock() && seccomp_install(mode == 1, dial_uses_vsock()));

@@ -26,6 +26,8 @@
 #include "process_tree.h"
 
 #define OOM_SCORE_OF_COMMANDS "500"
+#define OOM_SCORE_MOST "1000"
+enum { OOM_SCORE_NUMBER = 500 };
 
 enum { CONTROL = 3, KILL_MILLISECONDS = 5000, START_TOLD_AFTER_NS = 1500000 };
 
@@ -157,10 +159,13 @@ static void set_oom_score(int fd, const char *score)
     (void)ignored;
 }
 
+/* The score of a container, which the agent has, may be higher than that of commands. */
 static void prefer_for_oom(void)
 {
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    set_oom_score(fd, OOM_SCORE_OF_COMMANDS);
+    char own[8] = "";
+    int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+    if (fd >= 0 && pread(fd, own, sizeof own - 1, 0) < 0) own[0] = 0;
+    set_oom_score(fd, strtol(own, NULL, 10) < OOM_SCORE_NUMBER ? OOM_SCORE_OF_COMMANDS : OOM_SCORE_MOST);
     if (fd >= 0) close(fd);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent_test.h"
@@ -378,8 +379,51 @@ static void a_connection_is_handed_over(void)
     finish(&a, &c);
 }
 
+static void network_of_a_pod(void)
+{
+    own_network();
+    char *words[] = {"ip", "link", "add", "eth0", "type", "veth", "peer", "name", "eth1", NULL};
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp(words[0], words);
+        _exit(126);
+    }
+    int status = 1;
+    if (waitpid(pid, &status, 0) != pid || status) _exit(126);
+    setenv("OF_THE_IMAGE", "1", 1);
+    setenv("KUBERNETES_PORT", "1", 1);
+    setenv("REPLACED", "by the image", 1);
+}
+
+static void a_pod_has_no_network_and_the_variables_of_its_image(void)
+{
+    struct agent a;
+    struct client c;
+    struct builder b = {0};
+    if (!can_run(__func__)) return;
+    build_u64(&b, T_NAMESPACES, namespaces);
+    build_u64(&b, T_ISOLATE, 1);
+    build_u64(&b, T_INHERIT, 1);
+    build_text(&b, T_ENV, "REPLACED=by the record");
+    CHECK(agent_start_as(&a, &b, NULL, network_of_a_pod) && client_connect(&c, &a));
+    builder_free(&b);
+    struct outcome o = run(&c,
+                           shell("sed -n 's/^ *\\([a-z0-9]*\\):.*/\\1/p' /proc/net/dev; "
+                                 "env | grep -E '^(OF_THE_IMAGE|KUBERNETES|REPLACED|HOME)' | sort; "
+                                 "grep ^CapBnd /proc/self/status"),
+                           5000);
+    char *bounding = strstr((char *)o.output[0], "CapBnd:\t");
+    CHECK(bounding);
+    CHECK_INT(0, bounding ? strtoull(bounding + 8, NULL, 16) & (1u << 12 | 1u << 13) : 1);
+    if (bounding) *bounding = 0;
+    CHECK_TEXT("lo\nHOME=/root\nOF_THE_IMAGE=1\nREPLACED=by the record\n", (char *)o.output[0]);
+    outcome_free(&o);
+    finish(&a, &c);
+}
+
 void egress_tests(void)
 {
+    RUN(a_pod_has_no_network_and_the_variables_of_its_image);
     RUN(a_connection_is_handed_over);
     RUN(a_connection_carries_bytes_both_ways);
     RUN(a_cancelled_connection_is_reset);

@@ -264,6 +264,23 @@ public final class BootRecord {
       return this;
     }
 
+    /**
+     * Makes the agent remove every network interface but loopback from its network namespace, for
+     * which it needs CAP_NET_ADMIN. It drops that capability.
+     */
+    public Builder isolateNetwork() {
+      fields.add(FieldTag.ISOLATE, 1);
+      return this;
+    }
+
+    /**
+     * Adds the variables of the image, which the agent's own environment has, before the others.
+     */
+    public Builder inheritEnvironment() {
+      fields.add(FieldTag.INHERIT, 1);
+      return this;
+    }
+
     /** Sets a file on which the agent holds an exclusive {@code flock} while it lives. */
     public Builder lock(Path file) {
       fields.add(FieldTag.LOCK, file.toString());

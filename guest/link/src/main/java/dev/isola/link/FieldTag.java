@@ -111,6 +111,8 @@ final class FieldTag {
   static final int TMPFS = 127;
   static final int EGRESS = 128;
   static final int TRUST = 129;
+  static final int ISOLATE = 130;
+  static final int INHERIT = 131;
 
   private FieldTag() {}
 }

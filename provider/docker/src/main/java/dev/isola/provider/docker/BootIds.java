@@ -1,7 +1,7 @@
 package dev.isola.provider.docker;
 
 import dev.isola.host.launch.ContainerBootIds;
-import dev.isola.provider.docker.http.Deadline;
+import dev.isola.link.Deadline;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

@@ -2,8 +2,8 @@ package dev.isola.provider.docker;
 
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.BootRecord;
+import dev.isola.link.Deadline;
 import dev.isola.link.InstalledProgram;
-import dev.isola.provider.docker.http.Deadline;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.Conflict;

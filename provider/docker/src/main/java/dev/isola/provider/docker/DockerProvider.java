@@ -1,9 +1,9 @@
 package dev.isola.provider.docker;
 
 import dev.isola.host.launch.ContainerBootIds;
+import dev.isola.link.Deadline;
 import dev.isola.link.InstalledProgram;
 import dev.isola.link.local.SandboxLocks;
-import dev.isola.provider.docker.http.Deadline;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.Health;

@@ -114,7 +114,9 @@ record EngineAddressResolver(
                 : Integer.parseInt(rest.substring(colon + 1));
         String host = colon < 0 ? rest : rest.substring(0, colon);
         return new EngineAddress.Tcp(
-            host, port, tls.isEmpty() ? Optional.empty() : Optional.of(PemTls.of(tls.get())));
+            host,
+            port,
+            tls.isEmpty() ? Optional.empty() : Optional.of(EngineTlsFiles.context(tls.get())));
       } catch (NumberFormatException | IOException e) {
         throw unusable(text + ": " + e.getMessage(), e);
       }

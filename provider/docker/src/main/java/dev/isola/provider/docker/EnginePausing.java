@@ -1,8 +1,8 @@
 package dev.isola.provider.docker;
 
 import dev.isola.link.AgentSandbox;
+import dev.isola.link.Deadline;
 import dev.isola.link.local.SandboxLocks;
-import dev.isola.provider.docker.http.Deadline;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.Pausing;

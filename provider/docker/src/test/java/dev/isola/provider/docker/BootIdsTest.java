@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.host.launch.ContainerBootIds;
-import dev.isola.provider.docker.http.Deadline;
+import dev.isola.link.Deadline;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ProviderUnavailable;
 import java.io.IOException;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.isola.conformance.TemporaryFolder;
-import dev.isola.provider.docker.http.Deadline;
+import dev.isola.link.Deadline;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.InventoryItem;

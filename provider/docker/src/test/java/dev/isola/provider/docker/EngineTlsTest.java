@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.isola.codec.http.HttpRequest;
 import dev.isola.conformance.TemporaryFolder;
 import dev.isola.host.launch.HostProgram;
-import dev.isola.provider.docker.http.Deadline;
+import dev.isola.link.Deadline;
 import dev.isola.provider.docker.http.EngineAddress;
 import dev.isola.provider.docker.http.EngineHttp;
 import dev.isola.spi.error.ProviderUnavailable;
@@ -89,7 +89,7 @@ class EngineTlsTest {
   private SSLServerSocket server() throws IOException {
     SSLServerSocket server =
         (SSLServerSocket)
-            PemTls.of(scratch.path().resolve("server"))
+            EngineTlsFiles.context(scratch.path().resolve("server"))
                 .getServerSocketFactory()
                 .createServerSocket(0, 8, InetAddress.getLoopbackAddress());
     server.setNeedClientAuth(true);

@@ -1,6 +1,7 @@
 package dev.isola.provider.http;
 
 import dev.isola.link.AgentBinary;
+import dev.isola.link.InstallationKey;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.provider.http.BackendInfo.Level;
 import dev.isola.provider.http.client.BackendClient;

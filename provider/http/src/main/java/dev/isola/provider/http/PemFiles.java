@@ -1,35 +1,14 @@
 package dev.isola.provider.http;
 
-import java.io.ByteArrayInputStream;
+import dev.isola.codec.x509.PemTls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
-import java.security.KeyStore;
-import java.security.PrivateKey;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
-import java.security.spec.InvalidKeySpecException;
-import java.security.spec.PKCS8EncodedKeySpec;
-import java.util.Base64;
-import java.util.Collection;
-import java.util.List;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import javax.net.ssl.KeyManager;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.TrustManagerFactory;
 
-/** Creates a TLS context from PEM files. */
+/** Creates a TLS context from the PEM files of the settings. */
 final class PemFiles {
-  private static final Pattern KEY =
-      Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]*)-----END PRIVATE KEY-----");
-  private static final char[] NO_PASSWORD = new char[0];
-
   private PemFiles() {}
 
   /**
@@ -43,79 +22,27 @@ final class PemFiles {
     }
     String setting = "ca";
     try {
-      TrustManager[] trusted =
-          settings.ca().isPresent() ? trusted(certificates(settings.ca().get())) : null;
+      Optional<byte[]> authorities = content(settings.ca());
+      SSLContext trusting = PemTls.context(authorities, Optional.empty());
       setting = "certificate";
-      KeyManager[] own = settings.identity().isPresent() ? own(settings.identity().get()) : null;
-      SSLContext context = SSLContext.getInstance("TLS");
-      context.init(own, trusted, null);
-      return Optional.of(context);
-    } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+      Optional<byte[]> certificate =
+          content(settings.identity().map(HttpSettings.ClientIdentity::certificate));
+      Optional<byte[]> key = content(settings.identity().map(HttpSettings.ClientIdentity::key));
+      return Optional.of(
+          certificate.isEmpty()
+              ? trusting
+              : PemTls.context(
+                  authorities,
+                  Optional.of(new PemTls.Identity(certificate.get(), key.orElseThrow()))));
+    } catch (IOException e) {
       throw HttpSettings.invalid(
           setting,
-          "is not usable: " + e.getClass().getSimpleName() + " " + e.getMessage(),
-          "use PEM files; the private key as PKCS #8 without a password");
+          "is not usable: " + e.getMessage(),
+          "use PEM files; the private key without a password");
     }
   }
 
-  private static Collection<? extends Certificate> certificates(Path file)
-      throws IOException, GeneralSecurityException {
-    Collection<? extends Certificate> found =
-        CertificateFactory.getInstance("X.509")
-            .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(file)));
-    if (found.isEmpty()) {
-      throw new IOException("no certificate in " + file);
-    }
-    return found;
-  }
-
-  private static TrustManager[] trusted(Collection<? extends Certificate> authorities)
-      throws IOException, GeneralSecurityException {
-    KeyStore store = emptyStore();
-    int count = 0;
-    for (Certificate authority : authorities) {
-      store.setCertificateEntry("ca" + count++, authority);
-    }
-    TrustManagerFactory factory =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    factory.init(store);
-    return factory.getTrustManagers();
-  }
-
-  private static KeyManager[] own(HttpSettings.ClientIdentity identity)
-      throws IOException, GeneralSecurityException {
-    KeyStore store = emptyStore();
-    store.setKeyEntry(
-        "client",
-        privateKey(identity.key()),
-        NO_PASSWORD,
-        certificates(identity.certificate()).toArray(Certificate[]::new));
-    KeyManagerFactory factory =
-        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    factory.init(store, NO_PASSWORD);
-    return factory.getKeyManagers();
-  }
-
-  private static PrivateKey privateKey(Path file) throws IOException, GeneralSecurityException {
-    Matcher pem = KEY.matcher(Files.readString(file));
-    if (!pem.find()) {
-      throw new IOException("no PRIVATE KEY in " + file);
-    }
-    PKCS8EncodedKeySpec encoded =
-        new PKCS8EncodedKeySpec(Base64.getMimeDecoder().decode(pem.group(1)));
-    for (String algorithm : List.of("EC", "RSA", "EdDSA")) {
-      try {
-        return KeyFactory.getInstance(algorithm).generatePrivate(encoded);
-      } catch (InvalidKeySpecException e) {
-        // Of another algorithm.
-      }
-    }
-    throw new IOException("the key in " + file + " is neither EC nor RSA nor EdDSA");
-  }
-
-  private static KeyStore emptyStore() throws IOException, GeneralSecurityException {
-    KeyStore store = KeyStore.getInstance("PKCS12");
-    store.load(null, NO_PASSWORD);
-    return store;
+  private static Optional<byte[]> content(Optional<Path> file) throws IOException {
+    return file.isPresent() ? Optional.of(Files.readAllBytes(file.get())) : Optional.empty();
   }
 }

@@ -1,6 +1,7 @@
 package dev.isola.provider.http;
 
 import dev.isola.document.SpecDocument;
+import dev.isola.link.InstallationKey;
 import dev.isola.provider.http.BackendInfo.Level;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.Isolation;

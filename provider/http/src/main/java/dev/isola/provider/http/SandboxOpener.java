@@ -1,6 +1,7 @@
 package dev.isola.provider.http;
 
 import dev.isola.link.AgentSandbox;
+import dev.isola.link.InstallationKey;
 import dev.isola.link.LinkTimeouts;
 import dev.isola.provider.http.BackendInfo.Level;
 import dev.isola.spi.SandboxId;

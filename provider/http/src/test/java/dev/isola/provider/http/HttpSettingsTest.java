@@ -3,6 +3,7 @@ package dev.isola.provider.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.isola.link.InstallationKey;
 import dev.isola.spi.Health;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;

@@ -1,4 +1,4 @@
-package dev.isola.provider.docker.http;
+package dev.isola.link;
 
 import java.time.Duration;
 

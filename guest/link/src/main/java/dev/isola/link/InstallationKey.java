@@ -1,4 +1,4 @@
-package dev.isola.provider.http;
+package dev.isola.link;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -21,7 +21,7 @@ import javax.crypto.spec.SecretKeySpec;
  * The key from which the secrets of all sandboxes are derived, so that none has to be stored. Every
  * process of the installation reads the same file.
  */
-final class InstallationKey {
+public final class InstallationKey {
   private static final int SIZE = 32;
   private static final String ALGORITHM = "HmacSHA256";
 
@@ -32,7 +32,7 @@ final class InstallationKey {
   }
 
   /** Reads the key in a data folder; the first call creates it. */
-  static InstallationKey in(Path folder) {
+  public static InstallationKey in(Path folder) {
     Path file = folder.resolve("key");
     try {
       byte[] key = readOrCreate(file);
@@ -80,7 +80,7 @@ final class InstallationKey {
   }
 
   /** Returns the secret of the channel of a sandbox. */
-  Secret secretOf(SandboxId id) {
+  public Secret secretOf(SandboxId id) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(new SecretKeySpec(key.reveal(), ALGORITHM));

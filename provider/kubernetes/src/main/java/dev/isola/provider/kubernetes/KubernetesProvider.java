@@ -1,0 +1,153 @@
+package dev.isola.provider.kubernetes;
+
+import dev.isola.link.Deadline;
+import dev.isola.link.InstallationKey;
+import dev.isola.link.local.SandboxLocks;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.spi.provider.ProviderInfo;
+import dev.isola.spi.spec.SandboxSpec;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs sandboxes as pods. The cluster is the source of truth: pods carry labels, so any process of
+ * this instance can find, reach and remove them. The only local state is the key from which the
+ * agents' secrets are derived.
+ */
+final class KubernetesProvider implements Provider {
+  private final KubernetesSettings settings;
+  private final ProviderContext context;
+  private final Cluster cluster;
+  private final KubernetesDescription description;
+  private final ClusterCheck check;
+  private final SandboxLocks locks = new SandboxLocks();
+  private final SandboxPods pods;
+  private final PodLinks links;
+  private final PodWatch watch;
+  private final PodRemover remover;
+  private final PodCreator creator;
+  private volatile @Nullable Known known;
+  private volatile @Nullable InstallationKey key;
+
+  private record Known(PodRuntime runtime, ProviderInfo info) {}
+
+  KubernetesProvider(KubernetesSettings settings, ProviderContext context) {
+    this.settings = settings;
+    this.context = context;
+    this.cluster =
+        new Cluster(settings, System.getenv(), Path.of(System.getProperty("user.home", "/")));
+    this.description = new KubernetesDescription(settings);
+    this.check = new ClusterCheck(cluster, settings, context.instance());
+    this.pods = new SandboxPods(cluster, context.instance(), settings.provider());
+    this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES);
+    this.watch = new PodWatch(cluster, pods.selector(), links::ended);
+    this.remover = new PodRemover(pods, watch, links, locks);
+    this.creator =
+        new PodCreator(
+            settings,
+            pods,
+            new NamespaceObjects(cluster, context.instance()),
+            watch,
+            links,
+            remover,
+            this::key);
+  }
+
+  private InstallationKey key() {
+    InstallationKey read = key;
+    if (read == null) {
+      read = InstallationKey.in(context.dataFolder());
+      key = read;
+    }
+    return read;
+  }
+
+  /** Returns what the cluster is; asks it until it has answered once. */
+  private Known known() {
+    Known last = known;
+    if (last == null) {
+      PodRuntime runtime =
+          PodRuntime.find(cluster, settings)
+              .orElseThrow(
+                  () ->
+                      Fault.of(
+                              ErrorCode.PROVIDER_UNAVAILABLE,
+                              "the cluster has no runtime class "
+                                  + settings.runtimeClass().orElse(""),
+                              "create it, or name another one (setting runtime_class)")
+                          .exception());
+      last = new Known(runtime, description.of(runtime, cluster.version()));
+      known = last;
+    }
+    return last;
+  }
+
+  @Override
+  public ProviderInfo info() {
+    try {
+      return known().info();
+    } catch (SandboxException e) { // Not cached: the cluster may come back.
+      return description.unavailable(e.fault());
+    }
+  }
+
+  @Override
+  public Health health() {
+    try {
+      key();
+      return check.health();
+    } catch (SandboxException e) {
+      return new Health.Unhealthy(e.fault().problem(), e.fault().remedy());
+    }
+  }
+
+  @Override
+  public Sandbox create(SandboxSpec spec) {
+    info().requireSupported(spec);
+    return locks.withLock(spec.id(), () -> creator.create(spec, known().runtime()));
+  }
+
+  @Override
+  public Optional<Sandbox> attach(SandboxId id) {
+    return locks.withLock(
+        id,
+        () -> {
+          Optional<Sandbox> found = pods.find(id).flatMap(pod -> links.attach(id, pod));
+          watch.start();
+          return found;
+        });
+  }
+
+  @Override
+  public List<InventoryItem> inventory() {
+    return pods.inventory();
+  }
+
+  @Override
+  public void destroy(SandboxId id, DestroyOptions how) {
+    locks.withLock(
+        id,
+        () -> {
+          remover.remove(id, how.force(), Deadline.in(how.timeout()));
+          return id;
+        });
+  }
+
+  @Override
+  public void close() {
+    links.close();
+    watch.close();
+    cluster.close();
+  }
+}

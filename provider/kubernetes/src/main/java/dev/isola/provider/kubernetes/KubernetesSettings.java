@@ -1,0 +1,93 @@
+package dev.isola.provider.kubernetes;
+
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
+import dev.isola.spi.provider.ProviderConfig;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The operator's settings.
+ *
+ * @param kubeconfig the file that tells how to reach the cluster
+ * @param context the context in that file
+ * @param namespace the namespace of the pods
+ * @param image the image of sandboxes whose spec names none
+ * @param runtimeClass the runtime class of the pods; empty for the runtime of the nodes
+ * @param pull when the nodes pull images, as Kubernetes names it
+ * @param pullSecrets the secrets with which they pull
+ * @param nodeSelector the labels of the nodes that may run sandboxes
+ * @param hostUsers whether root of a sandbox is root of its node; empty leaves it to the cluster
+ */
+record KubernetesSettings(
+    Optional<String> kubeconfig,
+    Optional<String> context,
+    Optional<String> namespace,
+    Optional<String> image,
+    Optional<String> runtimeClass,
+    String pull,
+    List<String> pullSecrets,
+    Map<String, String> nodeSelector,
+    Optional<Boolean> hostUsers) {
+  private static final Map<String, String> PULL =
+      Map.of("missing", "IfNotPresent", "always", "Always", "never", "Never");
+  private static final String RUNTIME_CLASS = "[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?";
+
+  static KubernetesSettings of(ProviderConfig config) {
+    Optional<String> runtimeClass = config.get("runtime_class");
+    require(
+        runtimeClass.filter(name -> !name.matches(RUNTIME_CLASS)).isEmpty(),
+        "runtime_class",
+        "use the name of a runtime class, of at most 40 characters");
+    String pull = config.get("pull").orElse("missing");
+    require(PULL.containsKey(pull), "pull", "use missing, always or never");
+    String users = config.get("user_namespaces").orElse("");
+    require(users.matches("|true|false"), "user_namespaces", "use true or false");
+    return new KubernetesSettings(
+        config.get("kubeconfig"),
+        config.get("context"),
+        config.get("namespace"),
+        config.get("image"),
+        runtimeClass,
+        PULL.getOrDefault(pull, ""),
+        words(config, "pull_secrets").toList(),
+        nodeSelector(config),
+        users.isEmpty() ? Optional.empty() : Optional.of(users.equals("false")));
+  }
+
+  private static Map<String, String> nodeSelector(ProviderConfig config) {
+    Map<String, String> labels = new LinkedHashMap<>();
+    words(config, "node_selector")
+        .forEach(
+            word -> {
+              int equals = word.indexOf('=');
+              require(equals > 0, "node_selector", "use LABEL=VALUE, separated by commas");
+              labels.put(word.substring(0, equals), word.substring(equals + 1));
+            });
+    return Map.copyOf(labels);
+  }
+
+  private static Stream<String> words(ProviderConfig config, String name) {
+    return Stream.of(config.get(name).orElse("").split(","))
+        .map(String::strip)
+        .filter(word -> !word.isEmpty());
+  }
+
+  private static void require(boolean valid, String name, String remedy) {
+    if (!valid) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "the setting " + name + " of provider kubernetes is not valid",
+              remedy)
+          .exception();
+    }
+  }
+
+  /** Returns the label that distinguishes the pods of several configurations in one namespace. */
+  String provider() {
+    return "kubernetes" + runtimeClass.map(name -> "." + name).orElse("");
+  }
+}

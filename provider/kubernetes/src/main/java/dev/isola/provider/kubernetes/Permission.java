@@ -1,0 +1,44 @@
+package dev.isola.provider.kubernetes;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A permission that the provider needs.
+ *
+ * @param group the API group; empty for the core
+ * @param subresource empty for the object itself
+ * @param inNamespace false for objects of the whole cluster
+ */
+record Permission(
+    String verb, String group, String resource, String subresource, boolean inNamespace) {
+
+  /** Returns the permissions for pods, and for verifying the runtime if there is a class. */
+  static List<Permission> needed(boolean runtimeClass) {
+    List<Permission> all = new ArrayList<>();
+    for (String verb : List.of("create", "get", "list", "watch", "delete")) {
+      all.add(new Permission(verb, "", "pods", "", true));
+    }
+    all.add(new Permission("create", "", "pods", "exec", true));
+    all.add(new Permission("create", "", "pods", "attach", true));
+    all.add(new Permission("list", "", "events", "", true));
+    for (String verb : List.of("create", "get")) {
+      all.add(new Permission(verb, "", "configmaps", "", true));
+      all.add(new Permission(verb, "networking.k8s.io", "networkpolicies", "", true));
+    }
+    if (runtimeClass) {
+      all.add(new Permission("get", "node.k8s.io", "runtimeclasses", "", false));
+      all.add(new Permission("get", "", "nodes", "", false));
+    }
+    return List.copyOf(all);
+  }
+
+  @Override
+  public String toString() {
+    return verb
+        + " "
+        + resource
+        + (subresource.isEmpty() ? "" : "/" + subresource)
+        + (group.isEmpty() ? "" : "." + group);
+  }
+}

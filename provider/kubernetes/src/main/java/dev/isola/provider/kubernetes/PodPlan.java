@@ -1,0 +1,195 @@
+package dev.isola.provider.kubernetes;
+
+import dev.isola.codec.json.Json;
+import dev.isola.host.launch.Containment;
+import dev.isola.host.launch.KernelOverhead;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.spec.NetworkMode;
+import dev.isola.spi.spec.ResourceLimits;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The pod for a spec, as the body of a create request. A pure function of its inputs.
+ *
+ * @param agent the config map with the agent
+ * @param ownKernel whether the pod has a kernel in user space, which needs memory for itself
+ */
+record PodPlan(
+    InstanceId instance,
+    KubernetesSettings settings,
+    SandboxSpec spec,
+    String image,
+    AgentConfigMap agent,
+    boolean ownKernel) {
+  static final String CONTAINER = "sandbox";
+  static final String AGENT = "/.isola/" + AgentConfigMap.PROGRAM;
+
+  /** The folder of the agent's socket, apart from that of its program, which is read-only. */
+  private static final String RUN = "/dev/isola";
+
+  static final String SOCKET = RUN + "/agent";
+
+  /** Enough for a signal; the agent ends at once. */
+  static final int GRACE_SECONDS = 1;
+
+  /** The share of a processor limit that the scheduler reserves: most sandboxes are idle. */
+  private static final double RESERVED_CPU = 0.1;
+
+  Map<String, Object> body() {
+    return Json.object(
+        "apiVersion",
+        "v1",
+        "kind",
+        "Pod",
+        "metadata",
+        Json.object(
+            "name",
+            PodLabels.name(instance, spec.id()),
+            "labels",
+            PodLabels.labels(instance, settings.provider(), spec),
+            "annotations",
+            PodLabels.annotations(spec)),
+        "spec",
+        podSpec());
+  }
+
+  private Map<String, Object> podSpec() {
+    Map<String, Object> pod =
+        Json.object(
+            "restartPolicy",
+            "Never",
+            "terminationGracePeriodSeconds",
+            GRACE_SECONDS,
+            "automountServiceAccountToken",
+            false,
+            "enableServiceLinks",
+            false,
+            "hostname",
+            spec.id().value(),
+            "dnsPolicy",
+            "None",
+            "dnsConfig",
+            Map.of("nameservers", List.of("198.18.0.1")),
+            "securityContext",
+            Map.of("seccompProfile", Map.of("type", "RuntimeDefault")),
+            "nodeSelector",
+            nodeSelector(),
+            "imagePullSecrets",
+            settings.pullSecrets().stream().map(name -> Map.of("name", name)).toList(),
+            "volumes",
+            volumes(),
+            "containers",
+            List.of(container()));
+    settings.runtimeClass().ifPresent(name -> pod.put("runtimeClassName", name));
+    settings.hostUsers().ifPresent(shared -> pod.put("hostUsers", shared));
+    return pod;
+  }
+
+  private Map<String, Object> nodeSelector() {
+    Map<String, Object> labels =
+        Json.object("kubernetes.io/os", "linux", "kubernetes.io/arch", agent.architecture());
+    labels.putAll(settings.nodeSelector());
+    return labels;
+  }
+
+  private Map<String, Object> container() {
+    return Json.object(
+        "name",
+        CONTAINER,
+        "image",
+        image,
+        "imagePullPolicy",
+        settings.pull(),
+        "command",
+        List.of(
+            AGENT,
+            "--report",
+            "--own-events",
+            "--instance",
+            instance.value(),
+            "--sandbox",
+            spec.id().value()),
+        "args",
+        List.of(),
+        "workingDir",
+        spec.workspaceMount(),
+        "stdin",
+        true,
+        "resources",
+        resources(),
+        "securityContext",
+        securityContext(),
+        "volumeMounts",
+        mounts());
+  }
+
+  /** The agent starts with CAP_NET_ADMIN to remove the interfaces of the pod, and drops it. */
+  private static Map<String, Object> securityContext() {
+    return Json.object(
+        "privileged",
+        false,
+        "allowPrivilegeEscalation",
+        false,
+        "runAsUser",
+        0,
+        "runAsGroup",
+        0,
+        "capabilities",
+        Map.of(
+            "drop",
+            List.of("ALL"),
+            "add",
+            Containment.capabilities(NetworkMode.FILTERED).stream()
+                .map(name -> name.replaceFirst("^CAP_", ""))
+                .toList()));
+  }
+
+  private Map<String, Object> resources() {
+    ResourceLimits limits = ownKernel ? KernelOverhead.addTo(spec.limits()) : spec.limits();
+    String memory = limits.memoryMb() + "Mi";
+    return Map.of(
+        "limits", Map.of("cpu", millicores(limits.cpu()), "memory", memory),
+        "requests", Map.of("cpu", millicores(limits.cpu() * RESERVED_CPU), "memory", memory));
+  }
+
+  private static String millicores(double cores) {
+    return String.format(Locale.ROOT, "%dm", Math.max(1, Math.round(cores * 1000)));
+  }
+
+  private List<Map<String, Object>> volumes() {
+    List<Map<String, Object>> volumes = new ArrayList<>();
+    volumes.add(
+        Json.object(
+            "name", "agent", "configMap", Json.object("name", agent.name(), "defaultMode", 0555)));
+    volumes.add(memory("run", "1Mi"));
+    List<VolumeMount> mounts = spec.volumes();
+    for (int i = 0; i < mounts.size(); i++) {
+      volumes.add(memory("volume-" + i, spec.limits().memoryMb() + "Mi"));
+    }
+    return volumes;
+  }
+
+  private static Map<String, Object> memory(String name, String size) {
+    return Json.object("name", name, "emptyDir", Map.of("medium", "Memory", "sizeLimit", size));
+  }
+
+  private List<Map<String, Object>> mounts() {
+    List<Map<String, Object>> mounts = new ArrayList<>();
+    mounts.add(mount("agent", "/.isola", true));
+    mounts.add(mount("run", RUN, false));
+    List<VolumeMount> volumes = spec.volumes();
+    for (int i = 0; i < volumes.size(); i++) {
+      mounts.add(mount("volume-" + i, volumes.get(i).destination(), volumes.get(i).readOnly()));
+    }
+    return mounts;
+  }
+
+  private static Map<String, Object> mount(String name, String path, boolean readOnly) {
+    return Json.object("name", name, "mountPath", path, "readOnly", readOnly);
+  }
+}

@@ -1,0 +1,191 @@
+package dev.isola.provider.kubernetes;
+
+import dev.isola.codec.json.JsonValue;
+import dev.isola.link.Deadline;
+import dev.isola.provider.kubernetes.api.ObjectWatch;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.SandboxException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The latest state of every pod of this provider, kept up to date by one watch for all sandboxes.
+ */
+final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
+  /** Called with the state of a pod that has ended, or whose end was requested. */
+  private final BiConsumer<SandboxId, PodSnapshot> onEnd;
+
+  private final Cluster cluster;
+  private final String selector;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Map<SandboxId, PodSnapshot> pods = new HashMap<>();
+  private @Nullable SandboxException failure;
+  private @Nullable ObjectWatch watch;
+
+  PodWatch(Cluster cluster, String selector, BiConsumer<SandboxId, PodSnapshot> onEnd) {
+    this.cluster = cluster;
+    this.selector = selector;
+    this.onEnd = onEnd;
+  }
+
+  /** Starts the watch unless it has started. */
+  void start() {
+    lock.lock();
+    try {
+      if (watch == null) {
+        watch = new ObjectWatch(cluster.client(), cluster.pods(), selector, this, this::failed);
+        watch.start();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Waits until a pod is in a state.
+   *
+   * @return the state; empty if the deadline passes first
+   */
+  Optional<PodSnapshot> await(
+      SandboxId id, String uid, Predicate<PodSnapshot> condition, Deadline deadline)
+      throws InterruptedException {
+    start();
+    lock.lockInterruptibly();
+    try {
+      while (true) {
+        PodSnapshot now = pods.get(id);
+        if (now != null && now.uid().equals(uid) && condition.test(now)) {
+          return Optional.of(now);
+        }
+        if (!changed.await(deadline.left().toMillis() + 1, TimeUnit.MILLISECONDS)
+            && deadline.over()) {
+          return Optional.empty();
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until the pod is removed, or until the deadline. */
+  void awaitRemoval(SandboxId id, String uid, Deadline deadline) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      boolean inTime = true;
+      while (inTime && isKnown(id, uid)) {
+        inTime = changed.await(deadline.left().toMillis() + 1, TimeUnit.MILLISECONDS);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isKnown(SandboxId id, String uid) {
+    PodSnapshot now = pods.get(id);
+    return now != null && now.uid().equals(uid);
+  }
+
+  /** Returns why the watch does not work; empty while it does. */
+  Optional<SandboxException> failure() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(failure);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void failed(SandboxException why) {
+    lock.lock();
+    try {
+      failure = why;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void listed(List<JsonValue> objects) {
+    Map<SandboxId, PodSnapshot> now = new HashMap<>();
+    for (JsonValue object : objects) {
+      PodSnapshot pod = PodSnapshot.of(object);
+      pod.sandbox().ifPresent(id -> now.put(id, pod));
+    }
+    Map<SandboxId, PodSnapshot> missing;
+    lock.lock();
+    try {
+      failure = null;
+      missing = new HashMap<>(pods);
+      missing.keySet().removeAll(now.keySet());
+      pods.clear();
+      pods.putAll(now);
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    missing.forEach(onEnd);
+    now.forEach(this::reportEnd);
+  }
+
+  @Override
+  public void changed(JsonValue object) {
+    PodSnapshot pod = PodSnapshot.of(object);
+    if (pod.sandbox().isPresent()) {
+      SandboxId id = pod.sandbox().get();
+      lock.lock();
+      try {
+        pods.put(id, pod);
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+      reportEnd(id, pod);
+    }
+  }
+
+  @Override
+  public void deleted(JsonValue object) {
+    PodSnapshot pod = PodSnapshot.of(object);
+    if (pod.sandbox().isPresent()) {
+      SandboxId id = pod.sandbox().get();
+      lock.lock();
+      try {
+        PodSnapshot known = pods.get(id);
+        if (known == null || known.uid().equals(pod.uid())) {
+          pods.remove(id);
+        }
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+      onEnd.accept(id, pod);
+    }
+  }
+
+  private void reportEnd(SandboxId id, PodSnapshot pod) {
+    if (pod.end().isPresent()) {
+      onEnd.accept(id, pod);
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      if (watch != null) {
+        watch.close();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package dev.isola.provider.kubernetes;
+
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.InventoryItem;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The pods of this provider's sandboxes, found by their labels. */
+record SandboxPods(Cluster cluster, InstanceId instance, String provider) {
+  String selector() {
+    return PodLabels.selector(instance, provider);
+  }
+
+  /** Returns the pod of a sandbox. */
+  Optional<PodSnapshot> find(SandboxId id) {
+    return cluster
+        .pod(PodLabels.name(instance, id), Cluster.soon())
+        .filter(pod -> pod.text("metadata", "labels", PodLabels.PROVIDER).equals(provider))
+        .map(PodSnapshot::of)
+        .filter(pod -> pod.sandbox().equals(Optional.of(id)));
+  }
+
+  /** Returns the ended sandboxes whose owner process no longer exists. */
+  List<SandboxId> orphaned() {
+    return snapshots(selector() + "," + PodLabels.SHORT_LIVED + "=true")
+        .filter(pod -> pod.state() == SandboxState.ERROR)
+        .flatMap(pod -> pod.sandbox().stream())
+        .toList();
+  }
+
+  private Stream<PodSnapshot> snapshots(String selector) {
+    return cluster.pods(selector).stream().map(PodSnapshot::of);
+  }
+
+  List<InventoryItem> inventory() {
+    List<InventoryItem> found = new ArrayList<>();
+    for (PodSnapshot pod : snapshots(selector()).toList()) {
+      if (pod.sandbox().isPresent()) {
+        Map<String, String> details = new LinkedHashMap<>();
+        details.put("pod", pod.name());
+        details.put("namespace", cluster.namespace());
+        details.put("node", pod.node());
+        details.put("cluster", cluster.client().server().toString());
+        pod.end().ifPresent(why -> details.put(InventoryItem.END_REASON, why));
+        found.add(new InventoryItem(pod.sandbox().get(), pod.state(), pod.createdAt(), details));
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,27 @@
+package dev.isola.provider.kubernetes;
+
+import dev.isola.conformance.ProviderUnderTest;
+import dev.isola.conformance.junit.ConformanceTest;
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.provider.ProviderConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+
+/** The conformance kit on a real cluster; complete in {@code ./check --long}. */
+final class KubernetesConformanceTest extends ConformanceTest {
+  @Override
+  protected ProviderUnderTest underTest() throws IOException {
+    TestCluster.need();
+    return new ProviderUnderTest(
+        new KubernetesProviderFactory(),
+        new ProviderConfig(TestCluster.settings()),
+        new InstanceId("kubernetesconformance"),
+        Files.createTempDirectory("isola"));
+  }
+
+  @Override
+  protected List<String> groups() {
+    return unlessLong("Lifecycle", "Recovery");
+  }
+}

@@ -1,0 +1,179 @@
+package dev.isola.provider.kubernetes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.Health;
+import dev.isola.spi.InventoryItem;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Gone;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.spi.exec.Command;
+import dev.isola.spi.exec.OutputLimit;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.spec.SandboxSpec;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a real cluster does to a sandbox becomes the cause that its user reads. */
+@Timeout(120)
+class PodCausesTest {
+  private static final OutputLimit LIMIT = new OutputLimit(1000, 1000);
+  private static final AtomicInteger COUNT = new AtomicInteger();
+
+  @TempDir Path folder;
+  private final SandboxId id = new SandboxId("cause" + COUNT.incrementAndGet());
+
+  @BeforeEach
+  void need() {
+    TestCluster.need();
+  }
+
+  private String pod() {
+    return "isola-kubernetestest-" + id;
+  }
+
+  private SandboxSpec spec() {
+    return SandboxSpec.builder(id).build();
+  }
+
+  private static void awaitEnd(Sandbox sandbox) throws InterruptedException {
+    long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+    while (sandbox.state() != SandboxState.DESTROYED && System.nanoTime() < end) {
+      Thread.sleep(20);
+    }
+    assertThat(sandbox.state()).isEqualTo(SandboxState.DESTROYED);
+  }
+
+  @Test
+  void podDeletedBehindOurBackIsNoticedAtOnce() throws Exception {
+    try (Provider provider = TestCluster.provider(folder)) {
+      Sandbox sandbox = provider.create(spec());
+      TestCluster.kubectl("delete", "pod", pod(), "--wait=false");
+      awaitEnd(sandbox);
+      assertThatThrownBy(() -> sandbox.run(Command.shell("true"), LIMIT))
+          .isInstanceOf(Gone.class)
+          .hasMessageContaining("pod was deleted");
+      provider.destroy(id, DestroyOptions.NORMAL);
+    }
+  }
+
+  @Test
+  void drainedNodeIsTheCause() throws Exception {
+    try (Provider provider = TestCluster.provider(folder)) {
+      Sandbox sandbox = provider.create(spec());
+      try {
+        TestCluster.kubectl("drain", "node1", "--force", "--delete-emptydir-data", "--timeout=30s");
+        awaitEnd(sandbox);
+        assertThatThrownBy(() -> sandbox.run(Command.shell("true"), LIMIT))
+            .isInstanceOf(Gone.class)
+            .hasMessageContaining("Eviction");
+      } finally {
+        TestCluster.kubectl("uncordon", "node1");
+        provider.destroy(id, DestroyOptions.NORMAL);
+      }
+    }
+  }
+
+  @Test
+  void imageThatCannotBePulledIsTheCauseAndNothingRemains() {
+    try (Provider provider = TestCluster.provider(folder)) {
+      SandboxSpec spec = SandboxSpec.builder(id).image("127.0.0.1:1/none:1").build();
+      assertThatThrownBy(() -> provider.create(spec))
+          .isInstanceOfSatisfying(
+              SandboxException.class,
+              e -> assertThat(e.code()).isEqualTo(ErrorCode.IMAGE_NOT_FOUND))
+          .hasMessageContaining("ErrImagePull")
+          .hasMessageContaining("127.0.0.1:1");
+      assertThat(provider.inventory()).isEmpty();
+    }
+  }
+
+  @Test
+  void runtimeThatIsNotGvisorIsRefusedAndNothingRemains() {
+    try (Provider provider = TestCluster.provider(folder, "runtime_class", "liar")) {
+      assertThatThrownBy(() -> provider.create(spec()))
+          .hasMessageContaining("not isolated as its runtime class promises");
+      assertThat(provider.inventory()).isEmpty();
+    }
+  }
+
+  @Test
+  void missingRuntimeClassIsUnhealthy() {
+    try (Provider provider = TestCluster.provider(folder, "runtime_class", "none")) {
+      assertThat(provider.health())
+          .isInstanceOfSatisfying(
+              Health.Unhealthy.class,
+              health -> assertThat(health.reason()).contains("no runtime class none"));
+    }
+  }
+
+  @Test
+  void podThatFindsNoNodeSaysWhy() {
+    try (Provider provider = TestCluster.provider(folder, "node_selector", "disk=none")) {
+      SandboxSpec spec = SandboxSpec.builder(id).startupTimeout(Duration.ofSeconds(4)).build();
+      assertThatThrownBy(() -> provider.create(spec))
+          .isInstanceOfSatisfying(
+              SandboxException.class,
+              e -> assertThat(e.code()).isEqualTo(ErrorCode.DEADLINE_EXCEEDED))
+          .hasMessageContaining("node affinity/selector");
+      assertThat(provider.inventory()).isEmpty();
+    }
+  }
+
+  @Test
+  void endedPodIsInTheInventoryWithItsCause() throws Exception {
+    try (Provider provider = TestCluster.provider(folder)) {
+      Sandbox sandbox =
+          provider.create(SandboxSpec.builder(id).deadline(Duration.ofSeconds(4)).build());
+      awaitEnd(sandbox);
+      long end = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+      while (item(provider).state() != SandboxState.ERROR && System.nanoTime() < end) {
+        Thread.sleep(20); // its node reports the end of a pod later than the agent does
+      }
+      assertThat(item(provider).state()).isEqualTo(SandboxState.ERROR);
+      assertThat(item(provider).details().get(InventoryItem.END_REASON)).contains("exit code");
+      provider.destroy(id, DestroyOptions.NORMAL);
+      assertThat(provider.inventory()).isEmpty();
+    }
+  }
+
+  private static InventoryItem item(Provider provider) {
+    return provider.inventory().getFirst();
+  }
+
+  @Test
+  void missingPermissionsAreNamed() throws Exception {
+    TestCluster.kubectl("create", "serviceaccount", "poor");
+    try {
+      String token = TestCluster.kubectl("create", "token", "poor");
+      Path kubeconfig = folder.resolve("poor.kubeconfig");
+      Files.writeString(
+          kubeconfig,
+          Files.readString(Path.of(System.getenv("KUBECONFIG")))
+              .replaceAll("(?m)^ +client-certificate-data:.*$", "    token: " + token)
+              .replaceAll("(?m)^ +client-key-data:.*$", ""));
+      try (Provider provider = TestCluster.provider(folder, "kubeconfig", kubeconfig.toString())) {
+        assertThat(provider.health())
+            .isInstanceOfSatisfying(
+                Health.Unhealthy.class,
+                health ->
+                    assertThat(health.reason())
+                        .contains("create pods", "create pods/exec", "create configmaps")
+                        .contains("create networkpolicies.networking.k8s.io"));
+      }
+    } finally {
+      TestCluster.kubectl("delete", "serviceaccount", "poor");
+    }
+  }
+}
