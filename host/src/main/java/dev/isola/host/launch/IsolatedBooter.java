@@ -52,6 +52,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -88,8 +89,11 @@ public final class IsolatedBooter implements Booter {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  private static final Set<StandardOpenOption> NEW =
-      Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+  private static final Set<StandardOpenOption> WRITTEN_ANEW =
+      Set.of(
+          StandardOpenOption.CREATE,
+          StandardOpenOption.TRUNCATE_EXISTING,
+          StandardOpenOption.WRITE);
   private static final FileAttribute<?> OWNER_ONLY_FOLDER =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
   private static final FileAttribute<?> OWNER_ONLY =
@@ -497,10 +501,16 @@ public final class IsolatedBooter implements Booter {
     return folder.path().resolve("plan");
   }
 
-  /** Saves a plan, readable only by its owner because it contains the agent's secret. */
+  /**
+   * Saves a plan, readable only by its owner because it contains the agent's secret. The file
+   * appears complete: a server that is killed meanwhile leaves a hidden one, which means nothing.
+   */
   static void save(Path file, byte[] content) throws IOException {
-    try (SeekableByteChannel out = Files.newByteChannel(file, NEW, OWNER_ONLY)) {
+    Path unfinished = file.resolveSibling("." + file.getFileName() + ".new");
+    try (SeekableByteChannel out = Files.newByteChannel(unfinished, WRITTEN_ANEW, OWNER_ONLY)) {
       out.write(ByteBuffer.wrap(content));
     }
+    Files.move(
+        unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 }
