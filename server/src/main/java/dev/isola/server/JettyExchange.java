@@ -143,7 +143,11 @@ record JettyExchange(
 
   @Override
   public void addHeader(String header, String value) {
-    response.getHeaders().add(header, value);
+    if (header.equalsIgnoreCase("Set-Cookie")) {
+      response.getHeaders().add(header, value); // one response may set several cookies
+    } else {
+      response.getHeaders().put(header, value);
+    }
   }
 
   @Override

@@ -68,10 +68,10 @@ public final class ExecStream implements AutoCloseable {
       stream.socket = opened.get(Math.max(1, timeout.toMillis()), TimeUnit.MILLISECONDS);
       return stream;
     } catch (TimeoutException e) {
-      opened.whenComplete((late, failed) -> abort(late));
+      CompletableFuture<WebSocket> _ = opened.whenComplete((late, failed) -> abort(late));
       throw new IOException("no connection within " + timeout.toMillis() + " ms", e);
     } catch (InterruptedException e) {
-      opened.whenComplete((late, failed) -> abort(late));
+      CompletableFuture<WebSocket> _ = opened.whenComplete((late, failed) -> abort(late));
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
     } catch (ExecutionException e) {
