@@ -626,7 +626,10 @@ class PreviewTest {
     TestClient.Response path = client.get(prefix() + "/");
     assertThat(path.headers())
         .containsEntry("location", prefix() + "/next")
-        .containsEntry("content-security-policy", "sandbox allow-scripts allow-forms allow-popups")
+        // Both policies hold: the page has only what each of them allows.
+        .containsEntry(
+            "content-security-policy",
+            "sandbox allow-same-origin\nsandbox allow-scripts allow-forms allow-popups")
         .doesNotContainKeys("set-cookie", "clear-site-data", "alt-svc", "service-worker-allowed");
     assertThat(path.headers().get("x-request-id")).isNotEqualTo("theirs");
 
