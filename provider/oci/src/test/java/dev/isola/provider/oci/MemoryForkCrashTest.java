@@ -37,6 +37,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -90,6 +91,9 @@ class MemoryForkCrashTest {
       exec $runsc "$@"
       """;
 
+  /** Found out once, because the probe takes seconds. */
+  private static volatile Optional<String> notRun = Optional.empty();
+
   private ScriptedRuntime runtime;
   private TemporaryInstallation installation;
   private Provider provider;
@@ -98,6 +102,7 @@ class MemoryForkCrashTest {
 
   @BeforeEach
   void createSource() throws IOException {
+    notRun.ifPresent(Assumptions::abort);
     HostProgram runsc =
         HostProgram.find("runsc")
             .orElseGet(() -> Assumptions.abort("NOT RUN: runsc is not installed"));
@@ -108,7 +113,8 @@ class MemoryForkCrashTest {
             new ProviderConfig(Map.of("program", runtime.script().toString())));
     provider = installation.open();
     if (!provider.info().capabilities().contains(MemoryForking.class)) {
-      Assumptions.abort("NOT RUN: runsc cannot save sandboxes: " + provider.health());
+      notRun = Optional.of("NOT RUN: runsc cannot save sandboxes: " + provider.health());
+      Assumptions.abort(notRun.get());
     }
     provider.create(spec("warm")); // so that lazily opened files of the JVM do not count as leaks
     provider.destroy(new SandboxId("warm"), DestroyOptions.FORCE);
