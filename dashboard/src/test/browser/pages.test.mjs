@@ -51,7 +51,7 @@ test.after(async () => {
 });
 
 const PAGES = {
-  overview: { at: 'overview', ready: 'Providers' },
+  overview: { at: 'overview', ready: 'bubblewrap' },
   sandboxes: { at: 'sandboxes', ready: 'shop' },
   create: { at: 'sandboxes?create=1', ready: 'Which provider, and why', settle: 'bubblewrap' },
   playground: { at: 'playground', ready: 'Result' },

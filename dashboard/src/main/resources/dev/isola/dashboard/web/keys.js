@@ -48,9 +48,9 @@ export function Keys() {
   return html`
     <div class="title"><h1>Keys</h1><button class="primary" onClick=${() => setOpen(true)}>Create a key</button></div>
     <section class="card"><${Loaded} of=${list}>${({ keys }) => html`
-      <table><thead><tr><th scope="col">Name</th><th scope="col">Scope</th><th scope="col">Policy</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
+      <div class="scroll-x" tabindex="0" role="region" aria-label="Keys"><table><thead><tr><th scope="col">Name</th><th scope="col">Scope</th><th scope="col">Policy</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
         <tbody>${keys.map((one) => html`<tr key=${one.name}><td><strong>${one.name}</strong>${one.name === store.session.value.actor && html` <${Badge}>yours<//>`}</td><td>${one.scope} <span class="dim wide-only">${MEANING[one.scope]}</span></td>
           <td>${one.strictNoFallback ? 'strict: no fallback' : 'may fall back'}</td><td><${Ago} at=${one.createdAt} /></td><td>${one.lastUsedAt ? html`<${Ago} at=${one.lastUsedAt} />` : 'never'}</td>
-          <td class="row-actions">${one.name !== 'environment' && html`<${Action} kind="small" title=${`Change the policy of ${one.name}`} run=${() => toggle(one)}>${one.strictNoFallback ? 'Allow fallback' : 'Make strict'}<//> <${Action} kind="small" run=${() => revoke(one)}>Revoke<//>`}</td></tr>`)}</tbody></table>`}<//></section>
+          <td class="row-actions">${one.name !== 'environment' && html`<${Action} kind="small" title=${`Change the policy of ${one.name}`} run=${() => toggle(one)}>${one.strictNoFallback ? 'Allow fallback' : 'Make strict'}<//> <${Action} kind="small" run=${() => revoke(one)}>Revoke<//>`}</td></tr>`)}</tbody></table></div>`}<//></section>
     ${open && html`<${Form} onClose=${() => setOpen(false)} onDone=${list.reload} />`}`;
 }
