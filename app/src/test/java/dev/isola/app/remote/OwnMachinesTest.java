@@ -11,6 +11,7 @@ import dev.isola.provider.http.HttpProviderFactory;
 import dev.isola.provider.subprocess.SubprocessProviderFactory;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -84,13 +85,17 @@ class OwnMachinesTest {
         .toList();
   }
 
+  /** Creates sandboxes, counts them by provider, and destroys them. */
   private static Map<String, Integer> counts(Isola isola, int sandboxes) {
+    List<Sandbox> created = new ArrayList<>();
     Map<String, Integer> counts = new HashMap<>();
     for (int i = 0; i < sandboxes; i++) {
       Sandbox sandbox = isola.create(SandboxSpec.builder().provider("auto").build());
+      created.add(sandbox);
       assertThat(sandbox.exec("echo here").stdout()).isEqualTo("here\n");
       counts.merge(sandbox.info().provider(), 1, Integer::sum);
     }
+    created.forEach(sandbox -> sandbox.destroy(true));
     return counts;
   }
 }
