@@ -59,7 +59,7 @@ const PAGES = {
   images: { at: 'images', ready: 'Templates' },
   volumes: { at: 'volumes', ready: 'All volumes' },
   secrets: { at: 'secrets', ready: 'placeholder' },
-  providers: { at: 'providers', ready: 'Capabilities' },
+  providers: { at: 'providers', ready: 'Set up step by step' },
   keys: { at: 'keys', ready: 'environment' },
   policy: { at: 'policy', ready: 'Quotas and limits' },
   settings: { at: 'settings', ready: 'Strict mode' },
@@ -110,6 +110,7 @@ test('keyboard: palette, shortcuts, dialogs', async () => {
   await page.keyboard.press('Control+k');
   await page.getByLabel('Page or sandbox').waitFor();
   await page.keyboard.type(`shop${suffix}`);
+  await page.getByRole('option', { name: `shop${suffix}` }).first().waitFor(); // the list may still be loading
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(id));
   await page.locator('main').focus();

@@ -97,7 +97,7 @@ export function Images() {
     <section class="card"><h2>Images</h2>
       <${Loaded} of=${images}>${({ images: list }) => (list.length === 0 ? html`<${Empty} title="No image">Without an image, a sandbox starts from the files of the host or of its provider.<//>`
         : html`<div class="scroll-x" tabindex="0" role="region" aria-label="Images"><table><thead><tr><th scope="col">Name</th><th scope="col">Source</th><th scope="col">Size</th><th scope="col">Files</th><th scope="col">Architecture</th><th scope="col">Created</th><th scope="col"><span class="hidden">Actions</span></th></tr></thead>
-          <tbody>${list.map((one) => html`<tr key=${one.name}><td><strong>${one.name}</strong></td><td class="clip" title=${one.source}>${shortSource(one.source)}</td><td>${bytes(one.size)}</td><td>${one.files}</td><td>${one.architecture}</td><td><${Ago} at=${one.createdAt} /></td>
+          <tbody>${list.map((one) => html`<tr key=${one.name}><td><strong>${one.name}</strong></td><td><span class="clip" title=${one.source}>${shortSource(one.source)}</span></td><td>${bytes(one.size)}</td><td>${one.files}</td><td>${one.architecture}</td><td><${Ago} at=${one.createdAt} /></td>
             <td>${admin && html`<${Action} kind="small" run=${erase(one.name, api.imagePath(one.name), images.reload)}>Remove<//>`}</td></tr>`)}</tbody></table></div>`)}<//></section>
     <section class="card"><h2>Templates</h2>
       <${Loaded} of=${templates}>${({ templates: list }) => (list.length === 0 ? html`<p class="dim">No template. <code>isola template build</code> and E2B's SDK create them.</p>`
