@@ -207,8 +207,8 @@ function Audit({ id }) {
   if (!log.data) return html`<${Spinner} />`;
   return html`
     <section class="card"><h2>Who did what</h2>
-      <table class="events"><thead><tr><th scope="col">Time</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Result</th></tr></thead>
+      <div class="scroll-x" tabindex="0" role="region" aria-label="Audit log"><table class="events"><thead><tr><th scope="col">Time</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Result</th></tr></thead>
         <tbody>${log.data.entries.map((one, index) => html`<tr key=${index}><td>${new Date(one.at).toLocaleString()}</td><td>${one.actor ?? one.key}</td>
-          <td>${one.action}</td><td>${one.status ?? one.outcome} ${one.code ?? ''}</td></tr>`)}</tbody></table>
+          <td>${one.action}</td><td>${one.status ?? one.outcome} ${one.code ?? ''}</td></tr>`)}</tbody></table></div>
       ${log.data.entries.length === 0 && html`<p class="dim">Nothing is recorded.</p>`}</section>`;
 }
