@@ -6,6 +6,7 @@ import dev.isola.engine.admission.CapacityPool;
 import dev.isola.engine.admission.Resources;
 import dev.isola.engine.api.CreateResult;
 import dev.isola.engine.api.Log;
+import dev.isola.engine.api.Peers;
 import dev.isola.engine.api.SandboxCount;
 import dev.isola.engine.api.SandboxListFilter;
 import dev.isola.engine.api.SandboxPage;
@@ -246,6 +247,11 @@ public final class Engine implements AutoCloseable {
       EgressSettings settings = parts.egress.rules().settings(spec.network());
       assert settings != null;
     }
+  }
+
+  /** Returns the servers that share the ledger; empty if this server has it to itself. */
+  public Optional<Peers> peers() {
+    return Optional.empty();
   }
 
   /** Returns the operations on the connections of sandboxes to other hosts. */

@@ -1,5 +1,7 @@
 package dev.isola.store;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -22,20 +24,55 @@ record SqlSettings(Database database) implements SettingEntries {
   @Override
   public void put(String scope, String name, String value) {
     database.write(
-        c ->
-            Sql.update(
-                c,
-                "insert into setting (scope, name, value) values (?, ?, ?)"
-                    + " on conflict (scope, name) do update set value = excluded.value",
-                scope,
-                name,
-                value));
+        c -> {
+          countChange(c, scope);
+          return Sql.update(
+              c,
+              "insert into setting (scope, name, value) values (?, ?, ?)"
+                  + " on conflict (scope, name) do update set value = excluded.value",
+              scope,
+              name,
+              value);
+        });
   }
 
   @Override
   public boolean remove(String scope, String name) {
     return database.write(
-        c -> Sql.update(c, "delete from setting where scope = ? and name = ?", scope, name) > 0);
+        c -> {
+          countChange(c, scope);
+          return Sql.update(c, "delete from setting where scope = ? and name = ?", scope, name) > 0;
+        });
+  }
+
+  /** Counts a change of a scope of which somebody has asked for the version. */
+  private static void countChange(Connection c, String scope) throws SQLException {
+    Sql.update(c, "update counter set value = value + 1 where name = ?", counter(scope));
+  }
+
+  private static String counter(String scope) {
+    return "setting/" + scope;
+  }
+
+  @Override
+  public long version(String scope) {
+    Optional<Long> version =
+        database.read(
+            c ->
+                Sql.one(
+                    c,
+                    "select value from counter where name = ?",
+                    row -> row.number("value"),
+                    counter(scope)));
+    if (version.isEmpty()) {
+      database.write(
+          c ->
+              Sql.update(
+                  c,
+                  "insert into counter (name, value) values (?, 0) on conflict do nothing",
+                  counter(scope)));
+    }
+    return version.orElse(0L);
   }
 
   @Override

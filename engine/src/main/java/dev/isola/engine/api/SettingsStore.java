@@ -14,6 +14,13 @@ public interface SettingsStore {
   /** Removes a value and returns whether it existed. */
   boolean remove(String scope, String name);
 
+  /**
+   * Returns a number that increases with every change in a scope, by any server of the
+   * installation, after the first call of this method for it. Whoever keeps a copy calls it before
+   * reading, and reads again when it differs.
+   */
+  long version(String scope);
+
   /** Returns the values of a scope, sorted by name. */
   Map<String, String> all(String scope);
 }

@@ -23,6 +23,11 @@ public record LedgerSettingsStore(Ledger ledger) implements SettingsStore {
   }
 
   @Override
+  public long version(String scope) {
+    return ledger.settings().version(scope);
+  }
+
+  @Override
   public Map<String, String> all(String scope) {
     return ledger.settings().all(scope);
   }

@@ -7,6 +7,7 @@ import java.util.TreeMap;
 
 /** Settings in memory. */
 public final class FakeSettings implements SettingsStore {
+  private long version;
   final Map<String, Map<String, String>> scopes = new TreeMap<>();
 
   @Override
@@ -16,12 +17,19 @@ public final class FakeSettings implements SettingsStore {
 
   @Override
   public void put(String scope, String name, String value) {
+    version++;
     scopes.computeIfAbsent(scope, any -> new TreeMap<>()).put(name, value);
   }
 
   @Override
   public boolean remove(String scope, String name) {
+    version++;
     return scopes.getOrDefault(scope, new TreeMap<>()).remove(name) != null;
+  }
+
+  @Override
+  public long version(String scope) {
+    return version;
   }
 
   @Override
