@@ -11,6 +11,9 @@ public interface SettingEntries {
   /** Sets a value, replacing an earlier one. */
   void put(String scope, String name, String value);
 
+  /** Sets a value unless there is one, and returns the stored one. */
+  String putIfAbsent(String scope, String name, String value);
+
   /** Returns whether the value existed. */
   boolean remove(String scope, String name);
 
