@@ -68,7 +68,7 @@ record SqlSettings(Database database) implements SettingEntries {
         });
   }
 
-  /** Counts a change of a scope of which somebody has asked for the version. */
+  /** Counts a change of a scope whose version was asked for. */
   private static void countChange(Connection c, String scope) throws SQLException {
     Sql.update(c, "update counter set value = value + 1 where name = ?", counter(scope));
   }

@@ -149,6 +149,9 @@ public final class RunningServer implements AutoCloseable {
           config
               .get(ConfigKeys.SERVER_PEER_URL)
               .map(url -> SharedInstallation.join(config, url, ledger, data));
+      if (shared.isEmpty() && config.get(ConfigKeys.STORE_URL).isPresent()) {
+        SharedInstallation.record(ledger, data);
+      }
       ProviderRegistry registry =
           ProviderRegistry.open(
               environment.factories(),

@@ -1,7 +1,7 @@
 package dev.isola.app.serve;
 
 import dev.isola.app.cli.DataFolder;
-import dev.isola.app.operate.VersionCommand;
+import dev.isola.app.cli.VersionCommand;
 import dev.isola.engine.config.Config;
 import dev.isola.engine.config.ConfigKeys;
 import dev.isola.engine.config.ProviderSettings;

@@ -92,7 +92,8 @@ final class BuggyLedger implements Ledger {
           parts.idempotency(),
           parts.settings(),
           parts.volumes(),
-          parts.templates());
+          parts.templates(),
+          parts.servers());
     }
 
     private static @Nullable Object invoke(Method method, Object on, @Nullable Object[] arguments)
