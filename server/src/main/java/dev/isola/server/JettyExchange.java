@@ -1,11 +1,11 @@
 package dev.isola.server;
 
+import dev.isola.server.forward.Header;
 import dev.isola.codec.json.Json;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Disclosure;
 import dev.isola.server.auth.Session;
-import dev.isola.server.preview.Header;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.PreviewThrottle;
 import dev.isola.server.route.WebSocket;

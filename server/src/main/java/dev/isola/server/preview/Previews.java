@@ -1,5 +1,6 @@
 package dev.isola.server.preview;
 
+import dev.isola.server.forward.Header;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.GuestHostHeader;
 import dev.isola.server.access.HostAccessGuard;
