@@ -17,6 +17,9 @@ public interface ForwardableExchange extends Exchange {
   /** Returns the length of the body in bytes; -1 if unknown, 0 if there is none. */
   long length();
 
+  /** Puts a body back that was read completely, so that the handler can read it. */
+  void restoreContent(byte[] read);
+
   /** Returns the address of the client. */
   String remote();
 

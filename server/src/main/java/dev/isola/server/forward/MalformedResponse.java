@@ -6,7 +6,7 @@ import java.io.IOException;
 public final class MalformedResponse extends IOException {
   private static final long serialVersionUID = 1;
 
-  MalformedResponse(String why) {
+  public MalformedResponse(String why) {
     super(why);
   }
 }

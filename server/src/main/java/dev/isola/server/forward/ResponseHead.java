@@ -40,7 +40,7 @@ public record ResponseHead(int status, List<Header> headers) {
   /** Reads a response head, skipping interim responses. */
   public static ResponseHead read(ConnectionReader in) throws IOException {
     for (int i = 0; i <= MAX_INTERIM; i++) {
-      ResponseHead head = readOne(in);
+      ResponseHead head = readAny(in);
       if (head.status >= 200 || head.status == SWITCHING) {
         return head;
       }
@@ -48,7 +48,8 @@ public record ResponseHead(int status, List<Header> headers) {
     throw new MalformedResponse("too many interim responses");
   }
 
-  private static ResponseHead readOne(ConnectionReader in) throws IOException {
+  /** Reads a response head, which may be that of an interim response. */
+  public static ResponseHead readAny(ConnectionReader in) throws IOException {
     int left = MAX_HEAD;
     String first = in.line(left);
     Matcher status = STATUS.matcher(first);
