@@ -19,6 +19,11 @@ import org.eclipse.jetty.server.Request;
  */
 record OwnerForwarding(Supplier<Optional<PeerServers>> peers) {
 
+  /** Returns whether servers share the ledger. */
+  boolean isShared() {
+    return peers.get().isPresent();
+  }
+
   /**
    * Returns what another server states about a request; empty for the request of a client.
    *

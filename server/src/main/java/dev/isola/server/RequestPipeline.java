@@ -12,6 +12,7 @@ import dev.isola.server.preview.PreviewThrottle;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.JsonBody;
+import dev.isola.server.route.OwnerLookup;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
@@ -237,7 +238,10 @@ final class RequestPipeline extends Handler.Abstract {
         }
       }
     }
-    Optional<SandboxId> sandbox = route.owner().find(match.path());
+    Optional<SandboxId> sandbox =
+        route.owner() != OwnerLookup.NONE && forwarding.isShared()
+            ? route.owner().find(match.path())
+            : Optional.empty();
     if (sandbox.isPresent()) {
       JettyExchange unread =
           exchange(

@@ -169,7 +169,10 @@ public final class RunningServer implements AutoCloseable {
               clock,
               log);
       closers.push(engine::close);
-      serving.start(new ServerContext.Components(engine, registry, health));
+      ServerContext.Components components =
+          new ServerContext.Components(engine, registry, health);
+      components.peers().ifPresent(peers -> closers.push(peers::close));
+      serving.start(components);
       StartupReport report = new StartupReport(config, engine.readiness(), log);
       Thread.ofVirtual()
           .name("isola-start-report")

@@ -76,6 +76,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                 "listPorts",
                 "Lists the ports that the spec exposes and the public ports.")
             .acceptsSandboxTokens()
+            .answeredByAnyServer()
             .takes(Shapes.ID)
             .answers(
                 Response.json(
@@ -101,6 +102,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
     routes.add(
         Route.of("PUT", TEMPLATE + "/{port}", "setPort", "Makes a port public or private.")
             .needs(Scope.USE)
+            .answeredByAnyServer()
             .takes(Shapes.ID, PORT)
             .takes(
                 new Body.Json(
@@ -120,6 +122,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                 "Creates a link that gives a browser access to a private port until the link"
                     + " expires.")
             .needs(Scope.USE)
+            .answeredByAnyServer()
             .takes(Shapes.ID, PORT)
             .takes(
                 new Body.Json(

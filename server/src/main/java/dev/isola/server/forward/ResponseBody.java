@@ -36,6 +36,16 @@ public final class ResponseBody {
     };
   }
 
+  /** Returns whether the whole body is known to be read. */
+  public boolean isComplete() {
+    return switch (framing) {
+      case ResponseHead.Framing.None() -> true;
+      case ResponseHead.Framing.UntilClose() -> false;
+      case ResponseHead.Framing.FixedLength(long _) -> left == 0;
+      case ResponseHead.Framing.Chunked() -> ended;
+    };
+  }
+
   private int readBounded(byte[] target) throws IOException {
     int read = in.read(target, (int) Math.min(target.length, left));
     if (read < 0) {

@@ -8,6 +8,8 @@ import dev.isola.server.forward.MalformedResponse;
 import dev.isola.server.forward.ResponseBody;
 import dev.isola.server.forward.ResponseHead;
 import dev.isola.server.route.Exchange;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -37,6 +39,7 @@ final class PeerForwarder {
   private final String target;
   private final List<Header> headers;
   private final RequestBody body;
+  private boolean released;
 
   /**
    * @param target the path and query that are sent
@@ -69,7 +72,8 @@ final class PeerForwarder {
     } catch (IOException e) {
       return PeerOutcome.UNREACHABLE;
     }
-    boolean kept = false;
+    boolean tunnelled = false;
+    released = false;
     Thread upload = null;
     try (Exchange.DisconnectWatch _ = watch()) {
       ConnectionReader in = new ConnectionReader(connection);
@@ -93,7 +97,7 @@ final class PeerForwarder {
         return PeerOutcome.MOVED;
       }
       if (head.isSwitchingProtocols()) {
-        kept = true; // the tunnel closes it
+        tunnelled = true; // the tunnel closes it
         tunnel(head, in, connection);
         return PeerOutcome.ANSWERED;
       }
@@ -106,14 +110,10 @@ final class PeerForwarder {
       } catch (IOException e) {
         return failed(upload != null);
       }
-      relay(head, content, buffer, first);
-      kept = upload == null && isReusable(head);
-      if (kept) {
-        connections.release(connection);
-      }
+      relay(head, content, buffer, first, connection, upload == null && isReusable(head));
       return PeerOutcome.ANSWERED;
     } finally {
-      if (!kept) {
+      if (!tunnelled && !released) {
         connection.close();
       }
       stop(upload);
@@ -130,8 +130,16 @@ final class PeerForwarder {
    * @param consumed whether bytes of a body that cannot be sent again were sent
    */
   private PeerOutcome failed(boolean consumed) throws IOException {
+    if (exchange.isShuttingDown()) {
+      throw Fault.of(
+              ErrorCode.OUTCOME_UNKNOWN,
+              "the server shut down before the owner of the sandbox answered",
+              "the request may have had an effect; look at the state of the sandbox before you"
+                  + " repeat it")
+          .exception();
+    }
     if (Thread.currentThread().isInterrupted()) {
-      throw new IOException("the client disconnected, or the server is shutting down");
+      throw new IOException("the client disconnected");
     }
     return !consumed && IDEMPOTENT.contains(exchange.method())
         ? PeerOutcome.UNREACHABLE
@@ -247,8 +255,16 @@ final class PeerForwarder {
    * Sends the response to the client.
    *
    * @param first how many bytes of the body the buffer has; -1 if there is none
+   * @param reusable whether the connection can be used again. It is released before the client has
+   *     the last byte, so that the client's next request finds it.
    */
-  private void relay(ResponseHead head, ResponseBody content, byte[] buffer, int first)
+  private void relay(
+      ResponseHead head,
+      ResponseBody content,
+      byte[] buffer,
+      int first,
+      PeerConnection connection,
+      boolean reusable)
       throws IOException {
     List<Header> sent = new ArrayList<>(PeerHeaders.toClient(head));
     boolean streamed = isStreamed(head);
@@ -264,11 +280,21 @@ final class PeerForwarder {
       out.flush();
     }
     for (int read = first; read >= 0; read = content.read(buffer)) {
+      releaseWhenComplete(content, connection, reusable);
       if (read > 0) {
         out.write(buffer, 0, read);
       }
     }
+    releaseWhenComplete(content, connection, reusable);
     out.close();
+  }
+
+  private void releaseWhenComplete(
+      ResponseBody content, PeerConnection connection, boolean reusable) {
+    if (reusable && !released && content.isComplete()) {
+      released = true;
+      connections.release(connection);
+    }
   }
 
   /** Stops the upload; the request body must not be read after the handler returns. */
