@@ -18,10 +18,11 @@ final class ReconcilePlanner {
 
   static List<ReconcileStep> plan(ReconcileInput input) {
     List<ReconcileStep> steps = new ArrayList<>();
+    Map<String, Map<SandboxId, InventoryItem>> inventories = byId(input.inventories());
     for (SandboxEntry entry : input.recordedBefore()) {
-      List<InventoryItem> inventory = input.inventories().get(entry.provider());
+      Map<SandboxId, InventoryItem> inventory = inventories.get(entry.provider());
       if (inventory != null && !input.inTransition().contains(entry.id())) {
-        planFor(entry, find(inventory, entry.id()), input.gaps()).ifPresent(steps::add);
+        planFor(entry, inventory.get(entry.id()), input.gaps()).ifPresent(steps::add);
       }
     }
     Map<SandboxId, String> known = new HashMap<>(input.recordedAfter());
@@ -45,8 +46,16 @@ final class ReconcilePlanner {
     return steps;
   }
 
-  private static @Nullable InventoryItem find(List<InventoryItem> inventory, SandboxId id) {
-    return inventory.stream().filter(one -> one.id().equals(id)).findFirst().orElse(null);
+  private static Map<String, Map<SandboxId, InventoryItem>> byId(
+      Map<String, List<InventoryItem>> inventories) {
+    Map<String, Map<SandboxId, InventoryItem>> all = new HashMap<>();
+    inventories.forEach(
+        (provider, items) -> {
+          Map<SandboxId, InventoryItem> byId = new HashMap<>();
+          items.forEach(item -> byId.putIfAbsent(item.id(), item));
+          all.put(provider, byId);
+        });
+    return all;
   }
 
   private static Optional<ReconcileStep> planFor(
