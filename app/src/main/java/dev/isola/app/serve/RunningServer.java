@@ -152,6 +152,9 @@ public final class RunningServer implements AutoCloseable {
       if (shared.isEmpty() && config.get(ConfigKeys.STORE_URL).isPresent()) {
         SharedInstallation.record(ledger, data);
       }
+      if (shared.isPresent()) {
+        closers.push(keys.followChanges(log)::close);
+      }
       ProviderRegistry registry =
           ProviderRegistry.open(
               environment.factories(),

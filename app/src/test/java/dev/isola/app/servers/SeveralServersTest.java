@@ -14,10 +14,12 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -26,6 +28,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,9 +98,22 @@ class SeveralServersTest {
                 "providers.machine.url=" + machine.url + "/backend",
                 "providers.machine.key=" + LiveServer.KEY));
     if (SERVERS > 1) {
+      settings.add("secrets.key=file:" + secretsKey());
       settings.add("server.peer_url=http://127.0.0.1:" + port);
     }
     return FrontServer.start("front" + number, port, folder.resolve("f" + number), settings);
+  }
+
+  /** Returns the file with the key that all servers encrypt secrets with. */
+  private Path secretsKey() throws IOException {
+    Path file = folder.resolve("secrets.key");
+    if (!Files.exists(file)) {
+      byte[] key = new byte[32];
+      random.nextBytes(key);
+      Files.writeString(file, HexFormat.of().formatHex(key) + "\n");
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    }
+    return file;
   }
 
   private void awaitReady(FrontServer front) {
@@ -265,7 +281,7 @@ class SeveralServersTest {
                 }
                 return ledger.equals(onMachine());
               });
-    } catch (org.awaitility.core.ConditionTimeoutException e) {
+    } catch (ConditionTimeoutException e) {
       // The verifier says what differs.
     }
   }

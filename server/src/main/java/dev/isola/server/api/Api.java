@@ -104,7 +104,8 @@ public final class Api {
                 new SessionRoutes(keys, version).routes(),
                 oidc.routes(),
                 new AuditRoutes(audit).routes(),
-                new SecretRoutes(context).routes())
+                new SecretRoutes(context).routes(),
+                new ServerRoutes(context).routes())
             .flatMap(List::stream)
             .toList();
     table.set(all);

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -43,7 +44,7 @@ public final class PeerServers implements AutoCloseable {
   public static final String PORT_PROTOCOL = "isola-port";
 
   /** How long a request waits for the owner: it may be restarting, or about to be replaced. */
-  private static final Duration OWNER_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration OWNER_TIMEOUT = Duration.ofSeconds(8);
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
@@ -68,6 +69,16 @@ public final class PeerServers implements AutoCloseable {
     this.timeout = timeout;
     signature = new PeerSignature(peers.self(), peers::key, clock);
     watch.start();
+  }
+
+  /** Returns the name of this server. */
+  public String self() {
+    return peers.self();
+  }
+
+  /** Returns all servers of the installation by name, this one included. */
+  public List<ServerView> all() {
+    return peers.all().stream().sorted(Comparator.comparing(ServerView::name)).toList();
   }
 
   /** Returns the server that owns a sandbox; empty if it is this one. */
