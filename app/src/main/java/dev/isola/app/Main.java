@@ -44,6 +44,7 @@ import dev.isola.app.remote.RemoveCommand;
 import dev.isola.app.remote.RenewCommand;
 import dev.isola.app.remote.ResumeCommand;
 import dev.isola.app.remote.SecretsCommand;
+import dev.isola.app.remote.ServersCommand;
 import dev.isola.app.remote.ShellCommand;
 import dev.isola.app.remote.SnapshotCommand;
 import dev.isola.app.remote.StatusCommand;
@@ -94,6 +95,7 @@ public final class Main {
           "rm",
           "keys",
           "secrets",
+          "servers",
           "inspect",
           "status",
           "wait",
@@ -167,6 +169,7 @@ public final class Main {
     commands.put("fork", context -> new CommandLine(new ForkCommand(context)));
     commands.put("keys", KeysCommand::commandLine);
     commands.put("secrets", SecretsCommand::commandLine);
+    commands.put("servers", context -> new CommandLine(new ServersCommand(context)));
     commands.put("config", context -> new CommandLine(new ConfigCommand(context)));
     commands.put("image", ImageCommand::commandLine);
     commands.put("backup", context -> new CommandLine(new BackupCommand(context)));

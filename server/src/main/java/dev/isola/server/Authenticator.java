@@ -8,6 +8,7 @@ import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.auth.Session;
 import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
 import dev.isola.spi.error.ErrorCode;
@@ -68,6 +69,23 @@ record Authenticator(ApiKeys keys, RateLimiter rateLimiter) {
     }
     checkScope(key.get(), route, route.scope().get());
     return Optional.of(new Identity(key.get(), session));
+  }
+
+  /**
+   * Returns the client of a request that another server passed on, or throws if its key lacks the
+   * scope of the route.
+   */
+  Optional<Identity> accept(PeerRequest statement, Route route, RequestLogEntry logEntry) {
+    if (route.scope().isEmpty()) {
+      return Optional.empty();
+    }
+    ApiKey key =
+        statement
+            .key()
+            .orElseThrow(() -> unauthenticated("the server " + statement.from() + " named no key"));
+    logEntry.key = key.name();
+    checkScope(key, route, route.scope().get());
+    return Optional.of(new Identity(key, Optional.empty()));
   }
 
   private Optional<ApiKey> key(

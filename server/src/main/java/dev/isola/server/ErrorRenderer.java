@@ -5,6 +5,7 @@ import dev.isola.engine.api.Log;
 import dev.isola.server.error.ErrorStatus;
 import dev.isola.server.error.Problem;
 import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.peer.PeerServers;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.spi.error.Category;
 import dev.isola.spi.error.ErrorCode;
@@ -80,6 +81,24 @@ record ErrorRenderer(Log log) {
       callback.succeeded();
     } catch (IOException | RuntimeException e) {
       callback.failed(e); // the client disconnected
+    }
+  }
+
+  /** Answers another server that passed a request on for a sandbox that this one does not own. */
+  void renderMisdirected(Request request, Response response, Callback callback) {
+    try {
+      RequestBodyDrain drain = new RequestBodyDrain(request);
+      boolean bodyLeft = !drain.isComplete();
+      response.reset();
+      response.getHeaders().put(PeerServers.HEADER, PeerServers.MOVED);
+      if (bodyLeft) {
+        response.getHeaders().put("Connection", "close");
+      }
+      JettyExchange.writeResponse(
+          response, PeerServers.MISDIRECTED, "text/plain", new byte[0]);
+      callback.succeeded();
+    } catch (IOException | RuntimeException e) {
+      callback.failed(e); // the other server disconnected
     }
   }
 

@@ -2,6 +2,7 @@ package dev.isola.server;
 
 import dev.isola.engine.trace.Tracer;
 import dev.isola.server.limit.RequestLimits;
+import dev.isola.server.peer.PeerServers;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -10,15 +11,26 @@ import java.util.function.Supplier;
  * Optional features of a server.
  *
  * @param traces queried for each request, because the engine starts after the server
+ * @param peers the other servers of the installation; waits for the engine to start
  */
 public record HttpServerOptions(
     Optional<Tls> tls,
     RequestLimits limits,
     List<RequestListener> listeners,
-    Supplier<Optional<Tracer>> traces) {
+    Supplier<Optional<Tracer>> traces,
+    Supplier<Optional<PeerServers>> peers) {
   /** Plain HTTP without limits and without listeners. */
   public static final HttpServerOptions NONE =
       new HttpServerOptions(Optional.empty(), RequestLimits.NONE, List.of(), Optional::empty);
+
+  /** Options of a server that has its ledger to itself. */
+  public HttpServerOptions(
+      Optional<Tls> tls,
+      RequestLimits limits,
+      List<RequestListener> listeners,
+      Supplier<Optional<Tracer>> traces) {
+    this(tls, limits, listeners, traces, Optional::empty);
+  }
 
   public HttpServerOptions {
     listeners = List.copyOf(listeners);

@@ -1,11 +1,13 @@
 package dev.isola.server;
 
+import dev.isola.server.forward.Header;
 import dev.isola.codec.json.Json;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Disclosure;
 import dev.isola.server.auth.Session;
-import dev.isola.server.preview.Header;
+import dev.isola.server.peer.PeerExchange;
+import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.PreviewThrottle;
 import dev.isola.server.route.WebSocket;
@@ -52,8 +54,9 @@ record JettyExchange(
     BooleanSupplier shutdown,
     RequestLifetime lifetime,
     Optional<PreviewDetails> previewDetails,
-    RequestLogEntry logEntry)
-    implements PreviewExchange {
+    RequestLogEntry logEntry,
+    OwnerForwarding forwarding)
+    implements PreviewExchange, PeerExchange {
   private static final WebSocketMappings SOCKETS = new WebSocketMappings();
 
   /**
@@ -87,12 +90,12 @@ record JettyExchange(
 
   @Override
   public boolean isBlocked() {
-    return authenticator.rateLimiter().isBlocked(Request.getRemoteAddr(request));
+    return authenticator.rateLimiter().isBlocked(remote());
   }
 
   @Override
   public void recordAuthFailure() {
-    authenticator.rateLimiter().recordAuthFailure(Request.getRemoteAddr(request));
+    authenticator.rateLimiter().recordAuthFailure(remote());
   }
 
   @Override
@@ -274,12 +277,22 @@ record JettyExchange(
 
   @Override
   public String remote() {
-    return Request.getRemoteAddr(request);
+    return logEntry.remote(request);
+  }
+
+  @Override
+  public InputStream content() {
+    return lifetime.content().orElse(content);
+  }
+
+  @Override
+  public void restoreContent(byte[] read) {
+    lifetime.restoreContent(read);
   }
 
   @Override
   public boolean isSecure() {
-    return request.isSecure();
+    return logEntry.isSecure(request);
   }
 
   @Override
@@ -339,6 +352,26 @@ record JettyExchange(
         other.close();
       }
     }
+  }
+
+  @Override
+  public boolean isOwnedElsewhere(SandboxId sandbox) {
+    return forwarding.isElsewhere(this, sandbox);
+  }
+
+  @Override
+  public boolean passToOwner(SandboxId sandbox, byte[] sent) throws IOException {
+    return forwarding.pass(this, sandbox, sent);
+  }
+
+  @Override
+  public boolean passToOwner(SandboxId sandbox) throws IOException {
+    return forwarding.pass(this, sandbox);
+  }
+
+  @Override
+  public boolean isFromPeer(PeerRequest.Kind kind) {
+    return logEntry.statement.filter(one -> one.kind() == kind).isPresent();
   }
 
   @Override

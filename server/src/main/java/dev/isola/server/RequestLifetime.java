@@ -1,8 +1,11 @@
 package dev.isola.server;
 
 import dev.isola.server.limit.RateLimiter;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.eclipse.jetty.util.Callback;
 
@@ -16,6 +19,7 @@ final class RequestLifetime {
   private final List<RateLimiter.Permit> permits = new ArrayList<>();
   private boolean takenOver;
   private boolean permitsKept;
+  private Optional<InputStream> content = Optional.empty();
 
   /**
    * Starts with no permits.
@@ -29,6 +33,16 @@ final class RequestLifetime {
 
   Callback callback() {
     return callback;
+  }
+
+  /** Returns the body that the handler reads, if it was read before and put back. */
+  Optional<InputStream> content() {
+    return content;
+  }
+
+  /** Puts a body back that was read completely. */
+  void restoreContent(byte[] read) {
+    content = Optional.of(new ByteArrayInputStream(read));
   }
 
   /** Holds a permit until the request is completed. */

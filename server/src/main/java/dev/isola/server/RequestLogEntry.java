@@ -1,5 +1,6 @@
 package dev.isola.server;
 
+import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.route.ApiDialect;
 import dev.isola.server.route.NativeDialect;
 import java.util.List;
@@ -12,7 +13,7 @@ final class RequestLogEntry {
   /** Logged for an unknown value. */
   static final String NONE = "-";
 
-  final String id;
+  String id;
   String action = NONE;
   String route = NONE;
   String key = NONE;
@@ -20,11 +21,30 @@ final class RequestLogEntry {
   Optional<String> sandbox = Optional.empty();
   ApiDialect dialect = new NativeDialect();
 
+  /** The path that was routed. */
+  String path = "";
+
+  /** What another server states about the request, if one passed it on. */
+  Optional<PeerRequest> statement = Optional.empty();
+
+  /** Whether the request was passed on to another server, which reports it to its listeners. */
+  boolean passedOn;
+
   /** Whether the response contains a token. */
   boolean disclosesToken;
 
   RequestLogEntry(String id) {
     this.id = id;
+  }
+
+  /** Returns the address of the client. */
+  String remote(Request request) {
+    return statement.map(PeerRequest::remote).orElseGet(() -> Request.getRemoteAddr(request));
+  }
+
+  /** Returns whether the client uses TLS. */
+  boolean isSecure(Request request) {
+    return statement.map(PeerRequest::secure).orElseGet(request::isSecure);
   }
 
   static List<String> values(Request request, String header) {

@@ -7,19 +7,23 @@ import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.preview.PreviewThrottle;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.ApiExtension;
 import dev.isola.server.route.JsonBody;
+import dev.isola.server.route.OwnerLookup;
 import dev.isola.server.route.Parameter;
 import dev.isola.server.route.Query;
 import dev.isola.server.route.Route;
 import dev.isola.server.route.Routes;
+import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -58,6 +62,7 @@ final class RequestPipeline extends Handler.Abstract {
   private final RateLimiter rateLimiter;
   private final Authenticator authenticator;
   private final ErrorRenderer errors;
+  private final OwnerForwarding forwarding;
   private final Set<Thread> workers = ConcurrentHashMap.newKeySet();
   private volatile boolean shuttingDown;
 
@@ -81,6 +86,7 @@ final class RequestPipeline extends Handler.Abstract {
     rateLimiter = new RateLimiter(options.limits(), System::nanoTime);
     authenticator = new Authenticator(keys, rateLimiter);
     errors = new ErrorRenderer(log);
+    forwarding = new OwnerForwarding(options.peers());
   }
 
   @Override
@@ -102,6 +108,8 @@ final class RequestPipeline extends Handler.Abstract {
         new RequestBodyDrain(request).discardUnread();
         callback.succeeded();
       }
+    } catch (MisdirectedRequest e) {
+      errors.renderMisdirected(request, response, callback);
     } catch (Exception | LinkageError | StackOverflowError e) {
       errors.render(request, response, callback, logEntry, e);
     } finally {
@@ -143,10 +151,12 @@ final class RequestPipeline extends Handler.Abstract {
             logEntry.code,
             nanos,
             logEntry.key,
-            Request.getRemoteAddr(request),
+            logEntry.remote(request),
             logEntry.sandbox,
             logEntry.disclosesToken);
-    options.listeners().forEach(listener -> listener.requestCompleted(completed));
+    if (!logEntry.passedOn) {
+      options.listeners().forEach(listener -> listener.requestCompleted(completed));
+    }
     traces.ifPresent(
         one ->
             one.end(
@@ -168,6 +178,14 @@ final class RequestPipeline extends Handler.Abstract {
       Request request, Response response, RequestLogEntry logEntry, RequestLifetime lifetime)
       throws Exception {
     String sentPath = request.getHttpURI().getPath();
+    Optional<PeerRequest> statement = forwarding.verify(request);
+    if (statement.isPresent()) {
+      logEntry.statement = statement;
+      logEntry.id = statement.get().requestId();
+      response.getHeaders().put("X-Request-Id", logEntry.id);
+      serveRoute(request, response, sentPath, logEntry, lifetime);
+      return;
+    }
     List<String> hosts = RequestLogEntry.values(request, "Host");
     Optional<HostOriginFilter.PreviewTarget> target =
         hostFilter.targetFromHost(hosts, idSuffixes).or(() -> targetFromHeaders(request, hosts));
@@ -184,7 +202,16 @@ final class RequestPipeline extends Handler.Abstract {
     } else {
       hostFilter.check(hosts, RequestLogEntry.values(request, "Origin"));
     }
-    String path = routedPath.orElse(sentPath);
+    serveRoute(request, response, routedPath.orElse(sentPath), logEntry, lifetime);
+  }
+
+  private void serveRoute(
+      Request request,
+      Response response,
+      String path,
+      RequestLogEntry logEntry,
+      RequestLifetime lifetime)
+      throws Exception {
     Optional<Routes.Match> found = routes.find(request.getMethod(), path);
     if (found.isEmpty() && describesOptions(request, response, path)) {
       return;
@@ -192,17 +219,35 @@ final class RequestPipeline extends Handler.Abstract {
     Routes.Match match = found.orElseThrow(() -> noRoute(path));
     Route route = match.route();
     logEntry.dialect = route.dialect();
+    logEntry.path = path;
     logEntry.route = route.template();
     logEntry.action = route.name();
     logEntry.sandbox =
         Optional.ofNullable(match.path().get("id")).filter(id -> id.matches("[a-z0-9]{1,32}"));
-    Optional<Authenticator.Identity> identity =
-        authenticator.authenticate(request, route, match.path(), logEntry);
-    if (identity.isPresent()) {
-      rateLimiter.countRequest(logEntry.key);
-      lifetime.hold(rateLimiter.acquireRequest());
-      if (route.isStreaming()) {
-        lifetime.hold(rateLimiter.acquireStream(streamOwner(identity.get().key(), logEntry)));
+    Optional<Authenticator.Identity> identity;
+    if (logEntry.statement.isPresent()) {
+      // The server that the client is connected to has applied its limits.
+      identity = authenticator.accept(logEntry.statement.get(), route, logEntry);
+    } else {
+      identity = authenticator.authenticate(request, route, match.path(), logEntry);
+      if (identity.isPresent()) {
+        rateLimiter.countRequest(logEntry.key);
+        lifetime.hold(rateLimiter.acquireRequest());
+        if (route.isStreaming()) {
+          lifetime.hold(rateLimiter.acquireStream(streamOwner(identity.get().key(), logEntry)));
+        }
+      }
+    }
+    Optional<SandboxId> sandbox =
+        route.owner() != OwnerLookup.NONE && forwarding.isShared()
+            ? route.owner().find(match.path())
+            : Optional.empty();
+    if (sandbox.isPresent()) {
+      JettyExchange unread =
+          exchange(
+              request, response, logEntry, match, identity, Map.of(), Map.of(), lifetime);
+      if (forwarding.pass(unread, sandbox.get())) {
+        return;
       }
     }
     dispatch(request, response, logEntry, match, identity, lifetime);
@@ -243,27 +288,41 @@ final class RequestPipeline extends Handler.Abstract {
     Map<String, Object> body = Map.of();
     if (route.body() instanceof Route.Body.Json json) {
       checkContentType(request);
-      body = JsonBody.read(Content.Source.asInputStream(request), json, problems);
+      InputStream content =
+          lifetime.content().orElseGet(() -> Content.Source.asInputStream(request));
+      body = JsonBody.read(content, json, problems);
     } else if (!problems.isEmpty()) {
       throw Query.invalid(problems);
     }
     route
         .handler()
-        .handle(
-            new JettyExchange(
-                request,
-                response,
-                logEntry.id,
-                identity,
-                authenticator,
-                match.path(),
-                query,
-                body,
-                Content.Source.asInputStream(request),
-                () -> shuttingDown,
-                lifetime,
-                Optional.empty(),
-                logEntry));
+        .handle(exchange(request, response, logEntry, match, identity, query, body, lifetime));
+  }
+
+  private JettyExchange exchange(
+      Request request,
+      Response response,
+      RequestLogEntry logEntry,
+      Routes.Match match,
+      Optional<Authenticator.Identity> identity,
+      Map<String, List<String>> query,
+      Map<String, Object> body,
+      RequestLifetime lifetime) {
+    return new JettyExchange(
+        request,
+        response,
+        logEntry.id,
+        identity,
+        authenticator,
+        match.path(),
+        query,
+        body,
+        Content.Source.asInputStream(request),
+        () -> shuttingDown,
+        lifetime,
+        Optional.empty(),
+        logEntry,
+        forwarding);
   }
 
   /**
@@ -322,7 +381,8 @@ final class RequestPipeline extends Handler.Abstract {
                 () -> shuttingDown,
                 lifetime,
                 Optional.of(seen),
-                logEntry));
+                logEntry,
+                forwarding));
     return true;
   }
 

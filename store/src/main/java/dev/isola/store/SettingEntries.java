@@ -14,6 +14,9 @@ public interface SettingEntries {
   /** Sets a value unless there is one, and returns the stored one. */
   String putIfAbsent(String scope, String name, String value);
 
+  /** Replaces a value, if there is one, and returns whether there was. */
+  boolean replace(String scope, String name, String value);
+
   /** Returns whether the value existed. */
   boolean remove(String scope, String name);
 

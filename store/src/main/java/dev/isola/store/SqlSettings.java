@@ -60,6 +60,21 @@ record SqlSettings(Database database) implements SettingEntries {
   }
 
   @Override
+  public boolean replace(String scope, String name, String value) {
+    return database.write(
+        c -> {
+          countChange(c, scope);
+          return Sql.update(
+                  c,
+                  "update setting set value = ? where scope = ? and name = ?",
+                  value,
+                  scope,
+                  name)
+              > 0;
+        });
+  }
+
+  @Override
   public boolean remove(String scope, String name) {
     return database.write(
         c -> {

@@ -152,6 +152,9 @@ public final class RunningServer implements AutoCloseable {
       if (shared.isEmpty() && config.get(ConfigKeys.STORE_URL).isPresent()) {
         SharedInstallation.record(ledger, data);
       }
+      if (shared.isPresent()) {
+        closers.push(keys.followChanges(log)::close);
+      }
       ProviderRegistry registry =
           ProviderRegistry.open(
               environment.factories(),
@@ -179,7 +182,10 @@ public final class RunningServer implements AutoCloseable {
               clock,
               log);
       closers.push(engine::close);
-      serving.start(new ServerContext.Components(engine, registry, health));
+      ServerContext.Components components =
+          new ServerContext.Components(engine, registry, health);
+      components.peers().ifPresent(peers -> closers.push(peers::close));
+      serving.start(components);
       StartupReport report = new StartupReport(config, engine.readiness(), log);
       Thread.ofVirtual()
           .name("isola-start-report")

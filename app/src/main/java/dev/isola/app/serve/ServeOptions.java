@@ -60,7 +60,8 @@ final class ServeOptions {
             config.get(ConfigKeys.SERVER_PREVIEWS),
             config.get(ConfigKeys.SERVER_PREVIEWS_PER_SANDBOX)),
         listeners,
-        () -> serving.current().map(parts -> parts.engine().tracer()));
+        () -> serving.current().map(parts -> parts.engine().tracer()),
+        () -> serving.components().peers());
   }
 
   /** With the server's own authority, a loopback address also accepts plain HTTP. */

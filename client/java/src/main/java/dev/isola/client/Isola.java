@@ -219,6 +219,16 @@ public final class Isola implements AutoCloseable {
     return new ApiKeys(transport);
   }
 
+  /**
+   * Lists the servers that share a ledger; empty if the server has its ledger to itself. Requires a
+   * key with scope admin.
+   */
+  public List<ServerInfo> servers() {
+    return transport.get(ApiPath.of("servers")).list("servers").stream()
+        .map(ServerInfo::read)
+        .toList();
+  }
+
   /** Returns the versions of specs that the server takes, oldest first. */
   public List<String> apiVersions() {
     return transport.get(ApiPath.of("providers")).strings("apiVersions");

@@ -11,6 +11,16 @@ public interface SettingsStore {
   /** Sets a value, replacing any existing one. */
   void put(String scope, String name, String value);
 
+  /** Sets a value unless there is one, and returns the value that is there afterwards. */
+  String putIfAbsent(String scope, String name, String value);
+
+  /**
+   * Replaces a value; does nothing if there is none, such as one that another server removed.
+   *
+   * @return whether there was one
+   */
+  boolean replace(String scope, String name, String value);
+
   /** Removes a value and returns whether it existed. */
   boolean remove(String scope, String name);
 

@@ -18,6 +18,16 @@ public record LedgerSettingsStore(Ledger ledger) implements SettingsStore {
   }
 
   @Override
+  public String putIfAbsent(String scope, String name, String value) {
+    return ledger.settings().putIfAbsent(scope, name, value);
+  }
+
+  @Override
+  public boolean replace(String scope, String name, String value) {
+    return ledger.settings().replace(scope, name, value);
+  }
+
+  @Override
   public boolean remove(String scope, String name) {
     return ledger.settings().remove(scope, name);
   }

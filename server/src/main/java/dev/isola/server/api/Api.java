@@ -71,6 +71,7 @@ public final class Api {
     ByteBudget budget = ByteBudget.ofThisProcess();
     CreateBody body = new CreateBody(context, defaultProvider);
     OidcRoutes oidc = new OidcRoutes(signIn, keys);
+    PortRoutes ports = new PortRoutes(context, keys, extensionCredentials);
     AtomicReference<List<Route>> table = new AtomicReference<>(List.of());
     List<Route> all =
         Stream.of(
@@ -88,7 +89,7 @@ public final class Api {
                 new TreeRoutes(context).routes(),
                 new WatchRoutes(context).routes(),
                 new TokenRoutes(context, keys).routes(),
-                new PortRoutes(context, keys, extensionCredentials).routes(),
+                ports.routes(),
                 new SnapshotRoutes(context).routes(),
                 new VolumeRoutes(context, defaultProvider).routes(),
                 new VolumeFileRoutes(context).routes(),
@@ -103,13 +104,14 @@ public final class Api {
                 new SessionRoutes(keys, version).routes(),
                 oidc.routes(),
                 new AuditRoutes(audit).routes(),
-                new SecretRoutes(context).routes())
+                new SecretRoutes(context).routes(),
+                new ServerRoutes(context).routes())
             .flatMap(List::stream)
             .toList();
     table.set(all);
     Stream<Route> more =
         Stream.concat(
-            Stream.of(oidc.callback()), extensions.stream().flatMap(one -> one.routes().stream()));
+            Stream.of(oidc.callback(), ports.peerRoute()), extensions.stream().flatMap(one -> one.routes().stream()));
     HostAccessGuard guard = new HostAccessGuard(context);
     SandboxErrorRecorder errors = new SandboxErrorRecorder(context);
     return new Routes(

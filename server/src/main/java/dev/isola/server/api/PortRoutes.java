@@ -2,11 +2,15 @@ package dev.isola.server.api;
 
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.PortUrls;
+import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.HostOriginFilter;
 import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.peer.PeerExchange;
+import dev.isola.server.peer.PeerRequest;
+import dev.isola.server.peer.PeerServers;
 import dev.isola.server.preview.PreviewExchange;
 import dev.isola.server.preview.Previews;
 import dev.isola.server.route.Exchange;
@@ -21,6 +25,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.capability.PortDialing;
 import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.Violation;
 import java.io.IOException;
@@ -71,6 +76,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                 "listPorts",
                 "Lists the ports that the spec exposes and the public ports.")
             .acceptsSandboxTokens()
+            .answeredByAnyServer()
             .takes(Shapes.ID)
             .answers(
                 Response.json(
@@ -96,6 +102,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
     routes.add(
         Route.of("PUT", TEMPLATE + "/{port}", "setPort", "Makes a port public or private.")
             .needs(Scope.USE)
+            .answeredByAnyServer()
             .takes(Shapes.ID, PORT)
             .takes(
                 new Body.Json(
@@ -115,6 +122,7 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
                 "Creates a link that gives a browser access to a private port until the link"
                     + " expires.")
             .needs(Scope.USE)
+            .answeredByAnyServer()
             .takes(Shapes.ID, PORT)
             .takes(
                 new Body.Json(
@@ -142,6 +150,35 @@ record PortRoutes(ServerContext context, ApiKeys keys, Previews previews) {
         .map(this::preview)
         .forEach(routes::add);
     return routes;
+  }
+
+  /** Returns the route by which another server connects to a port for a preview. */
+  Route peerRoute() {
+    return Route.of(
+            "GET",
+            PeerServers.PORT_TEMPLATE,
+            "peerPort",
+            "Connects another server of the installation to a port of a sandbox.")
+        .of(new PeerDialect())
+        .withoutKey()
+        .answeredByAnyServer()
+        .handledBy(this::connectPeer);
+  }
+
+  private void connectPeer(Exchange exchange) throws IOException {
+    SandboxId id = SandboxRoutes.id(exchange);
+    int port = Previews.port(exchange.path("port"));
+    if (!((PeerExchange) exchange).isFromPeer(PeerRequest.Kind.PORT)) {
+      throw Fault.of(
+              ErrorCode.UNAUTHENTICATED,
+              "only servers that share the ledger may use this path",
+              "open the preview of the port")
+          .exception();
+    }
+    exchange.setActor(Actor.PEER);
+    if (!exchange.isOwnedElsewhere(id)) {
+      exchange.upgrade(PeerServers.PORT_PROTOCOL, previews.dial(id, port));
+    }
   }
 
   private Route preview(String method) {

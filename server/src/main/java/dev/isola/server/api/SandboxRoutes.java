@@ -78,6 +78,7 @@ record SandboxRoutes(ServerContext context, CreateBody body) {
                         .named("SandboxList")))
             .handledBy(this::list),
         one("GET", "", "getSandbox", "Describes a sandbox.")
+            .answeredByAnyServer()
             .acceptsSandboxTokens()
             .answers(Response.json(200, SpecShapes.SANDBOX))
             .handledBy(exchange -> answer(exchange, context.engine().view(id(exchange)))),

@@ -35,6 +35,7 @@ record TokenRoutes(ServerContext context, ApiKeys keys) {
                 "Creates a token that is limited to this sandbox. Valid until it expires or the"
                     + " sandbox ends.")
             .needs(Scope.USE)
+            .answeredByAnyServer()
             .takes(Shapes.ID)
             .takes(
                 new Body.Json(

@@ -11,5 +11,8 @@ public final class Actor {
   /** A person who comes from an OpenID Connect provider and has no key yet. */
   public static final String OIDC = "(openid connect)";
 
+  /** Another server of the installation. */
+  public static final String PEER = "(server)";
+
   private Actor() {}
 }

@@ -1,6 +1,7 @@
 package dev.isola.server.auth;
 
 import dev.isola.codec.json.Json;
+import dev.isola.engine.api.Log;
 import dev.isola.engine.api.SettingsStore;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -28,6 +29,9 @@ public final class ApiKeys {
 
   private static final String SCOPE = "api-key";
 
+  /** When keys were used last, apart from the keys: recording a use must not undo a change. */
+  private static final String USE_SCOPE = "api-key-use";
+
   /** The prefix of generated keys. */
   public static final String PREFIX = "isk_";
 
@@ -46,8 +50,10 @@ public final class ApiKeys {
   private final SandboxTokens tokens;
   private final PublicPorts publicPorts;
   private final Sessions sessions;
+  private final Optional<ApiKey> fromEnvironment;
   private final ReentrantLock lock = new ReentrantLock();
   private volatile Map<String, ApiKey> keys;
+  private volatile Optional<CredentialRefresh> refresh = Optional.empty();
 
   /** A new key with its secret, which cannot be retrieved later. */
   public record CreatedKey(ApiKey key, String secret) {
@@ -57,13 +63,15 @@ public final class ApiKeys {
     }
   }
 
-  private ApiKeys(SettingsStore settings, InstantSource clock, Map<String, ApiKey> keys) {
+  private ApiKeys(
+      SettingsStore settings, InstantSource clock, Optional<ApiKey> fromEnvironment) {
     this.settings = settings;
     this.clock = clock;
+    this.fromEnvironment = fromEnvironment;
     this.tokens = new SandboxTokens(settings, clock);
     this.publicPorts = new PublicPorts(settings);
-    this.keys = Map.copyOf(keys);
-    this.sessions = new Sessions(settings, clock, this::byName);
+    this.keys = load();
+    this.sessions = new Sessions(settings, clock, this::byName, this::refreshAfterMiss);
   }
 
   /** Finds a key by its name. */
@@ -78,31 +86,76 @@ public final class ApiKeys {
    */
   public static ApiKeys open(
       SettingsStore settings, Optional<String> fromEnvironment, InstantSource clock) {
-    Map<String, ApiKey> keys = new TreeMap<>();
-    settings.all(SCOPE).forEach((name, text) -> keys.put(name, read(name, text)));
-    fromEnvironment.ifPresent(
-        secret -> {
-          if (secret.length() < MIN_LENGTH || !secret.chars().allMatch(c -> c > ' ' && c < 127)) {
-            throw Fault.of(
-                    ErrorCode.INVALID_REQUEST,
-                    "ISOLA_API_KEY is not a valid API key",
-                    "use at least "
-                        + MIN_LENGTH
-                        + " visible ASCII characters, such as"
-                        + " isk_ and 64 hexadecimal digits")
-                .exception();
-          }
-          keys.put(
-              ENVIRONMENT,
-              new ApiKey(
-                  ENVIRONMENT,
-                  Scope.ADMIN,
-                  hash(secret),
-                  false,
-                  clock.instant(),
-                  Optional.empty()));
-        });
-    return new ApiKeys(settings, clock, keys);
+    return new ApiKeys(
+        settings, clock, fromEnvironment.map(secret -> environmentKey(secret, clock)));
+  }
+
+  private static ApiKey environmentKey(String secret, InstantSource clock) {
+    if (secret.length() < MIN_LENGTH || !secret.chars().allMatch(c -> c > ' ' && c < 127)) {
+      throw Fault.of(
+              ErrorCode.INVALID_REQUEST,
+              "ISOLA_API_KEY is not a valid API key",
+              "use at least "
+                  + MIN_LENGTH
+                  + " visible ASCII characters, such as"
+                  + " isk_ and 64 hexadecimal digits")
+          .exception();
+    }
+    return new ApiKey(
+        ENVIRONMENT, Scope.ADMIN, hash(secret), false, clock.instant(), Optional.empty());
+  }
+
+  /** Reads the keys from the ledger. */
+  private Map<String, ApiKey> load() {
+    Map<String, String> uses = settings.all(USE_SCOPE);
+    Map<String, ApiKey> loaded = new TreeMap<>();
+    settings
+        .all(SCOPE)
+        .forEach(
+            (name, text) -> {
+              ApiKey key = read(name, text);
+              Optional<Instant> used =
+                  Optional.ofNullable(uses.get(name))
+                      .map(Instant::parse)
+                      .filter(at -> !at.isBefore(key.createdAt()));
+              loaded.put(name, used.map(key::usedAt).orElse(key));
+            });
+    fromEnvironment.ifPresent(key -> loaded.put(ENVIRONMENT, key));
+    return Map.copyOf(loaded);
+  }
+
+  /**
+   * Follows changes that other servers make, until the result is closed. A key or a session that
+   * another server created is found at once; one that another server removed is refused within a
+   * second.
+   */
+  public CredentialRefresh followChanges(Log log) {
+    CredentialRefresh started =
+        CredentialRefresh.start(
+            settings, Map.of(SCOPE, this::reload, Sessions.SCOPE, sessions::reload), log);
+    refresh = Optional.of(started);
+    return started;
+  }
+
+  private void reload() {
+    lock.lock();
+    try {
+      keys = load();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether credentials were read again, since one is not known here. */
+  boolean refreshAfterMiss() {
+    return refresh.filter(CredentialRefresh::refreshAfterMiss).isPresent();
+  }
+
+  /** Reads what other servers have changed, before a change. */
+  private void refreshBeforeChange() {
+    if (refresh.isPresent()) {
+      keys = load();
+    }
   }
 
   /** Returns the tokens that grant access to a single sandbox. */
@@ -126,6 +179,9 @@ public final class ApiKeys {
 
   /** Returns all keys by name. */
   public List<ApiKey> all() {
+    if (refresh.isPresent()) {
+      reload(); // other servers record uses
+    }
     return new TreeMap<>(keys).values().stream().toList();
   }
 
@@ -152,14 +208,15 @@ public final class ApiKeys {
         new ApiKey(name, scope, hash(secret), strictNoFallback, clock.instant(), Optional.empty());
     lock.lock();
     try {
-      if (keys.containsKey(name) || name.equals(ENVIRONMENT)) {
+      refreshBeforeChange();
+      boolean free = !keys.containsKey(name) && !name.equals(ENVIRONMENT);
+      if (!free || !settings.putIfAbsent(SCOPE, name, toJson(key)).equals(toJson(key))) {
         throw Fault.of(
                 ErrorCode.CONFLICT,
                 "there is already a key named " + name,
                 "choose another name, or revoke that one first")
             .exception();
       }
-      settings.put(SCOPE, name, toJson(key));
       put(key);
     } finally {
       lock.unlock();
@@ -177,6 +234,7 @@ public final class ApiKeys {
   public Optional<ApiKey> update(String name, boolean strictNoFallback) {
     lock.lock();
     try {
+      refreshBeforeChange();
       ApiKey key = keys.get(name);
       if (key == null) {
         return Optional.empty();
@@ -189,7 +247,9 @@ public final class ApiKeys {
             .exception();
       }
       ApiKey updated = key.withStrictNoFallback(strictNoFallback);
-      settings.put(SCOPE, name, toJson(updated));
+      if (!settings.replace(SCOPE, name, toJson(updated))) {
+        return Optional.empty(); // another server has just revoked it
+      }
       put(updated);
       return Optional.of(updated);
     } finally {
@@ -206,6 +266,7 @@ public final class ApiKeys {
   public boolean revoke(String name) {
     lock.lock();
     try {
+      refreshBeforeChange();
       ApiKey key = keys.get(name);
       if (key == null) {
         return false;
@@ -218,6 +279,7 @@ public final class ApiKeys {
             .exception();
       }
       settings.remove(SCOPE, name);
+      settings.remove(USE_SCOPE, name);
       Map<String, ApiKey> left = new TreeMap<>(keys);
       left.remove(name);
       keys = Map.copyOf(left);
@@ -229,6 +291,11 @@ public final class ApiKeys {
 
   /** Finds a key by its secret, in a time that does not depend on which key matches. */
   public Optional<ApiKey> find(String secret) {
+    Optional<ApiKey> known = findKnown(secret);
+    return known.isEmpty() && refreshAfterMiss() ? findKnown(secret) : known;
+  }
+
+  private Optional<ApiKey> findKnown(String secret) {
     byte[] presented = hash(secret).getBytes(StandardCharsets.US_ASCII);
     ApiKey found = null;
     for (ApiKey key : keys.values()) {
@@ -266,7 +333,7 @@ public final class ApiKeys {
         ApiKey updated = current.usedAt(now);
         put(updated);
         if (!key.name().equals(ENVIRONMENT)) {
-          settings.put(SCOPE, key.name(), toJson(updated));
+          settings.put(USE_SCOPE, key.name(), now.toString());
         }
       }
     } finally {
@@ -288,7 +355,6 @@ public final class ApiKeys {
       text.put("strictNoFallback", "true");
     }
     text.put("createdAt", key.createdAt().toString());
-    key.lastUsedAt().ifPresent(last -> text.put("lastUsedAt", last.toString()));
     return Json.text(text);
   }
 

@@ -69,6 +69,14 @@ public final class SandboxTokens {
     return Confidential.token(signature(purpose + " " + sandbox), Scope.USE);
   }
 
+  /**
+   * Returns a key for a purpose of the server, which is the same at all servers that share the
+   * ledger.
+   */
+  public byte[] deriveKey(String purpose) {
+    return mac("key " + purpose);
+  }
+
   /** Returns whether a value is the {@link #stableToken} of a sandbox. */
   public boolean isStableToken(SandboxId sandbox, String purpose, String presented) {
     return MessageDigest.isEqual(
@@ -117,10 +125,14 @@ public final class SandboxTokens {
    * Signs the encoded claims rather than their values, so that there is only one valid encoding.
    */
   private String signature(String claims) {
+    return text(mac(claims));
+  }
+
+  private byte[] mac(String claims) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(new SecretKeySpec(secret(), ALGORITHM));
-      return text(mac.doFinal(claims.getBytes(StandardCharsets.UTF_8)));
+      return mac.doFinal(claims.getBytes(StandardCharsets.UTF_8));
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("not available: " + ALGORITHM, e);
     }
@@ -133,14 +145,14 @@ public final class SandboxTokens {
     }
     lock.lock();
     try {
-      Optional<String> stored = settings.get(SCOPE, SECRET);
-      if (stored.isEmpty()) {
-        byte[] generated = new byte[32];
-        RANDOM.nextBytes(generated);
-        settings.put(SCOPE, SECRET, HexFormat.of().formatHex(generated));
-        stored = settings.get(SCOPE, SECRET);
-      }
-      byte[] now = HexFormat.of().parseHex(stored.orElseThrow());
+      byte[] generated = new byte[32];
+      RANDOM.nextBytes(generated);
+      String stored =
+          settings
+              .get(SCOPE, SECRET)
+              .orElseGet(
+                  () -> settings.putIfAbsent(SCOPE, SECRET, HexFormat.of().formatHex(generated)));
+      byte[] now = HexFormat.of().parseHex(stored);
       secret = now;
       return now;
     } finally {

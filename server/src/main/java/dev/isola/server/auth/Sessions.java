@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
@@ -24,7 +26,7 @@ import java.util.function.Function;
  * same hash, or while its token is valid.
  */
 public final class Sessions {
-  private static final String SCOPE = "session";
+  static final String SCOPE = "session";
 
   /** The most sessions of a key, or of the tokens of a sandbox. The oldest ones end first. */
   static final int MAX_PER_OWNER = 32;
@@ -38,6 +40,7 @@ public final class Sessions {
   private final InstantSource clock;
   private final Function<String, Optional<ApiKey>> keys;
   private final ReentrantLock lock = new ReentrantLock();
+  private final BooleanSupplier refreshAfterMiss;
   private final Map<String, Session> sessions = new ConcurrentHashMap<>();
 
   /** A new session with its secret, which cannot be retrieved later. */
@@ -50,11 +53,17 @@ public final class Sessions {
 
   /**
    * @param keys finds a key by its name
+   * @param refreshAfterMiss reads what other servers have changed, and returns whether it did
    */
-  Sessions(SettingsStore settings, InstantSource clock, Function<String, Optional<ApiKey>> keys) {
+  Sessions(
+      SettingsStore settings,
+      InstantSource clock,
+      Function<String, Optional<ApiKey>> keys,
+      BooleanSupplier refreshAfterMiss) {
     this.settings = settings;
     this.clock = clock;
     this.keys = keys;
+    this.refreshAfterMiss = refreshAfterMiss;
     settings.all(SCOPE).forEach((hash, text) -> sessions.put(hash, read(hash, text)));
     removeInvalid();
   }
@@ -91,6 +100,24 @@ public final class Sessions {
 
   /** Finds a valid session by its secret, and extends it. */
   public Optional<Session> find(String secret) {
+    Optional<Session> known = findKnown(secret);
+    return known.isEmpty() && refreshAfterMiss.getAsBoolean() ? findKnown(secret) : known;
+  }
+
+  /** Reads the sessions from the ledger, which other servers have changed. */
+  void reload() {
+    lock.lock();
+    try {
+      Map<String, Session> stored = new HashMap<>();
+      settings.all(SCOPE).forEach((hash, text) -> stored.put(hash, read(hash, text)));
+      sessions.keySet().retainAll(stored.keySet());
+      sessions.putAll(stored);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Optional<Session> findKnown(String secret) {
     return Optional.ofNullable(sessions.get(TokenHash.of(secret)))
         .filter(this::isValid)
         .map(this::extend);
@@ -124,8 +151,9 @@ public final class Sessions {
     }
     try {
       Session extended = session.expiringAt(expiry);
-      if (sessions.containsKey(session.hash())) {
-        write(extended);
+      if (sessions.containsKey(session.hash())
+          && settings.replace(SCOPE, session.hash(), toJson(extended))) {
+        sessions.put(session.hash(), extended);
       }
       return extended;
     } finally {

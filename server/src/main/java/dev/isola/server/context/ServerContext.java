@@ -4,6 +4,7 @@ import dev.isola.engine.Engine;
 import dev.isola.engine.health.HealthMonitor;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.server.limit.RateLimiter;
+import dev.isola.server.peer.PeerServers;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -19,8 +20,20 @@ import org.jspecify.annotations.Nullable;
  * server starts quickly.
  */
 public final class ServerContext {
-  /** The engine with its registry and health monitor. */
-  public record Components(Engine engine, ProviderRegistry registry, HealthMonitor health) {}
+  /**
+   * The engine with its registry and health monitor.
+   *
+   * @param peers the other servers; empty if this server has its ledger to itself
+   */
+  public record Components(
+      Engine engine,
+      ProviderRegistry registry,
+      HealthMonitor health,
+      Optional<PeerServers> peers) {
+    public Components(Engine engine, ProviderRegistry registry, HealthMonitor health) {
+      this(engine, registry, health, engine.peers().map(PeerServers::new));
+    }
+  }
 
   /** How long a request waits for the engine to start. */
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);

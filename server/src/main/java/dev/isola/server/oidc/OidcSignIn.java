@@ -78,7 +78,7 @@ public final class OidcSignIn {
     this.settings = settings;
     this.keys = keys;
     this.log = log;
-    transactions = new SignInTransactions(clock);
+    transactions = new SignInTransactions(clock, keys.tokens().deriveKey("oidc-sign-in"));
     provider = new OidcProvider(settings, clock, timeout);
     verifier = new IdTokenVerifier(settings.issuer().toString(), settings.clientId(), clock);
   }

@@ -19,9 +19,9 @@ import javax.crypto.spec.GCMParameterSpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The sign-ins in progress. Each is kept by its browser, as a cookie that only this process can
- * read and write, so that requests without credentials cost no memory of the server. The server
- * remembers those that have been completed, because each counts once.
+ * The sign-ins in progress. Each is kept by its browser, as a cookie that only servers of this
+ * installation can read and write, so that requests without credentials cost no memory of the
+ * server. The server remembers those that have been completed, because each counts once.
  */
 final class SignInTransactions {
   /** How long a person may take to sign in at the provider. */
@@ -38,11 +38,16 @@ final class SignInTransactions {
   private static final int MAX_COOKIE = 4096;
 
   private final SecureRandom random = new SecureRandom();
-  private final SecretKeySpec key = new SecretKeySpec(bytes(32), "AES");
+  private final SecretKeySpec key;
   private final InstantSource clock;
   private final Map<String, Instant> completed = new ConcurrentHashMap<>();
 
-  SignInTransactions(InstantSource clock) {
+  /**
+   * @param key 32 bytes, the same at all servers that share the ledger: a browser may come back to
+   *     another one
+   */
+  SignInTransactions(InstantSource clock, byte[] key) {
+    this.key = new SecretKeySpec(key, "AES");
     this.clock = clock;
   }
 

@@ -1,5 +1,6 @@
 package dev.isola.server.preview;
 
+import dev.isola.server.forward.Header;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;

@@ -1,5 +1,10 @@
 package dev.isola.server.preview;
 
+import dev.isola.server.forward.ConnectionReader;
+import dev.isola.server.forward.Header;
+import dev.isola.server.forward.MalformedResponse;
+import dev.isola.server.forward.ResponseBody;
+import dev.isola.server.forward.ResponseHead;
 import dev.isola.server.route.Exchange;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.PortDialing;
@@ -56,7 +61,7 @@ final class PreviewForwarder {
     boolean upgraded = false;
     Thread upload = null;
     try (Exchange.DisconnectWatch _ = watch()) {
-      PortReader in = new PortReader(connection);
+      ConnectionReader in = new ConnectionReader(connection);
       ResponseHead head;
       try (IdleTimeout watch = new IdleTimeout(timeout)) {
         try {
@@ -99,7 +104,7 @@ final class PreviewForwarder {
     return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  private boolean sendResponse(ResponseHead head, PortReader in, PortDialing.Connection connection)
+  private boolean sendResponse(ResponseHead head, ConnectionReader in, PortDialing.Connection connection)
       throws IOException {
     boolean upgradeRequested = HeaderFilter.requestedUpgrade(exchange.headers()).isPresent();
     List<Header> headers =

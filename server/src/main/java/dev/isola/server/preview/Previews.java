@@ -1,5 +1,6 @@
 package dev.isola.server.preview;
 
+import dev.isola.server.forward.Header;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.GuestHostHeader;
 import dev.isola.server.access.HostAccessGuard;
@@ -9,6 +10,7 @@ import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.context.SandboxResolver;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.peer.PeerServers;
 import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
@@ -94,7 +96,7 @@ public final class Previews {
           new PreviewActor(keys, extensionCredentials).of(exchange.headers(), sandbox, port));
     }
     Optional<String> guestHost = GuestHostHeader.of(context.engine().view(sandbox), port);
-    PortDialing.Connection connection = dial(sandbox, port);
+    PortDialing.Connection connection = connect(exchange, sandbox, port);
     new PreviewForwarder(exchange, sandbox, port, timeout)
         .forward(
             connection,
@@ -192,7 +194,17 @@ public final class Previews {
     return exchange.isSecure() ? "; SameSite=Lax; Secure" : "; SameSite=Lax";
   }
 
-  private PortDialing.Connection dial(SandboxId id, int port) {
+  /** Connects to a port of a sandbox, through its owner if that is another server. */
+  private PortDialing.Connection connect(PreviewExchange exchange, SandboxId id, int port)
+      throws IOException {
+    Optional<PeerServers> others = context.components().peers();
+    Optional<PortDialing.Connection> remote =
+        others.isPresent() ? others.get().dial(exchange, id, port) : Optional.empty();
+    return remote.isPresent() ? remote.get() : dial(id, port);
+  }
+
+  /** Connects to a port of a sandbox that this server owns. */
+  public PortDialing.Connection dial(SandboxId id, int port) {
     return resolver
         .resolve(id)
         .as(PortDialing.class)

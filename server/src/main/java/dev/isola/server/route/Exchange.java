@@ -134,6 +134,24 @@ public interface Exchange {
    */
   void upgrade(String protocol, PortDialing.Connection other) throws IOException;
 
+  /**
+   * Returns whether another server of the installation owns a sandbox, for a handler that learns
+   * from the body which sandbox a request concerns. Such a handler calls {@link #passToOwner} before
+   * it does or answers anything.
+   */
+  boolean isOwnedElsewhere(SandboxId sandbox);
+
+  /**
+   * Passes the request on to the server that owns a sandbox, if this server does not.
+   *
+   * @param body the body, which the handler has read
+   * @return whether the request was passed on; the handler then must not answer
+   */
+  boolean passToOwner(SandboxId sandbox, byte[] body) throws IOException;
+
+  /** Passes the request on like the other method, with a body of which nothing was read. */
+  boolean passToOwner(SandboxId sandbox) throws IOException;
+
   /** Sets the sandbox of this request for the logs, if it is not in the path. */
   void setSandbox(SandboxId sandbox);
 

@@ -16,6 +16,7 @@ import java.util.Set;
  * @param answers the successful response
  * @param dialect how credentials are sent and errors are rendered
  * @param tokenAccess which sandbox tokens are accepted in place of a key
+ * @param owner the sandbox whose owner must answer, where several servers share a ledger
  */
 public record Route(
     String method,
@@ -28,7 +29,8 @@ public record Route(
     Response answers,
     Handler handler,
     ApiDialect dialect,
-    TokenAccess tokenAccess) {
+    TokenAccess tokenAccess,
+    OwnerLookup owner) {
 
   private static final String JSON = "application/json";
 
@@ -150,7 +152,8 @@ public record Route(
           throw new IllegalStateException("no handler for " + template);
         },
         new NativeDialect(),
-        TokenAccess.NONE);
+        TokenAccess.NONE,
+        template.contains("{id}") ? OwnerLookup.BY_ID : OwnerLookup.NONE);
   }
 
   /** Returns whether the response is an endless stream or may be held back. */
@@ -181,7 +184,8 @@ public record Route(
         answers,
         handler,
         dialect,
-        tokenAccess);
+        tokenAccess,
+        owner);
   }
 
   public Route needs(Scope needed) {
@@ -196,14 +200,15 @@ public record Route(
         answers,
         handler,
         dialect,
-        tokenAccess);
+        tokenAccess,
+        owner);
   }
 
   public Route takes(Parameter... more) {
     List<Parameter> all = new ArrayList<>(parameters);
     all.addAll(List.of(more));
     return new Route(
-        method, template, name, summary, scope, all, body, answers, handler, dialect, tokenAccess);
+        method, template, name, summary, scope, all, body, answers, handler, dialect, tokenAccess, owner);
   }
 
   public Route takes(Body content) {
@@ -218,7 +223,8 @@ public record Route(
         answers,
         handler,
         dialect,
-        tokenAccess);
+        tokenAccess,
+        owner);
   }
 
   public Route answers(Response answer) {
@@ -233,7 +239,8 @@ public record Route(
         answer,
         handler,
         dialect,
-        tokenAccess);
+        tokenAccess,
+        owner);
   }
 
   public Route handledBy(Handler newHandler) {
@@ -248,7 +255,8 @@ public record Route(
         answers,
         newHandler,
         dialect,
-        tokenAccess);
+        tokenAccess,
+        owner);
   }
 
   public Route of(ApiDialect newDialect) {
@@ -263,7 +271,8 @@ public record Route(
         answers,
         handler,
         newDialect,
-        tokenAccess);
+        tokenAccess,
+        owner);
   }
 
   /** Returns a copy that accepts tokens of the sandbox in the path. */
@@ -283,7 +292,33 @@ public record Route(
         answers,
         handler,
         dialect,
-        access);
+        access,
+        owner);
+  }
+
+  /**
+   * Returns a copy that every server of an installation can answer, because the ledger is all that
+   * it needs.
+   */
+  public Route answeredByAnyServer() {
+    return answeredByOwner(OwnerLookup.NONE);
+  }
+
+  /** Returns a copy that the owner of a sandbox answers. */
+  public Route answeredByOwner(OwnerLookup lookup) {
+    return new Route(
+        method,
+        template,
+        name,
+        summary,
+        scope,
+        parameters,
+        body,
+        answers,
+        handler,
+        dialect,
+        tokenAccess,
+        lookup);
   }
 
   /** Returns whether some sandbox tokens are accepted in place of a key. */

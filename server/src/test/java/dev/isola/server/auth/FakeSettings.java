@@ -22,6 +22,24 @@ public final class FakeSettings implements SettingsStore {
   }
 
   @Override
+  public String putIfAbsent(String scope, String name, String value) {
+    Optional<String> there = get(scope, name);
+    if (there.isEmpty()) {
+      put(scope, name, value);
+    }
+    return there.orElse(value);
+  }
+
+  @Override
+  public boolean replace(String scope, String name, String value) {
+    boolean there = get(scope, name).isPresent();
+    if (there) {
+      put(scope, name, value);
+    }
+    return there;
+  }
+
+  @Override
   public boolean remove(String scope, String name) {
     version++;
     return scopes.getOrDefault(scope, new TreeMap<>()).remove(name) != null;

@@ -1,5 +1,6 @@
 package dev.isola.compat.backend;
 
+import dev.isola.engine.api.SandboxView;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.context.ServerContext;
 import dev.isola.server.route.ApiExtension;
@@ -25,7 +26,16 @@ public final class BackendApi implements ApiExtension {
                 new StateRoutes(context, sandboxes, points, new Captures()).routes(),
                 new VolumeRoutes(volumes).routes())
             .flatMap(List::stream)
+            .map(route -> byOwner(route, sandboxes))
             .toList();
+  }
+
+  /** The owner of a sandbox answers, which the name that the peer chose leads to. */
+  private static Route byOwner(Route route, PeerSandboxes sandboxes) {
+    return route.template().contains("{key}")
+        ? route.answeredByOwner(
+            path -> sandboxes.find(path.getOrDefault("key", "")).map(SandboxView::id))
+        : route;
   }
 
   @Override

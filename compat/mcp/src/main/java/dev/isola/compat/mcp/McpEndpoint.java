@@ -53,7 +53,8 @@ final class McpEndpoint {
     Optional<Object> id = Optional.empty();
     boolean modern = false;
     try {
-      RpcMessage message = RpcMessage.parse(JsonBody.bytes(exchange.content(), JsonBody.MAX_BYTES));
+      byte[] body = JsonBody.bytes(exchange.content(), JsonBody.MAX_BYTES);
+      RpcMessage message = RpcMessage.parse(body);
       id = message.id();
       modern = ProtocolVersion.isModern(exchange, message);
       if (modern) {
@@ -64,7 +65,14 @@ final class McpEndpoint {
         accept(exchange, message, session);
         return;
       }
-      answer(new Request(exchange, message, message.id().get(), modern, session));
+      Request request = new Request(exchange, message, message.id().get(), modern, session);
+      try {
+        answer(request);
+      } catch (OwnedElsewhere e) {
+        if (!exchange.passToOwner(e.sandbox(), body)) {
+          answer(request); // this server has taken over meanwhile
+        }
+      }
     } catch (RpcError e) {
       Map<String, Object> response = new LinkedHashMap<>();
       response.put("jsonrpc", "2.0");
@@ -226,7 +234,14 @@ final class McpEndpoint {
     }
     sessions.end(session);
     if (key(exchange).scope().allows(Scope.USE)) {
-      sandboxes.destroyNamed(exchange, sandboxName(session));
+      try {
+        sandboxes.destroyNamed(exchange, sandboxName(session));
+      } catch (OwnedElsewhere e) {
+        if (exchange.passToOwner(e.sandbox(), new byte[0])) {
+          return;
+        }
+        sandboxes.destroyNamed(exchange, sandboxName(session));
+      }
     }
     exchange.noContent();
   }

@@ -79,6 +79,9 @@ record ToolSandboxes(ServerContext context, HostAccessGuard hostAccess, String d
   private SandboxView checked(Exchange exchange, SandboxView found) {
     exchange.setSandbox(found.id());
     hostAccess.check(exchange.key(), found.id().value());
+    if (exchange.isOwnedElsewhere(found.id())) {
+      throw new OwnedElsewhere(found.id());
+    }
     return found;
   }
 

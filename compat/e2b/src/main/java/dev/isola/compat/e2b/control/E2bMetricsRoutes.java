@@ -40,10 +40,12 @@ public record E2bMetricsRoutes(ServerContext context) {
         E2bSandboxRoutes.sandboxRoute(
                 "GET", "/logs", "e2bLogsFirst", "Returns the events of a sandbox.")
             .needs(Scope.READ)
+            .answeredByAnyServer()
             .handledBy(this::logs),
         E2bSandboxRoutes.route(
                 "GET", "/v2/sandboxes/{id}/logs", "e2bLogs", "Returns the events of a sandbox.")
             .needs(Scope.READ)
+            .answeredByAnyServer()
             .handledBy(this::logs));
   }
 

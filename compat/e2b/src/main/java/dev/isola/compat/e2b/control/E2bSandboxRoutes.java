@@ -77,6 +77,7 @@ public record E2bSandboxRoutes(
             Stream.of(
                 sandboxRoute("GET", "", "e2bGet", "Describes a sandbox.")
                     .needs(Scope.READ)
+                    .answeredByAnyServer()
                     .handledBy(
                         exchange ->
                             exchange.json(
@@ -104,6 +105,9 @@ public record E2bSandboxRoutes(
 
   static Route route(String method, String template, String name, String summary) {
     Route route = Route.of(method, template, name, summary).needs(Scope.USE).of(E2bDialect.CONTROL);
+    if (template.contains("{id}")) {
+      route = route.answeredByOwner(SandboxLookup::owner);
+    }
     return method.equals("GET") || method.equals("DELETE")
         ? route
         : route.takes(new Route.Body.Json(ANY, false));

@@ -9,6 +9,8 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
+import java.util.Map;
+import java.util.Optional;
 
 /** Finds the sandbox that the path of a request names. */
 final class SandboxLookup {
@@ -30,6 +32,14 @@ final class SandboxLookup {
       throw unknown(id);
     }
     return entry;
+  }
+
+  /** Returns the sandbox whose owner answers a request with these path parameters. */
+  static Optional<SandboxId> owner(Map<String, String> path) {
+    return Optional.ofNullable(path.get("id"))
+        .map(E2bSandboxIds::withoutSuffix)
+        .filter(SandboxId::isValid)
+        .map(SandboxId::new);
   }
 
   private static SandboxException unknown(String id) {

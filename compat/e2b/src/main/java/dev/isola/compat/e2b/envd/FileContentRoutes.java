@@ -50,10 +50,29 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
             .handledBy(exchange -> read(exchange, authorizedUser(exchange, READ))),
         writing(SANDBOX_FILES, "envdWriteFiles")
             .handledBy(exchange -> write(exchange, this::authorizedUser)),
-        reading(SIGNED_FILES, "readSignedFile")
-            .handledBy(exchange -> read(exchange, signingUser(exchange, READ))),
-        writing(SIGNED_FILES, "writeSignedFiles")
-            .handledBy(exchange -> write(exchange, this::signingUser)));
+        reading(SIGNED_FILES, "readSignedFile").handledBy(this::readSigned),
+        writing(SIGNED_FILES, "writeSignedFiles").handledBy(this::writeSigned));
+  }
+
+  /** The signature tells which sandbox the request concerns, and so which server owns it. */
+  private void readSigned(Exchange exchange) throws IOException {
+    SandboxId id = signer(exchange, READ);
+    if (!exchange.passToOwner(id)) {
+      read(exchange, sandboxUser(exchange, id));
+    }
+  }
+
+  private void writeSigned(Exchange exchange) throws IOException {
+    SandboxId id;
+    try {
+      id = signer(exchange, WRITE);
+    } catch (SandboxException e) {
+      drain(exchange);
+      throw e;
+    }
+    if (!exchange.passToOwner(id)) {
+      write(exchange, (any, operation) -> sandboxUser(any, id));
+    }
   }
 
   private static final String READ = UrlSignature.READ;
@@ -80,10 +99,10 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
     return sandboxUser(exchange, id);
   }
 
-  private SandboxAccess.SandboxUser signingUser(Exchange exchange, String operation) {
+  private SandboxId signer(Exchange exchange, String operation) {
     SandboxId id = authorizer.findSigner(exchange, operation);
     exchange.setSandbox(id);
-    return sandboxUser(exchange, id);
+    return id;
   }
 
   private SandboxAccess.SandboxUser sandboxUser(Exchange exchange, SandboxId id) {
@@ -162,9 +181,13 @@ record FileContentRoutes(FileContentAuthorizer authorizer, SandboxAccess access)
     try {
       exchange.json(200, new FileUpload(exchange, userOf.apply(exchange, WRITE)).receive());
     } catch (SandboxException e) {
-      // A client that is still sending would not see the response.
-      exchange.content().readNBytes(MAX_DRAINED);
+      drain(exchange);
       throw e;
     }
+  }
+
+  /** Reads the rest of a body: a client that is still sending would not see the response. */
+  private static void drain(Exchange exchange) throws IOException {
+    exchange.content().readNBytes(MAX_DRAINED);
   }
 }

@@ -1,28 +1,28 @@
-package dev.isola.server.preview;
+package dev.isola.server.forward;
 
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.regex.Pattern;
 
-/** Reads the body of a response from a sandbox. A truncated body is an error. */
-final class ResponseBody {
+/** Reads the body of a response. A truncated body is an error. */
+public final class ResponseBody {
   private static final int MAX_SIZE_LINE = 1024;
   private static final Pattern HEX = Pattern.compile("[0-9a-fA-F]{1,12}");
 
-  private final PortReader in;
+  private final ConnectionReader in;
   private final ResponseHead.Framing framing;
   private long left;
   private boolean first = true;
   private boolean ended;
 
-  ResponseBody(PortReader in, ResponseHead.Framing framing) {
+  public ResponseBody(ConnectionReader in, ResponseHead.Framing framing) {
     this.in = in;
     this.framing = framing;
     this.left = framing instanceof ResponseHead.Framing.FixedLength(long bytes) ? bytes : 0;
   }
 
   /** Returns the number of bytes read; -1 at the end. */
-  int read(byte[] target) throws IOException {
+  public int read(byte[] target) throws IOException {
     return switch (framing) {
       case ResponseHead.Framing.None() -> -1;
       case ResponseHead.Framing.UntilClose() -> in.read(target, target.length);
@@ -33,6 +33,16 @@ final class ResponseBody {
         }
         yield ended ? -1 : readBounded(target);
       }
+    };
+  }
+
+  /** Returns whether the whole body is known to be read. */
+  public boolean isComplete() {
+    return switch (framing) {
+      case ResponseHead.Framing.None() -> true;
+      case ResponseHead.Framing.UntilClose() -> false;
+      case ResponseHead.Framing.FixedLength(long _) -> left == 0;
+      case ResponseHead.Framing.Chunked() -> ended;
     };
   }
 

@@ -1,4 +1,4 @@
-package dev.isola.server.preview;
+package dev.isola.server.forward;
 
 import dev.isola.spi.capability.PortDialing;
 import java.io.ByteArrayOutputStream;
@@ -7,14 +7,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** Reads from a port of a sandbox: lines of the HTTP head, then bytes of the body. */
-final class PortReader {
+/** Reads from a connection: lines of the HTTP head, then bytes of the body. */
+public final class ConnectionReader {
   private static final int BUFFER = 16 * 1024;
 
   private final PortDialing.Connection port;
   private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER).flip();
 
-  PortReader(PortDialing.Connection port) {
+  public ConnectionReader(PortDialing.Connection port) {
     this.port = port;
   }
 
@@ -61,8 +61,8 @@ final class PortReader {
     return port.read(ByteBuffer.wrap(target, 0, length));
   }
 
-  /** Returns the bytes that were read from the port but not consumed. */
-  byte[] buffered() {
+  /** Returns the bytes that were read from the connection but not consumed. */
+  public byte[] buffered() {
     byte[] rest = new byte[buffer.remaining()];
     buffer.get(rest);
     return rest;

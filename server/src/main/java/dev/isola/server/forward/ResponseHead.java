@@ -1,4 +1,4 @@
-package dev.isola.server.preview;
+package dev.isola.server.forward;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -8,10 +8,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The head of a response from a sandbox, which is untrusted. Ambiguous heads are rejected, because
+ * The head of a response, which is untrusted if a sandbox sent it. Ambiguous heads are rejected, because
  * a proxy or browser might interpret them differently.
  */
-record ResponseHead(int status, List<Header> headers) {
+public record ResponseHead(int status, List<Header> headers) {
   static final int MAX_HEAD = 64 * 1024;
 
   private static final int MAX_HEADERS = 200;
@@ -23,7 +23,7 @@ record ResponseHead(int status, List<Header> headers) {
   private static final Pattern LENGTH = Pattern.compile("[0-9]{1,18}");
 
   /** How the end of a body is determined. */
-  sealed interface Framing {
+  public sealed interface Framing {
     record None() implements Framing {}
 
     record FixedLength(long bytes) implements Framing {}
@@ -33,14 +33,14 @@ record ResponseHead(int status, List<Header> headers) {
     record UntilClose() implements Framing {}
   }
 
-  ResponseHead {
+  public ResponseHead {
     headers = List.copyOf(headers);
   }
 
   /** Reads a response head, skipping interim responses. */
-  static ResponseHead read(PortReader in) throws IOException {
+  public static ResponseHead read(ConnectionReader in) throws IOException {
     for (int i = 0; i <= MAX_INTERIM; i++) {
-      ResponseHead head = readOne(in);
+      ResponseHead head = readAny(in);
       if (head.status >= 200 || head.status == SWITCHING) {
         return head;
       }
@@ -48,7 +48,8 @@ record ResponseHead(int status, List<Header> headers) {
     throw new MalformedResponse("too many interim responses");
   }
 
-  private static ResponseHead readOne(PortReader in) throws IOException {
+  /** Reads a response head, which may be that of an interim response. */
+  public static ResponseHead readAny(ConnectionReader in) throws IOException {
     int left = MAX_HEAD;
     String first = in.line(left);
     Matcher status = STATUS.matcher(first);
@@ -79,7 +80,7 @@ record ResponseHead(int status, List<Header> headers) {
     return new Header(line.substring(0, colon), value);
   }
 
-  boolean isSwitchingProtocols() {
+  public boolean isSwitchingProtocols() {
     return status == SWITCHING;
   }
 
@@ -88,7 +89,7 @@ record ResponseHead(int status, List<Header> headers) {
    *
    * @param method the method of the request
    */
-  Framing framing(String method) throws MalformedResponse {
+  public Framing framing(String method) throws MalformedResponse {
     List<String> encodings = Header.values(headers, "Transfer-Encoding");
     List<String> lengths = Header.values(headers, "Content-Length").stream().distinct().toList();
     if (!encodings.isEmpty()

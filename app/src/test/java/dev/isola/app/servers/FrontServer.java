@@ -1,0 +1,103 @@
+package dev.isola.app.servers;
+
+import dev.isola.app.LiveServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A process of {@code isola serve} that can be killed and started again at the same address. */
+final class FrontServer implements AutoCloseable {
+  final String name;
+  final int port;
+  private final Path folder;
+  private final List<String> settings;
+  private volatile Process process;
+
+  private FrontServer(String name, int port, Path folder, List<String> settings)
+      throws IOException {
+    this.name = name;
+    this.port = port;
+    this.folder = folder;
+    this.settings = settings;
+    process = launch();
+  }
+
+  static FrontServer start(String name, int port, Path folder, List<String> settings)
+      throws IOException {
+    Files.createDirectories(folder);
+    return new FrontServer(name, port, folder, List.copyOf(settings));
+  }
+
+  /** Returns a port that is free now. */
+  static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  String url() {
+    return "http://127.0.0.1:" + port;
+  }
+
+  Path log() {
+    return folder.resolve("log");
+  }
+
+  private Process launch() throws IOException {
+    List<String> words =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Dslf4j.internal.verbosity=ERROR",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "dev.isola.app.Main",
+                "serve",
+                "--port",
+                Integer.toString(port),
+                "--data",
+                folder.resolve("data").toString()));
+    settings.stream().flatMap(one -> Stream.of("--set", one)).forEach(words::add);
+    ProcessBuilder builder = new ProcessBuilder(words);
+    builder.environment().put("ISOLA_API_KEY", LiveServer.KEY);
+    builder.environment().put("XDG_CONFIG_HOME", folder.toString());
+    builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
+    return builder.start();
+  }
+
+  boolean isRunning() {
+    return process.isAlive();
+  }
+
+  /** Kills the process as a crash would. */
+  void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  void restart() throws IOException {
+    process = launch();
+  }
+
+  @Override
+  public void close() throws IOException {
+    process.destroy();
+    try {
+      if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        process.destroyForcibly().waitFor();
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

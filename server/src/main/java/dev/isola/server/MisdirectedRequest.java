@@ -1,0 +1,15 @@
+package dev.isola.server;
+
+import dev.isola.spi.SandboxId;
+
+/**
+ * Thrown when another server passed a request on to this one, which does not own the sandbox. The
+ * other server looks for the owner again.
+ */
+final class MisdirectedRequest extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  MisdirectedRequest(SandboxId sandbox) {
+    super("this server does not own sandbox " + sandbox);
+  }
+}
