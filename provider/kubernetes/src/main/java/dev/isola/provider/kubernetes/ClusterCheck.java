@@ -72,7 +72,7 @@ final class ClusterCheck {
         settings,
         SandboxSpec.builder(new SandboxId("health")).build(),
         settings.image().orElse("isola-health"),
-        AgentConfigMap.of(AgentConfigMap.ownArchitecture()),
+        AgentConfigMap.of(instance, AgentConfigMap.ownArchitecture()),
         runtime == PodRuntime.GVISOR);
   }
 
@@ -84,7 +84,7 @@ final class ClusterCheck {
       known =
           new Reviewed(
               System.nanoTime(),
-              Permission.needed(settings.runtimeClass().isPresent()).stream()
+              Permission.needed(settings).stream()
                   .filter(permission -> !cluster.allows(permission))
                   .toList());
       reviewed = known;

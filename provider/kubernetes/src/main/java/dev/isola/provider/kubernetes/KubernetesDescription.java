@@ -9,6 +9,7 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.Prerequisite;
@@ -21,6 +22,7 @@ import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.VolumeMount;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -35,6 +37,7 @@ record KubernetesDescription(KubernetesSettings settings) {
   static final ProviderProfile PROFILE =
       new ProviderProfile(PodRuntime.HOST_KERNEL.isolation(), Hosting.DAEMON, STARTUP).whenNamed();
 
+  /** The capabilities of a sandbox. */
   static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
           Attaching.class,
@@ -86,17 +89,27 @@ record KubernetesDescription(KubernetesSettings settings) {
         "pods of a Kubernetes cluster",
         ApiVersion.CURRENT,
         runtime.isolation(),
-        CAPABILITIES,
+        capabilities(),
         new SpecSupport(
             EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
             EnumSet.of(NetworkMode.NONE, NetworkMode.FILTERED),
-            EnumSet.of(VolumeMount.Type.TMPFS),
+            settings.storage().isPresent()
+                ? EnumSet.of(VolumeMount.Type.TMPFS, VolumeMount.Type.VOLUME)
+                : EnumSet.of(VolumeMount.Type.TMPFS),
             limits(runtime)),
         prerequisites,
         "the node kills the agent, whose pid namespace contains all processes of the sandbox, and"
             + " confirms it before the pod is removed",
         STARTUP,
         Hosting.DAEMON);
+  }
+
+  private Set<Class<? extends Capability>> capabilities() {
+    Set<Class<? extends Capability>> all = new HashSet<>(CAPABILITIES);
+    if (settings.storage().isPresent()) {
+      all.add(Volumes.class);
+    }
+    return all;
   }
 
   /**

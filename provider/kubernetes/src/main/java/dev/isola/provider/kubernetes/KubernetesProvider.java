@@ -8,6 +8,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -15,6 +16,7 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -36,6 +38,7 @@ final class KubernetesProvider implements Provider {
   private final PodLinks links;
   private final PodWatch watch;
   private final PodRemover remover;
+  private final NamespaceObjects objects;
   private final PodCreator creator;
   private volatile @Nullable Known known;
   private volatile @Nullable InstallationKey key;
@@ -53,11 +56,12 @@ final class KubernetesProvider implements Provider {
     this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES);
     this.watch = new PodWatch(cluster, pods.selector(), links::ended);
     this.remover = new PodRemover(pods, watch, links, locks);
+    this.objects = new NamespaceObjects(cluster, context.instance());
     this.creator =
         new PodCreator(
             settings,
             pods,
-            new NamespaceObjects(cluster, context.instance()),
+            objects,
             watch,
             links,
             remover,
@@ -115,7 +119,16 @@ final class KubernetesProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     info().requireSupported(spec);
+    createMissingVolumes(spec);
     return locks.withLock(spec.id(), () -> creator.create(spec, known().runtime()));
+  }
+
+  private void createMissingVolumes(SandboxSpec spec) {
+    for (VolumeMount mount : spec.volumes()) {
+      if (mount.type() == VolumeMount.Type.VOLUME) {
+        volumes().orElseThrow().create(mount.source());
+      }
+    }
   }
 
   @Override
@@ -127,6 +140,13 @@ final class KubernetesProvider implements Provider {
           watch.start();
           return found;
         });
+  }
+
+  @Override
+  public Optional<Volumes> volumes() {
+    return settings
+        .storage()
+        .map(storage -> new ClaimVolumes(cluster, storage, context.instance()));
   }
 
   @Override
@@ -142,6 +162,11 @@ final class KubernetesProvider implements Provider {
           remover.remove(id, how.force(), Deadline.in(how.timeout()));
           return id;
         });
+  }
+
+  @Override
+  public void removeSharedResources() {
+    objects.remove();
   }
 
   @Override

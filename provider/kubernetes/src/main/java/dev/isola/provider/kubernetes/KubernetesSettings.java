@@ -21,6 +21,7 @@ import java.util.stream.Stream;
  * @param pullSecrets the secrets with which they pull
  * @param nodeSelector the labels of the nodes that may run sandboxes
  * @param hostUsers whether root of a sandbox is root of its node; empty leaves it to the cluster
+ * @param storage where named volumes are; empty if there are none
  */
 record KubernetesSettings(
     Optional<String> kubeconfig,
@@ -31,10 +32,26 @@ record KubernetesSettings(
     String pull,
     List<String> pullSecrets,
     Map<String, String> nodeSelector,
-    Optional<Boolean> hostUsers) {
+    Optional<Boolean> hostUsers,
+    Optional<Storage> storage) {
   private static final Map<String, String> PULL =
       Map.of("missing", "IfNotPresent", "always", "Always", "never", "Never");
   private static final String RUNTIME_CLASS = "[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?";
+
+  private static final String DEFAULT_CLASS = "default";
+  private static final String OBJECT_NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?";
+  private static final String SIZE = "[1-9][0-9]{0,9}(Mi|Gi|Ti)";
+  private static final Map<String, String> ACCESS =
+      Map.of("node", "ReadWriteOnce", "cluster", "ReadWriteMany");
+
+  /**
+   * The storage of named volumes.
+   *
+   * @param storageClass empty for the default of the cluster
+   * @param size of each volume, as Kubernetes writes it
+   * @param accessMode as Kubernetes names it
+   */
+  record Storage(Optional<String> storageClass, String size, String accessMode) {}
 
   static KubernetesSettings of(ProviderConfig config) {
     Optional<String> runtimeClass = config.get("runtime_class");
@@ -55,7 +72,26 @@ record KubernetesSettings(
         PULL.getOrDefault(pull, ""),
         words(config, "pull_secrets").toList(),
         nodeSelector(config),
-        users.isEmpty() ? Optional.empty() : Optional.of(users.equals("false")));
+        users.isEmpty() ? Optional.empty() : Optional.of(users.equals("false")),
+        storage(config));
+  }
+
+  private static Optional<Storage> storage(ProviderConfig config) {
+    Optional<String> name = config.get("storage_class");
+    require(
+        name.filter(text -> !text.matches(OBJECT_NAME)).isEmpty(),
+        "storage_class",
+        "use the name of a storage class, or default for that of the cluster");
+    String size = config.get("volume_size").orElse("10Gi");
+    require(size.matches(SIZE), "volume_size", "use a number with Mi, Gi or Ti, such as 10Gi");
+    String access = config.get("volume_access").orElse("node");
+    require(ACCESS.containsKey(access), "volume_access", "use node or cluster");
+    return name.map(
+        found ->
+            new Storage(
+                Optional.of(found).filter(text -> !text.equals(DEFAULT_CLASS)),
+                size,
+                ACCESS.getOrDefault(access, "")));
   }
 
   private static Map<String, String> nodeSelector(ProviderConfig config) {

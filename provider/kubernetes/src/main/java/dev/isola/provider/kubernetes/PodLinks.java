@@ -1,5 +1,6 @@
 package dev.isola.provider.kubernetes;
 
+import dev.isola.link.AgentConnector;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.ChangeTracking;
 import dev.isola.link.InstallationKey;
@@ -44,9 +45,9 @@ final class PodLinks implements AutoCloseable {
   }
 
   /** Returns a connection to a sandbox that has just booted. */
-  AgentSandbox open(SandboxId id, PodSnapshot pod) {
-    AgentSandbox sandbox = sandbox(id, pod);
-    links.put(id, new Link(sandbox, pod.uid()));
+  AgentSandbox open(SandboxId id, PodStart.Started started) {
+    AgentSandbox sandbox = sandbox(id, started.pod(), started.connector());
+    links.put(id, new Link(sandbox, started.pod().uid()));
     sandbox.connect();
     return sandbox;
   }
@@ -63,7 +64,8 @@ final class PodLinks implements AutoCloseable {
         && known.sandbox().state() != SandboxState.DESTROYED) {
       return Optional.of(known.sandbox());
     }
-    AgentSandbox sandbox = sandbox(id, pod);
+    AgentSandbox sandbox =
+        sandbox(id, pod, new PodExecConnector(cluster, pod.name(), pod.uid()));
     Link link = new Link(sandbox, pod.uid());
     links.put(id, link);
     try {
@@ -101,14 +103,13 @@ final class PodLinks implements AutoCloseable {
     }
   }
 
-  private AgentSandbox sandbox(SandboxId id, PodSnapshot pod) {
+  private AgentSandbox sandbox(SandboxId id, PodSnapshot pod, AgentConnector connector) {
     ChangeTracking folders =
         new ChangeTracking(
             Optional.empty(),
             List.of(pod.annotations().getOrDefault(PodLabels.FOLDERS, "/workspace")));
     boolean filtered = pod.annotations().containsKey(PodLabels.FILTERED);
-    return AgentSandbox.builder(
-            id, new PodExecConnector(cluster, pod.name(), pod.uid()), key.get().secretOf(id))
+    return AgentSandbox.builder(id, connector, key.get().secretOf(id))
         .capabilities(capabilities)
         .changeTracking(() -> Optional.of(folders))
         .filtered(() -> filtered)

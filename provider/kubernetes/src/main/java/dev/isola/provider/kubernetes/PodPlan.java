@@ -4,6 +4,7 @@ import dev.isola.codec.json.Json;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.KernelOverhead;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
@@ -108,7 +109,8 @@ record PodPlan(
         "command",
         List.of(
             AGENT,
-            "--report",
+            "--boot-listen",
+            SOCKET,
             "--own-events",
             "--instance",
             instance.value(),
@@ -118,8 +120,6 @@ record PodPlan(
         List.of(),
         "workingDir",
         spec.workspaceMount(),
-        "stdin",
-        true,
         "resources",
         resources(),
         "securityContext",
@@ -169,9 +169,22 @@ record PodPlan(
     volumes.add(memory("run", "1Mi"));
     List<VolumeMount> mounts = spec.volumes();
     for (int i = 0; i < mounts.size(); i++) {
-      volumes.add(memory("volume-" + i, spec.limits().memoryMb() + "Mi"));
+      volumes.add(volume("volume-" + i, mounts.get(i)));
     }
     return volumes;
+  }
+
+  private Map<String, Object> volume(String name, VolumeMount mount) {
+    return switch (mount.type()) {
+      case TMPFS -> memory(name, spec.limits().memoryMb() + "Mi");
+      case VOLUME ->
+          Json.object(
+              "name",
+              name,
+              "persistentVolumeClaim",
+              Map.of("claimName", ClaimVolumes.claim(instance, mount.source())));
+      case BIND -> throw Capability.unsupported("kubernetes", "folders of the host");
+    };
   }
 
   private static Map<String, Object> memory(String name, String size) {

@@ -3,6 +3,7 @@ package dev.isola.provider.kubernetes;
 import dev.isola.link.Deadline;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -115,10 +116,15 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
   }
 
   /** Removes the sandboxes of processes that were killed before they could destroy them. */
-  void removeOrphans() {
-    for (SandboxId id : pods.orphaned()) {
-      // A sandbox that is being destroyed at this moment looks the same; it is skipped.
-      locks.tryWithLock(id, () -> remove(id, false, Deadline.in(CLEAN_UP)));
+  void removeOrphans(Deadline deadline) {
+    for (PodSnapshot pod : watch.known(deadline)) {
+      if (pod.shortLived() && pod.state() == SandboxState.ERROR) {
+        // A sandbox that is being destroyed at this moment looks the same; it is skipped.
+        pod.sandbox()
+            .ifPresent(
+                id ->
+                    locks.tryWithLock(id, () -> remove(id, false, Deadline.in(CLEAN_UP))));
+      }
     }
   }
 }

@@ -167,6 +167,11 @@ record PodSnapshot(
     return plain.length() > MAX_TEXT ? plain.substring(0, MAX_TEXT) + "..." : plain;
   }
 
+  /** Tells whether the pod has ended, or cannot start. */
+  boolean hasFailed() {
+    return end.isPresent() || waiting.filter(Waiting::isError).isPresent();
+  }
+
   SandboxState state() {
     if (deleting) {
       return SandboxState.TERMINATING;
