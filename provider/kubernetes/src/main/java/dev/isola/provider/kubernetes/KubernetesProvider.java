@@ -20,6 +20,7 @@ import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,7 @@ final class KubernetesProvider implements Provider {
   private final ClusterCheck check;
   private final SandboxLocks locks = new SandboxLocks();
   private final SandboxPods pods;
+  private final EndedPods endedPods = new EndedPods();
   private final PodLinks links;
   private final PodWatch watch;
   private final PodRemover remover;
@@ -53,7 +55,7 @@ final class KubernetesProvider implements Provider {
     this.description = new KubernetesDescription(settings);
     this.check = new ClusterCheck(cluster, settings, context.instance());
     this.pods = new SandboxPods(cluster, context.instance(), settings.provider());
-    this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES);
+    this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES, endedPods);
     this.watch = new PodWatch(cluster, pods.selector(), links::ended);
     this.remover = new PodRemover(pods, watch, links, locks);
     this.objects = new NamespaceObjects(cluster, context.instance());
@@ -71,7 +73,11 @@ final class KubernetesProvider implements Provider {
   private InstallationKey key() {
     InstallationKey read = key;
     if (read == null) {
-      read = InstallationKey.in(context.dataFolder());
+      read =
+          settings
+              .keyFile()
+              .map(InstallationKey::of)
+              .orElseGet(() -> InstallationKey.in(context.dataFolder()));
       key = read;
     }
     return read;
@@ -151,7 +157,8 @@ final class KubernetesProvider implements Provider {
 
   @Override
   public List<InventoryItem> inventory() {
-    return pods.inventory();
+    List<InventoryItem> existing = pods.inventory();
+    return Stream.concat(existing.stream(), endedPods.without(existing).stream()).toList();
   }
 
   @Override

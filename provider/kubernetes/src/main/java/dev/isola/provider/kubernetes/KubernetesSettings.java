@@ -3,6 +3,8 @@ package dev.isola.provider.kubernetes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.ProviderConfig;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +23,9 @@ import java.util.stream.Stream;
  * @param pullSecrets the secrets with which they pull
  * @param nodeSelector the labels of the nodes that may run sandboxes
  * @param hostUsers whether root of a sandbox is root of its node; empty leaves it to the cluster
+ * @param nodeGrace how long a sandbox outlives the connection of its node to the cluster; empty
+ *     leaves it to the cluster
+ * @param keyFile the file with the key of the installation; empty for that in the data folder
  * @param storage where named volumes are; empty if there are none
  */
 record KubernetesSettings(
@@ -33,6 +38,8 @@ record KubernetesSettings(
     List<String> pullSecrets,
     Map<String, String> nodeSelector,
     Optional<Boolean> hostUsers,
+    Optional<Duration> nodeGrace,
+    Optional<Path> keyFile,
     Optional<Storage> storage) {
   private static final Map<String, String> PULL =
       Map.of("missing", "IfNotPresent", "always", "Always", "never", "Never");
@@ -73,7 +80,18 @@ record KubernetesSettings(
         words(config, "pull_secrets").toList(),
         nodeSelector(config),
         users.isEmpty() ? Optional.empty() : Optional.of(users.equals("false")),
+        nodeGrace(config),
+        config.get("key_file").map(Path::of),
         storage(config));
+  }
+
+  private static Optional<Duration> nodeGrace(ProviderConfig config) {
+    Optional<String> seconds = config.get("node_grace_seconds");
+    require(
+        seconds.filter(text -> !text.matches("[0-9]{1,5}")).isEmpty(),
+        "node_grace_seconds",
+        "use a number of seconds, 0 to 99999");
+    return seconds.map(text -> Duration.ofSeconds(Long.parseLong(text)));
   }
 
   private static Optional<Storage> storage(ProviderConfig config) {

@@ -9,10 +9,12 @@ import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The pod for a spec, as the body of a create request. A pure function of its inputs.
@@ -88,7 +90,25 @@ record PodPlan(
             List.of(container()));
     settings.runtimeClass().ifPresent(name -> pod.put("runtimeClassName", name));
     settings.hostUsers().ifPresent(shared -> pod.put("hostUsers", shared));
+    settings.nodeGrace().ifPresent(grace -> pod.put("tolerations", tolerations(grace)));
     return pod;
+  }
+
+  /** Kubernetes adds them with five minutes to a pod that has none. */
+  private static List<Map<String, Object>> tolerations(Duration grace) {
+    return Stream.of("not-ready", "unreachable")
+        .map(
+            state ->
+                Json.object(
+                    "key",
+                    "node.kubernetes.io/" + state,
+                    "operator",
+                    "Exists",
+                    "effect",
+                    "NoExecute",
+                    "tolerationSeconds",
+                    grace.toSeconds()))
+        .toList();
   }
 
   private Map<String, Object> nodeSelector() {

@@ -28,7 +28,7 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
    */
   void remove(SandboxId id, boolean force, Deadline deadline) {
     Optional<PodSnapshot> found = pods.find(id);
-    links.forget(id, "it was destroyed");
+    links.destroyed(id);
     if (found.isEmpty()) {
       return;
     }
