@@ -58,7 +58,6 @@ binary_name = "$programs/runsc"
 [runsc_config]
   platform = "systrap"
   network = "sandbox"
-  ignore-cgroups = "true"
 END
 cat >"$folder/cni/pods.conflist" <<END
 {"cniVersion": "1.0.0", "name": "pods", "plugins": [

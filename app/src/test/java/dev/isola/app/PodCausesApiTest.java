@@ -52,12 +52,12 @@ class PodCausesApiTest {
       }
 
       HttpResponse<String> image =
-          server.send("POST", "/sandboxes", "{\"image\":\"127.0.0.1:1/none:1\"}");
+          server.send("POST", PodServer.SANDBOXES, "{\"image\":\"127.0.0.1:1/none:1\"}");
       assertThat(image.statusCode()).as(image.body()).isBetween(400, 499);
       assertThat(image.body()).contains("IMAGE_NOT_FOUND", "127.0.0.1:1/none:1");
 
       HttpResponse<String> gone =
-          server.send("POST", "/sandboxes/" + deleted + "/exec", "{\"command\":\"true\"}");
+          server.send("POST", PodServer.SANDBOXES + "/" + deleted + "/exec", "{\"command\":\"true\"}");
       assertThat(gone.statusCode()).isEqualTo(410);
       assertThat(gone.body()).contains("its pod was deleted");
     }

@@ -46,26 +46,14 @@ class PodLatencyTest {
     return sorted.get(sorted.size() / 2);
   }
 
-  /** Waits until the pool is full, and nothing else starts. */
   private static void awaitPool(PodServer server) {
     await()
         .atMost(Duration.ofMinutes(2))
-        .pollInterval(Duration.ofMillis(100))
+        .pollInterval(Duration.ofMillis(200))
         .until(
             () ->
-                TestCluster.get()
-                        .kubectl(
-                            "get",
-                            "pods",
-                            "-l",
-                            "dev.isola.instance",
-                            "--field-selector=status.phase=Running",
-                            "-o",
-                            "name")
-                        .lines()
-                        .count()
-                    == POOL);
-    assertThat(server.log()).doesNotContain("could not be filled");
+                server.send("GET", "/metrics", "").body().lines()
+                    .anyMatch(line -> line.matches("isola_pool_ready\\{.*} " + POOL + "\\.0")));
   }
 
   @Test
@@ -100,7 +88,7 @@ class PodLatencyTest {
               milliseconds(
                   () ->
                       server.call(
-                          "POST", "/sandboxes/" + id[0] + "/exec", "{\"command\":[\"true\"]}"));
+                          "POST", PodServer.SANDBOXES + "/" + id[0] + "/exec", "{\"command\":\"true\"}"));
           if (round > 0) {
             exec.add(time);
           }
@@ -111,7 +99,7 @@ class PodLatencyTest {
           cold.add(create);
           kubectlExec.add(execution);
         }
-        server.call("DELETE", "/sandboxes/" + id[0], "");
+        server.call("DELETE", PodServer.SANDBOXES + "/" + id[0], "");
         cluster.kubectl("delete", "pod", plain, "--now");
       }
       while (warm.size() < WARM) {
@@ -121,10 +109,10 @@ class PodLatencyTest {
           warm.add(milliseconds(() -> claimed.add(server.create(WARM_SPEC))));
         }
         for (String id : claimed) {
-          assertThat(server.call("POST", "/sandboxes/" + id + "/exec", "{\"command\":[\"true\"]}")
+          assertThat(server.call("POST", PodServer.SANDBOXES + "/" + id + "/exec", "{\"command\":\"true\"}")
                   .number("exitCode"))
               .isZero();
-          server.call("DELETE", "/sandboxes/" + id, "");
+          server.call("DELETE", PodServer.SANDBOXES + "/" + id, "");
         }
       }
       assertThat(server.log()).doesNotContain("pool empty", "provider mismatch");

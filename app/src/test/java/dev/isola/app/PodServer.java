@@ -1,5 +1,7 @@
 package dev.isola.app;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.isola.codec.json.JsonValue;
 import dev.isola.provider.kubernetes.KubernetesProviderFactory;
 import dev.isola.testing.cluster.TestCluster;
@@ -18,11 +20,15 @@ import org.junit.jupiter.api.Assumptions;
 
 /** A server whose sandboxes are pods of a real cluster, and a client that keeps its connection. */
 final class PodServer implements AutoCloseable {
+  static final String SANDBOXES = "/api/v1/sandboxes";
+
   private final LiveServer server;
+  private final Path data;
   private final HttpClient client = HttpClient.newHttpClient();
 
-  private PodServer(LiveServer server) {
+  private PodServer(LiveServer server, Path data) {
     this.server = server;
+    this.data = data;
   }
 
   /**
@@ -43,9 +49,9 @@ final class PodServer implements AutoCloseable {
             folder.resolve("isola.yaml"),
             "providers:\n  kubernetes: {kubeconfig: '%s', image: '%s', capacity_memory_mb: 1000000%s}\n%s"
                 .formatted(cluster.kubeconfig(), cluster.image(), provider, pool));
+    Path data = folder.resolve("data");
     return new PodServer(
-        LiveServer.start(
-            folder.resolve("data"), List.of(new KubernetesProviderFactory()), file));
+        LiveServer.start(data, List.of(new KubernetesProviderFactory()), file), data);
   }
 
   String log() {
@@ -55,7 +61,7 @@ final class PodServer implements AutoCloseable {
   HttpResponse<String> send(String method, String path, String body)
       throws IOException, InterruptedException {
     return client.send(
-        HttpRequest.newBuilder(URI.create(server.url + "/api/v1" + path))
+        HttpRequest.newBuilder(URI.create(server.url + path))
             .header("Authorization", "Bearer " + LiveServer.KEY)
             .header("Content-Type", "application/json")
             .method(method, BodyPublishers.ofString(body))
@@ -74,11 +80,11 @@ final class PodServer implements AutoCloseable {
   }
 
   String create(String body) throws IOException, InterruptedException {
-    return call("POST", "/sandboxes", body).text("id");
+    return call("POST", SANDBOXES, body).text("id");
   }
 
   JsonValue get(String id) throws IOException, InterruptedException {
-    return call("GET", "/sandboxes/" + id, "");
+    return call("GET", SANDBOXES + "/" + id, "");
   }
 
   /** Returns the name of the pod of a sandbox. */
@@ -87,9 +93,15 @@ final class PodServer implements AutoCloseable {
         .kubectl("get", "pods", "-l", "dev.isola.sandbox=" + id, "-o", "name");
   }
 
+  /** Ends the server and its sandboxes, also those of its pool. */
   @Override
-  public void close() {
+  public void close() throws IOException, InterruptedException {
     server.close();
     client.close();
+    String instance = Files.readString(data.resolve("instance")).strip();
+    String deleted =
+        TestCluster.get()
+            .kubectl("delete", "pods", "-l", "dev.isola.instance=" + instance, "--now");
+    assertThat(deleted).doesNotContain("error");
   }
 }

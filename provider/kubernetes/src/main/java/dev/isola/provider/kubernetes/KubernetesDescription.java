@@ -116,11 +116,11 @@ record KubernetesDescription(KubernetesSettings settings) {
    * A cluster limits the processes and threads of a pod for a whole node only, if at all, and
    * evicts a pod that writes too much instead of refusing the write. Whether gVisor joins the
    * control groups of its pod is a setting of each node (ignore-cgroups), which the API does not
-   * tell.
+   * tell, but the operator can.
    */
-  private static Set<LimitKind> limits(PodRuntime runtime) {
+  private Set<LimitKind> limits(PodRuntime runtime) {
     Set<LimitKind> limits = EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
-    if (runtime != PodRuntime.GVISOR) {
+    if (runtime != PodRuntime.GVISOR || settings.gvisorCgroups()) {
       limits.add(LimitKind.CPU);
       limits.add(LimitKind.MEMORY);
     }

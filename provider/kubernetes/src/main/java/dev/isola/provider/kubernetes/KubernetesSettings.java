@@ -25,6 +25,7 @@ import java.util.stream.Stream;
  * @param hostUsers whether root of a sandbox is root of its node; empty leaves it to the cluster
  * @param nodeGrace how long a sandbox outlives the connection of its node to the cluster; empty
  *     leaves it to the cluster
+ * @param gvisorCgroups whether gVisor joins the control groups of its pods on all nodes
  * @param keyFile the file with the key of the installation; empty for that in the data folder
  * @param storage where named volumes are; empty if there are none
  */
@@ -39,6 +40,7 @@ record KubernetesSettings(
     Map<String, String> nodeSelector,
     Optional<Boolean> hostUsers,
     Optional<Duration> nodeGrace,
+    boolean gvisorCgroups,
     Optional<Path> keyFile,
     Optional<Storage> storage) {
   private static final Map<String, String> PULL =
@@ -70,6 +72,8 @@ record KubernetesSettings(
     require(PULL.containsKey(pull), "pull", "use missing, always or never");
     String users = config.get("user_namespaces").orElse("");
     require(users.matches("|true|false"), "user_namespaces", "use true or false");
+    String gvisorCgroups = config.get("gvisor_cgroups").orElse("false");
+    require(gvisorCgroups.matches("true|false"), "gvisor_cgroups", "use true or false");
     return new KubernetesSettings(
         config.get("kubeconfig"),
         config.get("context"),
@@ -81,6 +85,7 @@ record KubernetesSettings(
         nodeSelector(config),
         users.isEmpty() ? Optional.empty() : Optional.of(users.equals("false")),
         nodeGrace(config),
+        gvisorCgroups.equals("true"),
         config.get("key_file").map(Path::of),
         storage(config));
   }
