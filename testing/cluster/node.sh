@@ -101,6 +101,7 @@ for number in $(seq 2 "$nodes"); do
 done
 while ! kubectl --kubeconfig kubeconfig get --raw /readyz >/dev/null 2>&1; do sleep 0.1; done
 kube-controller-manager --kubeconfig kubeconfig --leader-elect=false --cert-dir pki --enable-hostpath-provisioner \
+  --node-monitor-grace-period 20s --node-monitor-period 1s \
   --service-account-private-key-file pki/accounts.key --root-ca-file pki/ca.crt >controller-manager.log 2>&1 &
 kube-scheduler --kubeconfig kubeconfig --leader-elect=false --cert-dir pki >scheduler.log 2>&1 &
 touch api-ready ready

@@ -80,6 +80,7 @@ podLogsDir: $folder/logs
 volumePluginDir: $folder/plugins
 resolvConf: ""
 podPidsLimit: 2048
+nodeLeaseDurationSeconds: 10
 evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}
 imageGCHighThresholdPercent: 100
 imageGCLowThresholdPercent: 99

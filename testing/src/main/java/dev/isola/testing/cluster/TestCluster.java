@@ -98,17 +98,18 @@ public record TestCluster(Path kubeconfig, String path, String image) {
     }
   }
 
-  /** The cluster ends when the standard input of its command does, at the latest with this JVM. */
+  /** Two nodes. The cluster ends when the standard input of its command does, at the latest with this JVM. */
   private static Outcome start(Path root) {
     try {
-      Process script =
+      ProcessBuilder builder =
           new ProcessBuilder(
                   root.resolve(SCRIPT).toString(),
                   "sh",
                   "-c",
                   "echo $KUBECONFIG; echo $PATH; echo $ISOLA_TEST_IMAGE; exec cat > /dev/null")
-              .redirectError(ProcessBuilder.Redirect.INHERIT)
-              .start();
+              .redirectError(ProcessBuilder.Redirect.INHERIT);
+      builder.environment().put("ISOLA_CLUSTER_NODES", "2");
+      Process script = builder.start();
       Runtime.getRuntime().addShutdownHook(new Thread(() -> end(script)));
       BufferedReader out =
           new BufferedReader(new InputStreamReader(script.getInputStream(), UTF_8));
@@ -157,5 +158,22 @@ public record TestCluster(Path kubeconfig, String path, String image) {
       throw new IOException("kubectl " + String.join(" ", words) + ": " + output);
     }
     return output;
+  }
+
+  /**
+   * Sends a signal to the kubelet of a node of a private cluster.
+   *
+   * @param signal as kill names it: STOP cuts the node off, CONT brings it back
+   */
+  public void signalKubelet(String node, String signal) throws IOException, InterruptedException {
+    String config = kubeconfig.resolveSibling(node).resolve("kubelet.yaml").toString();
+    List<String> command = new ArrayList<>(List.of("kill", "-" + signal));
+    ProcessHandle.allProcesses()
+        .filter(process -> process.info().commandLine().orElse("").contains(config))
+        .forEach(process -> command.add(Long.toString(process.pid())));
+    Process kill = new ProcessBuilder(command).inheritIO().start();
+    if (kill.waitFor() != 0) {
+      throw new IOException("no kubelet of " + node + " got the signal " + signal);
+    }
   }
 }

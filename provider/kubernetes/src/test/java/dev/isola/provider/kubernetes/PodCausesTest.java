@@ -73,14 +73,15 @@ class PodCausesTest {
   void drainedNodeIsTheCause() throws Exception {
     try (Provider provider = TestPods.provider(folder)) {
       Sandbox sandbox = provider.create(spec());
+      String node = TestPods.kubectl("get", "pod", pod(), "-o", "jsonpath={.spec.nodeName}");
       try {
-        TestPods.kubectl("drain", "node1", "--force", "--delete-emptydir-data", "--timeout=30s");
+        TestPods.kubectl("drain", node, "--force", "--delete-emptydir-data", "--timeout=30s");
         awaitEnd(sandbox);
         assertThatThrownBy(() -> sandbox.run(Command.shell("true"), LIMIT))
             .isInstanceOf(Gone.class)
             .hasMessageContaining("Eviction");
       } finally {
-        TestPods.kubectl("uncordon", "node1");
+        TestPods.kubectl("uncordon", node);
         provider.destroy(id, DestroyOptions.NORMAL);
       }
     }
