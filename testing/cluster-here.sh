@@ -33,6 +33,7 @@ if [ ! -d "$programs" ]; then
   mkdir -p "${programs%/*}"
   sh "$here/cluster/build.sh" "$programs" || fail 'the programs cannot be built'
 fi
+runc=$(sh "$here/cluster/runc.sh" "${programs%/*}")
 tree=$("$here/debian-tree.sh" cluster python3,procps,sudo,iproute2,ca-certificates,curl) || exit
 
 work=$(mktemp -d /tmp/isola-cluster.XXXXXX)
@@ -126,7 +127,7 @@ python3 "$here/cluster/image.py" "$work/images" "$tree" || fail 'the images cann
 make_control_groups
 mkdir -p /tmp/hostpath_pv # a folder of the provisioner; in the namespaces it is one of $work
 unshare --mount --pid --net --uts --ipc --fork --kill-child=KILL --mount-proc \
-  sh "$here/cluster/node.sh" "$work" "$programs" "$groups" "$network.2" "$nodes" 2>"$work/node.log" &
+  sh "$here/cluster/node.sh" "$work" "$programs" "$groups" "$network.2" "$nodes" "$runc" 2>"$work/node.log" &
 node=$!
 while [ -z "$inside" ]; do
   inside=$(tr -d ' ' <"/proc/$node/task/$node/children" 2>/dev/null)

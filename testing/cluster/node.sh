@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the control plane and the nodes of a test cluster: sh node.sh FOLDER PROGRAMS GROUPS ADDRESS NODES
+# Runs the control plane and the nodes of a test cluster: sh node.sh FOLDER PROGRAMS GROUPS ADDRESS NODES RUNC
 # testing/cluster-here.sh runs it as process 1 of new namespaces and gives it the device eth0.
 set -eu
 work=$1
@@ -7,6 +7,7 @@ programs=$2
 groups=$3
 address=$4
 nodes=$5
+runc=$6
 here=$(dirname "$(readlink -f "$0")")
 export PATH="$programs:$PATH" HOME="$work/home"
 mkdir -p "$work/home" "$work/pki" "$work/volumes"
@@ -87,11 +88,12 @@ kube-apiserver --etcd-servers http://127.0.0.1:2379 --advertise-address "$addres
   --kubelet-preferred-address-types InternalIP --service-account-issuer https://kubernetes.default.svc \
   --service-account-key-file pki/accounts.pub --service-account-signing-key-file pki/accounts.key \
   --cert-dir pki >apiserver.log 2>&1 &
-sh "$here/worker.sh" "$work" "$programs" "$groups" "$address" node1 1 2>"$work/worker-node1.log" &
+sh "$here/worker.sh" "$work" "$programs" "$groups" "$address" node1 1 "$runc" 2>"$work/worker-node1.log" &
 for number in $(seq 2 "$nodes"); do
   between=172.31.$((240 + number))
   unshare --mount --net --uts \
-    sh "$here/worker.sh" "$work" "$programs" "$groups" "$between.2" "node$number" "$number" 2>"$work/worker-node$number.log" &
+    sh "$here/worker.sh" "$work" "$programs" "$groups" "$between.2" "node$number" "$number" "$runc" \
+    2>"$work/worker-node$number.log" &
   worker=$!
   # Until the namespace is a new one, the device would move into that of this process.
   while [ "$(readlink /proc/$worker/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the runtime and the kubelet of one node: sh worker.sh FOLDER PROGRAMS GROUPS ADDRESS NAME NUMBER
+# Runs the runtime and the kubelet of one node: sh worker.sh FOLDER PROGRAMS GROUPS ADDRESS NAME NUMBER RUNC
 # node.sh runs it, for the second node in namespaces of its own (mount, network, uts) with the device eth0.
 set -eu
 work=$1
@@ -8,6 +8,7 @@ groups=$3
 address=$4
 name=$5
 number=$6
+runc=$7
 folder=$work/$name
 export PATH="$programs:$PATH"
 mkdir -p "$folder/cni" "$folder/logs" "$folder/plugins"
@@ -45,6 +46,8 @@ state = '/run/containerd'
   conf_dir = '$folder/cni'
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
   runtime_type = 'io.containerd.runc.v2'
+[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
+  BinaryName = '$runc'
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runsc]
   runtime_type = 'io.containerd.runsc.v1'
 [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runsc.options]

@@ -3,6 +3,7 @@ package dev.isola.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.isola.codec.json.JsonValue;
 import dev.isola.testing.cluster.TestCluster;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(900)
 class PodLatencyTest {
-  private static final int POOL = 6;
+  private static final int POOL = 3;
   private static final int COLD = 9;
   private static final int WARM = 36;
   private static final String SMALL = "\"resources\":{\"memory\":64}";
@@ -102,20 +103,19 @@ class PodLatencyTest {
         server.call("DELETE", PodServer.SANDBOXES + "/" + id[0], "");
         cluster.kubectl("delete", "pod", plain, "--now");
       }
-      while (warm.size() < WARM) {
+      for (int i = 0; i < WARM; i++) {
         awaitPool(server);
-        List<String> claimed = new ArrayList<>();
-        for (int i = 0; i < POOL; i++) {
-          warm.add(milliseconds(() -> claimed.add(server.create(WARM_SPEC))));
-        }
-        for (String id : claimed) {
-          assertThat(server.call("POST", PodServer.SANDBOXES + "/" + id + "/exec", "{\"command\":\"true\"}")
-                  .number("exitCode"))
-              .isZero();
-          server.call("DELETE", PodServer.SANDBOXES + "/" + id, "");
-        }
+        JsonValue[] created = new JsonValue[1];
+        double time =
+            milliseconds(
+                () -> created[0] = server.call("POST", PodServer.SANDBOXES, WARM_SPEC));
+        assertThat(created[0].flag("warm")).isTrue();
+        warm.add(time);
+        String path = PodServer.SANDBOXES + "/" + created[0].text("id");
+        JsonValue result = server.call("POST", path + "/exec", "{\"command\":\"true\"}");
+        assertThat(result.number("exitCode")).isZero();
+        server.call("DELETE", path, "");
       }
-      assertThat(server.log()).doesNotContain("pool empty", "provider mismatch");
     }
     System.out.printf(
         Locale.ROOT,

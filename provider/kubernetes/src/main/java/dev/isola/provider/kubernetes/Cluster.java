@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The objects of one namespace of a cluster. Connects when it is first used. */
@@ -123,6 +124,15 @@ final class Cluster implements AutoCloseable {
 
   Optional<JsonValue> runtimeClass(String name) {
     return client().get("/apis/node.k8s.io/v1/runtimeclasses/" + name, soon());
+  }
+
+  /** Returns the nodes with these labels. */
+  List<JsonValue> nodes(Map<String, String> labels) {
+    String selector =
+        labels.entrySet().stream()
+            .map(label -> label.getKey() + "=" + label.getValue())
+            .collect(Collectors.joining(","));
+    return list("/api/v1/nodes", selector);
   }
 
   Optional<JsonValue> node(String name) {

@@ -48,10 +48,10 @@ record KubernetesDescription(KubernetesSettings settings) {
           Renewing.class,
           Snapshotting.class);
 
-  ProviderInfo of(PodRuntime runtime, String version) {
-    boolean remapped = settings.hostUsers().filter(shared -> !shared).isPresent();
+  ProviderInfo of(PodIsolation isolation, String version) {
+    boolean remapped = isolation.userNamespace();
     return info(
-        runtime,
+        isolation.runtime(),
         List.of(
             new Prerequisite("cluster", true, true, "Kubernetes " + version, ""),
             new Prerequisite(
@@ -61,7 +61,7 @@ record KubernetesDescription(KubernetesSettings settings) {
                 remapped
                     ? "the root user of a sandbox is unprivileged on its node"
                     : "the root user of a sandbox is root of its node with few capabilities",
-                remapped ? "" : "set user_namespaces to true if the nodes support it"),
+                remapped ? "" : "use nodes that support user namespaces"),
             new Prerequisite(
                 "control group namespaces",
                 false,

@@ -36,7 +36,7 @@ final class KubernetesProvider implements Provider {
   private final ClusterCheck check;
   private final SandboxLocks locks = new SandboxLocks();
   private final SandboxPods pods;
-  private final EndedPods endedPods = new EndedPods();
+  private final EndedPods endedPods;
   private final PodLinks links;
   private final PodWatch watch;
   private final PodRemover remover;
@@ -45,7 +45,7 @@ final class KubernetesProvider implements Provider {
   private volatile @Nullable Known known;
   private volatile @Nullable InstallationKey key;
 
-  private record Known(PodRuntime runtime, ProviderInfo info) {}
+  private record Known(PodIsolation isolation, ProviderInfo info) {}
 
   KubernetesProvider(KubernetesSettings settings, ProviderContext context) {
     this.settings = settings;
@@ -55,6 +55,7 @@ final class KubernetesProvider implements Provider {
     this.description = new KubernetesDescription(settings);
     this.check = new ClusterCheck(cluster, settings, context.instance());
     this.pods = new SandboxPods(cluster, context.instance(), settings.provider());
+    this.endedPods = new EndedPods(context.clock());
     this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES, endedPods);
     this.watch = new PodWatch(cluster, pods.selector(), links::ended);
     this.remover = new PodRemover(pods, watch, links, locks);
@@ -87,8 +88,8 @@ final class KubernetesProvider implements Provider {
   private Known known() {
     Known last = known;
     if (last == null) {
-      PodRuntime runtime =
-          PodRuntime.find(cluster, settings)
+      PodIsolation isolation =
+          PodIsolation.find(cluster, settings)
               .orElseThrow(
                   () ->
                       Fault.of(
@@ -97,7 +98,7 @@ final class KubernetesProvider implements Provider {
                                   + settings.runtimeClass().orElse(""),
                               "create it, or name another one (setting runtime_class)")
                           .exception());
-      last = new Known(runtime, description.of(runtime, cluster.version()));
+      last = new Known(isolation, description.of(isolation, cluster.version()));
       known = last;
     }
     return last;
@@ -126,7 +127,7 @@ final class KubernetesProvider implements Provider {
   public Sandbox create(SandboxSpec spec) {
     info().requireSupported(spec);
     createMissingVolumes(spec);
-    return locks.withLock(spec.id(), () -> creator.create(spec, known().runtime()));
+    return locks.withLock(spec.id(), () -> creator.create(spec, known().isolation()));
   }
 
   private void createMissingVolumes(SandboxSpec spec) {

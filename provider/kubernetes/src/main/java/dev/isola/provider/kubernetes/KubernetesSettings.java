@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * @param pull when the nodes pull images, as Kubernetes names it
  * @param pullSecrets the secrets with which they pull
  * @param nodeSelector the labels of the nodes that may run sandboxes
- * @param hostUsers whether root of a sandbox is root of its node; empty leaves it to the cluster
+ * @param userNamespaces when root of a sandbox is an unprivileged user of its node
  * @param nodeGrace how long a sandbox outlives the connection of its node to the cluster; empty
  *     leaves it to the cluster
  * @param gvisorCgroups whether gVisor joins the control groups of its pods on all nodes
@@ -38,13 +38,21 @@ record KubernetesSettings(
     String pull,
     List<String> pullSecrets,
     Map<String, String> nodeSelector,
-    Optional<Boolean> hostUsers,
+    UserNamespaces userNamespaces,
     Optional<Duration> nodeGrace,
     boolean gvisorCgroups,
     Optional<Path> keyFile,
     Optional<Storage> storage) {
   private static final Map<String, String> PULL =
       Map.of("missing", "IfNotPresent", "always", "Always", "never", "Never");
+  private static final Map<String, UserNamespaces> USERS =
+      Map.of(
+          "auto",
+          UserNamespaces.WHERE_SUPPORTED,
+          "true",
+          UserNamespaces.ALWAYS,
+          "false",
+          UserNamespaces.NEVER);
   private static final String RUNTIME_CLASS = "[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?";
 
   private static final String DEFAULT_CLASS = "default";
@@ -52,6 +60,14 @@ record KubernetesSettings(
   private static final String SIZE = "[1-9][0-9]{0,9}(Mi|Gi|Ti)";
   private static final Map<String, String> ACCESS =
       Map.of("node", "ReadWriteOnce", "cluster", "ReadWriteMany");
+
+  /** When pods have user namespaces of their own. */
+  enum UserNamespaces {
+    /** If all nodes that may run sandboxes report that they support them. */
+    WHERE_SUPPORTED,
+    ALWAYS,
+    NEVER
+  }
 
   /**
    * The storage of named volumes.
@@ -70,8 +86,8 @@ record KubernetesSettings(
         "use the name of a runtime class, of at most 40 characters");
     String pull = config.get("pull").orElse("missing");
     require(PULL.containsKey(pull), "pull", "use missing, always or never");
-    String users = config.get("user_namespaces").orElse("");
-    require(users.matches("|true|false"), "user_namespaces", "use true or false");
+    String users = config.get("user_namespaces").orElse("auto");
+    require(USERS.containsKey(users), "user_namespaces", "use auto, true or false");
     String gvisorCgroups = config.get("gvisor_cgroups").orElse("false");
     require(gvisorCgroups.matches("true|false"), "gvisor_cgroups", "use true or false");
     return new KubernetesSettings(
@@ -83,7 +99,7 @@ record KubernetesSettings(
         PULL.getOrDefault(pull, ""),
         words(config, "pull_secrets").toList(),
         nodeSelector(config),
-        users.isEmpty() ? Optional.empty() : Optional.of(users.equals("false")),
+        USERS.getOrDefault(users, UserNamespaces.WHERE_SUPPORTED),
         nodeGrace(config),
         gvisorCgroups.equals("true"),
         config.get("key_file").map(Path::of),

@@ -29,13 +29,13 @@ record PodCreator(
   private static final int ATTEMPTS = 3;
 
   /** Creates a sandbox under its lock, or returns the existing one. */
-  Sandbox create(SandboxSpec spec, PodRuntime runtime) {
+  Sandbox create(SandboxSpec spec, PodIsolation isolation) {
     Deadline deadline = Deadline.in(spec.startupTimeout());
     remover.removeOrphans(deadline);
-    PodPlan plan = plan(spec, runtime);
+    PodPlan plan = plan(spec, isolation);
     for (int attempt = 1; ; attempt++) {
       try {
-        return start(spec, runtime, post(plan, deadline), deadline);
+        return start(spec, isolation, post(plan, deadline), deadline);
       } catch (Conflict e) {
         Optional<Sandbox> existing = existing(spec.id());
         if (existing.isPresent()) {
@@ -79,15 +79,15 @@ record PodCreator(
   }
 
   private Sandbox start(
-      SandboxSpec spec, PodRuntime runtime, PodSnapshot created, Deadline deadline) {
+      SandboxSpec spec, PodIsolation isolation, PodSnapshot created, Deadline deadline) {
     try {
       PodBoot boot = new PodBoot(pods.cluster(), pods.instance());
       byte[] record =
-          boot.record(spec, key.get().secretOf(spec.id()), runtime.hasOwnKernel()).encode();
+          boot.record(spec, key.get().secretOf(spec.id()), isolation.runtime().hasOwnKernel()).encode();
       PodStart.Started started =
           new PodStart(pods.cluster(), watch, boot).start(spec.id(), created, record, deadline);
       AgentSandbox sandbox = links.open(spec.id(), started);
-      runtime.verify(pods.cluster(), settings, started.pod(), sandbox);
+      isolation.verify(pods.cluster(), settings, started.pod(), sandbox);
       SandboxInitializer.initialize(sandbox, spec, deadline::left);
       return sandbox;
     } catch (RuntimeException e) {
@@ -95,7 +95,7 @@ record PodCreator(
     }
   }
 
-  private PodPlan plan(SandboxSpec spec, PodRuntime runtime) {
+  private PodPlan plan(SandboxSpec spec, PodIsolation isolation) {
     String image =
         spec.image()
             .or(settings::image)
@@ -110,7 +110,7 @@ record PodCreator(
         spec,
         image,
         objects.ensure(),
-        runtime == PodRuntime.GVISOR);
+        isolation);
   }
 
   /** Removes everything, after which the outcome is known: nothing was created. */

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * The pod for a spec, as the body of a create request. A pure function of its inputs.
  *
  * @param agent the config map with the agent
- * @param ownKernel whether the pod has a kernel in user space, which needs memory for itself
+ * @param isolation the runtime, which may need memory for itself, and the users
  */
 record PodPlan(
     InstanceId instance,
@@ -28,7 +28,7 @@ record PodPlan(
     SandboxSpec spec,
     String image,
     AgentConfigMap agent,
-    boolean ownKernel) {
+    PodIsolation isolation) {
   static final String CONTAINER = "sandbox";
   static final String AGENT = "/.isola/" + AgentConfigMap.PROGRAM;
 
@@ -89,7 +89,9 @@ record PodPlan(
             "containers",
             List.of(container()));
     settings.runtimeClass().ifPresent(name -> pod.put("runtimeClassName", name));
-    settings.hostUsers().ifPresent(shared -> pod.put("hostUsers", shared));
+    if (isolation.userNamespace()) {
+      pod.put("hostUsers", false);
+    }
     settings.nodeGrace().ifPresent(grace -> pod.put("tolerations", tolerations(grace)));
     return pod;
   }
@@ -170,7 +172,8 @@ record PodPlan(
   }
 
   private Map<String, Object> resources() {
-    ResourceLimits limits = ownKernel ? KernelOverhead.addTo(spec.limits()) : spec.limits();
+    ResourceLimits limits =
+        isolation.runtime() == PodRuntime.GVISOR ? KernelOverhead.addTo(spec.limits()) : spec.limits();
     String memory = limits.memoryMb() + "Mi";
     return Map.of(
         "limits", Map.of("cpu", millicores(limits.cpu()), "memory", memory),

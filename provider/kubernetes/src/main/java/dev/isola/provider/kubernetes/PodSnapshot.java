@@ -15,6 +15,7 @@ import java.util.Set;
  * A pod as the API server described it at one moment. Texts of the cluster are shortened.
  *
  * @param phase as Kubernetes names it
+ * @param hostUsers whether root of the pod is root of its node
  * @param deleting whether its end was requested
  * @param running whether the agent's process runs
  * @param waiting why the container does not run yet; empty if the cluster gives no reason
@@ -29,6 +30,7 @@ record PodSnapshot(
     String phase,
     String node,
     String runtimeClass,
+    boolean hostUsers,
     boolean deleting,
     boolean running,
     Optional<Waiting> waiting,
@@ -89,6 +91,7 @@ record PodSnapshot(
         pod.text("status", "phase"),
         pod.text("spec", "nodeName"),
         pod.text("spec", "runtimeClassName"),
+        !pod.at("spec", "hostUsers").toString().equals("false"),
         metadata.has("deletionTimestamp"),
         container.at("state", "running").isObject(),
         waiting(pod, container),
