@@ -18,12 +18,6 @@ mount -t tmpfs log /var/log
 mount -t tmpfs lib /var/lib
 mkdir "$work/etcd"
 mount -t tmpfs etcd "$work/etcd"
-# The kubelet would change these settings of the whole machine; it reads that they are as it wants.
-for setting in vm/overcommit_memory=1 vm/panic_on_oom=0 kernel/panic=10 kernel/panic_on_oops=1 \
-  kernel/keys/root_maxkeys=1000000 kernel/keys/root_maxbytes=25000000; do
-  echo "${setting#*=}" >"$work/setting-$(basename "${setting%=*}")"
-  mount --bind "$work/setting-$(basename "${setting%=*}")" "/proc/sys/${setting%=*}"
-done
 # The provisioner of the controller manager makes volumes here.
 mount --bind "$work/volumes" /tmp/hostpath_pv
 hostname node1

@@ -10,6 +10,7 @@ name=$5
 number=$6
 runc=$7
 folder=$work/$name
+here=$(dirname "$(readlink -f "$0")")
 export PATH="$programs:$PATH"
 mkdir -p "$folder/cni" "$folder/logs" "$folder/plugins"
 
@@ -95,7 +96,8 @@ for image in "$work"/images/*.tar; do
   ctr --address /run/containerd.sock --namespace k8s.io images import "$image" >>"$work/images-$name.log" 2>&1
 done
 while [ ! -e "$work/api-ready" ]; do sleep 0.1; done
-kubelet --kubeconfig "$work/$name.kubeconfig" --config "$folder/kubelet.yaml" --root-dir "$folder/kubelet" \
-  --cert-dir "$folder/pki" --hostname-override "$name" --node-ip "$address" >"$work/kubelet-$name.log" 2>&1 &
-echo $! >"$folder/kubelet.pid"
+unshare --mount --propagation unchanged \
+  sh "$here/kubelet.sh" "$folder" --kubeconfig "$work/$name.kubeconfig" --config "$folder/kubelet.yaml" \
+  --root-dir "$folder/kubelet" --cert-dir "$folder/pki" --hostname-override "$name" --node-ip "$address" \
+  >"$work/kubelet-$name.log" 2>&1 &
 wait
