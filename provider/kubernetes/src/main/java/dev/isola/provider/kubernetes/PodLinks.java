@@ -94,7 +94,9 @@ final class PodLinks implements AutoCloseable {
     Link link = links.get(id);
     if (link != null && link.uid().equals(pod.uid()) && links.remove(id, link)) {
       String cause = pod.end().orElse("its pod was deleted");
-      endedPods.add(id, pod, cause);
+      if (!pod.destroyed()) {
+        endedPods.add(id, pod, cause);
+      }
       end(link, cause);
     }
   }

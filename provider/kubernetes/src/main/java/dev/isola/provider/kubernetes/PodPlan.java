@@ -38,7 +38,13 @@ record PodPlan(
   static final String SOCKET = RUN + "/agent";
 
   /** Enough for a signal; the agent ends at once. */
-  static final int GRACE_SECONDS = 1;
+  private static final int GRACE_SECONDS = 2;
+
+  /**
+   * The grace period of a pod that Isola deletes. It differs from that of others, so that every
+   * process of the instance knows that the end was intended.
+   */
+  static final int DESTROY_GRACE_SECONDS = 1;
 
   /** The share of a processor limit that the scheduler reserves: most sandboxes are idle. */
   private static final double RESERVED_CPU = 0.1;

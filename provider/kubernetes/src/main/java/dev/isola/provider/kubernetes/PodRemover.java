@@ -34,7 +34,7 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
     }
     watch.start();
     PodSnapshot pod = found.get();
-    request(pod, PodPlan.GRACE_SECONDS);
+    request(pod, PodPlan.DESTROY_GRACE_SECONDS);
     while (pods.find(id).filter(now -> now.uid().equals(pod.uid())).isPresent()) {
       if (deadline.over()) {
         if (!force) {

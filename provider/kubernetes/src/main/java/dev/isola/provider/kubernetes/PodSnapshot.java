@@ -17,6 +17,7 @@ import java.util.Set;
  * @param phase as Kubernetes names it
  * @param hostUsers whether root of the pod is root of its node
  * @param deleting whether its end was requested
+ * @param destroyed whether a process of Isola requested its end
  * @param running whether the agent's process runs
  * @param waiting why the container does not run yet; empty if the cluster gives no reason
  * @param end how it ended; empty while it has not
@@ -32,6 +33,7 @@ record PodSnapshot(
     String runtimeClass,
     boolean hostUsers,
     boolean deleting,
+    boolean destroyed,
     boolean running,
     Optional<Waiting> waiting,
     Optional<String> end,
@@ -93,6 +95,7 @@ record PodSnapshot(
         pod.text("spec", "runtimeClassName"),
         !pod.at("spec", "hostUsers").toString().equals("false"),
         metadata.has("deletionTimestamp"),
+        metadata.number("deletionGracePeriodSeconds") == PodPlan.DESTROY_GRACE_SECONDS,
         container.at("state", "running").isObject(),
         waiting(pod, container),
         end(pod, container),

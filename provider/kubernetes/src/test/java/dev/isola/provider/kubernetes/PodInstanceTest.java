@@ -65,6 +65,7 @@ class PodInstanceTest {
         sharing.destroy(ID, DestroyOptions.NORMAL);
       }
       assertThat(sharing.inventory()).isEmpty();
+      assertThat(creator.inventory()).isEmpty();
     }
   }
 
