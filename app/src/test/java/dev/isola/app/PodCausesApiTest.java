@@ -69,7 +69,8 @@ class PodCausesApiTest {
       assertThat(image.body()).contains("IMAGE_NOT_FOUND", "127.0.0.1:1/none:1");
 
       HttpResponse<String> gone =
-          server.send("POST", PodServer.SANDBOXES + "/" + deleted + "/exec", "{\"command\":\"true\"}");
+          server.send(
+              "POST", PodServer.SANDBOXES + "/" + deleted + "/exec", "{\"command\":\"true\"}");
       assertThat(gone.statusCode()).isEqualTo(410);
       assertThat(gone.body()).contains("its pod was deleted");
     }

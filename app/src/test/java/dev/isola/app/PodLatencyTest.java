@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * B13: requests over HTTP compared with kubectl, on the same cluster and in the same run. Each round
- * measures all of them, so that a change of the load affects them alike.
+ * B13: requests over HTTP compared with kubectl, on the same cluster and in the same run. Each
+ * round measures all of them, so that a change of the load affects them alike.
  */
 @Timeout(900)
 class PodLatencyTest {
@@ -53,7 +53,10 @@ class PodLatencyTest {
         .pollInterval(Duration.ofMillis(200))
         .until(
             () ->
-                server.send("GET", "/metrics", "").body().lines()
+                server
+                    .send("GET", "/metrics", "")
+                    .body()
+                    .lines()
                     .anyMatch(line -> line.matches("isola_pool_ready\\{.*} " + POOL + "\\.0")));
   }
 
@@ -78,8 +81,13 @@ class PodLatencyTest {
             milliseconds(
                 () -> {
                   cluster.kubectl(
-                      "run", plain, "--image=" + cluster.image(), "--restart=Never", "--",
-                      "sleep", "1000");
+                      "run",
+                      plain,
+                      "--image=" + cluster.image(),
+                      "--restart=Never",
+                      "--",
+                      "sleep",
+                      "1000");
                   cluster.kubectl("wait", "--for=condition=Ready", "pod/" + plain);
                 });
         String[] id = new String[1];
@@ -89,7 +97,9 @@ class PodLatencyTest {
               milliseconds(
                   () ->
                       server.call(
-                          "POST", PodServer.SANDBOXES + "/" + id[0] + "/exec", "{\"command\":\"true\"}"));
+                          "POST",
+                          PodServer.SANDBOXES + "/" + id[0] + "/exec",
+                          "{\"command\":\"true\"}"));
           if (round > 0) {
             exec.add(time);
           }
@@ -107,8 +117,7 @@ class PodLatencyTest {
         awaitPool(server);
         JsonValue[] created = new JsonValue[1];
         double time =
-            milliseconds(
-                () -> created[0] = server.call("POST", PodServer.SANDBOXES, WARM_SPEC));
+            milliseconds(() -> created[0] = server.call("POST", PodServer.SANDBOXES, WARM_SPEC));
         assertThat(created[0].flag("warm")).isTrue();
         warm.add(time);
         String path = PodServer.SANDBOXES + "/" + created[0].text("id");

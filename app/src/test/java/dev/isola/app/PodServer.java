@@ -89,8 +89,7 @@ final class PodServer implements AutoCloseable {
 
   /** Returns the name of the pod of a sandbox. */
   static String pod(String id) throws IOException, InterruptedException {
-    return TestCluster.get()
-        .kubectl("get", "pods", "-l", "dev.isola.sandbox=" + id, "-o", "name");
+    return TestCluster.get().kubectl("get", "pods", "-l", "dev.isola.sandbox=" + id, "-o", "name");
   }
 
   /** Ends the server and its sandboxes, also those of its pool. */

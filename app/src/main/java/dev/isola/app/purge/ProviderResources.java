@@ -110,9 +110,7 @@ final class ProviderResources {
                         failed)));
     for (String name : reached) {
       attempt(
-          "shared resources of " + name,
-          () -> providers.get(name).removeSharedResources(),
-          failed);
+          "shared resources of " + name, () -> providers.get(name).removeSharedResources(), failed);
     }
     return failed;
   }

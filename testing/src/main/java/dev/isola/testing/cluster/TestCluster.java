@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A real Kubernetes cluster: the one in whose environment the tests run ({@code
- * testing/cluster-here.sh COMMAND}), otherwise a private one, which the tests of a JVM share, if its
- * programs are cached. Building them takes a quarter of an hour, so a test never does.
+ * testing/cluster-here.sh COMMAND}), otherwise a private one, which the tests of a JVM share, if
+ * its programs are cached. Building them takes a quarter of an hour, so a test never does.
  *
  * @param kubeconfig the file with which an administrator reaches it
  * @param path the search path with kubectl
@@ -98,7 +98,10 @@ public record TestCluster(Path kubeconfig, String path, String image) {
     }
   }
 
-  /** Two nodes. The cluster ends when the standard input of its command does, at the latest with this JVM. */
+  /**
+   * Two nodes. The cluster ends when the standard input of its command does, at the latest with
+   * this JVM.
+   */
   private static Outcome start(Path root) {
     try {
       ProcessBuilder builder =

@@ -77,7 +77,10 @@ record ClaimVolumes(Cluster cluster, KubernetesSettings.Storage storage, Instanc
       if (deadline.over() || Thread.currentThread().isInterrupted()) {
         throw Fault.of(
                 ErrorCode.DEADLINE_EXCEEDED,
-                "the cluster did not remove volume " + name + " within " + REMOVAL.toSeconds()
+                "the cluster did not remove volume "
+                    + name
+                    + " within "
+                    + REMOVAL.toSeconds()
                     + " s",
                 "see kubectl describe persistentvolumeclaim " + claim(instance, name))
             .exception();
@@ -127,12 +130,7 @@ record ClaimVolumes(Cluster cluster, KubernetesSettings.Storage storage, Instanc
         "PersistentVolumeClaim",
         "metadata",
         Json.object(
-            "name",
-            claim(instance, name),
-            "labels",
-            labels,
-            "annotations",
-            Map.of(NAME, name)),
+            "name", claim(instance, name), "labels", labels, "annotations", Map.of(NAME, name)),
         "spec",
         spec);
   }

@@ -55,6 +55,9 @@ final class EndedPods {
     Instant oldest = clock.instant().minus(KEPT);
     pods.values().removeIf(ended -> ended.at().isBefore(oldest));
     Set<SandboxId> ids = existing.stream().map(InventoryItem::id).collect(Collectors.toSet());
-    return pods.values().stream().map(Ended::item).filter(item -> !ids.contains(item.id())).toList();
+    return pods.values().stream()
+        .map(Ended::item)
+        .filter(item -> !ids.contains(item.id()))
+        .toList();
   }
 }

@@ -60,15 +60,7 @@ final class KubernetesProvider implements Provider {
     this.watch = new PodWatch(cluster, pods.selector(), links::ended);
     this.remover = new PodRemover(pods, watch, links, locks);
     this.objects = new NamespaceObjects(cluster, context.instance());
-    this.creator =
-        new PodCreator(
-            settings,
-            pods,
-            objects,
-            watch,
-            links,
-            remover,
-            this::key);
+    this.creator = new PodCreator(settings, pods, objects, watch, links, remover, this::key);
   }
 
   private InstallationKey key() {

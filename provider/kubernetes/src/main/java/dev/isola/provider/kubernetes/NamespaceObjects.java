@@ -56,11 +56,7 @@ final class NamespaceObjects {
         "kind",
         "NetworkPolicy",
         "metadata",
-        Json.object(
-            "name",
-            policyName(),
-            "labels",
-            PodLabels.ofInstance(instance)),
+        Json.object("name", policyName(), "labels", PodLabels.ofInstance(instance)),
         "spec",
         Json.object(
             "podSelector",

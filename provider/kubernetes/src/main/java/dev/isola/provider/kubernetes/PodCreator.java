@@ -83,7 +83,8 @@ record PodCreator(
     try {
       PodBoot boot = new PodBoot(pods.cluster(), pods.instance());
       byte[] record =
-          boot.record(spec, key.get().secretOf(spec.id()), isolation.runtime().hasOwnKernel()).encode();
+          boot.record(spec, key.get().secretOf(spec.id()), isolation.runtime().hasOwnKernel())
+              .encode();
       PodStart.Started started =
           new PodStart(pods.cluster(), watch, boot).start(spec.id(), created, record, deadline);
       AgentSandbox sandbox = links.open(spec.id(), started);
@@ -104,13 +105,7 @@ record PodCreator(
                     Capability.unsupported(
                         "kubernetes",
                         "a sandbox without an image (set one with the setting image)"));
-    return new PodPlan(
-        pods.instance(),
-        settings,
-        spec,
-        image,
-        objects.ensure(),
-        isolation);
+    return new PodPlan(pods.instance(), settings, spec, image, objects.ensure(), isolation);
   }
 
   /** Removes everything, after which the outcome is known: nothing was created. */

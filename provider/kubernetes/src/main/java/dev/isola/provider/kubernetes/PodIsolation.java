@@ -3,7 +3,6 @@ package dev.isola.provider.kubernetes;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.codec.json.JsonValue;
-import dev.isola.provider.kubernetes.KubernetesSettings.UserNamespaces;
 import dev.isola.spi.capability.Sandbox;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -56,8 +55,7 @@ record PodIsolation(PodRuntime runtime, boolean userNamespace) {
   static boolean supports(JsonValue node, String handler) {
     return node.at("status", "runtimeHandlers").items().stream()
         .anyMatch(
-            one ->
-                one.text("name").equals(handler) && one.flag("features", "userNamespaces"));
+            one -> one.text("name").equals(handler) && one.flag("features", "userNamespaces"));
   }
 
   /**

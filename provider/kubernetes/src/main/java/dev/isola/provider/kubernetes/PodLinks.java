@@ -68,8 +68,7 @@ final class PodLinks implements AutoCloseable {
         && known.sandbox().state() != SandboxState.DESTROYED) {
       return Optional.of(known.sandbox());
     }
-    AgentSandbox sandbox =
-        sandbox(id, pod, new PodExecConnector(cluster, pod.name(), pod.uid()));
+    AgentSandbox sandbox = sandbox(id, pod, new PodExecConnector(cluster, pod.name(), pod.uid()));
     Link link = new Link(sandbox, pod.uid());
     links.put(id, link);
     try {

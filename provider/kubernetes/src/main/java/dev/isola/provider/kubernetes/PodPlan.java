@@ -179,7 +179,9 @@ record PodPlan(
 
   private Map<String, Object> resources() {
     ResourceLimits limits =
-        isolation.runtime() == PodRuntime.GVISOR ? KernelOverhead.addTo(spec.limits()) : spec.limits();
+        isolation.runtime() == PodRuntime.GVISOR
+            ? KernelOverhead.addTo(spec.limits())
+            : spec.limits();
     String memory = limits.memoryMb() + "Mi";
     return Map.of(
         "limits", Map.of("cpu", millicores(limits.cpu()), "memory", memory),

@@ -121,9 +121,7 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
       if (pod.shortLived() && pod.state() == SandboxState.ERROR) {
         // A sandbox that is being destroyed at this moment looks the same; it is skipped.
         pod.sandbox()
-            .ifPresent(
-                id ->
-                    locks.tryWithLock(id, () -> remove(id, false, Deadline.in(CLEAN_UP))));
+            .ifPresent(id -> locks.tryWithLock(id, () -> remove(id, false, Deadline.in(CLEAN_UP))));
       }
     }
   }

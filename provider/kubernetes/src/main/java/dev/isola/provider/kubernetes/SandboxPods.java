@@ -3,7 +3,6 @@ package dev.isola.provider.kubernetes;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.SandboxState;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

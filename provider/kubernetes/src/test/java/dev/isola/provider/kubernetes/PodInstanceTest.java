@@ -94,12 +94,7 @@ class PodInstanceTest {
 
   private static String objects(String instance) throws Exception {
     return TestPods.kubectl(
-        "get",
-        "configmaps,networkpolicies",
-        "-l",
-        "dev.isola.instance=" + instance,
-        "-o",
-        "name");
+        "get", "configmaps,networkpolicies", "-l", "dev.isola.instance=" + instance, "-o", "name");
   }
 
   @Test
@@ -129,12 +124,10 @@ class PodInstanceTest {
       Volumes volumes = provider.volumes().orElseThrow();
       VolumeMount mount = new VolumeMount(VolumeMount.Type.VOLUME, "data", "/data", false);
       SandboxSpec spec =
-          SandboxSpec.builder(ID)
-              .volume(mount)
-              .startupTimeout(Duration.ofSeconds(4))
-              .build();
+          SandboxSpec.builder(ID).volume(mount).startupTimeout(Duration.ofSeconds(4)).build();
       try {
-        assertThatThrownBy(() -> provider.create(spec)).hasMessageContaining("PersistentVolumeClaim");
+        assertThatThrownBy(() -> provider.create(spec))
+            .hasMessageContaining("PersistentVolumeClaim");
       } finally {
         volumes.destroy("data");
       }

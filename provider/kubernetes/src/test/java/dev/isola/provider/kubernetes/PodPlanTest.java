@@ -14,7 +14,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class PodPlanTest {
-  private static final AgentConfigMap AGENT = AgentConfigMap.of(new InstanceId("i1"), AgentConfigMap.ownArchitecture());
+  private static final AgentConfigMap AGENT =
+      AgentConfigMap.of(new InstanceId("i1"), AgentConfigMap.ownArchitecture());
 
   private static JsonValue plan(Map<String, String> settings) throws IOException {
     SandboxSpec spec =
