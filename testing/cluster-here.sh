@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs a command with a private Kubernetes cluster of one node, for a machine where none is reachable:
+# Runs a command with a private Kubernetes cluster, for a machine where none is reachable:
 #   testing/cluster-here.sh COMMAND...
 #   testing/cluster-here.sh ./isola conformance kubernetes --json
 # The command finds the cluster by KUBECONFIG, kubectl on PATH, and an image with a shell and Python by ISOLA_TEST_IMAGE.
-# There are two runtimes: runc, and gVisor as the runtime class "gvisor". The programs are built on first use, which takes
+# It has one node, or ISOLA_CLUSTER_NODES of them. There are two runtimes: runc, and gVisor as the runtime class "gvisor",
+# and volumes of the storage class "folders". The programs are built on first use, which takes
 # about 15 minutes on two idle cores, and kept in ${XDG_CACHE_HOME:-~/.cache}/isola/cluster; later starts take some
 # seconds. The cluster uses a temporary folder and its own namespaces (pid, mount, network, uts, ipc), so it cannot affect
 # the networks or mounts of this machine, and everything is removed at the end. Leftovers are reported, and the exit status
@@ -24,12 +25,15 @@ for program in unshare ip openssl runc python3 gcc; do
     fail "$program is not installed (apt-get install util-linux iproute2 openssl runc python3 gcc libc6-dev)"
 done
 
+nodes=${ISOLA_CLUSTER_NODES:-1}
+case $nodes in [1-4]) ;; *) fail 'ISOLA_CLUSTER_NODES is a number from 1 to 4' ;; esac
 programs=${XDG_CACHE_HOME:-$HOME/.cache}/isola/cluster/$CLUSTER_VERSION
 if [ ! -d "$programs" ]; then
   command -v go >/dev/null || fail 'go is not installed, and the programs are not in the cache'
   mkdir -p "${programs%/*}"
   sh "$here/cluster/build.sh" "$programs" || fail 'the programs cannot be built'
 fi
+runc=$(sh "$here/cluster/runc.sh" "${programs%/*}")
 tree=$("$here/debian-tree.sh" cluster python3,procps,sudo,iproute2,ca-certificates,curl) || exit
 
 work=$(mktemp -d /tmp/isola-cluster.XXXXXX)
@@ -45,16 +49,23 @@ control_groups() {
   find /sys/fs/cgroup -depth -type d \( -path "*/$groups/*" -o -name "$groups" \) 2>/dev/null
 }
 
+# control_group FOLDER: with the processors and memory of its parent, without which nothing can run in it.
+control_group() {
+  mkdir "$1" 2>/dev/null || return 0
+  for file in cpuset.cpus cpuset.mems; do
+    [ ! -e "$1/$file" ] || [ -e "$1/cgroup.controllers" ] || cat "${1%/*}/$file" >"$1/$file"
+  done
+}
+
 make_control_groups() {
   if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
     mkdir "/sys/fs/cgroup/$groups"
+    for number in $(seq "$nodes"); do mkdir "/sys/fs/cgroup/$groups/node$number"; done
     return
   fi
   for controller in /sys/fs/cgroup/*/; do
-    mkdir "$controller$groups" 2>/dev/null || continue
-    for file in cpuset.cpus cpuset.mems; do
-      [ ! -e "$controller$file" ] || cat "$controller$file" >"$controller$groups/$file"
-    done
+    control_group "$controller$groups"
+    for number in $(seq "$nodes"); do control_group "$controller$groups/node$number"; done
   done
 }
 
@@ -75,6 +86,7 @@ stop() {
     cp "$work"/*.log "$ISOLA_CLUSTER_LOGS" 2>/dev/null
   fi
   rm -rf "$work"
+  ls -d /tmp/isola-cluster.* >/dev/null 2>&1 || rmdir /tmp/hostpath_pv 2>/dev/null
   leftovers
 }
 
@@ -113,8 +125,9 @@ await() {
 
 python3 "$here/cluster/image.py" "$work/images" "$tree" || fail 'the images cannot be made'
 make_control_groups
+mkdir -p /tmp/hostpath_pv # a folder of the provisioner; in the namespaces it is one of $work
 unshare --mount --pid --net --uts --ipc --fork --kill-child=KILL --mount-proc \
-  sh "$here/cluster/node.sh" "$work" "$programs" "$groups" "$network.2" 2>"$work/node.log" &
+  sh "$here/cluster/node.sh" "$work" "$programs" "$groups" "$network.2" "$nodes" "$runc" 2>"$work/node.log" &
 node=$!
 while [ -z "$inside" ]; do
   inside=$(tr -d ' ' <"/proc/$node/task/$node/children" 2>/dev/null)
@@ -126,9 +139,12 @@ ip link set "$device" up
 
 export KUBECONFIG="$work/kubeconfig" PATH="$PATH:$programs" ISOLA_TEST_IMAGE=isola.test/debian:1
 await 60 test -e "$work/ready"
-await 60 kubectl wait --for=condition=Ready node/node1 --timeout=1s
+for number in $(seq "$nodes"); do
+  await 60 kubectl wait --for=condition=Ready "node/node$number" --timeout=1s
+done
 await 60 kubectl get serviceaccount default
-kubectl apply -f "$here/cluster/runtime-classes.yaml" >/dev/null || fail 'the runtime classes cannot be made'
+kubectl apply -f "$here/cluster/runtime-classes.yaml" -f "$here/cluster/storage-class.yaml" >/dev/null ||
+  fail 'the runtime and storage classes cannot be made'
 
 # In the background, so that a signal ends it at once.
 "$@" <&0 &

@@ -1,13 +1,16 @@
 #!/bin/sh
-# Runs the control plane and one node of a test cluster: sh node.sh FOLDER PROGRAMS GROUPS ADDRESS
+# Runs the control plane and the nodes of a test cluster: sh node.sh FOLDER PROGRAMS GROUPS ADDRESS NODES RUNC
 # testing/cluster-here.sh runs it as process 1 of new namespaces and gives it the device eth0.
 set -eu
 work=$1
 programs=$2
 groups=$3
 address=$4
+nodes=$5
+runc=$6
+here=$(dirname "$(readlink -f "$0")")
 export PATH="$programs:$PATH" HOME="$work/home"
-mkdir -p "$work/home" "$work/pki" "$work/cni" "$work/logs" "$work/plugins"
+mkdir -p "$work/home" "$work/pki" "$work/volumes"
 
 mount --make-rshared /
 mount -t tmpfs run /run
@@ -15,12 +18,8 @@ mount -t tmpfs log /var/log
 mount -t tmpfs lib /var/lib
 mkdir "$work/etcd"
 mount -t tmpfs etcd "$work/etcd"
-# The kubelet would change these settings of the whole machine; it reads that they are as it wants.
-for setting in vm/overcommit_memory=1 vm/panic_on_oom=0 kernel/panic=10 kernel/panic_on_oops=1 \
-  kernel/keys/root_maxkeys=1000000 kernel/keys/root_maxbytes=25000000; do
-  echo "${setting#*=}" >"$work/setting-$(basename "${setting%=*}")"
-  mount --bind "$work/setting-$(basename "${setting%=*}")" "/proc/sys/${setting%=*}"
-done
+# The provisioner of the controller manager makes volumes here.
+mount --bind "$work/volumes" /tmp/hostpath_pv
 hostname node1
 ip link set lo up
 while ! ip link show eth0 >/dev/null 2>&1; do sleep 0.01; done
@@ -41,7 +40,9 @@ certificate() {
 certificate apiserver /CN=kube-apiserver \
   "subjectAltName=IP:$address,IP:127.0.0.1,IP:10.96.0.1,DNS:kubernetes,DNS:kubernetes.default.svc"
 certificate admin /O=system:masters/CN=admin
-certificate node /O=system:nodes/CN=system:node:node1
+for number in $(seq "$nodes"); do
+  certificate "node$number" "/O=system:nodes/CN=system:node:node$number"
+done
 openssl ecparam -name prime256v1 -genkey -noout -out accounts.key
 openssl ec -in accounts.key -pubout -out accounts.pub 2>/dev/null
 
@@ -67,68 +68,9 @@ users:
 END
 }
 kubeconfig "$work/kubeconfig" admin
-kubeconfig "$work/node.kubeconfig" node
-
-cat >"$work/containerd.toml" <<END
-version = 3
-root = '$work/containerd'
-state = '/run/containerd'
-[grpc]
-  address = '/run/containerd.sock'
-[plugins.'io.containerd.internal.v1.opt']
-  path = '$work/plugins'
-[plugins.'io.containerd.nri.v1.nri']
-  disable = true
-[plugins.'io.containerd.cri.v1.images'.pinned_images]
-  sandbox = 'isola.test/pause:1'
-[plugins.'io.containerd.cri.v1.runtime']
-  restrict_oom_score_adj = true
-  disable_apparmor = true
-[plugins.'io.containerd.cri.v1.runtime'.cni]
-  bin_dirs = ['$programs']
-  conf_dir = '$work/cni'
-[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
-  runtime_type = 'io.containerd.runc.v2'
-[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runsc]
-  runtime_type = 'io.containerd.runsc.v1'
-[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runsc.options]
-  TypeUrl = 'io.containerd.runsc.v1.options'
-  ConfigPath = '$work/runsc.toml'
-[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runsc-liar]
-  runtime_type = 'io.containerd.runc.v2'
-END
-cat >"$work/runsc.toml" <<END
-binary_name = "$programs/runsc"
-[runsc_config]
-  platform = "systrap"
-  network = "sandbox"
-  ignore-cgroups = "true"
-END
-cat >"$work/cni/pods.conflist" <<END
-{"cniVersion": "1.0.0", "name": "pods", "plugins": [
-  {"type": "bridge", "bridge": "pods", "isGateway": true,
-   "ipam": {"type": "host-local", "dataDir": "$work/addresses", "ranges": [[{"subnet": "10.244.0.0/24"}]],
-            "routes": [{"dst": "0.0.0.0/0"}]}}]}
-END
-cat >"$work/kubelet.yaml" <<END
-apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-authentication:
-  x509: {clientCAFile: $work/pki/ca.crt}
-containerRuntimeEndpoint: unix:///run/containerd.sock
-cgroupDriver: cgroupfs
-cgroupRoot: /$groups
-failCgroupV1: false
-failSwapOn: false
-makeIPTablesUtilChains: false
-podLogsDir: $work/logs
-volumePluginDir: $work/plugins
-resolvConf: ""
-podPidsLimit: 2048
-evictionHard: {memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}
-imageGCHighThresholdPercent: 100
-imageGCLowThresholdPercent: 99
-END
+for number in $(seq "$nodes"); do
+  kubeconfig "$work/node$number.kubeconfig" "node$number"
+done
 
 cd "$work"
 etcd --data-dir "$work/etcd/data" --unsafe-no-fsync --listen-client-urls http://127.0.0.1:2379 \
@@ -140,16 +82,23 @@ kube-apiserver --etcd-servers http://127.0.0.1:2379 --advertise-address "$addres
   --kubelet-preferred-address-types InternalIP --service-account-issuer https://kubernetes.default.svc \
   --service-account-key-file pki/accounts.pub --service-account-signing-key-file pki/accounts.key \
   --cert-dir pki >apiserver.log 2>&1 &
-containerd --config containerd.toml >containerd.log 2>&1 &
-while ! ctr --address /run/containerd.sock version >/dev/null 2>&1; do sleep 0.1; done
-for image in images/*.tar; do
-  ctr --address /run/containerd.sock --namespace k8s.io images import "$image" >>images.log 2>&1
+sh "$here/worker.sh" "$work" "$programs" "$groups" "$address" node1 1 "$runc" 2>"$work/worker-node1.log" &
+for number in $(seq 2 "$nodes"); do
+  between=172.31.$((240 + number))
+  unshare --mount --net --uts \
+    sh "$here/worker.sh" "$work" "$programs" "$groups" "$between.2" "node$number" "$number" "$runc" \
+    2>"$work/worker-node$number.log" &
+  worker=$!
+  # Until the namespace is a new one, the device would move into that of this process.
+  while [ "$(readlink /proc/$worker/ns/net)" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done
+  ip link add "node$number" type veth peer name eth0 netns "$worker"
+  ip address add "$between.1/30" dev "node$number"
+  ip link set "node$number" up
 done
 while ! kubectl --kubeconfig kubeconfig get --raw /readyz >/dev/null 2>&1; do sleep 0.1; done
-kube-controller-manager --kubeconfig kubeconfig --leader-elect=false --cert-dir pki \
+kube-controller-manager --kubeconfig kubeconfig --leader-elect=false --cert-dir pki --enable-hostpath-provisioner \
+  --node-monitor-grace-period 20s --node-monitor-period 1s \
   --service-account-private-key-file pki/accounts.key --root-ca-file pki/ca.crt >controller-manager.log 2>&1 &
 kube-scheduler --kubeconfig kubeconfig --leader-elect=false --cert-dir pki >scheduler.log 2>&1 &
-kubelet --kubeconfig node.kubeconfig --config kubelet.yaml --root-dir "$work/kubelet" --cert-dir pki \
-  --hostname-override node1 --node-ip "$address" >kubelet.log 2>&1 &
-touch ready
+touch api-ready ready
 wait

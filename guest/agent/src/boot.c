@@ -7,6 +7,13 @@
 
 enum { RECORD_MAX = 1 << 20 };
 
+static const char truncated[] = "the boot record is missing or truncated";
+
+bool boot_is_invalid(const char *problem)
+{
+    return problem != truncated;
+}
+
 static bool read_fully(int fd, uint8_t *at, size_t length)
 {
     while (length) {
@@ -107,7 +114,7 @@ bool boot_parse(const uint8_t *fields, size_t length, struct boot *out, const ch
 bool boot_read(int fd, struct boot *out, const char **problem)
 {
     uint8_t header[4];
-    *problem = "the boot record is missing or truncated";
+    *problem = truncated;
     if (!read_fully(fd, header, sizeof header)) return false;
     size_t length = get_u32(header);
     if (length > RECORD_MAX) {

@@ -17,6 +17,8 @@ struct boot {
 
 /* Reads the record. Returns false and sets `problem` to a message when the record is invalid. */
 bool boot_read(int fd, struct boot *out, const char **problem);
+/* Returns false for the problem of a record of which only a part arrived. */
+bool boot_is_invalid(const char *problem);
 /* Takes the fields of a record, of which it keeps a copy. */
 bool boot_parse(const uint8_t *fields, size_t length, struct boot *out, const char **problem);
 

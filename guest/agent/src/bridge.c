@@ -46,7 +46,17 @@ static void *copy_input(void *socket)
     return NULL;
 }
 
-int bridge(const char *path)
+/* An agent that has just been started may not listen yet. */
+static bool connect_within(int fd, const struct sockaddr_un *address, int wait_ms)
+{
+    for (;; wait_ms--) {
+        if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0) return true;
+        if (wait_ms <= 0 || (errno != ENOENT && errno != ECONNREFUSED && errno != EINTR)) return false;
+        usleep(1000);
+    }
+}
+
+int bridge(const char *path, int wait_ms)
 {
     static char buffer[PIECE];
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -55,7 +65,7 @@ int bridge(const char *path)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || strlen(path) >= sizeof address.sun_path) return 1;
     memcpy(address.sun_path, path, strlen(path) + 1);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) return 1;
+    if (!connect_within(fd, &address, wait_ms)) return 1;
     if (pthread_create(&thread, NULL, copy_input, (void *)(intptr_t)fd) != 0) return 1;
     copy(fd, 1, buffer);
     return 0;

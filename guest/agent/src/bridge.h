@@ -4,8 +4,8 @@
 
 /*
  * Copies in both directions until the agent closes the socket. Returns the exit code: 1 when the agent is not
- * listening.
+ * listening within the time to wait.
  */
-int bridge(const char *path);
+int bridge(const char *path, int wait_ms);
 
 #endif

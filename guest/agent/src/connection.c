@@ -429,11 +429,9 @@ static void enlarge_send_buffer(int fd)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size); /* without root: limited by net.core.wmem_max */
 }
 
-static void accept_ready(struct watch *w, uint32_t what)
+void connection_accepted(int fd)
 {
-    (void)what;
-    int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) return;
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     int count = 0;
     struct peer *oldest = NULL;
     for (struct peer *p = unauthenticated; p; p = p->next) {
@@ -447,6 +445,13 @@ static void accept_ready(struct watch *w, uint32_t what)
         start_handshake(p);
     else
         close(fd);
+}
+
+static void accept_ready(struct watch *w, uint32_t what)
+{
+    (void)what;
+    int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0) connection_accepted(fd);
 }
 
 bool connection_listen(int fd)

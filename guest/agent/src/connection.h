@@ -28,6 +28,8 @@ struct dialled_events {
 void connection_setup(const uint8_t *secret, const char *sandbox, const struct connection_events *events);
 /* Accepts peers on a listening socket. */
 bool connection_listen(int fd);
+/* Serves a peer that has connected, and closes the socket when it ends. */
+void connection_accepted(int fd);
 /* Serves the peer to which the socket is connected, and closes the socket when it ends. CHALLENGE names the sandbox. */
 void connection_dialled(int fd, const struct dialled_events *events);
 /* Disconnects the dialled peer that has not authenticated yet, if there is one. */

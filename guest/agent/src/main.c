@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "boot.h"
+#include "boot_listen.h"
 #include "bridge.h"
 #include "connection.h"
 #include "detach.h"
@@ -45,22 +46,24 @@
 #include "supervisor.h"
 #include "user.h"
 
+enum { BOOT_WAIT_MS = 5000 };
+
 const char agent_build[] = AGENT_BUILD;
 uint64_t agent_started_ns;
 
 struct options {
-    int boot_fd, listen_fd, port_fd, memory_events, process_events;
+    int boot_fd, boot_peer, listen_fd, port_fd, memory_events, process_events;
     bool detach, stdio, report, own_events, own_disk;
-    const char *vsock, *port_name, *dial;
+    const char *boot_listen, *vsock, *port_name, *dial;
 };
 
 static void usage(void)
 {
     fprintf(stderr,
-            "usage: isola-agent [--boot-fd N] [--detach] [--instance ID] [--sandbox ID]\n"
+            "usage: isola-agent [--boot-fd N | --boot-listen SOCKET] [--detach] [--instance ID] [--sandbox ID]\n"
             "                   [--dial ADDRESS | --listen-fd N | --stdio | --vsock PORT | --port-name NAME]\n"
             "                   [--report] [--memory-events-fd N] [--process-events-fd N] [--own-events] [--own-disk]\n"
-            "       isola-agent --probe-namespaces | --bridge SOCKET | --relay SOCKET | --sudo\n"
+            "       isola-agent --probe-namespaces | --bridge SOCKET | --boot-bridge SOCKET | --relay SOCKET | --sudo\n"
             "The guest agent of Isola (%s). Providers start it; see PROTOCOL.md.\n",
             agent_build);
     exit(2);
@@ -68,7 +71,8 @@ static void usage(void)
 
 static struct options parse(int count, char **words)
 {
-    struct options o = {.boot_fd = 0, .listen_fd = -1, .port_fd = -1, .memory_events = -1, .process_events = -1};
+    struct options o = {
+        .boot_fd = 0, .boot_peer = -1, .listen_fd = -1, .port_fd = -1, .memory_events = -1, .process_events = -1};
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
         if (strcmp(word, "--detach") == 0) {
@@ -95,10 +99,13 @@ static struct options parse(int count, char **words)
         if (strcmp(word, "--probe-namespaces") == 0) exit(namespaces_available() ? 0 : 1);
         if (i + 1 == count) usage();
         const char *value = words[++i];
-        if (strcmp(word, "--bridge") == 0) exit(bridge(value));
+        if (strcmp(word, "--bridge") == 0) exit(bridge(value, 0));
+        if (strcmp(word, "--boot-bridge") == 0) exit(bridge(value, BOOT_WAIT_MS));
         if (strcmp(word, "--relay") == 0) exit(host_relay(value));
         if (strcmp(word, "--boot-fd") == 0)
             o.boot_fd = atoi(value);
+        else if (strcmp(word, "--boot-listen") == 0)
+            o.boot_listen = value;
         else if (strcmp(word, "--listen-fd") == 0)
             o.listen_fd = atoi(value);
         else if (strcmp(word, "--memory-events-fd") == 0)
@@ -114,7 +121,8 @@ static struct options parse(int count, char **words)
         else if (strcmp(word, "--instance") != 0 && strcmp(word, "--sandbox") != 0)
             usage();
     }
-    if (o.dial && (o.listen_fd >= 0 || o.stdio || o.vsock || o.port_name)) usage();
+    if (o.boot_listen && (o.boot_fd || o.dial || o.detach)) usage();
+    if ((o.dial || o.boot_listen) && (o.listen_fd >= 0 || o.stdio || o.vsock || o.port_name)) usage();
     return o;
 }
 
@@ -300,6 +308,7 @@ static struct options options_of_init(struct boot *boot)
 {
     struct init_result channel = init_run(boot);
     return (struct options){.boot_fd = -1,
+                            .boot_peer = -1,
                             .listen_fd = -1,
                             .port_fd = channel.port,
                             .dial = channel.dial,
@@ -329,6 +338,14 @@ static void begin(void)
     raise_descriptor_limit();
 }
 
+static bool read_boot_record(struct options *o, struct boot *boot, const char **problem)
+{
+    if (!o->boot_listen) return boot_read(o->boot_fd, boot, problem);
+    o->boot_peer = boot_listen(o->boot_listen, boot, &o->listen_fd, problem);
+    o->report = true;
+    return o->boot_peer >= 0;
+}
+
 int main(int count, char **words)
 {
     const char *called = count ? strrchr(words[0], '/') : NULL;
@@ -338,7 +355,7 @@ int main(int count, char **words)
     if (is_init) begin(); /* before the machine is saved */
     struct options options = is_init ? options_of_init(&boot) : parse(count, words);
     const char *problem;
-    if (!is_init && !boot_read(options.boot_fd, &boot, &problem)) {
+    if (!is_init && !read_boot_record(&options, &boot, &problem)) {
         printf("error %s\n", problem);
         fprintf(stderr, "isola-agent: %s\n", problem);
         return 1;
@@ -385,6 +402,7 @@ int main(int count, char **words)
     connection_setup(boot.secret, boot.sandbox ? boot.sandbox : "", &events);
     if (!serve(&options, fd)) detach_failed("cannot serve the channel: %s", strerror(errno));
     if (options.report) report_ready();
+    if (options.boot_peer >= 0) connection_accepted(options.boot_peer);
     detach_ready();
     loop_run(loop_iteration);
     lifetime_end("signal"); /* the loop returns only when it cannot continue */

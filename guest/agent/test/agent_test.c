@@ -22,6 +22,7 @@ int main(void)
     printf("as a subreaper, without namespaces\n");
     namespaces = 0;
     run_all();
+    boot_tests();
     dial_address_tests();
     struct builder b = {0};
     struct agent a;

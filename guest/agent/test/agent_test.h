@@ -27,6 +27,7 @@ void supervisors_tests(void);
 void lifetime_tests(void);
 void limit_tests(void);
 void container_tests(void);
+void boot_tests(void);
 void dial_tests(void);
 void dial_address_tests(void);
 void hold_tests(void);

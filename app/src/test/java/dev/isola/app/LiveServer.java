@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /** A real server in this JVM, on a free port. */
 public final class LiveServer implements AutoCloseable {
@@ -51,6 +52,12 @@ public final class LiveServer implements AutoCloseable {
 
   /** Starts a server whose default provider is the first of {@code providers}. */
   public static LiveServer start(Path data, List<ProviderFactory> providers, String... more) {
+    return start(data, providers, null, more);
+  }
+
+  /** Starts a server that also reads a configuration file. */
+  static LiveServer start(
+      Path data, List<ProviderFactory> providers, @Nullable Path file, String... more) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     CliEnvironment host =
@@ -65,7 +72,7 @@ public final class LiveServer implements AutoCloseable {
     settings.addAll(List.of("server.port=0", "provider=" + providers.getFirst().name()));
     Config config =
         switch (new CommandContext(host, new GlobalOptions())
-            .configSources(null, settings)
+            .configSources(file == null ? null : file.toString(), settings)
             .read()) {
           case ConfigResult.Valid(Config good) -> good;
           case ConfigResult.Invalid(var problems) -> throw new AssertionError(problems);

@@ -24,6 +24,7 @@ final class ProviderResources {
   private final Path data;
   private final Map<String, List<SandboxId>> sandboxes = new LinkedHashMap<>();
   private final Map<String, List<String>> volumes = new LinkedHashMap<>();
+  private final List<String> reached = new ArrayList<>();
   private final List<String> problems = new ArrayList<>();
 
   private ProviderResources(Providers providers, Path data) {
@@ -61,6 +62,7 @@ final class ProviderResources {
       if (!found.isEmpty()) {
         volumes.put(name, found);
       }
+      reached.add(name);
     } catch (SandboxException e) {
       // Most machines lack most backends; that matters only if this one was used.
       String[] used = data.resolve(name).resolve("sandboxes").toFile().list();
@@ -87,7 +89,7 @@ final class ProviderResources {
     return problems;
   }
 
-  /** Destroys the sandboxes, then the volumes, and returns what failed. */
+  /** Destroys the sandboxes, the volumes and what they share, and returns what failed. */
   List<String> destroy() {
     List<String> failed = new ArrayList<>();
     sandboxes.forEach(
@@ -106,6 +108,10 @@ final class ProviderResources {
                         "volume " + volume + " of " + name,
                         () -> providers.get(name).volumes().ifPresent(one -> one.destroy(volume)),
                         failed)));
+    for (String name : reached) {
+      attempt(
+          "shared resources of " + name, () -> providers.get(name).removeSharedResources(), failed);
+    }
     return failed;
   }
 

@@ -37,8 +37,21 @@ public final class InstallationKey {
   /** Reads the key in a data folder; the first call creates it. */
   public static InstallationKey in(Path folder) {
     Path file = folder.resolve("key");
+    return read(file, () -> readOrCreate(file));
+  }
+
+  /** Reads a key that the operator gave to several servers of an installation. */
+  public static InstallationKey of(Path file) {
+    return read(file, () -> Files.readAllBytes(file));
+  }
+
+  private interface Source {
+    byte[] read() throws IOException;
+  }
+
+  private static InstallationKey read(Path file, Source source) {
     try {
-      byte[] key = readOrCreate(file);
+      byte[] key = source.read();
       if (key.length != SIZE) {
         throw new IOException("it has " + key.length + " bytes instead of " + SIZE);
       }

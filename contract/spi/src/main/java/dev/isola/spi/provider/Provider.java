@@ -102,6 +102,13 @@ public interface Provider extends AutoCloseable {
    */
   void destroy(SandboxId id, DestroyOptions options);
 
+  /**
+   * Removes what this instance has at the backend besides sandboxes and volumes, such as objects
+   * that its sandboxes share. {@code isola purge} calls it when all of them are destroyed. A
+   * repeated call does nothing.
+   */
+  default void removeSharedResources() {}
+
   /** Releases connections and threads. Sandboxes keep running. */
   @Override
   void close();

@@ -3,19 +3,18 @@ package dev.isola.provider.kubernetes;
 import dev.isola.codec.json.Json;
 import dev.isola.link.AgentBinary;
 import dev.isola.spi.Bytes;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.isola.spi.InstanceId;
 import java.util.Base64;
-import java.util.HexFormat;
 import java.util.Map;
 
 /**
  * The config map that brings the agent into pods of any image. It is immutable and named after its
- * content, so that versions coexist.
+ * content, so that versions coexist. Each instance has its own, so that it can be removed with the
+ * instance.
  *
  * @param architecture as Kubernetes names it
  */
-record AgentConfigMap(String name, String architecture, Bytes program) {
+record AgentConfigMap(InstanceId instance, String name, String architecture, Bytes program) {
   static final String PROGRAM = "agent";
 
   /** The largest content of a config map that the API server accepts. */
@@ -28,10 +27,11 @@ record AgentConfigMap(String name, String architecture, Bytes program) {
    *
    * @throws dev.isola.spi.error.ProviderUnavailable if there is no agent for it
    */
-  static AgentConfigMap of(String architecture) {
+  static AgentConfigMap of(InstanceId instance, String architecture) {
     byte[] program = AgentBinary.content(MACHINES.getOrDefault(architecture, architecture));
-    String hash = HexFormat.of().formatHex(sha256(program)).substring(0, 16);
-    return new AgentConfigMap("isola-agent-" + hash, architecture, Bytes.of(program));
+    String hash = Hash.hex(program).substring(0, 16);
+    return new AgentConfigMap(
+        instance, "isola-" + instance + "-agent-" + hash, architecture, Bytes.of(program));
   }
 
   /** Returns the architecture of this machine as Kubernetes names it. */
@@ -47,18 +47,10 @@ record AgentConfigMap(String name, String architecture, Bytes program) {
         "kind",
         "ConfigMap",
         "metadata",
-        Json.object("name", name, "labels", Map.of("app.kubernetes.io/managed-by", "isola")),
+        Json.object("name", name, "labels", PodLabels.ofInstance(instance)),
         "immutable",
         true,
         "binaryData",
         Map.of(PROGRAM, Base64.getEncoder().encodeToString(program.toArray())));
-  }
-
-  private static byte[] sha256(byte[] content) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(content);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
   }
 }

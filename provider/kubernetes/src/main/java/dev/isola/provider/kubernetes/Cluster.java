@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The objects of one namespace of a cluster. Connects when it is first used. */
@@ -125,6 +126,15 @@ final class Cluster implements AutoCloseable {
     return client().get("/apis/node.k8s.io/v1/runtimeclasses/" + name, soon());
   }
 
+  /** Returns the nodes with these labels. */
+  List<JsonValue> nodes(Map<String, String> labels) {
+    String selector =
+        labels.entrySet().stream()
+            .map(label -> label.getKey() + "=" + label.getValue())
+            .collect(Collectors.joining(","));
+    return list("/api/v1/nodes", selector);
+  }
+
   Optional<JsonValue> node(String name) {
     return client().get("/api/v1/nodes/" + name, soon());
   }
@@ -133,8 +143,19 @@ final class Cluster implements AutoCloseable {
     return client().get(pod(name), deadline);
   }
 
-  List<JsonValue> pods(String selector) {
-    return ObjectWatch.list(client(), pods(), selector, soon()).objects();
+  /** Returns the objects of a list that have these labels. */
+  List<JsonValue> list(String list, String selector) {
+    return ObjectWatch.list(client(), list, selector, soon()).objects();
+  }
+
+  Optional<JsonValue> find(String list, String name) {
+    return client().get(list + "/" + name, soon());
+  }
+
+  /** Requests the removal of an object; does nothing if it does not exist. */
+  void delete(String list, String name) {
+    Optional<JsonValue> deleted = client().delete(list + "/" + name, Json.object(), soon());
+    assert deleted.isEmpty() || deleted.get().isObject();
   }
 
   JsonValue createPod(Map<String, Object> pod, Deadline deadline) {
@@ -170,7 +191,7 @@ final class Cluster implements AutoCloseable {
 
   /** Creates an object of the namespace that never changes, unless there is one of that name. */
   void ensure(String list, String name, Map<String, Object> object) {
-    if (client().get(list + "/" + name, soon()).isPresent()) {
+    if (find(list, name).isPresent()) {
       return;
     }
     try {
@@ -181,8 +202,19 @@ final class Cluster implements AutoCloseable {
     }
   }
 
+  /** Deletes the objects of a list that have a label. */
+  void removeAll(String list, String selector) {
+    for (JsonValue object : list(list, selector)) {
+      delete(list, object.text("metadata", "name"));
+    }
+  }
+
   String configMaps() {
     return core("configmaps");
+  }
+
+  String claims() {
+    return core("persistentvolumeclaims");
   }
 
   String networkPolicies() {
@@ -231,21 +263,6 @@ final class Cluster implements AutoCloseable {
                     Map.of("resourceAttributes", attributes)),
                 soon());
     return review.flag("status", "allowed");
-  }
-
-  /** Attaches to the standard streams of a pod's agent. */
-  ExecStream attach(String pod, Duration timeout) throws IOException {
-    return client()
-        .exec(
-            pod(pod)
-                + "/attach"
-                + ClusterClient.query(
-                    List.of(
-                        Map.entry("container", PodPlan.CONTAINER),
-                        Map.entry("stdin", "true"),
-                        Map.entry("stdout", "true"),
-                        Map.entry("stderr", "true"))),
-            timeout);
   }
 
   /** Starts a process in a pod. */

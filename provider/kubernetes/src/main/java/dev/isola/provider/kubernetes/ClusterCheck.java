@@ -45,14 +45,14 @@ final class ClusterCheck {
             "bind a role with them to the user of the kubeconfig; docs/providers/kubernetes.md has"
                 + " the role");
       }
-      Optional<PodRuntime> runtime = PodRuntime.find(cluster, settings);
-      if (runtime.isEmpty()) {
+      Optional<PodIsolation> isolation = PodIsolation.find(cluster, settings);
+      if (isolation.isEmpty()) {
         return new Health.Unhealthy(
             "the cluster has no runtime class " + settings.runtimeClass().orElse(""),
             "create it and install its runtime on the nodes, or name another one (setting"
                 + " runtime_class)");
       }
-      cluster.checkPod(plan(runtime.get()).body());
+      cluster.checkPod(plan(isolation.get()).body());
       return new Health.Healthy(
           "Kubernetes "
               + version
@@ -66,14 +66,14 @@ final class ClusterCheck {
     }
   }
 
-  private PodPlan plan(PodRuntime runtime) {
+  private PodPlan plan(PodIsolation isolation) {
     return new PodPlan(
         instance,
         settings,
         SandboxSpec.builder(new SandboxId("health")).build(),
         settings.image().orElse("isola-health"),
-        AgentConfigMap.of(AgentConfigMap.ownArchitecture()),
-        runtime == PodRuntime.GVISOR);
+        AgentConfigMap.of(instance, AgentConfigMap.ownArchitecture()),
+        isolation);
   }
 
   private List<Permission> missing() {
@@ -84,7 +84,7 @@ final class ClusterCheck {
       known =
           new Reviewed(
               System.nanoTime(),
-              Permission.needed(settings.runtimeClass().isPresent()).stream()
+              Permission.needed(settings).stream()
                   .filter(permission -> !cluster.allows(permission))
                   .toList());
       reviewed = known;

@@ -9,6 +9,7 @@ import dev.isola.spi.capability.Renewing;
 import dev.isola.spi.capability.Snapshotting;
 import dev.isola.spi.capability.Terminals;
 import dev.isola.spi.capability.UsageReporting;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.capability.Watching;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.Prerequisite;
@@ -21,6 +22,7 @@ import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.VolumeMount;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -37,6 +39,7 @@ record KubernetesDescription(KubernetesSettings settings) {
           .whenNamed()
           .reachableFromEveryServer();
 
+  /** The capabilities of a sandbox. */
   static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(
           Attaching.class,
@@ -47,10 +50,10 @@ record KubernetesDescription(KubernetesSettings settings) {
           Renewing.class,
           Snapshotting.class);
 
-  ProviderInfo of(PodRuntime runtime, String version) {
-    boolean remapped = settings.hostUsers().filter(shared -> !shared).isPresent();
+  ProviderInfo of(PodIsolation isolation, String version) {
+    boolean remapped = isolation.userNamespace();
     return info(
-        runtime,
+        isolation.runtime(),
         List.of(
             new Prerequisite("cluster", true, true, "Kubernetes " + version, ""),
             new Prerequisite(
@@ -60,7 +63,7 @@ record KubernetesDescription(KubernetesSettings settings) {
                 remapped
                     ? "the root user of a sandbox is unprivileged on its node"
                     : "the root user of a sandbox is root of its node with few capabilities",
-                remapped ? "" : "set user_namespaces to true if the nodes support it"),
+                remapped ? "" : "use nodes that support user namespaces"),
             new Prerequisite(
                 "control group namespaces",
                 false,
@@ -88,11 +91,13 @@ record KubernetesDescription(KubernetesSettings settings) {
         "pods of a Kubernetes cluster",
         ApiVersion.CURRENT,
         runtime.isolation(),
-        CAPABILITIES,
+        capabilities(),
         new SpecSupport(
             EnumSet.of(SpecFeature.IMAGES, SpecFeature.USERS),
             EnumSet.of(NetworkMode.NONE, NetworkMode.FILTERED),
-            EnumSet.of(VolumeMount.Type.TMPFS),
+            settings.storage().isPresent()
+                ? EnumSet.of(VolumeMount.Type.TMPFS, VolumeMount.Type.VOLUME)
+                : EnumSet.of(VolumeMount.Type.TMPFS),
             limits(runtime)),
         prerequisites,
         "the node kills the agent, whose pid namespace contains all processes of the sandbox, and"
@@ -101,15 +106,23 @@ record KubernetesDescription(KubernetesSettings settings) {
         Hosting.DAEMON);
   }
 
+  private Set<Class<? extends Capability>> capabilities() {
+    Set<Class<? extends Capability>> all = new HashSet<>(CAPABILITIES);
+    if (settings.storage().isPresent()) {
+      all.add(Volumes.class);
+    }
+    return all;
+  }
+
   /**
    * A cluster limits the processes and threads of a pod for a whole node only, if at all, and
    * evicts a pod that writes too much instead of refusing the write. Whether gVisor joins the
    * control groups of its pod is a setting of each node (ignore-cgroups), which the API does not
-   * tell.
+   * tell, but the operator can.
    */
-  private static Set<LimitKind> limits(PodRuntime runtime) {
+  private Set<LimitKind> limits(PodRuntime runtime) {
     Set<LimitKind> limits = EnumSet.of(LimitKind.FILE_DESCRIPTORS, LimitKind.TIMEOUT);
-    if (runtime != PodRuntime.GVISOR) {
+    if (runtime != PodRuntime.GVISOR || settings.gvisorCgroups()) {
       limits.add(LimitKind.CPU);
       limits.add(LimitKind.MEMORY);
     }

@@ -8,6 +8,7 @@ import dev.isola.spi.Health;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.capability.Volumes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
@@ -15,9 +16,11 @@ import dev.isola.spi.provider.Provider;
 import dev.isola.spi.provider.ProviderContext;
 import dev.isola.spi.provider.ProviderInfo;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.spi.spec.VolumeMount;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,14 +36,16 @@ final class KubernetesProvider implements Provider {
   private final ClusterCheck check;
   private final SandboxLocks locks = new SandboxLocks();
   private final SandboxPods pods;
+  private final EndedPods endedPods;
   private final PodLinks links;
   private final PodWatch watch;
   private final PodRemover remover;
+  private final NamespaceObjects objects;
   private final PodCreator creator;
   private volatile @Nullable Known known;
   private volatile @Nullable InstallationKey key;
 
-  private record Known(PodRuntime runtime, ProviderInfo info) {}
+  private record Known(PodIsolation isolation, ProviderInfo info) {}
 
   KubernetesProvider(KubernetesSettings settings, ProviderContext context) {
     this.settings = settings;
@@ -50,24 +55,22 @@ final class KubernetesProvider implements Provider {
     this.description = new KubernetesDescription(settings);
     this.check = new ClusterCheck(cluster, settings, context.instance());
     this.pods = new SandboxPods(cluster, context.instance(), settings.provider());
-    this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES);
+    this.endedPods = new EndedPods(context.clock());
+    this.links = new PodLinks(cluster, this::key, KubernetesDescription.CAPABILITIES, endedPods);
     this.watch = new PodWatch(cluster, pods.selector(), links::ended);
     this.remover = new PodRemover(pods, watch, links, locks);
-    this.creator =
-        new PodCreator(
-            settings,
-            pods,
-            new NamespaceObjects(cluster, context.instance()),
-            watch,
-            links,
-            remover,
-            this::key);
+    this.objects = new NamespaceObjects(cluster, context.instance());
+    this.creator = new PodCreator(settings, pods, objects, watch, links, remover, this::key);
   }
 
   private InstallationKey key() {
     InstallationKey read = key;
     if (read == null) {
-      read = InstallationKey.in(context.dataFolder());
+      read =
+          settings
+              .keyFile()
+              .map(InstallationKey::of)
+              .orElseGet(() -> InstallationKey.in(context.dataFolder()));
       key = read;
     }
     return read;
@@ -77,8 +80,8 @@ final class KubernetesProvider implements Provider {
   private Known known() {
     Known last = known;
     if (last == null) {
-      PodRuntime runtime =
-          PodRuntime.find(cluster, settings)
+      PodIsolation isolation =
+          PodIsolation.find(cluster, settings)
               .orElseThrow(
                   () ->
                       Fault.of(
@@ -87,7 +90,7 @@ final class KubernetesProvider implements Provider {
                                   + settings.runtimeClass().orElse(""),
                               "create it, or name another one (setting runtime_class)")
                           .exception());
-      last = new Known(runtime, description.of(runtime, cluster.version()));
+      last = new Known(isolation, description.of(isolation, cluster.version()));
       known = last;
     }
     return last;
@@ -115,7 +118,16 @@ final class KubernetesProvider implements Provider {
   @Override
   public Sandbox create(SandboxSpec spec) {
     info().requireSupported(spec);
-    return locks.withLock(spec.id(), () -> creator.create(spec, known().runtime()));
+    createMissingVolumes(spec);
+    return locks.withLock(spec.id(), () -> creator.create(spec, known().isolation()));
+  }
+
+  private void createMissingVolumes(SandboxSpec spec) {
+    for (VolumeMount mount : spec.volumes()) {
+      if (mount.type() == VolumeMount.Type.VOLUME) {
+        volumes().orElseThrow().create(mount.source());
+      }
+    }
   }
 
   @Override
@@ -130,8 +142,16 @@ final class KubernetesProvider implements Provider {
   }
 
   @Override
+  public Optional<Volumes> volumes() {
+    return settings
+        .storage()
+        .map(storage -> new ClaimVolumes(cluster, storage, context.instance()));
+  }
+
+  @Override
   public List<InventoryItem> inventory() {
-    return pods.inventory();
+    List<InventoryItem> existing = pods.inventory();
+    return Stream.concat(existing.stream(), endedPods.without(existing).stream()).toList();
   }
 
   @Override
@@ -142,6 +162,11 @@ final class KubernetesProvider implements Provider {
           remover.remove(id, how.force(), Deadline.in(how.timeout()));
           return id;
         });
+  }
+
+  @Override
+  public void removeSharedResources() {
+    objects.remove();
   }
 
   @Override

@@ -3,6 +3,8 @@ package dev.isola.provider.kubernetes;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.provider.ProviderConfig;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +22,12 @@ import java.util.stream.Stream;
  * @param pull when the nodes pull images, as Kubernetes names it
  * @param pullSecrets the secrets with which they pull
  * @param nodeSelector the labels of the nodes that may run sandboxes
- * @param hostUsers whether root of a sandbox is root of its node; empty leaves it to the cluster
+ * @param userNamespaces when root of a sandbox is an unprivileged user of its node
+ * @param nodeGrace how long a sandbox outlives the connection of its node to the cluster; empty
+ *     leaves it to the cluster
+ * @param gvisorCgroups whether gVisor joins the control groups of its pods on all nodes
+ * @param keyFile the file with the key of the installation; empty for that in the data folder
+ * @param storage where named volumes are; empty if there are none
  */
 record KubernetesSettings(
     Optional<String> kubeconfig,
@@ -31,10 +38,45 @@ record KubernetesSettings(
     String pull,
     List<String> pullSecrets,
     Map<String, String> nodeSelector,
-    Optional<Boolean> hostUsers) {
+    UserNamespaces userNamespaces,
+    Optional<Duration> nodeGrace,
+    boolean gvisorCgroups,
+    Optional<Path> keyFile,
+    Optional<Storage> storage) {
   private static final Map<String, String> PULL =
       Map.of("missing", "IfNotPresent", "always", "Always", "never", "Never");
+  private static final Map<String, UserNamespaces> USERS =
+      Map.of(
+          "auto",
+          UserNamespaces.WHERE_SUPPORTED,
+          "true",
+          UserNamespaces.ALWAYS,
+          "false",
+          UserNamespaces.NEVER);
   private static final String RUNTIME_CLASS = "[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?";
+
+  private static final String DEFAULT_CLASS = "default";
+  private static final String OBJECT_NAME = "[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?";
+  private static final String SIZE = "[1-9][0-9]{0,9}(Mi|Gi|Ti)";
+  private static final Map<String, String> ACCESS =
+      Map.of("node", "ReadWriteOnce", "cluster", "ReadWriteMany");
+
+  /** When pods have user namespaces of their own. */
+  enum UserNamespaces {
+    /** If all nodes that may run sandboxes report that they support them. */
+    WHERE_SUPPORTED,
+    ALWAYS,
+    NEVER
+  }
+
+  /**
+   * The storage of named volumes.
+   *
+   * @param storageClass empty for the default of the cluster
+   * @param size of each volume, as Kubernetes writes it
+   * @param accessMode as Kubernetes names it
+   */
+  record Storage(Optional<String> storageClass, String size, String accessMode) {}
 
   static KubernetesSettings of(ProviderConfig config) {
     Optional<String> runtimeClass = config.get("runtime_class");
@@ -44,8 +86,10 @@ record KubernetesSettings(
         "use the name of a runtime class, of at most 40 characters");
     String pull = config.get("pull").orElse("missing");
     require(PULL.containsKey(pull), "pull", "use missing, always or never");
-    String users = config.get("user_namespaces").orElse("");
-    require(users.matches("|true|false"), "user_namespaces", "use true or false");
+    String users = config.get("user_namespaces").orElse("auto");
+    require(USERS.containsKey(users), "user_namespaces", "use auto, true or false");
+    String gvisorCgroups = config.get("gvisor_cgroups").orElse("false");
+    require(gvisorCgroups.matches("true|false"), "gvisor_cgroups", "use true or false");
     return new KubernetesSettings(
         config.get("kubeconfig"),
         config.get("context"),
@@ -55,7 +99,38 @@ record KubernetesSettings(
         PULL.getOrDefault(pull, ""),
         words(config, "pull_secrets").toList(),
         nodeSelector(config),
-        users.isEmpty() ? Optional.empty() : Optional.of(users.equals("false")));
+        USERS.getOrDefault(users, UserNamespaces.WHERE_SUPPORTED),
+        nodeGrace(config),
+        gvisorCgroups.equals("true"),
+        config.get("key_file").map(Path::of),
+        storage(config));
+  }
+
+  private static Optional<Duration> nodeGrace(ProviderConfig config) {
+    Optional<String> seconds = config.get("node_grace_seconds");
+    require(
+        seconds.filter(text -> !text.matches("[0-9]{1,5}")).isEmpty(),
+        "node_grace_seconds",
+        "use a number of seconds, 0 to 99999");
+    return seconds.map(text -> Duration.ofSeconds(Long.parseLong(text)));
+  }
+
+  private static Optional<Storage> storage(ProviderConfig config) {
+    Optional<String> name = config.get("storage_class");
+    require(
+        name.filter(text -> !text.matches(OBJECT_NAME)).isEmpty(),
+        "storage_class",
+        "use the name of a storage class, or default for that of the cluster");
+    String size = config.get("volume_size").orElse("10Gi");
+    require(size.matches(SIZE), "volume_size", "use a number with Mi, Gi or Ti, such as 10Gi");
+    String access = config.get("volume_access").orElse("node");
+    require(ACCESS.containsKey(access), "volume_access", "use node or cluster");
+    return name.map(
+        found ->
+            new Storage(
+                Optional.of(found).filter(text -> !text.equals(DEFAULT_CLASS)),
+                size,
+                ACCESS.getOrDefault(access, "")));
   }
 
   private static Map<String, String> nodeSelector(ProviderConfig config) {

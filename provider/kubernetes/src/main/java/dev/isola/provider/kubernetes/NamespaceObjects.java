@@ -4,7 +4,7 @@ import dev.isola.codec.json.Json;
 import dev.isola.spi.InstanceId;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The objects that all sandboxes of an instance share: the agent, and a network policy that denies
@@ -14,26 +14,35 @@ import java.util.concurrent.atomic.AtomicReference;
 final class NamespaceObjects {
   private final Cluster cluster;
   private final InstanceId instance;
-  private final AtomicReference<String> ensured = new AtomicReference<>("");
+  private volatile @Nullable AgentConfigMap ensured;
 
   NamespaceObjects(Cluster cluster, InstanceId instance) {
     this.cluster = cluster;
     this.instance = instance;
   }
 
-  /** Creates what is missing; asks the cluster once for each version of the agent. */
-  void ensure(AgentConfigMap agent) {
-    if (ensured.get().equals(agent.name())) {
-      return;
+  /** Returns the agent after creating what is missing; asks the cluster only once. */
+  AgentConfigMap ensure() {
+    AgentConfigMap known = ensured;
+    if (known == null) {
+      known = AgentConfigMap.of(instance, AgentConfigMap.ownArchitecture());
+      cluster.ensure(cluster.configMaps(), known.name(), known.body());
+      cluster.ensure(cluster.networkPolicies(), policyName(), policy());
+      ensured = known;
     }
-    cluster.ensure(cluster.configMaps(), agent.name(), agent.body());
-    cluster.ensure(cluster.networkPolicies(), policyName(), policy());
-    ensured.set(agent.name());
+    return known;
   }
 
-  /** Asks the cluster again at the next creation. */
+  /** Asks the cluster again at the next creation: another client may have removed them. */
   void forget() {
-    ensured.set("");
+    ensured = null;
+  }
+
+  /** Removes the objects of every version of the agent. */
+  void remove() {
+    forget();
+    cluster.removeAll(cluster.networkPolicies(), PodLabels.INSTANCE + "=" + instance);
+    cluster.removeAll(cluster.configMaps(), PodLabels.INSTANCE + "=" + instance);
   }
 
   private String policyName() {
@@ -47,11 +56,7 @@ final class NamespaceObjects {
         "kind",
         "NetworkPolicy",
         "metadata",
-        Json.object(
-            "name",
-            policyName(),
-            "labels",
-            Map.of("app.kubernetes.io/managed-by", "isola", PodLabels.INSTANCE, instance.value())),
+        Json.object("name", policyName(), "labels", PodLabels.ofInstance(instance)),
         "spec",
         Json.object(
             "podSelector",

@@ -13,20 +13,24 @@ import java.util.List;
 record Permission(
     String verb, String group, String resource, String subresource, boolean inNamespace) {
 
-  /** Returns the permissions for pods, and for verifying the runtime if there is a class. */
-  static List<Permission> needed(boolean runtimeClass) {
+  /** Returns the permissions that the settings need. */
+  static List<Permission> needed(KubernetesSettings settings) {
     List<Permission> all = new ArrayList<>();
     for (String verb : List.of("create", "get", "list", "watch", "delete")) {
       all.add(new Permission(verb, "", "pods", "", true));
     }
     all.add(new Permission("create", "", "pods", "exec", true));
-    all.add(new Permission("create", "", "pods", "attach", true));
     all.add(new Permission("list", "", "events", "", true));
-    for (String verb : List.of("create", "get")) {
+    for (String verb : List.of("create", "get", "list", "delete")) {
       all.add(new Permission(verb, "", "configmaps", "", true));
       all.add(new Permission(verb, "networking.k8s.io", "networkpolicies", "", true));
     }
-    if (runtimeClass) {
+    if (settings.storage().isPresent()) {
+      for (String verb : List.of("create", "get", "list", "delete")) {
+        all.add(new Permission(verb, "", "persistentvolumeclaims", "", true));
+      }
+    }
+    if (settings.runtimeClass().isPresent()) {
       all.add(new Permission("get", "node.k8s.io", "runtimeclasses", "", false));
       all.add(new Permission("get", "", "nodes", "", false));
     }

@@ -4,8 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.isola.host.launch.NetworkRecord;
 import dev.isola.host.launch.VisibleCpus;
+import dev.isola.link.AgentChannel;
 import dev.isola.link.BootRecord;
 import dev.isola.link.Deadline;
+import dev.isola.link.StreamAgentChannel;
 import dev.isola.provider.kubernetes.api.ExecStream;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.SandboxId;
@@ -18,13 +20,15 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the boot record to the agent of a pod, over its standard input: the secret and the
- * environment are in no object of the cluster.
+ * Sends the boot record to the agent of a pod: the secret and the environment are in no object of
+ * the cluster. The process in the container that passes the record on is also the first connection
+ * to the agent.
  */
 record PodBoot(Cluster cluster, InstanceId instance) {
   private static final int RLIMIT_NPROC = 6;
@@ -32,6 +36,8 @@ record PodBoot(Cluster cluster, InstanceId instance) {
   private static final long MEGABYTE = 1 << 20;
   private static final int MAX_LINE = 1024;
   private static final String READY = "ready";
+  private static final List<String> BRIDGE =
+      List.of(PodPlan.AGENT, "--boot-bridge", PodPlan.SOCKET);
 
   BootRecord record(SandboxSpec spec, Secret secret, boolean ownKernel) {
     Map<String, String> env = new LinkedHashMap<>();
@@ -67,31 +73,59 @@ record PodBoot(Cluster cluster, InstanceId instance) {
     return boot.build();
   }
 
-  /** Sends the record to a pod whose agent runs, and returns once the agent listens. */
-  void send(String pod, SandboxId id, byte[] record, Deadline deadline) {
-    try (ExecStream stdio = cluster.attach(pod, deadline.left())) {
-      stdio.closeAt(deadline);
-      stdio.out().write(record);
-      String line = firstLine(stdio);
-      // A node may lose the line when the agent closes its output right after it. The handshake of
-      // the connection that follows proves that the agent serves.
-      if (!line.equals(READY) && !(line.isEmpty() && stdio.failureText().isEmpty())) {
-        throw deadline.over()
-            ? tooLate(id, deadline, "the agent did not answer", null)
-            : failed(id, "the agent did not start: " + line + " " + stdio.failureText(), null);
-      }
+  /** What became of an attempt to boot an agent. */
+  sealed interface Attempt {
+    /** The agent has the record; the channel continues with its challenge. */
+    record Booted(AgentChannel channel) implements Attempt {}
+
+    /** The agent had a record before, of an attempt whose answer was lost. */
+    record BootedBefore() implements Attempt {}
+
+    /** The container does not run, or the node cannot start a process in it yet. */
+    record NotYet(String reason) implements Attempt {}
+  }
+
+  /**
+   * Sends the record to the agent of a pod.
+   *
+   * @throws SandboxException if the agent refuses the record
+   */
+  Attempt send(String pod, SandboxId id, byte[] record, Deadline deadline) {
+    ExecStream exec;
+    try {
+      exec = cluster.exec(pod, BRIDGE, deadline.left());
     } catch (IOException e) {
-      if (deadline.over()) {
-        throw tooLate(id, deadline, "the agent did not answer", e);
+      return new Attempt.NotYet(String.valueOf(e.getMessage()));
+    }
+    boolean booted = false;
+    try (ExecStream.Limit _ = exec.closeAt(deadline)) {
+      exec.out().write(record);
+      int first = exec.in().read();
+      if (first == 0) { // a frame, instead of a line
+        return new Attempt.BootedBefore();
       }
-      throw failed(id, "the agent did not start: " + e.getMessage(), e);
+      String line = first < 0 ? "" : line((byte) first, exec);
+      if (!line.isEmpty() && !line.equals(READY)) {
+        throw failed(id, "the agent did not start: " + line, null);
+      }
+      booted = line.equals(READY);
+      return booted
+          ? new Attempt.Booted(StreamAgentChannel.overSocket(exec.in(), exec.out(), exec::close))
+          : new Attempt.NotYet(exec.failureText());
+    } catch (IOException e) {
+      return new Attempt.NotYet(e.getMessage() + " " + exec.failureText());
+    } finally {
+      if (!booted) {
+        exec.close();
+      }
     }
   }
 
-  private static String firstLine(ExecStream stdio) throws IOException {
+  private static String line(byte first, ExecStream exec) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream();
+    line.write(first);
     while (line.size() < MAX_LINE) {
-      int next = stdio.in().read();
+      int next = exec.in().read();
       if (next < 0 || next == '\n') {
         break;
       }

@@ -6,10 +6,10 @@ import dev.isola.link.InstallationKey;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.capability.Capability;
 import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.OutcomeUnknown;
-import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.SandboxInitializer;
 import dev.isola.spi.spec.SandboxSpec;
 import java.util.Optional;
@@ -25,35 +25,70 @@ record PodCreator(
     PodRemover remover,
     Supplier<InstallationKey> key) {
 
+  /** The API server refuses a create that changes a quota at the same time as another one. */
+  private static final int ATTEMPTS = 3;
+
   /** Creates a sandbox under its lock, or returns the existing one. */
-  Sandbox create(SandboxSpec spec, PodRuntime runtime) {
+  Sandbox create(SandboxSpec spec, PodIsolation isolation) {
     Deadline deadline = Deadline.in(spec.startupTimeout());
-    Optional<PodSnapshot> there = pods.find(spec.id());
-    Optional<Sandbox> existing = there.flatMap(pod -> links.attach(spec.id(), pod));
-    if (existing.isPresent()) {
-      return existing.get();
+    remover.removeOrphans(deadline);
+    PodPlan plan = plan(spec, isolation);
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return start(spec, isolation, post(plan, deadline), deadline);
+      } catch (Conflict e) {
+        Optional<Sandbox> existing = existing(spec.id());
+        if (existing.isPresent()) {
+          return existing.get();
+        }
+        if (attempt == ATTEMPTS) {
+          throw e;
+        }
+      }
     }
-    if (there.isPresent()) {
+  }
+
+  /**
+   * Creates the pod.
+   *
+   * @throws Conflict if there is one of its name, and then only
+   */
+  private PodSnapshot post(PodPlan plan, Deadline deadline) {
+    try {
+      return PodSnapshot.of(pods.cluster().createPod(plan.body(), deadline));
+    } catch (Conflict there) {
+      throw there;
+    } catch (RuntimeException e) {
+      throw rollBack(plan.spec(), deadline, e);
+    }
+  }
+
+  /** Returns the sandbox of this id that another process created; empty if there is none. */
+  private Optional<Sandbox> existing(SandboxId id) {
+    Optional<PodSnapshot> there = pods.find(id);
+    Optional<Sandbox> existing = there.flatMap(pod -> links.attach(id, pod));
+    if (there.isPresent() && existing.isEmpty()) {
       throw Fault.of(
               ErrorCode.CONFLICT,
-              "the pod of an earlier sandbox " + spec.id() + " remains",
+              "the pod of an earlier sandbox " + id + " remains",
               "destroy it first, or use another id")
-          .sandbox(spec.id())
+          .sandbox(id)
           .exception();
     }
-    remover.removeOrphans();
-    watch.start();
-    PodPlan plan = plan(spec, runtime);
-    objects.ensure(plan.agent());
-    PodBoot boot = new PodBoot(pods.cluster(), pods.instance());
-    byte[] record =
-        boot.record(spec, key.get().secretOf(spec.id()), runtime.hasOwnKernel()).encode();
+    return existing;
+  }
+
+  private Sandbox start(
+      SandboxSpec spec, PodIsolation isolation, PodSnapshot created, Deadline deadline) {
     try {
-      PodSnapshot created = PodSnapshot.of(pods.cluster().createPod(plan.body(), deadline));
-      PodSnapshot running = awaitRunning(spec.id(), created, deadline);
-      boot.send(running.name(), spec.id(), record, deadline);
-      AgentSandbox sandbox = links.open(spec.id(), running);
-      runtime.verify(pods.cluster(), settings, running, sandbox);
+      PodBoot boot = new PodBoot(pods.cluster(), pods.instance());
+      byte[] record =
+          boot.record(spec, key.get().secretOf(spec.id()), isolation.runtime().hasOwnKernel())
+              .encode();
+      PodStart.Started started =
+          new PodStart(pods.cluster(), watch, boot).start(spec.id(), created, record, deadline);
+      AgentSandbox sandbox = links.open(spec.id(), started);
+      isolation.verify(pods.cluster(), settings, started.pod(), sandbox);
       SandboxInitializer.initialize(sandbox, spec, deadline::left);
       return sandbox;
     } catch (RuntimeException e) {
@@ -61,7 +96,7 @@ record PodCreator(
     }
   }
 
-  private PodPlan plan(SandboxSpec spec, PodRuntime runtime) {
+  private PodPlan plan(SandboxSpec spec, PodIsolation isolation) {
     String image =
         spec.image()
             .or(settings::image)
@@ -70,75 +105,12 @@ record PodCreator(
                     Capability.unsupported(
                         "kubernetes",
                         "a sandbox without an image (set one with the setting image)"));
-    return new PodPlan(
-        pods.instance(),
-        settings,
-        spec,
-        image,
-        AgentConfigMap.of(AgentConfigMap.ownArchitecture()),
-        runtime == PodRuntime.GVISOR);
-  }
-
-  private PodSnapshot awaitRunning(SandboxId id, PodSnapshot created, Deadline deadline) {
-    Optional<PodSnapshot> reached;
-    try {
-      reached =
-          watch.await(
-              id,
-              created.uid(),
-              pod ->
-                  pod.running()
-                      || pod.end().isPresent()
-                      || pod.waiting().filter(PodSnapshot.Waiting::isError).isPresent(),
-              deadline);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw Fault.of(ErrorCode.CANCELLED, "the creation was cancelled", "create it again")
-          .sandbox(id)
-          .exception(e);
-    }
-    if (reached.isEmpty()) {
-      throw PodBoot.tooLate(id, deadline, hindrance(created), null);
-    }
-    PodSnapshot pod = reached.get();
-    if (pod.waiting().isPresent() && pod.waiting().get().isImageError()) {
-      throw Fault.of(
-              ErrorCode.IMAGE_NOT_FOUND,
-              "the node cannot pull the image: " + pod.waiting().get(),
-              "check its name, or the credentials of its registry (setting pull_secrets)")
-          .sandbox(id)
-          .exception();
-    }
-    if (!pod.running() || pod.end().isPresent()) {
-      throw PodBoot.failed(
-          id,
-          pod.end().or(() -> pod.waiting().map(Object::toString)).orElse("its pod ended"),
-          null);
-    }
-    return pod;
-  }
-
-  /** Returns what the cluster says about a pod that does not start. */
-  private String hindrance(PodSnapshot created) {
-    try {
-      Optional<String> warning = pods.cluster().warning(created.uid());
-      Optional<String> waiting =
-          pods.cluster()
-              .pod(created.name(), Cluster.soon())
-              .map(PodSnapshot::of)
-              .flatMap(PodSnapshot::waiting)
-              .map(Object::toString);
-      return warning
-          .or(() -> waiting)
-          .or(() -> watch.failure().map(why -> why.fault().problem()))
-          .orElse("the cluster gives no reason");
-    } catch (SandboxException e) {
-      return e.fault().problem();
-    }
+    return new PodPlan(pods.instance(), settings, spec, image, objects.ensure(), isolation);
   }
 
   /** Removes everything, after which the outcome is known: nothing was created. */
   private RuntimeException rollBack(SandboxSpec spec, Deadline deadline, RuntimeException e) {
+    objects.forget();
     remover.cleanUp(spec.id(), e);
     if (!(e instanceof OutcomeUnknown unknown)) {
       return e;

@@ -32,10 +32,13 @@ final class PodLabels {
     return INSTANCE + "=" + instance + "," + PROVIDER + "=" + provider;
   }
 
+  /** Returns the labels of every object of an instance. */
+  static Map<String, String> ofInstance(InstanceId instance) {
+    return Map.of("app.kubernetes.io/managed-by", "isola", INSTANCE, instance.value());
+  }
+
   static Map<String, String> labels(InstanceId instance, String provider, SandboxSpec spec) {
-    Map<String, String> labels = new LinkedHashMap<>();
-    labels.put("app.kubernetes.io/managed-by", "isola");
-    labels.put(INSTANCE, instance.value());
+    Map<String, String> labels = new LinkedHashMap<>(ofInstance(instance));
     labels.put(SANDBOX, spec.id().value());
     labels.put(PROVIDER, provider);
     if (spec.linger().filter(Duration::isZero).isPresent()) {

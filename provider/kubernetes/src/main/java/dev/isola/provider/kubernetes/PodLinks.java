@@ -1,5 +1,6 @@
 package dev.isola.provider.kubernetes;
 
+import dev.isola.link.AgentConnector;
 import dev.isola.link.AgentSandbox;
 import dev.isola.link.ChangeTracking;
 import dev.isola.link.InstallationKey;
@@ -32,21 +33,25 @@ final class PodLinks implements AutoCloseable {
   private final Cluster cluster;
   private final Supplier<InstallationKey> key;
   private final Set<Class<? extends Capability>> capabilities;
+  private final EndedPods endedPods;
   private final Map<SandboxId, Link> links = new ConcurrentHashMap<>();
 
   PodLinks(
       Cluster cluster,
       Supplier<InstallationKey> key,
-      Set<Class<? extends Capability>> capabilities) {
+      Set<Class<? extends Capability>> capabilities,
+      EndedPods endedPods) {
     this.cluster = cluster;
     this.key = key;
     this.capabilities = capabilities;
+    this.endedPods = endedPods;
   }
 
   /** Returns a connection to a sandbox that has just booted. */
-  AgentSandbox open(SandboxId id, PodSnapshot pod) {
-    AgentSandbox sandbox = sandbox(id, pod);
-    links.put(id, new Link(sandbox, pod.uid()));
+  AgentSandbox open(SandboxId id, PodStart.Started started) {
+    AgentSandbox sandbox = sandbox(id, started.pod(), started.connector());
+    endedPods.remove(id);
+    links.put(id, new Link(sandbox, started.pod().uid()));
     sandbox.connect();
     return sandbox;
   }
@@ -54,7 +59,7 @@ final class PodLinks implements AutoCloseable {
   /** Returns the sandbox of a pod; empty if it has ended. */
   Optional<Sandbox> attach(SandboxId id, PodSnapshot pod) {
     if (pod.state() != SandboxState.RUNNING) {
-      forget(id, pod.end().orElse("its pod is " + pod.phase()));
+      ended(id, pod);
       return Optional.empty();
     }
     Link known = links.get(id);
@@ -63,7 +68,7 @@ final class PodLinks implements AutoCloseable {
         && known.sandbox().state() != SandboxState.DESTROYED) {
       return Optional.of(known.sandbox());
     }
-    AgentSandbox sandbox = sandbox(id, pod);
+    AgentSandbox sandbox = sandbox(id, pod, new PodExecConnector(cluster, pod.name(), pod.uid()));
     Link link = new Link(sandbox, pod.uid());
     links.put(id, link);
     try {
@@ -83,32 +88,39 @@ final class PodLinks implements AutoCloseable {
     link.sandbox().close();
   }
 
-  /** Handles the end of a pod. */
+  /** Handles the end of a pod that this process did not destroy. */
   void ended(SandboxId id, PodSnapshot pod) {
     Link link = links.get(id);
-    if (link != null && link.uid().equals(pod.uid())) {
-      links.remove(id, link);
-      link.sandbox().markDestroyed(pod.end().orElse("its pod was deleted"));
-      link.sandbox().close();
+    if (link != null && link.uid().equals(pod.uid()) && links.remove(id, link)) {
+      String cause = pod.end().orElse("its pod was deleted");
+      if (!pod.destroyed()) {
+        endedPods.add(id, pod, cause);
+      }
+      end(link, cause);
     }
   }
 
-  void forget(SandboxId id, String why) {
+  /** Ends the connection to a sandbox that this process destroys. */
+  void destroyed(SandboxId id) {
     Link link = links.remove(id);
     if (link != null) {
-      link.sandbox().markDestroyed(why);
-      link.sandbox().close();
+      end(link, "it was destroyed");
     }
+    endedPods.remove(id);
   }
 
-  private AgentSandbox sandbox(SandboxId id, PodSnapshot pod) {
+  private static void end(Link link, String cause) {
+    link.sandbox().markDestroyed(cause);
+    link.sandbox().close();
+  }
+
+  private AgentSandbox sandbox(SandboxId id, PodSnapshot pod, AgentConnector connector) {
     ChangeTracking folders =
         new ChangeTracking(
             Optional.empty(),
             List.of(pod.annotations().getOrDefault(PodLabels.FOLDERS, "/workspace")));
     boolean filtered = pod.annotations().containsKey(PodLabels.FILTERED);
-    return AgentSandbox.builder(
-            id, new PodExecConnector(cluster, pod.name(), pod.uid()), key.get().secretOf(id))
+    return AgentSandbox.builder(id, connector, key.get().secretOf(id))
         .capabilities(capabilities)
         .changeTracking(() -> Optional.of(folders))
         .filtered(() -> filtered)

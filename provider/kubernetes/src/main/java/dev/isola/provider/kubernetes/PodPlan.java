@@ -4,20 +4,23 @@ import dev.isola.codec.json.Json;
 import dev.isola.host.launch.Containment;
 import dev.isola.host.launch.KernelOverhead;
 import dev.isola.spi.InstanceId;
+import dev.isola.spi.capability.Capability;
 import dev.isola.spi.spec.NetworkMode;
 import dev.isola.spi.spec.ResourceLimits;
 import dev.isola.spi.spec.SandboxSpec;
 import dev.isola.spi.spec.VolumeMount;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The pod for a spec, as the body of a create request. A pure function of its inputs.
  *
  * @param agent the config map with the agent
- * @param ownKernel whether the pod has a kernel in user space, which needs memory for itself
+ * @param isolation the runtime, which may need memory for itself, and the users
  */
 record PodPlan(
     InstanceId instance,
@@ -25,7 +28,7 @@ record PodPlan(
     SandboxSpec spec,
     String image,
     AgentConfigMap agent,
-    boolean ownKernel) {
+    PodIsolation isolation) {
   static final String CONTAINER = "sandbox";
   static final String AGENT = "/.isola/" + AgentConfigMap.PROGRAM;
 
@@ -35,7 +38,13 @@ record PodPlan(
   static final String SOCKET = RUN + "/agent";
 
   /** Enough for a signal; the agent ends at once. */
-  static final int GRACE_SECONDS = 1;
+  private static final int GRACE_SECONDS = 2;
+
+  /**
+   * The grace period of a pod that Isola deletes. It differs from that of others, so that every
+   * process of the instance knows that the end was intended.
+   */
+  static final int DESTROY_GRACE_SECONDS = 1;
 
   /** The share of a processor limit that the scheduler reserves: most sandboxes are idle. */
   private static final double RESERVED_CPU = 0.1;
@@ -86,8 +95,28 @@ record PodPlan(
             "containers",
             List.of(container()));
     settings.runtimeClass().ifPresent(name -> pod.put("runtimeClassName", name));
-    settings.hostUsers().ifPresent(shared -> pod.put("hostUsers", shared));
+    if (isolation.userNamespace()) {
+      pod.put("hostUsers", false);
+    }
+    settings.nodeGrace().ifPresent(grace -> pod.put("tolerations", tolerations(grace)));
     return pod;
+  }
+
+  /** Kubernetes adds them with five minutes to a pod that has none. */
+  private static List<Map<String, Object>> tolerations(Duration grace) {
+    return Stream.of("not-ready", "unreachable")
+        .map(
+            state ->
+                Json.object(
+                    "key",
+                    "node.kubernetes.io/" + state,
+                    "operator",
+                    "Exists",
+                    "effect",
+                    "NoExecute",
+                    "tolerationSeconds",
+                    grace.toSeconds()))
+        .toList();
   }
 
   private Map<String, Object> nodeSelector() {
@@ -108,7 +137,8 @@ record PodPlan(
         "command",
         List.of(
             AGENT,
-            "--report",
+            "--boot-listen",
+            SOCKET,
             "--own-events",
             "--instance",
             instance.value(),
@@ -118,8 +148,6 @@ record PodPlan(
         List.of(),
         "workingDir",
         spec.workspaceMount(),
-        "stdin",
-        true,
         "resources",
         resources(),
         "securityContext",
@@ -150,7 +178,10 @@ record PodPlan(
   }
 
   private Map<String, Object> resources() {
-    ResourceLimits limits = ownKernel ? KernelOverhead.addTo(spec.limits()) : spec.limits();
+    ResourceLimits limits =
+        isolation.runtime() == PodRuntime.GVISOR
+            ? KernelOverhead.addTo(spec.limits())
+            : spec.limits();
     String memory = limits.memoryMb() + "Mi";
     return Map.of(
         "limits", Map.of("cpu", millicores(limits.cpu()), "memory", memory),
@@ -169,9 +200,22 @@ record PodPlan(
     volumes.add(memory("run", "1Mi"));
     List<VolumeMount> mounts = spec.volumes();
     for (int i = 0; i < mounts.size(); i++) {
-      volumes.add(memory("volume-" + i, spec.limits().memoryMb() + "Mi"));
+      volumes.add(volume("volume-" + i, mounts.get(i)));
     }
     return volumes;
+  }
+
+  private Map<String, Object> volume(String name, VolumeMount mount) {
+    return switch (mount.type()) {
+      case TMPFS -> memory(name, spec.limits().memoryMb() + "Mi");
+      case VOLUME ->
+          Json.object(
+              "name",
+              name,
+              "persistentVolumeClaim",
+              Map.of("claimName", ClaimVolumes.claim(instance, mount.source())));
+      case BIND -> throw Capability.unsupported("kubernetes", "folders of the host");
+    };
   }
 
   private static Map<String, Object> memory(String name, String size) {

@@ -3,6 +3,7 @@ package dev.isola.provider.kubernetes;
 import dev.isola.link.Deadline;
 import dev.isola.link.local.SandboxLocks;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.Conflict;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
@@ -27,13 +28,13 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
    */
   void remove(SandboxId id, boolean force, Deadline deadline) {
     Optional<PodSnapshot> found = pods.find(id);
-    links.forget(id, "it was destroyed");
+    links.destroyed(id);
     if (found.isEmpty()) {
       return;
     }
     watch.start();
     PodSnapshot pod = found.get();
-    request(pod, PodPlan.GRACE_SECONDS);
+    request(pod, PodPlan.DESTROY_GRACE_SECONDS);
     while (pods.find(id).filter(now -> now.uid().equals(pod.uid())).isPresent()) {
       if (deadline.over()) {
         if (!force) {
@@ -115,10 +116,13 @@ record PodRemover(SandboxPods pods, PodWatch watch, PodLinks links, SandboxLocks
   }
 
   /** Removes the sandboxes of processes that were killed before they could destroy them. */
-  void removeOrphans() {
-    for (SandboxId id : pods.orphaned()) {
-      // A sandbox that is being destroyed at this moment looks the same; it is skipped.
-      locks.tryWithLock(id, () -> remove(id, false, Deadline.in(CLEAN_UP)));
+  void removeOrphans(Deadline deadline) {
+    for (PodSnapshot pod : watch.known(deadline)) {
+      if (pod.shortLived() && pod.state() == SandboxState.ERROR) {
+        // A sandbox that is being destroyed at this moment looks the same; it is skipped.
+        pod.sandbox()
+            .ifPresent(id -> locks.tryWithLock(id, () -> remove(id, false, Deadline.in(CLEAN_UP))));
+      }
     }
   }
 }

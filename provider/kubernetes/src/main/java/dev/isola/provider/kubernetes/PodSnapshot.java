@@ -15,7 +15,9 @@ import java.util.Set;
  * A pod as the API server described it at one moment. Texts of the cluster are shortened.
  *
  * @param phase as Kubernetes names it
+ * @param hostUsers whether root of the pod is root of its node
  * @param deleting whether its end was requested
+ * @param destroyed whether a process of Isola requested its end
  * @param running whether the agent's process runs
  * @param waiting why the container does not run yet; empty if the cluster gives no reason
  * @param end how it ended; empty while it has not
@@ -29,7 +31,9 @@ record PodSnapshot(
     String phase,
     String node,
     String runtimeClass,
+    boolean hostUsers,
     boolean deleting,
+    boolean destroyed,
     boolean running,
     Optional<Waiting> waiting,
     Optional<String> end,
@@ -89,7 +93,9 @@ record PodSnapshot(
         pod.text("status", "phase"),
         pod.text("spec", "nodeName"),
         pod.text("spec", "runtimeClassName"),
+        !pod.at("spec", "hostUsers").toString().equals("false"),
         metadata.has("deletionTimestamp"),
+        metadata.number("deletionGracePeriodSeconds") == PodPlan.DESTROY_GRACE_SECONDS,
         container.at("state", "running").isObject(),
         waiting(pod, container),
         end(pod, container),
@@ -165,6 +171,11 @@ record PodSnapshot(
   static String bounded(String text) {
     String plain = text.replaceAll("\\p{Cntrl}+", " ").strip();
     return plain.length() > MAX_TEXT ? plain.substring(0, MAX_TEXT) + "..." : plain;
+  }
+
+  /** Tells whether the pod has ended, or cannot start. */
+  boolean hasFailed() {
+    return end.isPresent() || waiting.filter(Waiting::isError).isPresent();
   }
 
   SandboxState state() {

@@ -4,6 +4,8 @@ import dev.isola.codec.json.JsonValue;
 import dev.isola.link.Deadline;
 import dev.isola.provider.kubernetes.api.ObjectWatch;
 import dev.isola.spi.SandboxId;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.HashMap;
 import java.util.List;
@@ -29,6 +31,7 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
   private final Condition changed = lock.newCondition();
   private final Map<SandboxId, PodSnapshot> pods = new HashMap<>();
   private @Nullable SandboxException failure;
+  private boolean listed;
   private @Nullable ObjectWatch watch;
 
   PodWatch(Cluster cluster, String selector, BiConsumer<SandboxId, PodSnapshot> onEnd) {
@@ -45,6 +48,40 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
         watch = new ObjectWatch(cluster.client(), cluster.pods(), selector, this, this::failed);
         watch.start();
       }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Returns all pods, once they have been listed.
+   *
+   * @throws SandboxException if the API server refuses, or does not respond in time
+   */
+  List<PodSnapshot> known(Deadline deadline) {
+    start();
+    lock.lock();
+    try {
+      boolean inTime = true;
+      while (inTime && !listed && failure == null) {
+        inTime = changed.await(deadline.left().toMillis() + 1, TimeUnit.MILLISECONDS);
+      }
+      if (listed) {
+        return List.copyOf(pods.values());
+      }
+      throw failure == null
+          ? Fault.of(
+                  ErrorCode.PROVIDER_UNAVAILABLE,
+                  "the API server did not list the pods within "
+                      + deadline.whole().toMillis()
+                      + " ms",
+                  "check the load of the API server")
+              .exception()
+          : failure;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Fault.of(ErrorCode.CANCELLED, "listing the pods was cancelled", "call it again")
+          .exception(e);
     } finally {
       lock.unlock();
     }
@@ -108,6 +145,7 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
     lock.lock();
     try {
       failure = why;
+      changed.signalAll();
     } finally {
       lock.unlock();
     }
@@ -124,6 +162,7 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
     lock.lock();
     try {
       failure = null;
+      listed = true;
       missing = new HashMap<>(pods);
       missing.keySet().removeAll(now.keySet());
       pods.clear();

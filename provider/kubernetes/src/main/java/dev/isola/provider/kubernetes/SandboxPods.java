@@ -3,7 +3,6 @@ package dev.isola.provider.kubernetes;
 import dev.isola.spi.InstanceId;
 import dev.isola.spi.InventoryItem;
 import dev.isola.spi.SandboxId;
-import dev.isola.spi.SandboxState;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,21 +25,13 @@ record SandboxPods(Cluster cluster, InstanceId instance, String provider) {
         .filter(pod -> pod.sandbox().equals(Optional.of(id)));
   }
 
-  /** Returns the ended sandboxes whose owner process no longer exists. */
-  List<SandboxId> orphaned() {
-    return snapshots(selector() + "," + PodLabels.SHORT_LIVED + "=true")
-        .filter(pod -> pod.state() == SandboxState.ERROR)
-        .flatMap(pod -> pod.sandbox().stream())
-        .toList();
-  }
-
-  private Stream<PodSnapshot> snapshots(String selector) {
-    return cluster.pods(selector).stream().map(PodSnapshot::of);
+  private Stream<PodSnapshot> snapshots() {
+    return cluster.list(cluster.pods(), selector()).stream().map(PodSnapshot::of);
   }
 
   List<InventoryItem> inventory() {
     List<InventoryItem> found = new ArrayList<>();
-    for (PodSnapshot pod : snapshots(selector()).toList()) {
+    for (PodSnapshot pod : snapshots().toList()) {
       if (pod.sandbox().isPresent()) {
         Map<String, String> details = new LinkedHashMap<>();
         details.put("pod", pod.name());

@@ -12,10 +12,10 @@ import java.util.List;
 final class KubernetesConformanceTest extends ConformanceTest {
   @Override
   protected ProviderUnderTest underTest() throws IOException {
-    TestCluster.need();
+    TestPods.need();
     return new ProviderUnderTest(
         new KubernetesProviderFactory(),
-        new ProviderConfig(TestCluster.settings()),
+        new ProviderConfig(TestPods.settings()),
         new InstanceId("kubernetesconformance"),
         Files.createTempDirectory("isola"));
   }

@@ -16,6 +16,7 @@ import dev.isola.spi.exec.Command;
 import dev.isola.spi.exec.OutputLimit;
 import dev.isola.spi.provider.Provider;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.testing.cluster.TestCluster;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +37,7 @@ class PodCausesTest {
 
   @BeforeEach
   void need() {
-    TestCluster.need();
+    TestPods.need();
   }
 
   private String pod() {
@@ -57,9 +58,9 @@ class PodCausesTest {
 
   @Test
   void podDeletedBehindOurBackIsNoticedAtOnce() throws Exception {
-    try (Provider provider = TestCluster.provider(folder)) {
+    try (Provider provider = TestPods.provider(folder)) {
       Sandbox sandbox = provider.create(spec());
-      TestCluster.kubectl("delete", "pod", pod(), "--wait=false");
+      TestPods.kubectl("delete", "pod", pod(), "--wait=false");
       awaitEnd(sandbox);
       assertThatThrownBy(() -> sandbox.run(Command.shell("true"), LIMIT))
           .isInstanceOf(Gone.class)
@@ -70,16 +71,17 @@ class PodCausesTest {
 
   @Test
   void drainedNodeIsTheCause() throws Exception {
-    try (Provider provider = TestCluster.provider(folder)) {
+    try (Provider provider = TestPods.provider(folder)) {
       Sandbox sandbox = provider.create(spec());
+      String node = TestPods.kubectl("get", "pod", pod(), "-o", "jsonpath={.spec.nodeName}");
       try {
-        TestCluster.kubectl("drain", "node1", "--force", "--delete-emptydir-data", "--timeout=30s");
+        TestPods.kubectl("drain", node, "--force", "--delete-emptydir-data", "--timeout=30s");
         awaitEnd(sandbox);
         assertThatThrownBy(() -> sandbox.run(Command.shell("true"), LIMIT))
             .isInstanceOf(Gone.class)
             .hasMessageContaining("Eviction");
       } finally {
-        TestCluster.kubectl("uncordon", "node1");
+        TestPods.kubectl("uncordon", node);
         provider.destroy(id, DestroyOptions.NORMAL);
       }
     }
@@ -87,7 +89,7 @@ class PodCausesTest {
 
   @Test
   void imageThatCannotBePulledIsTheCauseAndNothingRemains() {
-    try (Provider provider = TestCluster.provider(folder)) {
+    try (Provider provider = TestPods.provider(folder)) {
       SandboxSpec spec = SandboxSpec.builder(id).image("127.0.0.1:1/none:1").build();
       assertThatThrownBy(() -> provider.create(spec))
           .isInstanceOfSatisfying(
@@ -101,7 +103,7 @@ class PodCausesTest {
 
   @Test
   void runtimeThatIsNotGvisorIsRefusedAndNothingRemains() {
-    try (Provider provider = TestCluster.provider(folder, "runtime_class", "liar")) {
+    try (Provider provider = TestPods.provider(folder, "runtime_class", "liar")) {
       assertThatThrownBy(() -> provider.create(spec()))
           .hasMessageContaining("not isolated as its runtime class promises");
       assertThat(provider.inventory()).isEmpty();
@@ -110,7 +112,7 @@ class PodCausesTest {
 
   @Test
   void missingRuntimeClassIsUnhealthy() {
-    try (Provider provider = TestCluster.provider(folder, "runtime_class", "none")) {
+    try (Provider provider = TestPods.provider(folder, "runtime_class", "none")) {
       assertThat(provider.health())
           .isInstanceOfSatisfying(
               Health.Unhealthy.class,
@@ -120,7 +122,7 @@ class PodCausesTest {
 
   @Test
   void podThatFindsNoNodeSaysWhy() {
-    try (Provider provider = TestCluster.provider(folder, "node_selector", "disk=none")) {
+    try (Provider provider = TestPods.provider(folder, "node_selector", "disk=none")) {
       SandboxSpec spec = SandboxSpec.builder(id).startupTimeout(Duration.ofSeconds(4)).build();
       assertThatThrownBy(() -> provider.create(spec))
           .isInstanceOfSatisfying(
@@ -133,7 +135,7 @@ class PodCausesTest {
 
   @Test
   void endedPodIsInTheInventoryWithItsCause() throws Exception {
-    try (Provider provider = TestCluster.provider(folder)) {
+    try (Provider provider = TestPods.provider(folder)) {
       Sandbox sandbox =
           provider.create(SandboxSpec.builder(id).deadline(Duration.ofSeconds(4)).build());
       awaitEnd(sandbox);
@@ -154,16 +156,16 @@ class PodCausesTest {
 
   @Test
   void missingPermissionsAreNamed() throws Exception {
-    TestCluster.kubectl("create", "serviceaccount", "poor");
+    TestPods.kubectl("create", "serviceaccount", "poor");
     try {
-      String token = TestCluster.kubectl("create", "token", "poor");
+      String token = TestPods.kubectl("create", "token", "poor");
       Path kubeconfig = folder.resolve("poor.kubeconfig");
       Files.writeString(
           kubeconfig,
-          Files.readString(Path.of(System.getenv("KUBECONFIG")))
+          Files.readString(TestCluster.get().kubeconfig())
               .replaceAll("(?m)^ +client-certificate-data:.*$", "    token: " + token)
               .replaceAll("(?m)^ +client-key-data:.*$", ""));
-      try (Provider provider = TestCluster.provider(folder, "kubeconfig", kubeconfig.toString())) {
+      try (Provider provider = TestPods.provider(folder, "kubeconfig", kubeconfig.toString())) {
         assertThat(provider.health())
             .isInstanceOfSatisfying(
                 Health.Unhealthy.class,
@@ -173,7 +175,7 @@ class PodCausesTest {
                         .contains("create networkpolicies.networking.k8s.io"));
       }
     } finally {
-      TestCluster.kubectl("delete", "serviceaccount", "poor");
+      TestPods.kubectl("delete", "serviceaccount", "poor");
     }
   }
 }

@@ -14,7 +14,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class PodPlanTest {
-  private static final AgentConfigMap AGENT = AgentConfigMap.of(AgentConfigMap.ownArchitecture());
+  private static final AgentConfigMap AGENT =
+      AgentConfigMap.of(new InstanceId("i1"), AgentConfigMap.ownArchitecture());
 
   private static JsonValue plan(Map<String, String> settings) throws IOException {
     SandboxSpec spec =
@@ -26,13 +27,13 @@ class PodPlanTest {
             spec,
             "image",
             AGENT,
-            false);
+            new PodIsolation(PodRuntime.HOST_KERNEL, true));
     return JsonValue.parse(Json.text(plan.body()).getBytes(StandardCharsets.UTF_8));
   }
 
   @Test
   void podIsHardenedAndHasNoSecret() throws IOException {
-    JsonValue pod = plan(Map.of("runtime_class", "gvisor", "user_namespaces", "true"));
+    JsonValue pod = plan(Map.of("runtime_class", "gvisor", "user_namespaces", "auto"));
     JsonValue container = pod.at("spec", "containers").items().getFirst();
     JsonValue security = container.at("securityContext");
 
@@ -69,5 +70,26 @@ class PodPlanTest {
     assertThat(PodRuntime.VIRTUAL_MACHINE.matches(host, boot, "6.18.1", "b")).isFalse();
     assertThat(PodRuntime.VIRTUAL_MACHINE.matches(host, boot, "6.1.0", boot)).isFalse();
     assertThat(PodRuntime.VIRTUAL_MACHINE.matches(gvisor, boot, "6.1.0", "b")).isFalse();
+  }
+
+  @Test
+  void usersAreRemappedOnlyWhereNodesReportIt() throws IOException {
+    String node =
+        """
+        {"status": {"runtimeHandlers": [
+          {"name": "", "features": {"userNamespaces": true}},
+          {"name": "runsc", "features": {"userNamespaces": false}}]}}
+        """;
+    JsonValue parsed = JsonValue.parse(node.getBytes(StandardCharsets.UTF_8));
+    assertThat(PodIsolation.supports(parsed, "")).isTrue();
+    assertThat(PodIsolation.supports(parsed, "runsc")).isFalse();
+    assertThat(PodIsolation.supports(parsed, "kata")).isFalse();
+  }
+
+  @Test
+  void sharedUsersAreRecognized() {
+    assertThat(PodIsolation.isShared("         0          0 4294967295\n")).isTrue();
+    assertThat(PodIsolation.isShared("")).isTrue();
+    assertThat(PodIsolation.isShared("         0     65536      65536\n")).isFalse();
   }
 }

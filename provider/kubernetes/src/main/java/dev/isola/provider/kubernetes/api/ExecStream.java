@@ -119,20 +119,29 @@ public final class ExecStream implements AutoCloseable {
     }
   }
 
-  /** Closes the connection at a deadline, if it is still open, so that no read lasts longer. */
-  public void closeAt(Deadline deadline) {
+  /** A time limit of a part of the conversation; closing it lifts the limit. */
+  public interface Limit extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /** Closes the connection at a deadline unless the limit is lifted, so no read lasts longer. */
+  public Limit closeAt(Deadline deadline) {
+    CompletableFuture<Void> lifted = new CompletableFuture<>();
+    CompletableFuture<Object> over = CompletableFuture.anyOf(closed, lifted);
     Thread.ofVirtual()
         .name("kubernetes-exec-deadline")
         .start(
             () -> {
               try {
-                closed.get(deadline.left().toMillis() + 1, TimeUnit.MILLISECONDS);
+                over.get(deadline.left().toMillis() + 1, TimeUnit.MILLISECONDS);
               } catch (TimeoutException e) {
                 close();
               } catch (InterruptedException | ExecutionException unused) {
                 throw new IllegalStateException("the thread and the result are private", unused);
               }
             });
+    return () -> lifted.complete(null);
   }
 
   private void end(@Nullable IOException why) {

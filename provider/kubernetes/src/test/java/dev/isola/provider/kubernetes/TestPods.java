@@ -1,0 +1,50 @@
+package dev.isola.provider.kubernetes;
+
+import dev.isola.spi.InstanceId;
+import dev.isola.spi.provider.Provider;
+import dev.isola.spi.provider.ProviderConfig;
+import dev.isola.spi.provider.ProviderContext;
+import dev.isola.testing.cluster.TestCluster;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+
+/** Providers on a real cluster. */
+final class TestPods {
+  private static final String INSTANCE = "kubernetestest";
+
+  private TestPods() {}
+
+  /** Skips the test without a cluster. */
+  static void need() {
+    TestCluster.missing().ifPresent(Assumptions::abort);
+  }
+
+  static String image() {
+    return TestCluster.get().image();
+  }
+
+  static Map<String, String> settings(String... more) {
+    Map<String, String> settings =
+        new HashMap<>(
+            Map.of("image", image(), "kubeconfig", TestCluster.get().kubeconfig().toString()));
+    for (int i = 0; i < more.length; i += 2) {
+      settings.put(more[i], more[i + 1]);
+    }
+    return settings;
+  }
+
+  static Provider provider(Path folder, String... more) {
+    return new KubernetesProviderFactory()
+        .create(
+            new ProviderConfig(settings(more)),
+            new ProviderContext(new InstanceId(INSTANCE), folder, InstantSource.system()));
+  }
+
+  static String kubectl(String... words) throws IOException, InterruptedException {
+    return TestCluster.get().kubectl(words);
+  }
+}
