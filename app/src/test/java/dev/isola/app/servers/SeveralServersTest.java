@@ -17,9 +17,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -110,7 +110,7 @@ class SeveralServersTest {
     if (!Files.exists(file)) {
       byte[] key = new byte[32];
       random.nextBytes(key);
-      Files.writeString(file, HexFormat.of().formatHex(key) + "\n");
+      Files.writeString(file, Base64.getEncoder().encodeToString(key) + "\n");
       Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     }
     return file;
