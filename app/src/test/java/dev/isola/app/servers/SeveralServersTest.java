@@ -155,10 +155,7 @@ class SeveralServersTest {
     try (TrafficClient direct = new TrafficClient(machine.url)) {
       for (Map<String, Object> one : sandboxes(direct)) {
         direct.once(
-            direct
-                .request("/api/v1/sandboxes/" + one.get("id") + "?force=true")
-                .DELETE()
-                .build());
+            direct.request("/api/v1/sandboxes/" + one.get("id") + "?force=true").DELETE().build());
       }
     }
   }
@@ -406,8 +403,7 @@ class SeveralServersTest {
   /** Returns the milliseconds until all probes run a command again at another server. */
   private long awaitRecovery(List<String> probes, FrontServer victim, long killedNanos)
       throws Exception {
-    FrontServer other =
-        fronts.stream().filter(one -> one != victim).findFirst().orElse(victim);
+    FrontServer other = fronts.stream().filter(one -> one != victim).findFirst().orElse(victim);
     try (TrafficClient direct = new TrafficClient(other.url())) {
       for (String probe : probes) {
         while (!answers(direct, probe)) {

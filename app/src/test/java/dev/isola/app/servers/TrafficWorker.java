@@ -143,9 +143,7 @@ final class TrafficWorker implements Runnable {
                     .header("Content-Type", "application/json")
                     .POST(
                         TrafficClient.json(
-                            Map.of(
-                                "argv",
-                                List.of("/bin/sh", "-c", script.replace(word, marked)))))
+                            Map.of("argv", List.of("/bin/sh", "-c", script.replace(word, marked)))))
                     .build());
         if (answer.isSuccess()) {
           acknowledgedStarts.add(marked);
@@ -265,10 +263,7 @@ final class TrafficWorker implements Runnable {
   private void countStarts(String id) throws InterruptedException {
     TrafficClient.Answer answer =
         client.repeat(
-            client
-                .request("/api/v1/sandboxes/" + id + "/files/content?path=starts")
-                .GET()
-                .build(),
+            client.request("/api/v1/sandboxes/" + id + "/files/content?path=starts").GET().build(),
             NONE);
     new String(answer.body(), StandardCharsets.UTF_8)
         .lines()
