@@ -94,8 +94,7 @@ record ErrorRenderer(Log log) {
       if (bodyLeft) {
         response.getHeaders().put("Connection", "close");
       }
-      JettyExchange.writeResponse(
-          response, PeerServers.MISDIRECTED, "text/plain", new byte[0]);
+      JettyExchange.writeResponse(response, PeerServers.MISDIRECTED, "text/plain", new byte[0]);
       callback.succeeded();
     } catch (IOException | RuntimeException e) {
       callback.failed(e); // the other server disconnected

@@ -1,11 +1,11 @@
 package dev.isola.server;
 
-import dev.isola.server.forward.Header;
 import dev.isola.codec.json.Json;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.Disclosure;
 import dev.isola.server.auth.Session;
+import dev.isola.server.forward.Header;
 import dev.isola.server.peer.PeerExchange;
 import dev.isola.server.peer.PeerRequest;
 import dev.isola.server.preview.PreviewExchange;

@@ -49,9 +49,7 @@ record OwnerForwarding(Supplier<Optional<PeerServers>> peers) {
         others
             .get()
             .verify(
-                statements.getFirst(),
-                request.getMethod(),
-                request.getHttpURI().getPathQuery()));
+                statements.getFirst(), request.getMethod(), request.getHttpURI().getPathQuery()));
   }
 
   /** Returns whether another server owns a sandbox. */
@@ -88,8 +86,7 @@ record OwnerForwarding(Supplier<Optional<PeerServers>> peers) {
     Optional<String> query = Optional.ofNullable(exchange.request().getHttpURI().getQuery());
     List<String> secrets =
         exchange.key().isPresent()
-            ? logEntry.dialect.secrets(
-                header -> RequestLogEntry.values(exchange.request(), header))
+            ? logEntry.dialect.secrets(header -> RequestLogEntry.values(exchange.request(), header))
             : List.of(); // the handler of the owner checks them
     return new PeerServers.ClientRequest(
         exchange,

@@ -244,8 +244,7 @@ final class RequestPipeline extends Handler.Abstract {
             : Optional.empty();
     if (sandbox.isPresent()) {
       JettyExchange unread =
-          exchange(
-              request, response, logEntry, match, identity, Map.of(), Map.of(), lifetime);
+          exchange(request, response, logEntry, match, identity, Map.of(), Map.of(), lifetime);
       if (forwarding.pass(unread, sandbox.get())) {
         return;
       }

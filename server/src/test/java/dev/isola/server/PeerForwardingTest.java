@@ -147,7 +147,10 @@ class PeerForwardingTest {
     TestClient.Response answer = client.post(path("/exec"), shell("true"));
     await().until(() -> !ownerLog.isEmpty());
     assertThat(frontLog).isEmpty();
-    assertThat(ownerLog).singleElement().extracting("key", "remote").containsExactly("use", "127.0.0.1");
+    assertThat(ownerLog)
+        .singleElement()
+        .extracting("key", "remote")
+        .containsExactly("use", "127.0.0.1");
     assertThat(ownerLog.getFirst().requestId()).isEqualTo(answer.headers().get("x-request-id"));
   }
 
@@ -175,7 +178,10 @@ class PeerForwardingTest {
             .tokens()
             .sign(
                 new SandboxToken(
-                    SandboxToken.Kind.USE, new SandboxId(sandbox), 0, Instant.now().plusSeconds(60)))
+                    SandboxToken.Kind.USE,
+                    new SandboxId(sandbox),
+                    0,
+                    Instant.now().plusSeconds(60)))
             .reveal();
     assertThat(front.client(token).post(path("/exec"), shell("true")).status()).isEqualTo(200);
     assertThat(front.client(token).post(path("/snapshots"), "{}").status()).isEqualTo(403);
@@ -185,7 +191,10 @@ class PeerForwardingTest {
             .tokens()
             .sign(
                 new SandboxToken(
-                    SandboxToken.Kind.USE, new SandboxId("another"), 0, Instant.now().plusSeconds(60)))
+                    SandboxToken.Kind.USE,
+                    new SandboxId("another"),
+                    0,
+                    Instant.now().plusSeconds(60)))
             .reveal();
     assertThat(front.client(other).post(path("/exec"), shell("true")).status()).isEqualTo(403);
     assertThat(ownerLog).hasSize(1); // the other requests did not reach the owner
@@ -196,35 +205,31 @@ class PeerForwardingTest {
     byte[] content = new byte[12 << 20];
     new Random(1).nextBytes(content);
     String file = path("/files/content?path=large.bin");
-      assertThat(client.put(file, content).status()).isEqualTo(200);
-      assertThat(client.get(file).body()).isEqualTo(content);
-      TestClient.Response part =
-          client.send("GET", file, Map.of("Range", "bytes=5-14"), new byte[0]);
-      assertThat(part.status()).isEqualTo(206);
-      assertThat(part.body()).isEqualTo(Arrays.copyOfRange(content, 5, 15));
-      byte[] chunked =
-          ("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n").getBytes(ISO_8859_1);
-      String head =
-          "PUT "
-              + file
-              + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: Bearer "
-              + client.key()
-              + "\r\nTransfer-Encoding: chunked\r\n\r\n";
-      try (TestClient.OpenResponse open =
-          client.raw((head + new String(chunked, ISO_8859_1)).getBytes(ISO_8859_1))) {
-        assertThat(open.status()).isEqualTo(200);
-      }
-      assertThat(client.get(file).text()).isEqualTo("hello world");
+    assertThat(client.put(file, content).status()).isEqualTo(200);
+    assertThat(client.get(file).body()).isEqualTo(content);
+    TestClient.Response part = client.send("GET", file, Map.of("Range", "bytes=5-14"), new byte[0]);
+    assertThat(part.status()).isEqualTo(206);
+    assertThat(part.body()).isEqualTo(Arrays.copyOfRange(content, 5, 15));
+    byte[] chunked = ("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n").getBytes(ISO_8859_1);
+    String head =
+        "PUT "
+            + file
+            + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: Bearer "
+            + client.key()
+            + "\r\nTransfer-Encoding: chunked\r\n\r\n";
+    try (TestClient.OpenResponse open =
+        client.raw((head + new String(chunked, ISO_8859_1)).getBytes(ISO_8859_1))) {
+      assertThat(open.status()).isEqualTo(200);
+    }
+    assertThat(client.get(file).text()).isEqualTo("hello world");
   }
 
   @Test
   void outputIsStreamedAsItArrivesAndTheClientsDisconnectReachesTheOwner() throws Exception {
-    String execution =
-        client.post(path("/executions"), shell("echo one; sleep 600")).field("id");
+    String execution = client.post(path("/executions"), shell("echo one; sleep 600")).field("id");
     int before = owner.server.activeRequests();
     TestClient.OpenResponse open =
-        client.open(
-            "GET", path("/executions/" + execution + "/output"), Map.of(), new byte[0]);
+        client.open("GET", path("/executions/" + execution + "/output"), Map.of(), new byte[0]);
     try (open) {
       BufferedReader lines = new BufferedReader(new InputStreamReader(open.body(), UTF_8));
       String expected = Base64.getEncoder().encodeToString("one\n".getBytes(UTF_8));
@@ -355,8 +360,7 @@ class PeerForwardingTest {
         "request",
         "127.0.0.1",
         false,
-        Optional.of(
-            new ApiKey("use", Scope.USE, "x", false, Instant.EPOCH, Optional.empty())));
+        Optional.of(new ApiKey("use", Scope.USE, "x", false, Instant.EPOCH, Optional.empty())));
   }
 
   private int presented(String header, String method, String target) throws IOException {
@@ -590,5 +594,4 @@ class PeerForwardingTest {
         .isEqualTo(401);
     assertThat(ownerLog).allMatch(one -> one.status() == 401);
   }
-
 }

@@ -22,7 +22,8 @@ public interface SettingEntries {
 
   /**
    * Returns a number that increases with every change in a scope after the first call of this
-   * method for it. A server that keeps a copy calls it before reading, and reads again when it differs.
+   * method for it. A server that keeps a copy calls it before reading, and reads again when it
+   * differs.
    */
   long version(String scope);
 

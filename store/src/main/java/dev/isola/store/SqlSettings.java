@@ -42,7 +42,8 @@ record SqlSettings(Database database) implements SettingEntries {
         c -> {
           if (Sql.update(
                   c,
-                  "insert into setting (scope, name, value) values (?, ?, ?) on conflict do nothing",
+                  "insert into setting (scope, name, value) values (?, ?, ?) on conflict do"
+                      + " nothing",
                   scope,
                   name,
                   value)

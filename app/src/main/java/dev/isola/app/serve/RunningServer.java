@@ -182,8 +182,7 @@ public final class RunningServer implements AutoCloseable {
               clock,
               log);
       closers.push(engine::close);
-      ServerContext.Components components =
-          new ServerContext.Components(engine, registry, health);
+      ServerContext.Components components = new ServerContext.Components(engine, registry, health);
       components.peers().ifPresent(peers -> closers.push(peers::close));
       serving.start(components);
       StartupReport report = new StartupReport(config, engine.readiness(), log);

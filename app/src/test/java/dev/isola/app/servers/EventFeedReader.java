@@ -60,7 +60,8 @@ final class EventFeedReader implements AutoCloseable {
         client.count("event stream " + response.statusCode());
         return;
       }
-      BufferedReader lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
+      BufferedReader lines =
+          new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
       String id = position;
       String data = "";
       for (String line = lines.readLine(); line != null && !ended; line = lines.readLine()) {

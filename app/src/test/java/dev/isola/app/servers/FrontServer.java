@@ -71,7 +71,9 @@ final class FrontServer implements AutoCloseable {
     ProcessBuilder builder = new ProcessBuilder(words);
     builder.environment().put("ISOLA_API_KEY", LiveServer.KEY);
     builder.environment().put("XDG_CONFIG_HOME", folder.toString());
-    builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
+    builder
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
     return builder.start();
   }
 

@@ -23,7 +23,9 @@ class ServersVerifierTest {
       new ArrayList<>(List.of(new CommandOutput("c1", "0123456789", "0123456789")));
   private final List<Event> recorded =
       List.of(
-          new Event(1, "created", "a"), new Event(2, "created", "b"), new Event(4, "destroyed", "b"));
+          new Event(1, "created", "a"),
+          new Event(2, "created", "b"),
+          new Event(4, "destroyed", "b"));
   private final List<Event> reader = new ArrayList<>(recorded);
   private final Map<String, String> states =
       new LinkedHashMap<>(Map.of("a", "running", "b", "destroyed"));

@@ -17,9 +17,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -110,7 +110,7 @@ class SeveralServersTest {
     if (!Files.exists(file)) {
       byte[] key = new byte[32];
       random.nextBytes(key);
-      Files.writeString(file, HexFormat.of().formatHex(key) + "\n");
+      Files.writeString(file, Base64.getEncoder().encodeToString(key) + "\n");
       Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     }
     return file;
@@ -155,10 +155,7 @@ class SeveralServersTest {
     try (TrafficClient direct = new TrafficClient(machine.url)) {
       for (Map<String, Object> one : sandboxes(direct)) {
         direct.once(
-            direct
-                .request("/api/v1/sandboxes/" + one.get("id") + "?force=true")
-                .DELETE()
-                .build());
+            direct.request("/api/v1/sandboxes/" + one.get("id") + "?force=true").DELETE().build());
       }
     }
   }
@@ -406,8 +403,7 @@ class SeveralServersTest {
   /** Returns the milliseconds until all probes run a command again at another server. */
   private long awaitRecovery(List<String> probes, FrontServer victim, long killedNanos)
       throws Exception {
-    FrontServer other =
-        fronts.stream().filter(one -> one != victim).findFirst().orElse(victim);
+    FrontServer other = fronts.stream().filter(one -> one != victim).findFirst().orElse(victim);
     try (TrafficClient direct = new TrafficClient(other.url())) {
       for (String probe : probes) {
         while (!answers(direct, probe)) {

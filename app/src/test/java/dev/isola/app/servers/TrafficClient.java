@@ -69,8 +69,7 @@ final class TrafficClient implements AutoCloseable {
         .timeout(REQUEST_TIMEOUT);
   }
 
-  HttpResponse<InputStream> open(HttpRequest request)
-      throws IOException, InterruptedException {
+  HttpResponse<InputStream> open(HttpRequest request) throws IOException, InterruptedException {
     return http.send(request, BodyHandlers.ofInputStream());
   }
 

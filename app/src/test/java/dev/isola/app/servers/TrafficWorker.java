@@ -6,6 +6,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +26,12 @@ final class TrafficWorker implements Runnable {
 
   /** The sandbox is gone, which is an answer to a repeated destroy. */
   private static final Set<Integer> GONE = Set.of(404, 410);
+
+  /**
+   * The server that created the sandbox for this key has died before it was done, and the next one
+   * has removed what was there. The client is told to create it again.
+   */
+  private static final Set<Integer> OVERTAKEN = Set.of(410);
 
   private static final int LINES = 60;
   private static final int MAX_KEPT = 2;
@@ -86,16 +93,20 @@ final class TrafficWorker implements Runnable {
   }
 
   private String create(String key) throws InterruptedException {
-    TrafficClient.Answer answer =
-        client.repeat(
-            client
-                .request("/api/v1/sandboxes")
-                .header("Content-Type", "application/json")
-                .header("Idempotency-Key", key)
-                .POST(TrafficClient.json(Map.of("ttlSeconds", 1800)))
-                .build(),
-            NONE);
+    HttpRequest request =
+        client
+            .request("/api/v1/sandboxes")
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", key)
+            .POST(TrafficClient.json(Map.of("ttlSeconds", 1800)))
+            .build();
+    TrafficClient.Answer answer = client.repeat(request, OVERTAKEN);
+    for (int attempt = 0; OVERTAKEN.contains(answer.status()) && attempt < 20; attempt++) {
+      client.count("create overtaken by the end of its server");
+      answer = client.repeat(request, OVERTAKEN);
+    }
     if (!answer.isSuccess()) {
+      client.problems.add("create with key " + key + " answered " + TrafficClient.text(answer));
       return "";
     }
     String id = answer.field("id");
@@ -132,9 +143,7 @@ final class TrafficWorker implements Runnable {
                     .header("Content-Type", "application/json")
                     .POST(
                         TrafficClient.json(
-                            Map.of(
-                                "argv",
-                                List.of("/bin/sh", "-c", script.replace(word, marked)))))
+                            Map.of("argv", List.of("/bin/sh", "-c", script.replace(word, marked)))))
                     .build());
         if (answer.isSuccess()) {
           acknowledgedStarts.add(marked);
@@ -254,10 +263,7 @@ final class TrafficWorker implements Runnable {
   private void countStarts(String id) throws InterruptedException {
     TrafficClient.Answer answer =
         client.repeat(
-            client
-                .request("/api/v1/sandboxes/" + id + "/files/content?path=starts")
-                .GET()
-                .build(),
+            client.request("/api/v1/sandboxes/" + id + "/files/content?path=starts").GET().build(),
             NONE);
     new String(answer.body(), StandardCharsets.UTF_8)
         .lines()

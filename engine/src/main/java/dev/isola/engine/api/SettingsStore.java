@@ -26,8 +26,8 @@ public interface SettingsStore {
 
   /**
    * Returns a number that increases with every change in a scope, by any server of the
-   * installation, after the first call of this method for it. A server that keeps a copy calls it before
-   * reading, and reads again when it differs.
+   * installation, after the first call of this method for it. A server that keeps a copy calls it
+   * before reading, and reads again when it differs.
    */
   long version(String scope);
 

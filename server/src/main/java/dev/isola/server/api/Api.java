@@ -111,7 +111,8 @@ public final class Api {
     table.set(all);
     Stream<Route> more =
         Stream.concat(
-            Stream.of(oidc.callback(), ports.peerRoute()), extensions.stream().flatMap(one -> one.routes().stream()));
+            Stream.of(oidc.callback(), ports.peerRoute()),
+            extensions.stream().flatMap(one -> one.routes().stream()));
     HostAccessGuard guard = new HostAccessGuard(context);
     SandboxErrorRecorder errors = new SandboxErrorRecorder(context);
     return new Routes(

@@ -48,8 +48,7 @@ record ServerRoutes(ServerContext context) {
                 Response.json(
                     200,
                     new Shape.Obj(
-                            Field.optional(
-                                "self", Shapes.WORD, "name of the server that answers"),
+                            Field.optional("self", Shapes.WORD, "name of the server that answers"),
                             Field.required(
                                 "servers", new Shape.ListOf(SERVER, MAX_SERVERS), "by name"))
                         .named("ServerList")))

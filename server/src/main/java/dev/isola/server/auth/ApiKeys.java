@@ -63,8 +63,7 @@ public final class ApiKeys {
     }
   }
 
-  private ApiKeys(
-      SettingsStore settings, InstantSource clock, Optional<ApiKey> fromEnvironment) {
+  private ApiKeys(SettingsStore settings, InstantSource clock, Optional<ApiKey> fromEnvironment) {
     this.settings = settings;
     this.clock = clock;
     this.fromEnvironment = fromEnvironment;

@@ -26,10 +26,7 @@ public final class ServerContext {
    * @param peers the other servers; empty if this server has its ledger to itself
    */
   public record Components(
-      Engine engine,
-      ProviderRegistry registry,
-      HealthMonitor health,
-      Optional<PeerServers> peers) {
+      Engine engine, ProviderRegistry registry, HealthMonitor health, Optional<PeerServers> peers) {
     public Components(Engine engine, ProviderRegistry registry, HealthMonitor health) {
       this(engine, registry, health, engine.peers().map(PeerServers::new));
     }

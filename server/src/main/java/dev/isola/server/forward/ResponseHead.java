@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The head of a response, which is untrusted if a sandbox sent it. Ambiguous heads are rejected, because
- * a proxy or browser might interpret them differently.
+ * The head of a response, which is untrusted if a sandbox sent it. Ambiguous heads are rejected,
+ * because a proxy or browser might interpret them differently.
  */
 public record ResponseHead(int status, List<Header> headers) {
   static final int MAX_HEAD = 64 * 1024;

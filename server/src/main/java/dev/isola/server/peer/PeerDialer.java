@@ -93,8 +93,7 @@ final class PeerDialer {
   }
 
   /** Returns the error that the owner answered. */
-  private static SandboxException error(ResponseBody body, SandboxHome.At home)
-      throws IOException {
+  private static SandboxException error(ResponseBody body, SandboxHome.At home) throws IOException {
     ByteArrayOutputStream text = new ByteArrayOutputStream();
     byte[] buffer = new byte[8 * 1024];
     for (int read = body.read(buffer);

@@ -232,9 +232,7 @@ public final class PeerServers implements AutoCloseable {
     PeerDialer dialer = new PeerDialer(connections, target);
     boolean answered =
         atOwner(
-            sandbox,
-            home,
-            at -> dialer.attempt(at, statement(PeerRequest.Kind.PORT, request, at)));
+            sandbox, home, at -> dialer.attempt(at, statement(PeerRequest.Kind.PORT, request, at)));
     return answered ? Optional.of(dialer.connection()) : Optional.empty();
   }
 

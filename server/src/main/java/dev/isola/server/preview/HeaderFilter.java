@@ -1,8 +1,8 @@
 package dev.isola.server.preview;
 
+import dev.isola.server.auth.SessionCookie;
 import dev.isola.server.forward.Header;
 import dev.isola.server.forward.ResponseHead;
-import dev.isola.server.auth.SessionCookie;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,12 +1,12 @@
 package dev.isola.server.preview;
 
-import dev.isola.server.forward.Header;
 import dev.isola.server.auth.Actor;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
 import dev.isola.server.auth.Credentials;
 import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
+import dev.isola.server.forward.Header;
 import dev.isola.spi.SandboxId;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.isola.server.preview;
 
-import dev.isola.server.forward.Header;
 import dev.isola.server.access.HostAccessGuard;
 import dev.isola.server.auth.ApiKey;
 import dev.isola.server.auth.ApiKeys;
@@ -11,6 +10,7 @@ import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.auth.SandboxTokens;
 import dev.isola.server.auth.Scope;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.forward.Header;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;

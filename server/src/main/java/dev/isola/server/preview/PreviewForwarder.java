@@ -104,7 +104,8 @@ final class PreviewForwarder {
     return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  private boolean sendResponse(ResponseHead head, ConnectionReader in, PortDialing.Connection connection)
+  private boolean sendResponse(
+      ResponseHead head, ConnectionReader in, PortDialing.Connection connection)
       throws IOException {
     boolean upgradeRequested = HeaderFilter.requestedUpgrade(exchange.headers()).isPresent();
     List<Header> headers =

@@ -1,6 +1,5 @@
 package dev.isola.server.preview;
 
-import dev.isola.server.forward.Header;
 import dev.isola.server.access.ExposedPorts;
 import dev.isola.server.access.GuestHostHeader;
 import dev.isola.server.access.HostAccessGuard;
@@ -10,6 +9,7 @@ import dev.isola.server.auth.PortCredentials;
 import dev.isola.server.auth.SandboxToken;
 import dev.isola.server.context.SandboxResolver;
 import dev.isola.server.context.ServerContext;
+import dev.isola.server.forward.Header;
 import dev.isola.server.peer.PeerServers;
 import dev.isola.server.route.SandboxIds;
 import dev.isola.spi.SandboxId;

@@ -136,8 +136,8 @@ public interface Exchange {
 
   /**
    * Returns whether another server of the installation owns a sandbox, for a handler that learns
-   * from the body which sandbox a request concerns. Such a handler calls {@link #passToOwner} before
-   * it does or answers anything.
+   * from the body which sandbox a request concerns. Such a handler calls {@link #passToOwner}
+   * before it does or answers anything.
    */
   boolean isOwnedElsewhere(SandboxId sandbox);
 

@@ -16,8 +16,7 @@ public interface OwnerLookup {
 
   /** The owner of the sandbox whose id is the path parameter {@code id}. */
   OwnerLookup BY_ID =
-      path ->
-          Optional.ofNullable(path.get("id")).filter(SandboxId::isValid).map(SandboxId::new);
+      path -> Optional.ofNullable(path.get("id")).filter(SandboxId::isValid).map(SandboxId::new);
 
   /**
    * Returns the sandbox; empty if any server can answer, or if there is no such sandbox.

@@ -208,7 +208,18 @@ public record Route(
     List<Parameter> all = new ArrayList<>(parameters);
     all.addAll(List.of(more));
     return new Route(
-        method, template, name, summary, scope, all, body, answers, handler, dialect, tokenAccess, owner);
+        method,
+        template,
+        name,
+        summary,
+        scope,
+        all,
+        body,
+        answers,
+        handler,
+        dialect,
+        tokenAccess,
+        owner);
   }
 
   public Route takes(Body content) {
