@@ -17,7 +17,7 @@ import java.util.function.Predicate;
  */
 record PodStart(Cluster cluster, PodWatch watch, PodBoot boot) {
   /** How long to wait for an event before an attempt without one. */
-  private static final Duration UNREPORTED = Duration.ofMillis(1000);
+  private static final Duration UNREPORTED = Duration.ofSeconds(1);
 
   /** The first pause after a failed attempt in a container that runs. */
   private static final Duration BUSY = Duration.ofMillis(50);
