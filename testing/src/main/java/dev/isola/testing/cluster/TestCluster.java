@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,8 +50,9 @@ public record TestCluster(Path kubeconfig, String path, String image) {
   private static Outcome find() {
     String kubeconfig = System.getenv("KUBECONFIG");
     String image = System.getenv("ISOLA_TEST_IMAGE");
+    String path = Objects.requireNonNullElse(System.getenv("PATH"), "");
     if (kubeconfig != null && image != null) {
-      return new Outcome(new TestCluster(Path.of(kubeconfig), System.getenv("PATH"), image), "");
+      return new Outcome(new TestCluster(Path.of(kubeconfig), path, image), "");
     }
     Optional<Path> root = root();
     if (root.isEmpty()) {
@@ -63,10 +63,11 @@ public record TestCluster(Path kubeconfig, String path, String image) {
   }
 
   private static Optional<Path> root() {
-    return Stream.iterate(
-            Path.of("").toAbsolutePath(), Objects::nonNull, (Path folder) -> folder.getParent())
-        .filter(folder -> Files.isExecutable(folder.resolve(SCRIPT)))
-        .findFirst();
+    Path folder = Path.of("").toAbsolutePath();
+    while (folder != null && !Files.isExecutable(folder.resolve(SCRIPT))) {
+      folder = folder.getParent();
+    }
+    return Optional.ofNullable(folder);
   }
 
   private static Optional<String> missingHere(Path root) {

@@ -213,6 +213,10 @@ final class Cluster implements AutoCloseable {
     return core("configmaps");
   }
 
+  String events() {
+    return core("events");
+  }
+
   String claims() {
     return core("persistentvolumeclaims");
   }
@@ -224,7 +228,7 @@ final class Cluster implements AutoCloseable {
   /** Returns the newest warning about an object, if there is one. */
   Optional<String> warning(String uid) {
     String events =
-        core("events")
+        events()
             + ClusterClient.query(
                 List.of(
                     Map.entry("fieldSelector", "involvedObject.uid=" + uid + ",type=Warning"),

@@ -63,7 +63,11 @@ record KubernetesSettings(
 
   /** When pods have user namespaces of their own. */
   enum UserNamespaces {
-    /** If all nodes that may run sandboxes report that they support them. */
+    /**
+     * If all nodes that may run sandboxes report that they support them, and pods have the kernel
+     * of their node. A kernel of its own needs them less, and a node with gVisor reports them, but
+     * may not start such a pod.
+     */
     WHERE_SUPPORTED,
     ALWAYS,
     NEVER

@@ -21,6 +21,7 @@ record Permission(
     }
     all.add(new Permission("create", "", "pods", "exec", true));
     all.add(new Permission("list", "", "events", "", true));
+    all.add(new Permission("watch", "", "events", "", true));
     for (String verb : List.of("create", "get", "list", "delete")) {
       all.add(new Permission(verb, "", "configmaps", "", true));
       all.add(new Permission(verb, "networking.k8s.io", "networkpolicies", "", true));

@@ -31,7 +31,8 @@ record PodIsolation(PodRuntime runtime, boolean userNamespace) {
                     switch (settings.userNamespaces()) {
                       case ALWAYS -> true;
                       case NEVER -> false;
-                      case WHERE_SUPPORTED -> isSupported(cluster, settings);
+                      case WHERE_SUPPORTED ->
+                          !runtime.hasOwnKernel() && isSupported(cluster, settings);
                     }));
   }
 

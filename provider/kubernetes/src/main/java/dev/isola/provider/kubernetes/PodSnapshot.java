@@ -173,6 +173,27 @@ record PodSnapshot(
     return plain.length() > MAX_TEXT ? plain.substring(0, MAX_TEXT) + "..." : plain;
   }
 
+  /** Returns the pod with the information that its container has started. */
+  PodSnapshot asRunning() {
+    return new PodSnapshot(
+        name,
+        uid,
+        sandbox,
+        createdAt,
+        phase,
+        node,
+        runtimeClass,
+        hostUsers,
+        deleting,
+        destroyed,
+        true,
+        waiting,
+        end,
+        outOfMemory,
+        shortLived,
+        annotations);
+  }
+
   /** Tells whether the pod has ended, or cannot start. */
   boolean hasFailed() {
     return end.isPresent() || waiting.filter(Waiting::isError).isPresent();

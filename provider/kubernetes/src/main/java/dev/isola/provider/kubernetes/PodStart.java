@@ -11,16 +11,18 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Boots the agent of a new pod. A node reports that a container runs up to a second after it does,
- * because the kubelet asks its runtime once a second. Attempts therefore begin when the pod has a
- * node, and become rarer.
+ * Boots the agent of a new pod, as soon as an event tells that its container has started. The
+ * status of the pod tells it up to a second later, because the kubelet asks its runtime once a
+ * second. Events may be lost, so there are rare attempts without one.
  */
 record PodStart(Cluster cluster, PodWatch watch, PodBoot boot) {
-  /** A node needs at least this long to start a container. */
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(150);
+  /** How long to wait for an event before an attempt without one. */
+  private static final Duration UNREPORTED = Duration.ofSeconds(1);
 
-  private static final Duration MIN_PAUSE = Duration.ofMillis(40);
-  private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
+  /** The first pause after a failed attempt in a container that runs. */
+  private static final Duration BUSY = Duration.ofMillis(50);
+
+  private static final Duration MAX_PAUSE = Duration.ofSeconds(2);
 
   /**
    * A pod whose agent runs.
@@ -32,10 +34,13 @@ record PodStart(Cluster cluster, PodWatch watch, PodBoot boot) {
   /** Returns when the agent serves. */
   Started start(SandboxId id, PodSnapshot created, byte[] record, Deadline deadline) {
     PodSnapshot pod = awaitNode(id, created, deadline);
-    Duration pause = FIRST_PAUSE;
+    Duration pause = UNREPORTED;
+    boolean ran = false;
     String hindrance = "";
     while (true) {
-      pod = awaitChange(id, pod, deadline.within(pause));
+      if (!pod.running() || ran) {
+        pod = awaitChange(id, pod, deadline.within(pause));
+      }
       requireStarting(id, pod);
       if (deadline.over()) {
         throw PodBoot.tooLate(id, deadline, pod.running() ? hindrance : reason(created), null);
@@ -50,14 +55,12 @@ record PodStart(Cluster cluster, PodWatch watch, PodBoot boot) {
         }
         case PodBoot.Attempt.NotYet why -> hindrance = why.reason();
       }
-      pause = next(pause);
+      pause = pod.running() && !ran ? BUSY : longer(pause);
+      ran = pod.running();
     }
   }
 
-  private static Duration next(Duration pause) {
-    if (pause.equals(FIRST_PAUSE)) {
-      return MIN_PAUSE;
-    }
+  private static Duration longer(Duration pause) {
     Duration longer = pause.multipliedBy(5).dividedBy(4);
     return longer.compareTo(MAX_PAUSE) > 0 ? MAX_PAUSE : longer;
   }

@@ -8,6 +8,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.SandboxException;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,6 +23,11 @@ import org.jspecify.annotations.Nullable;
  * The latest state of every pod of this provider, kept up to date by one watch for all sandboxes.
  */
 final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
+  /** The kubelet reports a start by an event at once, and in the status of the pod later. */
+  private static final String STARTED = "involvedObject.kind=Pod,reason=Started";
+
+  private static final int MAX_STARTED = 10_000;
+
   /** Called with the state of a pod that has ended, or whose end was requested. */
   private final BiConsumer<SandboxId, PodSnapshot> onEnd;
 
@@ -30,9 +36,17 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<SandboxId, PodSnapshot> pods = new HashMap<>();
+  private final Map<String, Boolean> started =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+          return size() > MAX_STARTED;
+        }
+      };
   private @Nullable SandboxException failure;
   private boolean listed;
   private @Nullable ObjectWatch watch;
+  private @Nullable ObjectWatch starts;
 
   PodWatch(Cluster cluster, String selector, BiConsumer<SandboxId, PodSnapshot> onEnd) {
     this.cluster = cluster;
@@ -45,8 +59,22 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
     lock.lock();
     try {
       if (watch == null) {
-        watch = new ObjectWatch(cluster.client(), cluster.pods(), selector, this, this::failed);
+        watch =
+            new ObjectWatch(
+                cluster.client(),
+                cluster.pods(),
+                ObjectWatch.Selection.ofLabels(selector),
+                this,
+                this::failed);
+        starts =
+            new ObjectWatch(
+                cluster.client(),
+                cluster.events(),
+                ObjectWatch.Selection.ofNewWithFields(STARTED),
+                new StartListener(this::started),
+                why -> {}); // without it, the status of the pod tells that it runs, but later
         watch.start();
+        starts.start();
       }
     } finally {
       lock.unlock();
@@ -175,6 +203,18 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
     now.forEach(this::reportEnd);
   }
 
+  /** Handles the start of a container of any pod of the namespace. */
+  private void started(String uid) {
+    lock.lock();
+    try {
+      started.put(uid, true);
+      pods.replaceAll((id, pod) -> pod.uid().equals(uid) ? pod.asRunning() : pod);
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   @Override
   public void changed(JsonValue object) {
     PodSnapshot pod = PodSnapshot.of(object);
@@ -182,7 +222,7 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
       SandboxId id = pod.sandbox().get();
       lock.lock();
       try {
-        pods.put(id, pod);
+        pods.put(id, started.containsKey(pod.uid()) ? pod.asRunning() : pod);
         changed.signalAll();
       } finally {
         lock.unlock();
@@ -222,6 +262,9 @@ final class PodWatch implements AutoCloseable, ObjectWatch.Listener {
     try {
       if (watch != null) {
         watch.close();
+      }
+      if (starts != null) {
+        starts.close();
       }
     } finally {
       lock.unlock();

@@ -15,13 +15,14 @@ final class KubernetesConformanceTest extends ConformanceTest {
     TestPods.need();
     return new ProviderUnderTest(
         new KubernetesProviderFactory(),
-        new ProviderConfig(TestPods.settings()),
+        new ProviderConfig(
+            TestPods.settings("storage_class", "folders", "volume_size", "1Gi")),
         new InstanceId("kubernetesconformance"),
         Files.createTempDirectory("isola"));
   }
 
   @Override
   protected List<String> groups() {
-    return unlessLong("Lifecycle", "Recovery");
+    return unlessLong("Recovery");
   }
 }

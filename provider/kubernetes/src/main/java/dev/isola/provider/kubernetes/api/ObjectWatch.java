@@ -45,7 +45,7 @@ public final class ObjectWatch implements AutoCloseable {
 
   private final ClusterClient client;
   private final String path;
-  private final String selector;
+  private final Selection selection;
   private final Listener listener;
   private final Consumer<SandboxException> onFailure;
   private final AtomicBoolean started = new AtomicBoolean();
@@ -53,19 +53,35 @@ public final class ObjectWatch implements AutoCloseable {
   private volatile boolean closed;
 
   /**
+   * The objects to follow.
+   *
+   * @param existing whether the listener gets the objects that exist at the beginning
+   */
+  public record Selection(Map.Entry<String, String> query, boolean existing) {
+    /** Returns the objects with these labels. */
+    public static Selection ofLabels(String selector) {
+      return new Selection(Map.entry("labelSelector", selector), true);
+    }
+
+    /** Returns the objects with these fields that appear from now on. */
+    public static Selection ofNewWithFields(String selector) {
+      return new Selection(Map.entry("fieldSelector", selector), false);
+    }
+  }
+
+  /**
    * @param path of the list
-   * @param selector of labels
    * @param onFailure called when the API server refuses or cannot be reached, before it is retried
    */
   public ObjectWatch(
       ClusterClient client,
       String path,
-      String selector,
+      Selection selection,
       Listener listener,
       Consumer<SandboxException> onFailure) {
     this.client = client;
     this.path = path;
-    this.selector = selector;
+    this.selection = selection;
     this.listener = listener;
     this.onFailure = onFailure;
   }
@@ -82,9 +98,7 @@ public final class ObjectWatch implements AutoCloseable {
     while (!closed) {
       try {
         if (version.isEmpty()) {
-          Page all = list(client, path, selector, Deadline.in(LIST_TIMEOUT));
-          listener.listed(all.objects());
-          version = all.version();
+          version = selection.existing() ? listAll() : version();
         }
         version = watch(version);
       } catch (SandboxException e) {
@@ -94,6 +108,22 @@ public final class ObjectWatch implements AutoCloseable {
         LockSupport.parkNanos(PAUSE); // and continue where it ended
       }
     }
+  }
+
+  private String listAll() {
+    Page all = list(client, path, selection.query().getValue(), Deadline.in(LIST_TIMEOUT));
+    listener.listed(all.objects());
+    return all.version();
+  }
+
+  /** Returns the version of the list as it is now. */
+  private String version() {
+    return client
+        .get(
+            path + ClusterClient.query(List.of(selection.query(), Map.entry("limit", "1"))),
+            Deadline.in(LIST_TIMEOUT))
+        .map(list -> list.text("metadata", "resourceVersion"))
+        .orElse("");
   }
 
   /** The objects of a list and its version. */
@@ -131,7 +161,7 @@ public final class ObjectWatch implements AutoCloseable {
                 List.of(
                     Map.entry("watch", "true"),
                     Map.entry("allowWatchBookmarks", "true"),
-                    Map.entry("labelSelector", selector),
+                    selection.query(),
                     Map.entry("resourceVersion", from),
                     Map.entry("timeoutSeconds", Integer.toString(WATCH_SECONDS))));
     Position position = new Position(from);

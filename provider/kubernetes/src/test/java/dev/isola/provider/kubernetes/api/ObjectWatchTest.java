@@ -58,7 +58,12 @@ class ObjectWatchTest {
     try (FakeApiServer server = new FakeApiServer();
         ClusterClient client = new ClusterClient(server.access());
         ObjectWatch watch =
-            new ObjectWatch(client, "/pods", "a=b", new Recorder(), e -> seen.add("failed"))) {
+            new ObjectWatch(
+                client,
+                "/pods",
+                ObjectWatch.Selection.ofLabels("a=b"),
+                new Recorder(),
+                e -> seen.add("failed"))) {
       server.respond("200 {\"items\":[{}],\"metadata\":{\"continue\":\"more\"}}");
       server.respond("200 {\"items\":[{},{}],\"metadata\":{\"resourceVersion\":\"5\"}}");
       server.respond("200 " + event("ADDED", "one", 6) + event("BOOKMARK", "", 8));
@@ -78,6 +83,27 @@ class ObjectWatchTest {
       assertThat(server.requests.get(3)).contains("resourceVersion=8");
       assertThat(server.requests.get(4)).contains("resourceVersion=8");
       assertThat(server.requests.get(5)).doesNotContain("watch=true");
+    }
+  }
+
+  @Test
+  void newObjectsAreFollowedWithoutTheExistingOnes() throws Exception {
+    try (FakeApiServer server = new FakeApiServer();
+        ClusterClient client = new ClusterClient(server.access());
+        ObjectWatch watch =
+            new ObjectWatch(
+                client,
+                "/events",
+                ObjectWatch.Selection.ofNewWithFields("reason=Started"),
+                new Recorder(),
+                e -> seen.add("failed"))) {
+      server.respond("200 {\"items\":[{}],\"metadata\":{\"resourceVersion\":\"7\"}}");
+      server.respond("200 " + event("ADDED", "one", 8));
+      watch.start();
+
+      assertThat(next()).isEqualTo("changed one");
+      assertThat(server.requests.get(0)).contains("limit=1", "fieldSelector=reason%3DStarted");
+      assertThat(server.requests.get(1)).contains("resourceVersion=7", "watch=true");
     }
   }
 
