@@ -94,13 +94,17 @@ final class PodServer implements AutoCloseable {
 
   /** Ends the server and its sandboxes, also those of its pool. */
   @Override
-  public void close() throws IOException, InterruptedException {
+  public void close() throws IOException {
     server.close();
     client.close();
     String instance = Files.readString(data.resolve("instance")).strip();
-    String deleted =
-        TestCluster.get()
-            .kubectl("delete", "pods", "-l", "dev.isola.instance=" + instance, "--now");
-    assertThat(deleted).doesNotContain("error");
+    try {
+      String deleted =
+          TestCluster.get()
+              .kubectl("delete", "pods", "-l", "dev.isola.instance=" + instance, "--now");
+      assertThat(deleted).doesNotContain("error");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }
