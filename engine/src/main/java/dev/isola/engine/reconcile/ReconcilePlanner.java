@@ -13,15 +13,17 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Plans the steps of a reconciliation. Pure. Does nothing about a provider that did not answer. */
-final class ReconcilePlanner {
+public final class ReconcilePlanner {
   private ReconcilePlanner() {}
 
-  static List<ReconcileStep> plan(ReconcileInput input) {
+  /** Returns the steps; takes time in proportion to the entries and the inventories. */
+  public static List<ReconcileStep> plan(ReconcileInput input) {
     List<ReconcileStep> steps = new ArrayList<>();
+    Map<String, Map<SandboxId, InventoryItem>> inventories = byId(input.inventories());
     for (SandboxEntry entry : input.recordedBefore()) {
-      List<InventoryItem> inventory = input.inventories().get(entry.provider());
+      Map<SandboxId, InventoryItem> inventory = inventories.get(entry.provider());
       if (inventory != null && !input.inTransition().contains(entry.id())) {
-        planFor(entry, find(inventory, entry.id()), input.gaps()).ifPresent(steps::add);
+        planFor(entry, inventory.get(entry.id()), input.gaps()).ifPresent(steps::add);
       }
     }
     Map<SandboxId, String> known = new HashMap<>(input.recordedAfter());
@@ -45,8 +47,16 @@ final class ReconcilePlanner {
     return steps;
   }
 
-  private static @Nullable InventoryItem find(List<InventoryItem> inventory, SandboxId id) {
-    return inventory.stream().filter(one -> one.id().equals(id)).findFirst().orElse(null);
+  private static Map<String, Map<SandboxId, InventoryItem>> byId(
+      Map<String, List<InventoryItem>> inventories) {
+    Map<String, Map<SandboxId, InventoryItem>> byId = new HashMap<>();
+    inventories.forEach(
+        (provider, items) -> {
+          Map<SandboxId, InventoryItem> index = HashMap.newHashMap(items.size());
+          items.forEach(item -> index.putIfAbsent(item.id(), item));
+          byId.put(provider, index);
+        });
+    return byId;
   }
 
   private static Optional<ReconcileStep> planFor(

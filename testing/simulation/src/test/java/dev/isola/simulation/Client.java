@@ -1,0 +1,268 @@
+package dev.isola.simulation;
+
+import static dev.isola.simulation.Timeline.MILLISECOND;
+import static dev.isola.simulation.Timeline.SECOND;
+
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ErrorCode;
+import dev.isola.store.OwnedEntry;
+import dev.isola.store.SandboxEntry;
+import dev.isola.store.UpdateResult;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/**
+ * The clients: they create sandboxes, run commands in them, renew and destroy some. Every request
+ * goes to any server, which passes it on to the owner of the sandbox.
+ */
+final class Client {
+  private static final int ATTEMPTS = 60;
+  private static final int EXECUTIONS = 2;
+  private static final double RENEWED = 0.3;
+  private static final double DESTROYED = 0.1;
+  private static final double LOCAL = 0.02;
+
+  private final World world;
+  private final Placement placement;
+  private int sent;
+
+  Client(World world) {
+    this.world = world;
+    placement = new Placement(world);
+  }
+
+  void start() {
+    send();
+  }
+
+  private void send() {
+    if (sent++ >= world.scenario.sandboxes()) {
+      return;
+    }
+    world.timeline.after(world.scenario.ramp() / world.scenario.sandboxes(), this::send);
+    Optional<SimulatedServer> server = anyServer();
+    if (server.isEmpty()) {
+      world.monitor.rejected++;
+      return;
+    }
+    SandboxId id = new SandboxId("s" + Integer.toString(sent, 36));
+    long ttl = world.random.nextLong(world.scenario.shortestTtl(), world.scenario.longestTtl());
+    boolean local = world.random.nextDouble() < LOCAL;
+    String name = server.get().name;
+    Creation creation =
+        new Creation(server.get(), id, local, ttl, entry -> acknowledged(entry, name));
+    server.get().later(MILLISECOND, () -> creation.start(placement));
+  }
+
+  private Optional<SimulatedServer> anyServer() {
+    List<SimulatedServer> all = world.servers;
+    int first = world.random.nextInt(all.size());
+    for (int i = 0; i < all.size(); i++) {
+      SimulatedServer one = all.get((first + i) % all.size());
+      if (one.isUp()) {
+        return Optional.of(one);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Plans what happens to a new sandbox. */
+  private void acknowledged(SandboxEntry entry, String server) {
+    SandboxId id = entry.id();
+    long now = world.timeline.now();
+    long expiry = Timeline.time(entry.expiresAt().orElseThrow());
+    world.monitor.acknowledged(id, expiry);
+    if (world.isShared(entry)) {
+      loseMaybe(entry, expiry);
+    } else {
+      endWithAgent(server, entry, expiry);
+    }
+    for (int i = 0; i < EXECUTIONS; i++) {
+      world.timeline.at(
+          world.random.nextLong(now, expiry),
+          () -> {
+            world.roundTrips.begin(Operation.EXEC);
+            route(Operation.EXEC, id, 0, this::execute);
+          });
+    }
+    if (world.random.nextDouble() < RENEWED) {
+      world.timeline.at(world.random.nextLong(now, expiry), () -> renew(id, expiry));
+    } else if (world.random.nextDouble() < DESTROYED) {
+      world.timeline.at(world.random.nextLong(now, expiry), () -> destroy(id));
+    }
+  }
+
+  private void loseMaybe(SandboxEntry entry, long expiry) {
+    if (world.random.nextDouble() < world.scenario.faults().lostSandboxes()) {
+      world.timeline.at(
+          world.random.nextLong(world.timeline.now(), expiry),
+          () -> {
+            FakeBackend backend = world.backend(entry, "");
+            if (backend.has(entry.id())) {
+              world.monitor.lostByFault(entry.id());
+              world.monitor.disappeared();
+              backend.lose(entry.id());
+            }
+          });
+    }
+  }
+
+  /** The agent of a sandbox on the machine of a server ends it, if no server does. */
+  private void endWithAgent(String machine, SandboxEntry entry, long expiry) {
+    world.timeline.at(
+        expiry + 10 * SECOND,
+        () -> {
+          long current = world.monitor.expiry(entry.id());
+          if (current > expiry) {
+            endWithAgent(machine, entry, current);
+          } else {
+            end(machine, entry);
+          }
+        });
+  }
+
+  private void end(String machine, SandboxEntry entry) {
+    FakeBackend backend = world.server(machine).machine;
+    if (backend.has(entry.id())) {
+      world.monitor.lostByFault(entry.id());
+      world.monitor.disappeared();
+      backend.lose(entry.id());
+    }
+  }
+
+  /**
+   * Sends a request to any server, which passes it on to the owner. While neither answers, the
+   * client tries again.
+   */
+  private void route(
+      Operation operation,
+      SandboxId id,
+      int attempt,
+      BiConsumer<SimulatedServer, OwnedEntry> action) {
+    if (attempt == ATTEMPTS) {
+      world.monitor.unavailable++;
+      return;
+    }
+    Runnable again =
+        () -> world.timeline.after(SECOND, () -> route(operation, id, attempt + 1, action));
+    Optional<SimulatedServer> any = anyServer();
+    if (any.isEmpty()) {
+      again.run();
+      return;
+    }
+    SimulatedServer server = any.get();
+    server.later(
+        MILLISECOND,
+        () ->
+            server.database.call(
+                operation,
+                () -> server.sandboxes().findOwned(id),
+                found ->
+                    found
+                        .filter(one -> one.entry().state() == SandboxState.RUNNING)
+                        .ifPresent(one -> forward(operation, server, one, action, again)),
+                _ -> again.run()));
+  }
+
+  private void forward(
+      Operation operation,
+      SimulatedServer server,
+      OwnedEntry found,
+      BiConsumer<SimulatedServer, OwnedEntry> action,
+      Runnable again) {
+    if (found.owner().equals(server.name) && server.isLeased()) {
+      action.accept(server, found);
+    } else if (server.lapsedServers.contains(found.owner()) && world.isShared(found.entry())) {
+      new Membership(server).take(found, taken -> action.accept(server, taken), again);
+    } else if (!world.server(found.owner()).isUp()) {
+      again.run();
+    } else {
+      SimulatedServer owner = world.server(found.owner());
+      owner.later(MILLISECOND, () -> answer(operation, owner, found.entry().id(), action, again));
+    }
+  }
+
+  /** The owner reads the record itself before it acts. */
+  private void answer(
+      Operation operation,
+      SimulatedServer owner,
+      SandboxId id,
+      BiConsumer<SimulatedServer, OwnedEntry> action,
+      Runnable again) {
+    owner.database.call(
+        operation,
+        () -> owner.sandboxes().findOwned(id).orElseThrow(),
+        current -> {
+          boolean checked =
+              world.scenario.planted() == PlantedFault.IGNORES_LEASE
+                  || (current.owner().equals(owner.name) && owner.isLeased());
+          if (current.entry().state() != SandboxState.RUNNING) {
+            return;
+          }
+          if (checked) {
+            action.accept(owner, current);
+          } else {
+            again.run();
+          }
+        },
+        _ -> again.run());
+  }
+
+  private void execute(SimulatedServer owner, OwnedEntry sandbox) {
+    world.monitor.acted(sandbox.entry().id(), sandbox.fence(), owner);
+    owner.touched.put(sandbox.entry().id(), owner.clock());
+  }
+
+  private void renew(SandboxId id, long expiry) {
+    world.roundTrips.begin(Operation.RENEW);
+    long later = expiry + world.scenario.renewal();
+    world.monitor.renewalRequested(id, later);
+    route(Operation.RENEW, id, 0, (owner, sandbox) -> renew(owner, sandbox, later, 0));
+  }
+
+  private void renew(SimulatedServer owner, OwnedEntry sandbox, long later, int attempt) {
+    SandboxId id = sandbox.entry().id();
+    Runnable again =
+        () -> {
+          if (attempt < ATTEMPTS) {
+            world.timeline.after(
+                SECOND,
+                () ->
+                    route(
+                        Operation.RENEW,
+                        id,
+                        0,
+                        (next, current) -> renew(next, current, later, attempt + 1)));
+          }
+        };
+    owner.write(
+        Operation.RENEW,
+        sandbox.entry().toBuilder().expiresAt(Timeline.instant(later)).build(),
+        result -> {
+          if (result instanceof UpdateResult.Written) {
+            world.monitor.renewed(id, later);
+          } else {
+            again.run();
+          }
+        },
+        failure -> {
+          if (failure.code() != ErrorCode.ILLEGAL_STATE) {
+            again.run();
+          }
+        });
+  }
+
+  private void destroy(SandboxId id) {
+    world.roundTrips.begin(Operation.DESTROY);
+    world.monitor.destroyRequested(id);
+    route(
+        Operation.DESTROY,
+        id,
+        0,
+        (owner, sandbox) ->
+            new Destruction(owner, Operation.DESTROY)
+                .begin(sandbox.entry(), "a client destroyed it", () -> {}));
+  }
+}
