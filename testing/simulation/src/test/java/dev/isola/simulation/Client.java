@@ -47,7 +47,7 @@ final class Client {
       world.monitor.rejected++;
       return;
     }
-    SandboxId id = new SandboxId("s" + Integer.toString(sent, 36));
+    SandboxId id = SandboxId.random(world.random);
     long ttl = world.random.nextLong(world.scenario.shortestTtl(), world.scenario.longestTtl());
     boolean local = world.random.nextDouble() < LOCAL;
     String name = server.get().name;
