@@ -32,6 +32,7 @@ import dev.isola.engine.lifecycle.WarmSandboxes;
 import dev.isola.engine.metrics.EngineOperation;
 import dev.isola.engine.metrics.Metrics;
 import dev.isola.engine.metrics.MetricsRecorder;
+import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.engine.placement.PlacementPlan;
 import dev.isola.engine.pool.WarmPool;
 import dev.isola.engine.registry.ProviderRegistry;
@@ -62,6 +63,7 @@ import dev.isola.spi.error.Fault;
 import dev.isola.spi.error.InvalidRequest;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.EntryFilter;
 import dev.isola.store.Ledger;
 import dev.isola.store.SandboxEntry;
 import java.time.Duration;
@@ -128,7 +130,8 @@ public final class Engine implements AutoCloseable {
       HealthMonitor health,
       InstantSource clock,
       Log log) {
-    return open(config, ledger, registry, health, Optional.empty(), clock, log);
+    return open(
+        config, ledger, registry, health, Optional.empty(), Optional.empty(), clock, log);
   }
 
   /**
@@ -136,6 +139,7 @@ public final class Engine implements AutoCloseable {
    * tasks. The caller keeps ownership of the ledger, the registry and the health monitor.
    *
    * @param images the image store that templates are built from and stored in
+   * @param identity this server, if it shares the ledger with others
    */
   public static Engine open(
       Config config,
@@ -143,19 +147,25 @@ public final class Engine implements AutoCloseable {
       ProviderRegistry registry,
       HealthMonitor health,
       Optional<TemplateImages> images,
+      Optional<ServerIdentity> identity,
       InstantSource clock,
       Log log) {
-    EngineComponents parts = new EngineComponents(config, ledger, registry, health, clock, log);
+    EngineComponents parts =
+        new EngineComponents(config, ledger, registry, health, identity, clock, log);
     parts.start(config);
     new LegacyVolumes(ledger, clock, log).migrate();
     new LegacyTemplates(ledger, clock, log).migrate();
     Engine engine = new Engine(config, parts, health, images, clock);
-    engine.templates.recover();
     Duration interval = config.get(ConfigKeys.RECONCILE_INTERVAL);
-    parts.schedule.once("volumes", engine.volumes::reconcile);
-    parts.schedule.every(interval, "volumes", engine.volumes::reconcile);
-    parts.schedule.once("templates", engine.templates::reconcile);
-    parts.schedule.every(interval, "templates", engine.templates::reconcile);
+    Runnable volumes = parts.once("volumes", interval, engine.volumes::reconcile);
+    parts.schedule.once("volumes", volumes);
+    parts.schedule.every(interval, "volumes", volumes);
+    if (identity.isEmpty()) {
+      // Images are files of one machine, so servers that share a ledger build none.
+      engine.templates.recover();
+      parts.schedule.once("templates", engine.templates::reconcile);
+      parts.schedule.every(interval, "templates", engine.templates::reconcile);
+    }
     Duration retention = config.get(ConfigKeys.RETENTION);
     parts.schedule.every(
         EngineComponents.retentionInterval(retention),
@@ -251,7 +261,7 @@ public final class Engine implements AutoCloseable {
 
   /** Returns the servers that share the ledger; empty if this server has it to itself. */
   public Optional<Peers> peers() {
-    return Optional.empty();
+    return parts.membership.map(Membership::peers);
   }
 
   /** Returns the operations on the connections of sandboxes to other hosts. */
@@ -556,18 +566,14 @@ public final class Engine implements AutoCloseable {
   }
 
   private void drain() {
-    SandboxListFilter filter = SandboxListFilter.ALL.notDestroyed();
-    String cursor = "";
-    do {
-      SandboxPage page = list(filter, cursor, SandboxPage.MAX_LIMIT);
-      for (SandboxView entry : page.entries()) {
-        parts.schedule.attempt(
-            "destroying sandbox " + entry.id(),
-            () ->
-                parts.destroyer.destroy(
-                    entry.id(), DestroyOptions.FORCE, "the server was shut down"));
-      }
-      cursor = page.next().orElse("");
-    } while (!cursor.isEmpty());
+    EntryFilter filter = EntryFilter.ALL.notDestroyed();
+    EntryFilter own = parts.ownership.server().map(filter::owner).orElse(filter);
+    for (SandboxEntry entry : parts.ledger.sandboxes().listAll(own)) {
+      parts.schedule.attempt(
+          "destroying sandbox " + entry.id(),
+          () ->
+              parts.destroyer.destroy(
+                  entry.id(), DestroyOptions.FORCE, "the server was shut down"));
+    }
   }
 }

@@ -35,6 +35,9 @@ import dev.isola.engine.lifecycle.SuspensionStorage;
 import dev.isola.engine.metrics.GaugeValues;
 import dev.isola.engine.metrics.Instrumentation;
 import dev.isola.engine.metrics.Metrics;
+import dev.isola.engine.peer.Ownership;
+import dev.isola.engine.peer.ServerIdentity;
+import dev.isola.engine.peer.ServerLease;
 import dev.isola.engine.placement.Fallback;
 import dev.isola.engine.placement.MachineBalancer;
 import dev.isola.engine.pool.WarmPool;
@@ -62,6 +65,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Creates the components of an engine from its configuration and wires them together. */
@@ -71,6 +75,7 @@ final class EngineComponents implements AutoCloseable {
   /** Shorter than the time for which sandboxes list executions that have ended. */
   private static final Duration EGRESS_EVENTS_INTERVAL = Duration.ofSeconds(1);
 
+  private static final Duration SHARED_POLL_INTERVAL = Duration.ofMillis(200);
   private static final Duration EXECUTIONS_INTERVAL = Duration.ofSeconds(5);
 
   final Ledger ledger;
@@ -107,21 +112,28 @@ final class EngineComponents implements AutoCloseable {
   final RecentErrors errors;
   final StatusReader status;
   final Retention retention;
+  final Ownership ownership;
+  final Optional<Membership> membership;
 
   EngineComponents(
       Config config,
       Ledger ledger,
       ProviderRegistry registry,
       HealthMonitor health,
+      Optional<ServerIdentity> identity,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
     this.registry = registry;
     this.log = log;
-    schedule = new TaskScheduler(log);
+    Optional<ServerLease> lease =
+        identity.map(self -> new ServerLease(ledger, self, System::nanoTime, log));
+    Ownership ownership = lease.<Ownership>map(one -> one).orElse(Ownership.ALONE);
+    schedule = new TaskScheduler(ownership::isCurrent, log);
     admission = admission(config, registry, clock);
-    events = new EventLog(ledger);
-    recorder = new SandboxRecorder(ledger, events, clock);
+    events =
+        lease.isPresent() ? new EventLog(ledger, SHARED_POLL_INTERVAL) : new EventLog(ledger);
+    recorder = new SandboxRecorder(ledger, events, ownership, clock);
     quarantine = new Quarantine(events, clock, log);
     metrics = Metrics.open(config);
     traces = Tracer.open(config, metrics);
@@ -155,7 +167,7 @@ final class EngineComponents implements AutoCloseable {
             events,
             metrics.recorder());
     egressOperations = new EgressOperations(egress, recorder, variables);
-    liveSandboxes = new LiveSandboxes(registry, admission, egress);
+    liveSandboxes = new LiveSandboxes(registry, admission, egress, ownership);
     egressRecovery = new EgressRecovery(egress, ledger, liveSandboxes, log);
     memoryPolicy = new MemoryForkPolicy(registry, health::current);
     snapshots =
@@ -201,7 +213,16 @@ final class EngineComponents implements AutoCloseable {
     operations =
         new SandboxOperations(recorder, liveSandboxes, snapshotSuspension, suspender, clock);
     expiry =
-        new ExpirySweeper(ledger, recorder, destroyer, suspender, activity, quarantine, clock, log);
+        new ExpirySweeper(
+            ledger,
+            recorder,
+            destroyer,
+            suspender,
+            activity,
+            quarantine,
+            ownership,
+            clock,
+            log);
     SandboxLeases leases = new SandboxLeases(config.get(ConfigKeys.DATA));
     reconciler =
         new Reconciler(
@@ -213,8 +234,16 @@ final class EngineComponents implements AutoCloseable {
             snapshotSuspension,
             leases,
             quarantine,
+            ownership,
             log);
-    pool = new WarmPool(config.pool(), creator, ledger, recorder, destroyer, clock, log);
+    pool =
+        new WarmPool(
+            config.pool(), creator, ledger, recorder, destroyer, ownership, clock, log);
+    membership =
+        lease.map(
+            one ->
+                new Membership(
+                    ledger, one, registry, liveSandboxes, reconciler, sealed, clock, log));
     UsageSamples samples = new UsageSamples();
     usage =
         new UsageMonitor(
@@ -227,6 +256,7 @@ final class EngineComponents implements AutoCloseable {
             log);
     status = new StatusReader(liveSandboxes, registry, samples, errors);
     retention = new Retention(ledger, secretEnv, config.get(ConfigKeys.RETENTION), clock);
+    this.ownership = ownership;
     statistics =
         new StatisticsSampler(
             new StatisticsSampler.Sources(
@@ -283,7 +313,9 @@ final class EngineComponents implements AutoCloseable {
 
   /** Reconciles the state that an earlier engine left, then starts the recurring tasks. */
   void start(Config config) {
+    membership.ifPresent(Membership::join);
     reconciler.reconcile();
+    membership.ifPresent(Membership::start);
     Duration expiryInterval = config.get(ConfigKeys.EXPIRY_INTERVAL);
     Duration reconcileInterval = config.get(ConfigKeys.RECONCILE_INTERVAL);
     Duration retentionPeriod = config.get(ConfigKeys.RETENTION);
@@ -292,7 +324,8 @@ final class EngineComponents implements AutoCloseable {
     schedule.every(expiryInterval, "lost", reconciler::reconcileIfAnyEnded);
     schedule.every(reconcileInterval, "pool", pool::refill);
     schedule.every(config.get(ConfigKeys.USAGE_INTERVAL), "usage", usage::sample);
-    schedule.every(retentionInterval(retentionPeriod), "retention", retention::purge);
+    Duration purgeInterval = retentionInterval(retentionPeriod);
+    schedule.every(purgeInterval, "retention", once("retention", purgeInterval, retention::purge));
     schedule.every(
         EXECUTIONS_INTERVAL,
         "executions",
@@ -301,9 +334,18 @@ final class EngineComponents implements AutoCloseable {
     schedule.every(StatisticsSampler.INTERVAL, "statistics", statistics::sample);
     schedule.once("egress", egressRecovery::attachAll);
     schedule.every(reconcileInterval, "egress", egressRecovery::attachAll);
-    schedule.every(HOUR, "authorities", authorities::removeOrphans);
-    schedule.once("retention", retention::purge);
+    schedule.every(HOUR, "authorities", once("authorities", HOUR, authorities::removeOrphans));
+    schedule.once("retention", once("retention", purgeInterval, retention::purge));
     schedule.once("pool", pool::refill);
+  }
+
+  /** Returns a task that one of several servers carries out for all. */
+  Runnable once(String name, Duration interval, Runnable task) {
+    return () -> {
+      if (ownership.claim(name, interval)) {
+        task.run();
+      }
+    };
   }
 
   /** Returns how often expired records are purged. */
@@ -317,6 +359,7 @@ final class EngineComponents implements AutoCloseable {
    */
   @Override
   public void close() {
+    membership.ifPresent(Membership::close);
     store.close();
     traces.close();
     metrics.close();

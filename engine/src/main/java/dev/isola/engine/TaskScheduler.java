@@ -5,16 +5,22 @@ import dev.isola.spi.error.SandboxException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 
 /**
  * Runs the engine's recurring tasks, each on its own thread. A task that fails is logged and runs
  * again after the next interval.
  */
 final class TaskScheduler implements AutoCloseable {
+  private final BooleanSupplier permitted;
   private final Log log;
   private final List<Thread> loops = new CopyOnWriteArrayList<>();
 
-  TaskScheduler(Log log) {
+  /**
+   * @param permitted whether tasks may run now
+   */
+  TaskScheduler(BooleanSupplier permitted, Log log) {
+    this.permitted = permitted;
     this.log = log;
   }
 
@@ -28,7 +34,9 @@ final class TaskScheduler implements AutoCloseable {
                   try {
                     while (true) {
                       Thread.sleep(pause);
-                      attempt(name, work);
+                      if (permitted.getAsBoolean()) {
+                        attempt(name, work);
+                      }
                     }
                   } catch (InterruptedException e) {
                     Thread.currentThread().interrupt(); // the engine is closing

@@ -6,6 +6,7 @@ import dev.isola.engine.config.ConfigInput.FlagValue;
 import dev.isola.engine.config.ConfigReader;
 import dev.isola.engine.config.MachineInfo;
 import dev.isola.engine.health.HealthMonitor;
+import dev.isola.engine.peer.ServerIdentity;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InstanceId;
@@ -40,6 +41,7 @@ final class EngineFixture implements AutoCloseable {
   private final LedgerConfig ledgerConfig;
   private final List<ProviderFactory> factories;
   private final String yaml;
+  private final Optional<ServerIdentity> identity;
   Ledger ledger;
   ProviderRegistry registry;
   Engine engine;
@@ -52,6 +54,22 @@ final class EngineFixture implements AutoCloseable {
 
   EngineFixture(Path folder, LedgerConfig ledgerConfig, String yaml, ProviderFactory... more)
       throws IOException {
+    this(folder, ledgerConfig, Optional.empty(), yaml, more);
+  }
+
+  /**
+   * Creates an engine.
+   *
+   * @param identity the server, if it shares the ledger with others
+   */
+  EngineFixture(
+      Path folder,
+      LedgerConfig ledgerConfig,
+      Optional<ServerIdentity> identity,
+      String yaml,
+      ProviderFactory... more)
+      throws IOException {
+    this.identity = identity;
     this.folder = folder;
     this.ledgerConfig = ledgerConfig;
     this.yaml = yaml;
@@ -73,7 +91,9 @@ final class EngineFixture implements AutoCloseable {
     health =
         HealthMonitor.start(
             registry.providers(), registry.unavailable(), config.probeSchedule(), clock, log);
-    engine = Engine.open(config, ledger, registry, health, clock, log);
+    engine =
+        Engine.open(
+            config, ledger, registry, health, Optional.empty(), identity, clock, log);
   }
 
   /** Returns an instance id that is unique on this machine and stable across restarts. */

@@ -17,7 +17,7 @@ class TaskSchedulerTest {
   @Test
   void failedTaskIsLoggedAndRunsAgain() {
     AtomicInteger runs = new AtomicInteger();
-    try (TaskScheduler schedule = new TaskScheduler(log)) {
+    try (TaskScheduler schedule = new TaskScheduler(() -> true, log)) {
       schedule.every(
           PAUSE,
           "sweep",
@@ -41,7 +41,7 @@ class TaskSchedulerTest {
   void closeInterruptsRecurringTasks() throws InterruptedException {
     CountDownLatch started = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
-    try (TaskScheduler schedule = new TaskScheduler(log)) {
+    try (TaskScheduler schedule = new TaskScheduler(() -> true, log)) {
       schedule.every(
           PAUSE,
           "sweep",

@@ -15,6 +15,7 @@ import java.util.Set;
  * @param startedAfter the earliest time at which the sandbox was requested
  * @param name the name that the client gave the sandbox
  * @param reference the name, the id, or at least its first {@link #SHORTEST_PREFIX} characters
+ * @param owner the server that owns the sandbox
  * @param newestFirst lists in descending instead of ascending order
  */
 public record EntryFilter(
@@ -26,6 +27,7 @@ public record EntryFilter(
     Optional<Instant> startedAfter,
     Optional<String> name,
     Optional<String> reference,
+    Optional<String> owner,
     boolean newestFirst) {
 
   /** A shorter reference is compared with whole ids. */
@@ -44,6 +46,7 @@ public record EntryFilter(
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
+          Optional.empty(),
           false);
 
   public EntryFilter {
@@ -51,9 +54,9 @@ public record EntryFilter(
     labels = Map.copyOf(labels);
   }
 
-  public EntryFilter tenant(String owner) {
+  public EntryFilter tenant(String one) {
     return new EntryFilter(
-        Optional.of(owner),
+        Optional.of(one),
         states,
         provider,
         labels,
@@ -61,6 +64,7 @@ public record EntryFilter(
         startedAfter,
         name,
         reference,
+        owner,
         newestFirst);
   }
 
@@ -74,6 +78,7 @@ public record EntryFilter(
         startedAfter,
         name,
         reference,
+        owner,
         newestFirst);
   }
 
@@ -88,6 +93,7 @@ public record EntryFilter(
         startedAfter,
         name,
         reference,
+        owner,
         newestFirst);
   }
 
@@ -101,6 +107,7 @@ public record EntryFilter(
         startedAfter,
         name,
         reference,
+        owner,
         newestFirst);
   }
 
@@ -108,7 +115,7 @@ public record EntryFilter(
     Map<String, String> more = new HashMap<>(labels);
     more.put(key, value);
     return new EntryFilter(
-        tenant, states, provider, more, pooled, startedAfter, name, reference, newestFirst);
+        tenant, states, provider, more, pooled, startedAfter, name, reference, owner, newestFirst);
   }
 
   public EntryFilter pooled(boolean unclaimed) {
@@ -121,12 +128,13 @@ public record EntryFilter(
         startedAfter,
         name,
         reference,
+        owner,
         newestFirst);
   }
 
   public EntryFilter startedAfter(Instant time) {
     return new EntryFilter(
-        tenant, states, provider, labels, pooled, Optional.of(time), name, reference, newestFirst);
+        tenant, states, provider, labels, pooled, Optional.of(time), name, reference, owner, newestFirst);
   }
 
   /** Restricts the result to sandboxes with this name. */
@@ -140,6 +148,7 @@ public record EntryFilter(
         startedAfter,
         Optional.of(exact),
         reference,
+        owner,
         newestFirst);
   }
 
@@ -154,11 +163,27 @@ public record EntryFilter(
         startedAfter,
         name,
         Optional.of(text),
+        owner,
+        newestFirst);
+  }
+
+  /** Restricts the result to sandboxes that a server owns. */
+  public EntryFilter owner(String server) {
+    return new EntryFilter(
+        tenant,
+        states,
+        provider,
+        labels,
+        pooled,
+        startedAfter,
+        name,
+        reference,
+        Optional.of(server),
         newestFirst);
   }
 
   public EntryFilter newestFirst(boolean reversed) {
     return new EntryFilter(
-        tenant, states, provider, labels, pooled, startedAfter, name, reference, reversed);
+        tenant, states, provider, labels, pooled, startedAfter, name, reference, owner, reversed);
   }
 }

@@ -36,11 +36,23 @@ public record LedgerConfig(Location location, Duration deadline, Duration keyRet
    * @param url a JDBC URL without user and password
    * @param schema the schema of the tables, created if missing; each installation needs its own
    * @param connections the maximum number of open connections
+   * @param shared whether several servers use the schema at the same time
    */
-  public record Server(String url, String user, Secret password, String schema, int connections)
+  public record Server(
+      String url, String user, Secret password, String schema, int connections, boolean shared)
       implements Location {
     public static final String DEFAULT_SCHEMA = "isola";
     public static final int DEFAULT_CONNECTIONS = 8;
+
+    /** Creates the location of a ledger that one server has to itself. */
+    public Server(String url, String user, Secret password, String schema, int connections) {
+      this(url, user, password, schema, connections, false);
+    }
+
+    /** Returns this location for several servers that use it at the same time. */
+    public Server asShared() {
+      return new Server(url, user, password, schema, connections, true);
+    }
 
     public Server {
       if (!schema.matches("[a-z][a-z0-9_]{0,62}")) {

@@ -14,4 +14,6 @@ public interface LedgerParts {
   VolumeEntries volumes();
 
   TemplateEntries templates();
+
+  ServerEntries servers();
 }

@@ -24,7 +24,8 @@ record Migrations(List<Migration> steps) {
                 "0005-expiry-actions.sql",
                 "0006-volumes.sql",
                 "0007-templates.sql",
-                "0008-sandbox-names.sql")
+                "0008-sandbox-names.sql",
+                "0009-servers.sql")
             .map(Migration::resource)
             .toList());
   }

@@ -11,6 +11,8 @@ import java.util.Optional;
  * one.
  *
  * @param tenant the tenant that claims; a pooled sandbox of another tenant never matches
+ * @param owner the server that claims, if several share the ledger; a sandbox of another server never
+ *     matches
  * @param name the name that the sandbox receives; if it is taken, no sandbox matches
  */
 public record PoolClaim(
@@ -21,6 +23,7 @@ public record PoolClaim(
     Optional<String> name,
     Optional<Instant> expiresAt,
     Optional<Duration> idleTimeout,
+    Optional<String> owner,
     Instant now) {
   public PoolClaim {
     labels = Map.copyOf(labels);
@@ -33,6 +36,7 @@ public record PoolClaim(
         provider,
         tenant,
         Map.of(),
+        Optional.empty(),
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),

@@ -69,6 +69,7 @@ final class PostgresDatabase implements Database {
           session,
           server.schema(),
           databaseName,
+          server.shared(),
           deadline,
           own -> {
             try (Statement statement = own.createStatement()) {

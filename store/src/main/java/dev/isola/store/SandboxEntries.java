@@ -2,6 +2,8 @@ package dev.isola.store;
 
 import dev.isola.spi.SandboxId;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,12 +54,51 @@ public interface SandboxEntries {
    */
   EntryPage list(EntryFilter filter, String after, int limit);
 
+  /** Returns all sandboxes that match, in as many reads as that takes. */
+  default List<SandboxEntry> listAll(EntryFilter filter) {
+    List<SandboxEntry> all = new ArrayList<>();
+    EntryPage page = list(filter, "", MAX_LIMIT);
+    all.addAll(page.entries());
+    while (page.next().isPresent() && !page.entries().isEmpty()) {
+      page = list(filter, page.next().get(), MAX_LIMIT);
+      all.addAll(page.entries());
+    }
+    return all;
+  }
+
   /**
    * Returns the live sandboxes whose expiry or idle timeout has passed, the longest overdue first.
    * The caller expires them with {@link #update}, which fails if a client has renewed the sandbox
    * in the meantime.
    */
-  List<SandboxEntry> findExpired(Instant now, int limit);
+  default List<SandboxEntry> findExpired(Instant now, int limit) {
+    return findExpired(Optional.empty(), now, limit);
+  }
+
+  /**
+   * Returns the sandboxes that {@link #findExpired(Instant, int)} returns, of one owner or of all.
+   */
+  List<SandboxEntry> findExpired(Optional<String> owner, Instant now, int limit);
+
+  /**
+   * Makes a server the owner of sandboxes that have none: their owner has no valid lease, or no
+   * name. Several servers that do this concurrently get different sandboxes. The revision
+   * increases, so that a write of the former owner fails.
+   *
+   * @return the sandboxes with their new owner
+   */
+  List<SandboxEntry> takeOver(TakeOver request);
+
+  /**
+   * Makes a server the owner of all sandboxes whose owner has no name, which are those of the time
+   * when it had the ledger to itself.
+   *
+   * @return the number of sandboxes
+   */
+  int adopt(String owner);
+
+  /** Returns which of these sandboxes are recorded and not destroyed, with their providers. */
+  Map<SandboxId, String> findOpen(Collection<SandboxId> ids);
 
   /**
    * Claims a running sandbox of the warm pool for exactly one caller. Empty if none matches, or if

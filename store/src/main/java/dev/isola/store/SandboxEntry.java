@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * @param baseImage for a sandbox created from a snapshot: the image on which the snapshot was
  *     taken, empty text if there was none
  * @param name chosen by the client; unique among the sandboxes of a tenant that are not destroyed
+ * @param owner the server that holds the connection to the sandbox; empty if one server has the
+ *     ledger to itself
+ * @param fence increases with every change of the owner
  * @param damage why the record is unreadable; the other fields then hold what could be read
  */
 public record SandboxEntry(
@@ -62,6 +65,8 @@ public record SandboxEntry(
     Optional<Suspension> suspension,
     Optional<String> baseImage,
     Optional<String> name,
+    String owner,
+    long fence,
     Optional<String> damage) {
 
   public SandboxEntry {
@@ -157,6 +162,8 @@ public record SandboxEntry(
     private @Nullable Suspension suspension;
     private @Nullable String baseImage;
     private @Nullable String name;
+    private String owner = "";
+    private long fence;
     private @Nullable String damage;
 
     private Builder(
@@ -200,6 +207,8 @@ public record SandboxEntry(
       suspension = entry.suspension.orElse(null);
       baseImage = entry.baseImage.orElse(null);
       name = entry.name.orElse(null);
+      owner = entry.owner;
+      fence = entry.fence;
       damage = entry.damage.orElse(null);
     }
 
@@ -291,6 +300,12 @@ public record SandboxEntry(
       return this;
     }
 
+    /** Sets the server that holds the connection to a new sandbox. */
+    public Builder owner(String server) {
+      owner = server;
+      return this;
+    }
+
     /** Marks the entry as unreadable. The mark is not stored. */
     public Builder damage(@Nullable String why) {
       damage = why;
@@ -334,6 +349,8 @@ public record SandboxEntry(
           Optional.ofNullable(suspension),
           Optional.ofNullable(baseImage),
           Optional.ofNullable(name),
+          owner,
+          fence,
           Optional.ofNullable(damage));
     }
   }

@@ -70,6 +70,13 @@ record SandboxQuery(String sql, List<Object> values) {
               values.add(name);
             });
     filter
+        .owner()
+        .ifPresent(
+            owner -> {
+              terms.add("owner = ?");
+              values.add(owner);
+            });
+    filter
         .reference()
         .ifPresent(
             text -> {

@@ -40,7 +40,9 @@ final class SandboxRow {
           "suspended_idle_timeout",
           "suspended_snapshot",
           "base_image",
-          "name");
+          "name",
+          "owner",
+          "fence");
 
   /** Labels that held engine state before the state had columns of its own. */
   private static final Set<String> RETIRED_LABELS =
@@ -77,7 +79,9 @@ final class SandboxRow {
       entry.suspension().flatMap(Suspension::idleTimeout),
       entry.suspension().flatMap(Suspension::snapshot),
       entry.baseImage(),
-      entry.name()
+      entry.name(),
+      entry.owner(),
+      entry.fence()
     };
   }
 
@@ -127,6 +131,8 @@ final class SandboxRow {
         suspension(row),
         row.optionalText("base_image"),
         row.optionalText("name"),
+        row.text("owner"),
+        row.number("fence"),
         Optional.empty());
   }
 
@@ -157,6 +163,8 @@ final class SandboxRow {
         Optional.empty(),
         Optional.empty(),
         row.optionalText("name"),
+        row.optionalText("owner").orElse(""),
+        row.number("fence"),
         Optional.of(reason));
   }
 

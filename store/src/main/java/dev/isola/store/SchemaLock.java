@@ -10,11 +10,13 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Exclusive ownership of a schema, the counterpart of {@link FolderLock}. Every session of the
- * owner holds one advisory lock in shared mode. A new owner needs the lock in exclusive mode, and
- * therefore waits until all sessions of the previous owner have ended; it then records its name.
- * Each later session checks that name once, so an owner that lost all its sessions and was replaced
- * cannot open a new one. This guarantees a single writer at no cost per transaction.
+ * Ownership of a schema, the counterpart of {@link FolderLock}: by one server, or by all servers
+ * that share it. Every session of an owner holds one advisory lock in shared mode. A new owner
+ * needs the lock in exclusive mode, and therefore waits until all sessions of the previous owner
+ * have ended; it then records its name. Each later session checks that name once, so an owner that
+ * lost all its sessions and was replaced cannot open a new one. This guarantees a single owner at
+ * no cost per transaction. Servers that share a schema have one name, {@value #SHARED}, and join
+ * without the exclusive lock while that name is recorded.
  */
 final class SchemaLock implements AutoCloseable {
   /** SQLSTATE raised in a new session of a process that no longer owns the schema. */
@@ -25,6 +27,7 @@ final class SchemaLock implements AutoCloseable {
 
   private static final long POLL_NANOS = 20_000_000;
   private static final String TABLE = "schema_owner";
+  private static final String SHARED = "several servers";
 
   private final Connection session;
   private final String schema;
@@ -45,29 +48,34 @@ final class SchemaLock implements AutoCloseable {
    * Acquires the schema.
    *
    * @param session a session that the lock owns from now on
+   * @param shared whether other servers may own it too
    * @throws dev.isola.spi.error.Conflict if another process owns the schema
    */
   static SchemaLock acquire(
       Connection session,
       String schema,
       String databaseName,
+      boolean shared,
       Duration deadline,
       Preparation preparation)
       throws SQLException {
     SchemaLock lock =
         new SchemaLock(
-            session, schema, "pid " + ProcessHandle.current().pid() + " " + UUID.randomUUID());
+            session,
+            schema,
+            shared
+                ? SHARED
+                : "pid " + ProcessHandle.current().pid() + " " + UUID.randomUUID());
+    Duration timeout = deadline.compareTo(ACQUIRE_TIMEOUT) < 0 ? deadline : ACQUIRE_TIMEOUT;
+    long until = System.nanoTime() + timeout.toNanos();
     boolean taken = false;
     try {
-      lock.acquireExclusively(
-          databaseName, deadline.compareTo(ACQUIRE_TIMEOUT) < 0 ? deadline : ACQUIRE_TIMEOUT);
-      session.setAutoCommit(false);
-      preparation.run(session);
-      lock.recordOwner();
-      session.commit();
-      session.setAutoCommit(true);
-      Sql.list(session, "select pg_advisory_lock_shared(" + lock.key() + ")", row -> true);
-      Sql.list(session, "select pg_advisory_unlock(" + lock.key() + ")", row -> true);
+      while (!(shared && lock.join(preparation)) && !lock.replaceOwner(preparation)) {
+        if (System.nanoTime() - until > 0) {
+          throw refused(databaseName, lock.recordedOwner());
+        }
+        LockSupport.parkNanos(POLL_NANOS);
+      }
       taken = true;
       return lock;
     } finally {
@@ -77,18 +85,54 @@ final class SchemaLock implements AutoCloseable {
     }
   }
 
-  private void acquireExclusively(String databaseName, Duration timeout) throws SQLException {
-    long until = System.nanoTime() + timeout.toNanos();
-    while (!Sql.one(
-            session,
-            "select case when pg_try_advisory_lock(" + key() + ") then 1 else 0 end as taken",
-            row -> row.number("taken") == 1)
-        .orElse(false)) {
-      if (System.nanoTime() - until > 0) {
-        throw refused(databaseName, recordedOwner());
-      }
-      LockSupport.parkNanos(POLL_NANOS);
+  /** Becomes the owner if no session of another one is left. */
+  private boolean replaceOwner(Preparation preparation) throws SQLException {
+    if (!call("pg_try_advisory_lock")) {
+      return false;
     }
+    prepare(preparation, this::recordOwner);
+    Sql.list(session, "select pg_advisory_lock_shared(" + key() + ")", row -> true);
+    boolean _ = call("pg_advisory_unlock");
+    return true;
+  }
+
+  /** Joins the servers that share the schema, if there are any. One at a time migrates it. */
+  private boolean join(Preparation preparation) throws SQLException {
+    if (!call("pg_try_advisory_lock_shared")) {
+      return false;
+    }
+    if (!recordedOwner().equals(SHARED)) {
+      boolean _ = call("pg_advisory_unlock_shared");
+      return false;
+    }
+    prepare(
+        own -> {
+          Sql.list(own, "select pg_advisory_xact_lock(" + key("migration") + ")", row -> true);
+          preparation.run(own);
+        },
+        () -> {});
+    return true;
+  }
+
+  private interface Step {
+    void run() throws SQLException;
+  }
+
+  private void prepare(Preparation preparation, Step last) throws SQLException {
+    session.setAutoCommit(false);
+    preparation.run(session);
+    last.run();
+    session.commit();
+    session.setAutoCommit(true);
+  }
+
+  /** Calls a function of the lock that returns whether it had an effect. */
+  private boolean call(String function) throws SQLException {
+    return Sql.one(
+            session,
+            "select case when " + function + "(" + key() + ") then 1 else 0 end as done",
+            row -> row.flag("done"))
+        .orElse(false);
   }
 
   private void recordOwner() throws SQLException {
@@ -117,7 +161,11 @@ final class SchemaLock implements AutoCloseable {
   }
 
   private String key() {
-    return "hashtextextended('isola owner " + schema + "', 0)";
+    return key("owner");
+  }
+
+  private String key(String purpose) {
+    return "hashtextextended('isola " + purpose + " " + schema + "', 0)";
   }
 
   /** Returns the SQL that initializes a session of the owner and fails for any other process. */
@@ -134,6 +182,14 @@ final class SchemaLock implements AutoCloseable {
   }
 
   private static SandboxException refused(String databaseName, String owner) {
+    if (owner.equals(SHARED)) {
+      return Fault.of(
+              ErrorCode.CONFLICT,
+              "the ledger " + databaseName + " is in use by Isola servers that share it",
+              "set server.peer_url to join them, or use another schema for this server")
+          .with("owner", owner)
+          .exception();
+    }
     return Fault.of(
             ErrorCode.CONFLICT,
             "the ledger " + databaseName + " is in use by another Isola server, " + owner,

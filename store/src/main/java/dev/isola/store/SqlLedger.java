@@ -16,7 +16,8 @@ final class SqlLedger implements Ledger {
       IdempotencyKeys idempotency,
       SettingEntries settings,
       VolumeEntries volumes,
-      TemplateEntries templates)
+      TemplateEntries templates,
+      ServerEntries servers)
       implements LedgerParts {
     static Parts on(Database database, Duration keepKeys) {
       return new Parts(
@@ -25,7 +26,8 @@ final class SqlLedger implements Ledger {
           new SqlIdempotencyKeys(database, keepKeys),
           new SqlSettings(database),
           new SqlVolumes(database),
-          new SqlTemplates(database));
+          new SqlTemplates(database),
+          new SqlServers(database));
     }
   }
 
@@ -71,6 +73,11 @@ final class SqlLedger implements Ledger {
   @Override
   public TemplateEntries templates() {
     return parts.templates();
+  }
+
+  @Override
+  public ServerEntries servers() {
+    return parts.servers();
   }
 
   @Override

@@ -13,7 +13,9 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -167,17 +169,105 @@ record SqlSandboxes(Database database) implements SandboxEntries {
   }
 
   @Override
-  public List<SandboxEntry> findExpired(Instant now, int limit) {
+  public List<SandboxEntry> findExpired(Optional<String> owner, Instant now, int limit) {
     checkLimit(limit);
+    List<Object> values = new ArrayList<>();
+    owner.ifPresent(values::add);
+    values.addAll(List.of(now, limit));
     return database.read(
         c ->
             readable(
                 Sql.list(
                     c,
-                    "select * from sandbox where due_at <= ? order by due_at limit ?",
+                    "select * from sandbox where "
+                        + (owner.isPresent() ? "owner = ? and " : "")
+                        + "due_at <= ? order by due_at limit ?",
                     SandboxRow::read,
-                    now,
-                    limit)));
+                    values.toArray())));
+  }
+
+  @Override
+  public List<SandboxEntry> takeOver(TakeOver request) {
+    if (request.providers().isEmpty()) {
+      return List.of();
+    }
+    return database.write(
+        c -> {
+          // A lease that is read here cannot be renewed before this transaction ends.
+          List<String> former =
+              Sql.list(
+                  c,
+                  "select name from server where lease_until < "
+                      + database.dialect().now()
+                      + " and name <> ?"
+                      + database.dialect().forShare(),
+                  row -> row.text("name"),
+                  request.owner());
+          return readable(takeOver(c, request, former));
+        });
+  }
+
+  private List<Optional<SandboxEntry>> takeOver(
+      Connection c, TakeOver request, List<String> former) throws SQLException {
+    List<Object> values = new ArrayList<>();
+    values.add(request.owner());
+    values.add("");
+    values.addAll(former);
+    values.addAll(request.providers());
+    request.id().ifPresent(id -> values.add(id.value()));
+    request.expiredBefore().ifPresent(values::add);
+    values.add(request.limit());
+    return Sql.list(
+        c,
+        "update sandbox set owner = ?, fence = fence + 1, revision = revision + 1"
+            + " where id in (select id from sandbox where state <> 'DESTROYED' and owner in ("
+            + placeholders(former.size() + 1)
+            + ") and provider in ("
+            + placeholders(request.providers().size())
+            + ")"
+            + (request.id().isPresent() ? " and id = ?" : "")
+            + (request.expiredBefore().isPresent() ? " and expires_at < ?" : "")
+            + " order by owner, id limit ?"
+            + database.dialect().skipLocked()
+            + ") returning *",
+        SandboxRow::read,
+        values.toArray());
+  }
+
+  private static String placeholders(int count) {
+    return String.join(", ", Collections.nCopies(count, "?"));
+  }
+
+  @Override
+  public int adopt(String owner) {
+    return database.write(
+        c ->
+            Sql.update(
+                c,
+                "update sandbox set owner = ?, fence = fence + 1, revision = revision + 1"
+                    + " where owner = '' and state <> 'DESTROYED'",
+                owner));
+  }
+
+  @Override
+  public Map<SandboxId, String> findOpen(Collection<SandboxId> ids) {
+    List<SandboxId> all = List.copyOf(ids);
+    Map<SandboxId, String> open = new HashMap<>();
+    for (int from = 0; from < all.size(); from += MAX_LIMIT) {
+      List<SandboxId> some = all.subList(from, Math.min(all.size(), from + MAX_LIMIT));
+      database
+          .read(
+              c ->
+                  Sql.list(
+                      c,
+                      "select id, provider from sandbox where state <> 'DESTROYED' and id in ("
+                          + placeholders(some.size())
+                          + ")",
+                      row -> Map.entry(new SandboxId(row.text("id")), row.text("provider")),
+                      some.stream().map(SandboxId::value).toArray()))
+          .forEach(one -> open.put(one.getKey(), one.getValue()));
+    }
+    return open;
   }
 
   private static List<SandboxEntry> readable(List<Optional<SandboxEntry>> rows) {
@@ -200,6 +290,7 @@ record SqlSandboxes(Database database) implements SandboxEntries {
             + " idle_timeout = ?, due_at = ?"
             + " where id = (select id from sandbox where pooled = 1 and state = 'RUNNING'"
             + " and spec_hash = ? and provider = ? and tenant in ('', ?)"
+            + (claim.owner().isPresent() ? " and owner = ?" : "")
             + " order by created_at, id limit 1"
             + database.dialect().skipLocked()
             + ") returning *";
@@ -209,22 +300,23 @@ record SqlSandboxes(Database database) implements SandboxEntries {
               && nameHolder(c, claim.tenant(), claim.name().get()).isPresent()) {
             return Optional.empty();
           }
+          List<Object> values = new ArrayList<>();
+          values.addAll(
+              List.of(
+                  claim.tenant(),
+                  SandboxRow.labels(claim.labels()),
+                  claim.name(),
+                  claim.now(),
+                  claim.now(),
+                  claim.expiresAt(),
+                  claim.idleTimeout(),
+                  dueAt,
+                  claim.specHash(),
+                  claim.provider(),
+                  claim.tenant()));
+          claim.owner().ifPresent(values::add);
           Optional<SandboxEntry> claimed =
-              Sql.one(
-                      c,
-                      sql,
-                      SandboxRow::read,
-                      claim.tenant(),
-                      SandboxRow.labels(claim.labels()),
-                      claim.name(),
-                      claim.now(),
-                      claim.now(),
-                      claim.expiresAt(),
-                      claim.idleTimeout(),
-                      dueAt,
-                      claim.specHash(),
-                      claim.provider(),
-                      claim.tenant())
+              Sql.one(c, sql, SandboxRow::read, values.toArray())
                   .flatMap(found -> found);
           if (claimed.isPresent()) {
             writeLabels(c, claimed.get().id(), claim.labels());

@@ -37,6 +37,29 @@ record SqlSettings(Database database) implements SettingEntries {
   }
 
   @Override
+  public String putIfAbsent(String scope, String name, String value) {
+    return database.write(
+        c -> {
+          if (Sql.update(
+                  c,
+                  "insert into setting (scope, name, value) values (?, ?, ?) on conflict do nothing",
+                  scope,
+                  name,
+                  value)
+              > 0) {
+            countChange(c, scope);
+          }
+          return Sql.one(
+                  c,
+                  "select value from setting where scope = ? and name = ?",
+                  row -> row.text("value"),
+                  scope,
+                  name)
+              .orElseThrow();
+        });
+  }
+
+  @Override
   public boolean remove(String scope, String name) {
     return database.write(
         c -> {
@@ -45,7 +68,7 @@ record SqlSettings(Database database) implements SettingEntries {
         });
   }
 
-  /** Counts a change of a scope of which somebody has asked for the version. */
+  /** Counts a change of a scope whose version was asked for. */
   private static void countChange(Connection c, String scope) throws SQLException {
     Sql.update(c, "update counter set value = value + 1 where name = ?", counter(scope));
   }

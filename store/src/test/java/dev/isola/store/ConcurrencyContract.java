@@ -150,6 +150,7 @@ abstract class ConcurrencyContract extends LedgerContract {
             Optional.of(name),
             Optional.empty(),
             Optional.empty(),
+            Optional.empty(),
             NOW);
     return ledger.sandboxes().claimPooled(claim).isPresent();
   }

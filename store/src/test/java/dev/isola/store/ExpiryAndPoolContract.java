@@ -104,6 +104,7 @@ abstract class ExpiryAndPoolContract extends LedgerContract {
             Optional.empty(),
             Optional.of(NOW.plusSeconds(9)),
             Optional.of(Duration.ofSeconds(3)),
+            Optional.empty(),
             NOW.plusSeconds(1));
 
     SandboxEntry claimed = ledger.sandboxes().claimPooled(claim).orElseThrow();

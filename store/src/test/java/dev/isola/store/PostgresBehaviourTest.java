@@ -14,6 +14,7 @@ import dev.isola.spi.error.ProviderUnavailable;
 import dev.isola.spi.error.SandboxException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -174,6 +175,48 @@ class PostgresBehaviourTest {
     ledger.close();
     try (Ledger next = Ledgers.open(config)) {
       assertThat(next.settings().get("a", "b")).contains("still ours");
+    }
+  }
+
+  private LedgerConfig sharedConfig() {
+    return new LedgerConfig(server().asShared(), config.deadline(), config.keyRetention());
+  }
+
+  @Test
+  void serversThatShareASchemaUseItTogether() throws Exception {
+    assertThatExceptionOfType(Conflict.class)
+        .isThrownBy(() -> Ledgers.open(sharedConfig()))
+        .withMessageContaining("another Isola server");
+    ledger.close();
+    // Both open it at once: one replaces the owner of before, the other joins.
+    List<Ledger> both =
+        LedgerContract.together(
+            Collections.nCopies(2, () -> Ledgers.open(sharedConfig())));
+    try (Ledger one = both.getFirst();
+        Ledger other = both.getLast()) {
+      one.settings().put("a", "b", "of one");
+      assertThat(other.settings().get("a", "b")).contains("of one");
+      assertThatExceptionOfType(Conflict.class)
+          .isThrownBy(() -> Ledgers.open(config))
+          .withMessageContaining("in use by Isola servers that share it")
+          .withMessageContaining("server.peer_url");
+      cutOff();
+      assertThat(eventually(() -> other.settings().get("a", "b"))).contains("of one");
+    }
+    try (Ledger alone = Ledgers.open(config)) {
+      assertThat(alone.settings().get("a", "b")).contains("of one");
+    }
+  }
+
+  private static <T> T eventually(Callable<T> work) throws Exception {
+    for (int tries = 1; ; tries++) {
+      try {
+        return work.call();
+      } catch (SandboxException e) {
+        if (tries == 20) {
+          throw e;
+        }
+      }
     }
   }
 

@@ -56,6 +56,13 @@ class PostgresLedgerTest {
   }
 
   @Nested
+  class OfServers extends ServersContract {
+    OfServers() {
+      super(POSTGRESQL);
+    }
+  }
+
+  @Nested
   class OfRaces extends ConcurrencyContract {
     OfRaces() {
       super(POSTGRESQL);

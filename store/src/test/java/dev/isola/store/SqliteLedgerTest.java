@@ -56,6 +56,13 @@ class SqliteLedgerTest {
   }
 
   @Nested
+  class OfServers extends ServersContract {
+    OfServers() {
+      super(SQLITE);
+    }
+  }
+
+  @Nested
   class OfRaces extends ConcurrencyContract {
     OfRaces() {
       super(SQLITE);

@@ -16,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -42,6 +43,8 @@ public final class DataFolder {
   /** A provider that runs commands as other users widens these permissions itself. */
   private static final Set<PosixFilePermission> PRIVATE =
       PosixFilePermissions.fromString("rwx------");
+
+  private static final String SERVER_NAME = "server-name";
 
   private final Path path;
   private @Nullable InstanceId instance;
@@ -165,22 +168,80 @@ public final class DataFolder {
     return known;
   }
 
+  /** Returns the id of this installation if a process of it has run before. */
+  public Optional<InstanceId> existingInstance() {
+    try {
+      return Optional.of(read(path.resolve("instance")));
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
+  /**
+   * Makes this folder one of an installation that has other folders, too.
+   *
+   * @throws dev.isola.spi.error.Conflict if it belongs to another installation
+   */
+  public void join(InstanceId installation) {
+    try {
+      Path folder = ensure(path, TRAVERSABLE);
+      create(folder.resolve("instance"), installation.value());
+      if (!read(folder.resolve("instance")).equals(installation)) {
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "the data folder " + path + " belongs to another installation than the ledger",
+                "use a new data folder for this server")
+            .with("folder", path.toString())
+            .exception();
+      }
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
+  /** Returns the name of the server of this folder, if it has shared its ledger before. */
+  public Optional<String> serverName() {
+    try {
+      return Optional.of(Files.readString(path.resolve(SERVER_NAME)).strip());
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
+  /** Records the name of the server of this folder. */
+  public void recordServerName(String name) {
+    try {
+      create(ensure(path, TRAVERSABLE).resolve(SERVER_NAME), name);
+    } catch (IOException e) {
+      throw unusable(e);
+    }
+  }
+
   private static InstanceId readOrCreate(Path file) throws IOException {
     try {
       return read(file);
     } catch (NoSuchFileException e) {
-      // Creating a link is atomic and never replaces a file, so exactly one of two concurrent
-      // processes wins.
-      Path draft = Files.createTempFile(file.getParent(), ".instance", "");
-      try {
-        Files.writeString(draft, SandboxId.random(KernelRandom.open()) + "\n");
-        Files.createLink(file, draft);
-      } catch (FileAlreadyExistsException other) {
-        // read below
-      } finally {
-        Files.delete(draft);
-      }
+      create(file, SandboxId.random(KernelRandom.open()).value());
       return read(file);
+    }
+  }
+
+  /** Writes a file unless it exists. */
+  private static void create(Path file, String text) throws IOException {
+    // Creating a link is atomic and never replaces a file, so exactly one of two concurrent
+    // processes wins.
+    Path draft = Files.createTempFile(file.getParent(), "." + file.getFileName(), "");
+    try {
+      Files.writeString(draft, text + "\n");
+      Files.createLink(file, draft);
+    } catch (FileAlreadyExistsException other) {
+      // Another process was faster, or it was there before.
+    } finally {
+      Files.delete(draft);
     }
   }
 

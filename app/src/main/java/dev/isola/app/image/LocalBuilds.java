@@ -136,6 +136,7 @@ final class LocalBuilds implements AutoCloseable {
             registry,
             health,
             Optional.of(new HostTemplateImages(new ImageStore(installation.path()))),
+            Optional.empty(),
             CLOCK,
             log);
     closers.push(engine::close);

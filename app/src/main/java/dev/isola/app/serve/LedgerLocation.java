@@ -26,9 +26,22 @@ public final class LedgerLocation {
 
   public static LedgerConfig of(Config config, DataFolder data) {
     Optional<Secret> url = config.get(ConfigKeys.STORE_URL);
-    return url.isEmpty()
-        ? LedgerConfig.sqlite(data.createIfMissing().resolve(FOLDER))
-        : of(new String(url.get().reveal(), StandardCharsets.UTF_8));
+    LedgerConfig ledger =
+        url.isEmpty()
+            ? LedgerConfig.sqlite(data.createIfMissing().resolve(FOLDER))
+            : of(new String(url.get().reveal(), StandardCharsets.UTF_8));
+    return config.get(ConfigKeys.SERVER_PEER_URL).isEmpty() ? ledger : shared(ledger);
+  }
+
+  private static LedgerConfig shared(LedgerConfig ledger) {
+    if (ledger.location() instanceof LedgerConfig.Server server) {
+      return new LedgerConfig(server.asShared(), ledger.deadline(), ledger.keyRetention());
+    }
+    throw Fault.of(
+            ErrorCode.INVALID_REQUEST,
+            "server.peer_url is set, but several servers cannot share a SQLite ledger",
+            "set store.url to a PostgreSQL database, or remove server.peer_url")
+        .exception();
   }
 
   static LedgerConfig of(String url) {

@@ -145,13 +145,22 @@ public final class RunningServer implements AutoCloseable {
     authority.ifPresent(one -> renewCertificate(environment, one, server));
     print(environment, StartupReport.listeningLine(server, names, domains, e2bDomain) + "\n");
     try {
+      Optional<SharedInstallation> shared =
+          config
+              .get(ConfigKeys.SERVER_PEER_URL)
+              .map(url -> SharedInstallation.join(config, url, ledger, data));
+      if (shared.isEmpty() && config.get(ConfigKeys.STORE_URL).isPresent()) {
+        SharedInstallation.record(ledger, data);
+      }
       ProviderRegistry registry =
           ProviderRegistry.open(
               environment.factories(),
               config.providers(),
-              name ->
-                  new ProviderContext(
-                      data.instance(), data.providerFolder(name), data.path(), clock),
+              name -> {
+                Path folder = data.providerFolder(name);
+                shared.ifPresent(one -> one.shareKey(environment.factories(), name, folder));
+                return new ProviderContext(data.instance(), folder, data.path(), clock);
+              },
               clock,
               log);
       closers.push(registry::close);
@@ -165,7 +174,8 @@ public final class RunningServer implements AutoCloseable {
               ledger,
               registry,
               health,
-              Optional.of(new HostTemplateImages(store)),
+              shared.isPresent() ? Optional.empty() : Optional.of(new HostTemplateImages(store)),
+              shared.map(SharedInstallation::identity),
               clock,
               log);
       closers.push(engine::close);

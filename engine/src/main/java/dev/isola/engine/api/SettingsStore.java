@@ -16,7 +16,7 @@ public interface SettingsStore {
 
   /**
    * Returns a number that increases with every change in a scope, by any server of the
-   * installation, after the first call of this method for it. Whoever keeps a copy calls it before
+   * installation, after the first call of this method for it. A server that keeps a copy calls it before
    * reading, and reads again when it differs.
    */
   long version(String scope);

@@ -110,6 +110,13 @@ public final class ConfigKeys {
       ConfigKey.of("server.host", new ScalarTypes.HostName(), "127.0.0.1");
   public static final ConfigKey<Long> SERVER_PORT =
       ConfigKey.of("server.port", new ScalarTypes.WholeNumber(0, 65_535), 7777L);
+  public static final ConfigKey<Optional<URI>> SERVER_PEER_URL =
+      ConfigKey.of("server.peer_url", new ScalarTypes.WebUrl(), Optional.empty());
+  public static final ConfigKey<Duration> SERVER_LEASE =
+      ConfigKey.of(
+          "server.lease",
+          new DurationType(SECOND, Duration.ofMinutes(1)),
+          Duration.ofSeconds(5));
   public static final ConfigKey<List<String>> SERVER_DOMAINS =
       ConfigKey.of("server.domains", new ScalarTypes.DomainNames(), List.of());
   public static final ConfigKey<Optional<Path>> SERVER_TLS_CERT =
@@ -235,6 +242,8 @@ public final class ConfigKeys {
           TRACES_OTLP_URL,
           SERVER_HOST,
           SERVER_PORT,
+          SERVER_PEER_URL,
+          SERVER_LEASE,
           SERVER_DOMAINS,
           SERVER_TLS_CERT,
           SERVER_TLS_KEY,

@@ -45,15 +45,24 @@ public final class EventLog {
           "egressDenied",
           "egressConnection");
 
-  /** The delay after which events of other processes are noticed; own events are signalled. */
   private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
   private final Ledger ledger;
+  private final Duration pollInterval;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition appended = lock.newCondition();
 
   public EventLog(Ledger ledger) {
+    this(ledger, POLL_INTERVAL);
+  }
+
+  /**
+   * @param pollInterval the delay after which events of other servers are noticed; own events are
+   *     signalled
+   */
+  public EventLog(Ledger ledger, Duration pollInterval) {
     this.ledger = ledger;
+    this.pollInterval = pollInterval;
   }
 
   /** Returns the number of the last event. A reader that wants only new events starts after it. */
@@ -79,7 +88,7 @@ public final class EventLog {
       if (!events.isEmpty() || left <= 0) {
         return events;
       }
-      awaitAppend(Math.min(left, POLL_INTERVAL.toNanos()), number);
+      awaitAppend(Math.min(left, pollInterval.toNanos()), number);
     }
   }
 

@@ -53,6 +53,7 @@ public final class LedgerViews {
         filter.startedAfter(),
         filter.name(),
         filter.reference(),
+        Optional.empty(),
         filter.newestFirst());
   }
 }

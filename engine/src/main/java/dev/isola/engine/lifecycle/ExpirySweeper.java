@@ -1,6 +1,7 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.api.Log;
+import dev.isola.engine.peer.Ownership;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -34,6 +35,7 @@ public final class ExpirySweeper {
   private final Suspender suspender;
   private final ActivityTracker activity;
   private final Quarantine quarantine;
+  private final Ownership ownership;
   private final InstantSource clock;
   private final Log log;
   private final Map<SandboxId, Instant> touched = new ConcurrentHashMap<>();
@@ -45,6 +47,7 @@ public final class ExpirySweeper {
       Suspender suspender,
       ActivityTracker activity,
       Quarantine quarantine,
+      Ownership ownership,
       InstantSource clock,
       Log log) {
     this.ledger = ledger;
@@ -53,6 +56,7 @@ public final class ExpirySweeper {
     this.suspender = suspender;
     this.activity = activity;
     this.quarantine = quarantine;
+    this.ownership = ownership;
     this.clock = clock;
     this.log = log;
   }
@@ -62,14 +66,14 @@ public final class ExpirySweeper {
     touched.put(id, clock.instant());
   }
 
-  /** Handles all due sandboxes and returns how many were destroyed. */
+  /** Handles all due sandboxes of this server and returns how many were destroyed. */
   public int sweep() {
     flushActivity();
     // Quarantined sandboxes stay due; raise the limit so that they do not hide others.
     int most = Math.min(SandboxEntries.MAX_LIMIT, BATCH_SIZE + quarantine.size());
     Instant now = clock.instant();
     List<SandboxEntry> due =
-        ledger.sandboxes().findExpired(now, most).stream()
+        ledger.sandboxes().findExpired(ownership.server(), now, most).stream()
             .filter(entry -> !quarantine.holds(entry))
             .toList();
     List<ExpiryStep> steps = ExpiryPlanner.plan(due, now, activity.activeSandboxes());

@@ -3,6 +3,7 @@ package dev.isola.engine.lifecycle;
 import dev.isola.engine.admission.AdmissionControl;
 import dev.isola.engine.admission.Reservation;
 import dev.isola.engine.admission.Resources;
+import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
@@ -11,6 +12,7 @@ import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
 import dev.isola.store.Failpoint;
 import dev.isola.store.SandboxEntry;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,6 +26,7 @@ public final class LiveSandboxes {
   private final ProviderRegistry registry;
   private final AdmissionControl admission;
   private final SandboxNetworks networks;
+  private final Ownership ownership;
   private final Map<SandboxId, Sandbox> sandboxes = new ConcurrentHashMap<>();
   private final Map<SandboxId, String> providers = new ConcurrentHashMap<>();
   private final Map<SandboxId, Reservation> reservations = new ConcurrentHashMap<>();
@@ -33,10 +36,14 @@ public final class LiveSandboxes {
   private final Set<SandboxId> ending = ConcurrentHashMap.newKeySet();
 
   public LiveSandboxes(
-      ProviderRegistry registry, AdmissionControl admission, SandboxNetworks networks) {
+      ProviderRegistry registry,
+      AdmissionControl admission,
+      SandboxNetworks networks,
+      Ownership ownership) {
     this.registry = registry;
     this.admission = admission;
     this.networks = networks;
+    this.ownership = ownership;
   }
 
   /**
@@ -107,7 +114,7 @@ public final class LiveSandboxes {
         sandbox, SpecCodec.decode(entry.spec(), entry.id()).spec().network(), entry.provider());
   }
 
-  /** Removes a destroyed sandbox and releases its reservation. */
+  /** Removes a sandbox that is destroyed or belongs to another server, with its reservation. */
   public void remove(SandboxId id) {
     networks.detach(id);
     sandboxes.remove(id);
@@ -126,13 +133,14 @@ public final class LiveSandboxes {
   /**
    * Returns a sandbox that was used before and still exists, without reading the ledger. This is
    * safe, because only this process changes the state of its sandboxes, and it removes the ones it
-   * destroys.
+   * destroys. Empty while other servers may have taken over sandboxes of this one.
    */
   public Optional<LiveSandbox> find(SandboxId id) {
     Sandbox known = sandboxes.get(id);
     String provider = providers.get(id);
     return known != null
             && provider != null
+            && ownership.isCurrent()
             && known.state() != SandboxState.DESTROYED
             && !ending.contains(id)
         ? Optional.of(new LiveSandbox(known, provider))
@@ -143,8 +151,10 @@ public final class LiveSandboxes {
    * Returns a sandbox, attaching to it if necessary.
    *
    * @throws dev.isola.spi.error.Gone if it no longer exists
+   * @throws dev.isola.spi.error.ProviderUnavailable if another server owns it
    */
   public Sandbox get(SandboxEntry entry) {
+    ownership.require(entry);
     SandboxId id = entry.id();
     Sandbox known = sandboxes.get(id);
     boolean usable = !ending.contains(id);
@@ -179,6 +189,19 @@ public final class LiveSandboxes {
                 entry.provider(),
                 Resources.of(SpecCodec.decode(entry.spec(), id).spec().limits())));
     return found;
+  }
+
+  /** Returns a sandbox like {@link #get}; one of another server refuses every use. */
+  Sandbox getOrRefusing(SandboxEntry entry) {
+    return ownership.owns(entry)
+        ? get(entry)
+        : (Sandbox)
+            Proxy.newProxyInstance(
+                Sandbox.class.getClassLoader(),
+                new Class<?>[] {Sandbox.class},
+                (self, method, arguments) -> {
+                  throw Ownership.notOwner(entry);
+                });
   }
 
   private @Nullable Sandbox attach(SandboxEntry entry) {

@@ -281,7 +281,7 @@ public final class SandboxCreator {
       if (entry.state() == SandboxState.ERROR) {
         throw failedDuringCreate(entry);
       }
-      return new CreateResult(LedgerViews.of(entry), liveSandboxes.get(entry), true);
+      return new CreateResult(LedgerViews.of(entry), liveSandboxes.getOrRefusing(entry), true);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw Fault.of(

@@ -1,6 +1,7 @@
 package dev.isola.engine.lifecycle;
 
 import dev.isola.engine.event.EventLog;
+import dev.isola.engine.peer.Ownership;
 import dev.isola.spi.SandboxId;
 import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.ErrorCode;
@@ -23,11 +24,14 @@ import org.jspecify.annotations.Nullable;
 public final class SandboxRecorder {
   private final Ledger ledger;
   private final EventLog events;
+  private final Ownership ownership;
   private final InstantSource clock;
 
-  public SandboxRecorder(Ledger ledger, EventLog events, InstantSource clock) {
+  public SandboxRecorder(
+      Ledger ledger, EventLog events, Ownership ownership, InstantSource clock) {
     this.ledger = ledger;
     this.events = events;
+    this.ownership = ownership;
     this.clock = clock;
   }
 
@@ -57,10 +61,11 @@ public final class SandboxRecorder {
     }
   }
 
-  /** Records the intent to create a sandbox and binds the key to it. */
+  /** Records the intent of this server to create a sandbox and binds the key to it. */
   IntentResult recordIntent(SandboxEntry intent, Optional<IdempotencyKey> key) {
+    SandboxEntry own = intent.toBuilder().owner(ownership.server().orElse("")).build();
     try {
-      SandboxEntry stored = ledger.atomically(parts -> insert(parts, intent, key));
+      SandboxEntry stored = ledger.atomically(parts -> insert(parts, own, key));
       events.notifyReaders();
       return new IntentResult.New(stored);
     } catch (KeyBoundException bound) {
@@ -111,8 +116,10 @@ public final class SandboxRecorder {
    * (compare-and-set). Releases the idempotency key of a sandbox whose creation failed.
    *
    * @return the stored entry; empty if another writer was first
+   * @throws dev.isola.spi.error.ProviderUnavailable if another server owns the sandbox
    */
   public Optional<SandboxEntry> update(SandboxEntry before, SandboxEntry after) {
+    ownership.require(before);
     UpdateResult update =
         ledger.atomically(
             parts -> {

@@ -9,6 +9,7 @@ import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SandboxRequest;
 import dev.isola.engine.lifecycle.SpecCodec;
 import dev.isola.engine.lifecycle.WarmSandboxes;
+import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.selection.Selection;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.SandboxId;
@@ -39,7 +40,8 @@ import java.util.function.Predicate;
  * Maintains the warm pool. A request gets a pooled sandbox only if it would otherwise get an
  * identical one: the hash of the spec, the image digest and the chosen provider all match. The
  * ledger decides which request claims a sandbox, so that no two requests share one. A claimed
- * sandbox never returns to the pool.
+ * sandbox never returns to the pool. Each of several servers has a pool of its own, with its part of
+ * the configured size.
  */
 public final class WarmPool implements WarmSandboxes {
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -56,6 +58,7 @@ public final class WarmPool implements WarmSandboxes {
   private final Ledger ledger;
   private final SandboxRecorder recorder;
   private final SandboxDestroyer destroyer;
+  private final Ownership ownership;
   private final InstantSource clock;
   private final Log log;
   private final ReentrantLock refillLock = new ReentrantLock();
@@ -70,6 +73,7 @@ public final class WarmPool implements WarmSandboxes {
       Ledger ledger,
       SandboxRecorder recorder,
       SandboxDestroyer destroyer,
+      Ownership ownership,
       InstantSource clock,
       Log log) {
     this.config = List.copyOf(config);
@@ -77,6 +81,7 @@ public final class WarmPool implements WarmSandboxes {
     this.ledger = ledger;
     this.recorder = recorder;
     this.destroyer = destroyer;
+    this.ownership = ownership;
     this.clock = clock;
     this.log = log;
   }
@@ -121,6 +126,7 @@ public final class WarmPool implements WarmSandboxes {
                 request.name(),
                 request.request().lifecycle().ttl().map(clock.instant()::plus),
                 request.request().lifecycle().idleTimeout(),
+                ownership.server(),
                 clock.instant()),
             request.idempotencyKey());
     if (claimed.isPresent()) {
@@ -238,7 +244,8 @@ public final class WarmPool implements WarmSandboxes {
       }
       long have =
           pooled(hash.get()).stream().filter(one -> one.provider().equals(provider.get())).count();
-      for (; have < entry.size() && !closed; have++) {
+      int wanted = ownership.shareOf(entry.size());
+      for (; have < wanted && !closed; have++) {
         Failpoint.POOL_MAKING.reach();
         creator.createPooled(order(entry));
         Failpoint.POOL_MADE.reach();
@@ -316,6 +323,7 @@ public final class WarmPool implements WarmSandboxes {
   private List<SandboxEntry> pooled() {
     EntryFilter filter =
         EntryFilter.ALL.pooled(true).states(SandboxState.CREATING, SandboxState.RUNNING);
-    return new ArrayList<>(ledger.sandboxes().list(filter, "", SandboxEntries.MAX_LIMIT).entries());
+    EntryFilter own = ownership.server().map(filter::owner).orElse(filter);
+    return new ArrayList<>(ledger.sandboxes().list(own, "", SandboxEntries.MAX_LIMIT).entries());
   }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class ReconcilePlanner {
   private ReconcilePlanner() {}
 
-  /** Returns the steps; takes time in proportion to the entries and the inventories. */
+  /** Returns the steps, in time proportional to the entries and the inventories. */
   public static List<ReconcileStep> plan(ReconcileInput input) {
     List<ReconcileStep> steps = new ArrayList<>();
     Map<String, Map<SandboxId, InventoryItem>> inventories = byId(input.inventories());
@@ -49,14 +49,14 @@ public final class ReconcilePlanner {
 
   private static Map<String, Map<SandboxId, InventoryItem>> byId(
       Map<String, List<InventoryItem>> inventories) {
-    Map<String, Map<SandboxId, InventoryItem>> byId = new HashMap<>();
+    Map<String, Map<SandboxId, InventoryItem>> all = new HashMap<>();
     inventories.forEach(
         (provider, items) -> {
-          Map<SandboxId, InventoryItem> index = HashMap.newHashMap(items.size());
-          items.forEach(item -> index.putIfAbsent(item.id(), item));
-          byId.put(provider, index);
+          Map<SandboxId, InventoryItem> byId = new HashMap<>();
+          items.forEach(item -> byId.putIfAbsent(item.id(), item));
+          all.put(provider, byId);
         });
-    return byId;
+    return all;
   }
 
   private static Optional<ReconcileStep> planFor(

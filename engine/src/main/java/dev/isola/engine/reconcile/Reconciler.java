@@ -9,6 +9,7 @@ import dev.isola.engine.lifecycle.SandboxDestroyer;
 import dev.isola.engine.lifecycle.SandboxRecorder;
 import dev.isola.engine.lifecycle.SnapshotSuspension;
 import dev.isola.engine.lifecycle.SuspensionState;
+import dev.isola.engine.peer.Ownership;
 import dev.isola.engine.registry.ProviderRegistry;
 import dev.isola.spi.DestroyOptions;
 import dev.isola.spi.InventoryItem;
@@ -17,13 +18,10 @@ import dev.isola.spi.SandboxState;
 import dev.isola.spi.error.SandboxException;
 import dev.isola.spi.provider.Provider;
 import dev.isola.store.EntryFilter;
-import dev.isola.store.EntryPage;
 import dev.isola.store.Failpoint;
 import dev.isola.store.Ledger;
-import dev.isola.store.SandboxEntries;
 import dev.isola.store.SandboxEntry;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -35,8 +33,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * Compares the ledger with the inventories of the providers and corrects the differences. Every
- * write is a compare-and-set; a failed step is retried by the next run.
+ * Compares the ledger with the inventories of the providers and corrects the differences, for the
+ * sandboxes of this server and for those that no server has recorded. Every write is a
+ * compare-and-set; a failed step is retried by the next run.
  */
 public final class Reconciler {
   private final Ledger ledger;
@@ -47,6 +46,7 @@ public final class Reconciler {
   private final SnapshotSuspension snapshotSuspension;
   private final SandboxLeases leases;
   private final Quarantine quarantine;
+  private final Ownership ownership;
   private final Log log;
 
   /** The unrecorded sandboxes that were reported; each is reported once. */
@@ -61,6 +61,7 @@ public final class Reconciler {
       SnapshotSuspension snapshotSuspension,
       SandboxLeases leases,
       Quarantine quarantine,
+      Ownership ownership,
       Log log) {
     this.ledger = ledger;
     this.registry = registry;
@@ -70,18 +71,19 @@ public final class Reconciler {
     this.snapshotSuspension = snapshotSuspension;
     this.leases = leases;
     this.quarantine = quarantine;
+    this.ownership = ownership;
     this.log = log;
   }
 
   /** Reconciles once and returns the steps. */
   public List<ReconcileStep> reconcile() {
-    List<SandboxEntry> before = readable(open());
+    List<SandboxEntry> open = open();
+    quarantine.retain(open.stream().map(SandboxEntry::id).toList());
+    List<SandboxEntry> before = readable(open);
     Failpoint.RECONCILE_READ.reach();
     Map<String, List<InventoryItem>> inventories = inventories(before);
     Failpoint.RECONCILE_SEEN.reach();
-    Map<SandboxId, String> after = new HashMap<>();
-    open().forEach(entry -> after.put(entry.id(), entry.provider()));
-    quarantine.retain(after.keySet());
+    Map<SandboxId, String> after = ledger.sandboxes().findOpen(ids(inventories));
     List<ReconcileStep> steps =
         ReconcilePlanner.plan(
             new ReconcileInput(
@@ -97,14 +99,19 @@ public final class Reconciler {
     return steps;
   }
 
+  private static Set<SandboxId> ids(Map<String, List<InventoryItem>> inventories) {
+    Set<SandboxId> ids = new HashSet<>();
+    inventories.values().forEach(list -> list.forEach(item -> ids.add(item.id())));
+    return ids;
+  }
+
   /**
    * Returns the leased sandboxes. A process acquires the lease before it creates the sandbox, so
    * every sandbox in an inventory has its lease by now.
    */
   private Set<SandboxId> leased(
       Map<String, List<InventoryItem>> inventories, Map<SandboxId, String> recorded) {
-    Set<SandboxId> leased = new HashSet<>();
-    inventories.values().forEach(list -> list.forEach(item -> leased.add(item.id())));
+    Set<SandboxId> leased = ids(inventories);
     leased.removeAll(recorded.keySet());
     leased.removeIf(id -> !leases.held(id));
     return leased;
@@ -138,16 +145,10 @@ public final class Reconciler {
     }
   }
 
+  /** Returns the sandboxes of this server. */
   private List<SandboxEntry> open() {
-    List<SandboxEntry> all = new ArrayList<>();
     EntryFilter filter = EntryFilter.ALL.notDestroyed();
-    EntryPage page = ledger.sandboxes().list(filter, "", SandboxEntries.MAX_LIMIT);
-    all.addAll(page.entries());
-    while (page.next().isPresent() && !page.entries().isEmpty()) {
-      page = ledger.sandboxes().list(filter, page.next().get(), SandboxEntries.MAX_LIMIT);
-      all.addAll(page.entries());
-    }
-    return all;
+    return ledger.sandboxes().listAll(ownership.server().map(filter::owner).orElse(filter));
   }
 
   /** Returns the readable entries. Sandboxes with unreadable records are left alone. */
@@ -191,9 +192,8 @@ public final class Reconciler {
 
   private Set<SandboxId> inTransition(
       List<SandboxEntry> entries, Map<String, List<InventoryItem>> inventories) {
-    Set<SandboxId> inTransition = new HashSet<>();
+    Set<SandboxId> inTransition = ids(inventories);
     entries.forEach(entry -> inTransition.add(entry.id()));
-    inventories.values().forEach(list -> list.forEach(item -> inTransition.add(item.id())));
     inTransition.removeIf(id -> !liveSandboxes.isInTransition(id));
     return inTransition;
   }

@@ -7,7 +7,9 @@ public enum SealedScope {
   /** Named secrets, by name. */
   SECRET("secret"),
   /** The private key of the certificate authority of a sandbox, by its id. */
-  SANDBOX_AUTHORITY("sandbox-authority");
+  SANDBOX_AUTHORITY("sandbox-authority"),
+  /** What the servers of an installation share, such as the keys of providers. */
+  INSTALLATION("installation-key");
 
   private final String scope;
 

@@ -60,6 +60,29 @@ public final class SealedSettings {
     return ledger.settings().get(scope.scope(), name).map(stored -> open(scope, name, stored));
   }
 
+  /**
+   * Stores a value unless there is one.
+   *
+   * @return the stored value, which another server may have stored first
+   */
+  public byte[] putIfAbsent(SealedScope scope, String name, byte[] value) {
+    lock.lock();
+    try {
+      Optional<byte[]> stored = get(scope, name);
+      if (stored.isPresent()) {
+        return stored.get();
+      }
+      return open(
+          scope,
+          name,
+          ledger
+              .settings()
+              .putIfAbsent(scope.scope(), name, seal(currentKey(), scope, name, value)));
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Removes a value and returns whether it existed. Needs no key. */
   public boolean remove(SealedScope scope, String name) {
     lock.lock(); // a rotation must not write it again
@@ -217,6 +240,8 @@ public final class SealedSettings {
           case SECRET -> "secret " + name + " cannot be decrypted: ";
           case SANDBOX_AUTHORITY ->
               "the certificate authority of sandbox " + name + " cannot be decrypted: ";
+          case INSTALLATION ->
+              "what the servers of this installation share cannot be decrypted (" + name + "): ";
         };
     String remedy =
         switch (scope) {
@@ -224,6 +249,8 @@ public final class SealedSettings {
               "restore the key (secrets.key in docs/config.md), or remove the secret and set it again";
           case SECRET_ENV, SANDBOX_AUTHORITY ->
               "restore the key (secrets.key in docs/config.md), or create a new sandbox";
+          case INSTALLATION ->
+              "give all servers of the installation the same secrets.key (docs/config.md)";
         };
     return Fault.of(ErrorCode.INTERNAL, what + why, remedy).exception();
   }

@@ -8,6 +8,7 @@ import dev.isola.store.LedgerEvents;
 import dev.isola.store.LedgerParts;
 import dev.isola.store.SandboxEntries;
 import dev.isola.store.SandboxEntry;
+import dev.isola.store.ServerEntries;
 import dev.isola.store.SettingEntries;
 import dev.isola.store.TemplateEntries;
 import dev.isola.store.VolumeEntries;
@@ -91,7 +92,8 @@ final class BuggyLedger implements Ledger {
           parts.idempotency(),
           parts.settings(),
           parts.volumes(),
-          parts.templates());
+          parts.templates(),
+          parts.servers());
     }
 
     private static @Nullable Object invoke(Method method, Object on, @Nullable Object[] arguments)
@@ -123,7 +125,8 @@ final class BuggyLedger implements Ledger {
                       forgetful,
                       parts.settings(),
                       parts.volumes(),
-                      parts.templates())));
+                      parts.templates(),
+                      parts.servers())));
     }
   }
 
@@ -133,12 +136,18 @@ final class BuggyLedger implements Ledger {
       IdempotencyKeys idempotency,
       SettingEntries settings,
       VolumeEntries volumes,
-      TemplateEntries templates)
+      TemplateEntries templates,
+      ServerEntries servers)
       implements LedgerParts {}
 
   @Override
   public <T extends @Nullable Object> T atomically(Function<LedgerParts, T> work) {
     return bug.atomically(real, work);
+  }
+
+  @Override
+  public ServerEntries servers() {
+    return real.servers();
   }
 
   @Override

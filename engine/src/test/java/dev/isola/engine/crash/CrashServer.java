@@ -84,7 +84,14 @@ final class CrashServer implements AutoCloseable {
         health,
         images,
         Engine.open(
-            config, ledger, registry, health, images.map(TemplateImages.class::cast), CLOCK, log));
+            config,
+            ledger,
+            registry,
+            health,
+            images.map(TemplateImages.class::cast),
+            Optional.empty(),
+            CLOCK,
+            log));
   }
 
   /**

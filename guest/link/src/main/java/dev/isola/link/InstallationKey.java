@@ -6,6 +6,7 @@ import dev.isola.spi.SandboxId;
 import dev.isola.spi.Secret;
 import dev.isola.spi.error.ErrorCode;
 import dev.isola.spi.error.Fault;
+import dev.isola.spi.error.SandboxException;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -13,7 +14,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
 import java.security.SecureRandom;
+import java.util.function.UnaryOperator;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -41,11 +44,39 @@ public final class InstallationKey {
       }
       return new InstallationKey(Secret.of(key));
     } catch (IOException e) {
-      throw Fault.of(
-              ErrorCode.PROVIDER_UNAVAILABLE,
-              "the key file " + file + " cannot be used: " + e.getMessage(),
-              "check its permissions; without it no sandbox of this installation can be attached")
-          .exception(e);
+      throw unusable(file, e);
+    }
+  }
+
+  private static SandboxException unusable(Path file, IOException cause) {
+    return Fault.of(
+            ErrorCode.PROVIDER_UNAVAILABLE,
+            "the key file " + file + " cannot be used: " + cause.getMessage(),
+            "check its permissions; without it no sandbox of this installation can be attached")
+        .exception(cause);
+  }
+
+  /**
+   * Makes the key in a data folder the one that several servers share.
+   *
+   * @param exchange offers a key to the other servers, and returns the one that all of them use
+   * @throws dev.isola.spi.error.Conflict if the folder has another key already
+   */
+  public static void share(Path folder, UnaryOperator<byte[]> exchange) {
+    Path file = folder.resolve("key");
+    try {
+      byte[] offered = Files.exists(file) ? Files.readAllBytes(file) : random();
+      byte[] common = exchange.apply(offered);
+      create(file, common);
+      if (!MessageDigest.isEqual(Files.readAllBytes(file), common)) {
+        throw Fault.of(
+                ErrorCode.CONFLICT,
+                "the key file " + file + " differs from the key of the other servers",
+                "use a new data folder for this server")
+            .exception();
+      }
+    } catch (IOException e) {
+      throw unusable(file, e);
     }
   }
 
@@ -53,15 +84,19 @@ public final class InstallationKey {
     try {
       return Files.readAllBytes(file);
     } catch (NoSuchFileException none) {
-      create(file);
+      create(file, random());
       return Files.readAllBytes(file);
     }
   }
 
-  /** Links a complete file to its name, so that no process reads a part, and one process wins. */
-  private static void create(Path file) throws IOException {
+  private static byte[] random() {
     byte[] key = new byte[SIZE];
     new SecureRandom().nextBytes(key);
+    return key;
+  }
+
+  /** Links a complete file to its name, so that no process reads a part, and one process wins. */
+  private static void create(Path file, byte[] key) throws IOException {
     Path folder = file.toAbsolutePath().getParent();
     Path draft =
         Files.createTempFile(

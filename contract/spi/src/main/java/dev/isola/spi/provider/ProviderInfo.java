@@ -150,7 +150,13 @@ public record ProviderInfo(
   /** Returns {@code declared} with the values that hold on this machine. */
   public ProviderProfile profile(ProviderProfile declared) {
     return new ProviderProfile(
-        isolation, hosting, startup, declared.cost(), declared.onlyWhenNamed(), accelerated);
+        isolation,
+        hosting,
+        startup,
+        declared.cost(),
+        declared.onlyWhenNamed(),
+        accelerated,
+        declared.shared());
   }
 
   /**

@@ -27,7 +27,9 @@ record E2bDescription(E2bProviderSettings settings) {
   static final String NAME = "e2b";
 
   static final ProviderProfile PROFILE =
-      new ProviderProfile(Isolation.VM, Hosting.REMOTE, Duration.ofSeconds(2)).metered();
+      new ProviderProfile(Isolation.VM, Hosting.REMOTE, Duration.ofSeconds(2))
+          .metered()
+          .reachableFromEveryServer();
 
   ProviderInfo info() {
     return new ProviderInfo(

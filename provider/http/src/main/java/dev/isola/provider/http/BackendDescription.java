@@ -32,7 +32,8 @@ import java.util.Set;
 final class BackendDescription {
   /** The backend's isolation is not known yet, so that only requests that name it are served. */
   static final ProviderProfile PROFILE =
-      new ProviderProfile(Isolation.VM, Hosting.REMOTE, Duration.ofSeconds(5));
+      new ProviderProfile(Isolation.VM, Hosting.REMOTE, Duration.ofSeconds(5))
+          .reachableFromEveryServer();
 
   /** What the guest agent does without the backend. */
   private static final Set<Class<? extends Capability>> AGENT =

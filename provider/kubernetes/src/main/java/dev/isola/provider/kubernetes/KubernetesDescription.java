@@ -33,7 +33,9 @@ record KubernetesDescription(KubernetesSettings settings) {
 
   /** Never chosen by itself: a kubeconfig on this machine may lead to anything. */
   static final ProviderProfile PROFILE =
-      new ProviderProfile(PodRuntime.HOST_KERNEL.isolation(), Hosting.DAEMON, STARTUP).whenNamed();
+      new ProviderProfile(PodRuntime.HOST_KERNEL.isolation(), Hosting.DAEMON, STARTUP)
+          .whenNamed()
+          .reachableFromEveryServer();
 
   static final Set<Class<? extends Capability>> CAPABILITIES =
       Set.of(

@@ -1,0 +1,181 @@
+package dev.isola.engine;
+
+import dev.isola.engine.api.Log;
+import dev.isola.engine.api.Peers;
+import dev.isola.engine.api.ProviderInstance;
+import dev.isola.engine.lifecycle.LiveSandboxes;
+import dev.isola.engine.peer.LedgerPeers;
+import dev.isola.engine.peer.ServerLease;
+import dev.isola.engine.peer.TakeOverTask;
+import dev.isola.engine.reconcile.Reconciler;
+import dev.isola.engine.registry.ProviderRegistry;
+import dev.isola.engine.secret.SealedScope;
+import dev.isola.engine.secret.SealedSettings;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.Secret;
+import dev.isola.spi.capability.Sandbox;
+import dev.isola.spi.error.SandboxException;
+import dev.isola.store.EntryFilter;
+import dev.isola.store.Ledger;
+import dev.isola.store.SandboxEntry;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
+
+/**
+ * This server as one of several that share a ledger: renews its lease, and takes over the sandboxes
+ * of servers that are gone.
+ */
+final class Membership implements AutoCloseable {
+  private static final int RENEWALS_PER_LEASE = 5;
+  private static final int PARALLEL_ATTACHES = 16;
+  private static final int KEY_SIZE = 32;
+  private static final String PEER_KEY = "peer-key";
+
+  /** How long a server that is gone and owns nothing stays listed. */
+  private static final Duration FORGET_AFTER = Duration.ofHours(1);
+
+  private final Ledger ledger;
+  private final ServerLease lease;
+  private final LiveSandboxes liveSandboxes;
+  private final Reconciler reconciler;
+  private final TakeOverTask takeOver;
+  private final LedgerPeers peers;
+  private final Log log;
+  private final Thread renewal;
+  private final Thread recovery;
+
+  Membership(
+      Ledger ledger,
+      ServerLease lease,
+      ProviderRegistry registry,
+      LiveSandboxes liveSandboxes,
+      Reconciler reconciler,
+      SealedSettings sealed,
+      InstantSource clock,
+      Log log) {
+    this.ledger = ledger;
+    this.lease = lease;
+    this.liveSandboxes = liveSandboxes;
+    this.reconciler = reconciler;
+    this.log = log;
+    Set<String> shared =
+        registry.instances().values().stream()
+            .filter(one -> one.profile().shared())
+            .map(ProviderInstance::name)
+            .collect(Collectors.toSet());
+    takeOver =
+        new TakeOverTask(ledger, lease, shared, registry.instances().keySet(), clock, log);
+    peers = new LedgerPeers(ledger, lease, takeOver, liveSandboxes::contains, key(sealed));
+    renewal = loop("isola-lease", () -> lease.renew(this::dropLost));
+    recovery = loop("isola-take-over", this::recover);
+  }
+
+  private static Secret key(SealedSettings sealed) {
+    byte[] fresh = new byte[KEY_SIZE];
+    new SecureRandom().nextBytes(fresh);
+    return Secret.of(sealed.putIfAbsent(SealedScope.INSTALLATION, PEER_KEY, fresh));
+  }
+
+  private Thread loop(String name, Runnable work) {
+    Duration interval = lease.duration().dividedBy(RENEWALS_PER_LEASE);
+    return Thread.ofVirtual()
+        .name(name)
+        .unstarted(
+            () -> {
+              try {
+                while (true) {
+                  Thread.sleep(interval);
+                  attempt(name, work);
+                }
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt(); // the engine is closing
+              }
+            });
+  }
+
+  private void attempt(String name, Runnable work) {
+    try {
+      work.run();
+    } catch (SandboxException e) {
+      log.warning(name + " failed and will be retried: " + e.fault().problem());
+    } catch (RuntimeException | Error e) {
+      log.warning(name + " failed and will be retried: " + e);
+    }
+  }
+
+  /** Records this server and starts to renew its lease. */
+  void join() {
+    lease.register();
+    renewal.start();
+  }
+
+  /** Starts to take over sandboxes. */
+  void start() {
+    recovery.start();
+  }
+
+  Peers peers() {
+    return peers;
+  }
+
+  private void recover() {
+    List<SandboxEntry> taken = takeOver.run();
+    List<SandboxEntry> expired = takeOver.runForExpired();
+    attachAll(taken.stream().filter(one -> one.state() == SandboxState.RUNNING).toList());
+    if (!expired.isEmpty()
+        || taken.stream().anyMatch(one -> !liveSandboxes.contains(one.id()))) {
+      reconciler.reconcile();
+    }
+    if (lease.claim("forget servers", FORGET_AFTER)) {
+      int _ = ledger.servers().forget(FORGET_AFTER);
+    }
+  }
+
+  /** Connects to the agents of sandboxes, several at a time, so that a hanging one delays few. */
+  private void attachAll(List<SandboxEntry> entries) {
+    try (ExecutorService workers =
+        Executors.newFixedThreadPool(
+            PARALLEL_ATTACHES, Thread.ofVirtual().name("isola-attach-", 0).factory())) {
+      for (SandboxEntry entry : entries) {
+        workers.execute(
+            () ->
+                attempt(
+                    "attaching to sandbox " + entry.id(),
+                    () -> {
+                      Sandbox _ = liveSandboxes.get(entry);
+                    }));
+      }
+    }
+  }
+
+  /** Drops the sandboxes that other servers have taken over. */
+  private void dropLost() {
+    Set<SandboxId> owned =
+        ledger
+            .sandboxes()
+            .listAll(EntryFilter.ALL.notDestroyed().owner(peers.self()))
+            .stream()
+            .map(SandboxEntry::id)
+            .collect(Collectors.toSet());
+    for (Sandbox one : liveSandboxes.all()) {
+      if (!owned.contains(one.id())) {
+        liveSandboxes.remove(one.id());
+      }
+    }
+  }
+
+  /** Lets other servers take over at once. */
+  @Override
+  public void close() {
+    renewal.interrupt();
+    recovery.interrupt();
+    attempt("ending the lease", lease::release);
+  }
+}

@@ -1,0 +1,270 @@
+package dev.isola.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import dev.isola.document.request.CreateRequest;
+import dev.isola.engine.api.CreateResult;
+import dev.isola.engine.api.EventView;
+import dev.isola.engine.api.Peers;
+import dev.isola.engine.api.SandboxHome;
+import dev.isola.engine.api.ServerView;
+import dev.isola.engine.lifecycle.SandboxRequest;
+import dev.isola.engine.peer.ServerIdentity;
+import dev.isola.spi.DestroyOptions;
+import dev.isola.spi.SandboxId;
+import dev.isola.spi.SandboxState;
+import dev.isola.spi.error.ProviderUnavailable;
+import dev.isola.spi.spec.SandboxSpec;
+import dev.isola.store.EntryFilter;
+import dev.isola.store.LedgerConfig;
+import dev.isola.store.PostgresTestDatabase;
+import dev.isola.store.SandboxEntry;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two engines on one PostgreSQL ledger, with a backend in memory that both reach. */
+class SeveralServersTest {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** Server a renews its lease rarely, so that a test can end it in between. */
+  private static final Duration LEASE_OF_A = Duration.ofSeconds(20);
+
+  private static final Duration LEASE = Duration.ofSeconds(2);
+
+  @TempDir Path folder;
+  private final PostgresTestDatabase database = new PostgresTestDatabase();
+  private final FakeSharedProvider cloud = new FakeSharedProvider("cloud");
+  private final FakeSharedProvider cloudOfB = cloud.ofAnotherServer();
+  private LedgerConfig config;
+  private EngineFixture a;
+  private EngineFixture b;
+
+  @BeforeEach
+  void open() throws IOException {
+    LedgerConfig alone = database.fresh();
+    config =
+        new LedgerConfig(
+            ((LedgerConfig.Server) alone.location()).asShared(),
+            alone.deadline(),
+            alone.keyRetention());
+    Path key = folder.resolve("secrets.key");
+    Files.writeString(key, Base64.getEncoder().encodeToString(new byte[32]));
+    Files.setPosixFilePermissions(
+        key, PosixFilePermissions.fromString("rw-------"));
+    a = server("a", cloud);
+    b = server("b", cloudOfB);
+  }
+
+  private EngineFixture server(String name, FakeSharedProvider provider) throws IOException {
+    return new EngineFixture(
+        Files.createDirectories(folder.resolve(name)),
+        config,
+        Optional.of(
+            new ServerIdentity(
+                name,
+                name + RANDOM.nextInt(),
+                URI.create("http://" + name),
+                "1",
+                name.equals("a") ? LEASE_OF_A : LEASE)),
+        "secrets: {key: \"file:"
+            + folder.resolve("secrets.key")
+            + "\"}\nreconcile: {interval: 1s}\n",
+        provider);
+  }
+
+  @AfterEach
+  void close() {
+    b.close();
+    a.close();
+    database.remove(config);
+  }
+
+  private static Peers peers(EngineFixture server) {
+    return server.engine.peers().orElseThrow();
+  }
+
+  private static SandboxRequest request() {
+    return SandboxRequest.of(
+        CreateRequest.of(SandboxSpec.builder(SandboxId.random(RANDOM)).build(), "cloud"));
+  }
+
+  private SandboxId createAtA() {
+    return a.engine.create(request()).view().id();
+  }
+
+  /** Ends the lease of a server that still runs, as if it had been suspended for a while. */
+  private void endLease(String name) {
+    String incarnation =
+        b.ledger.servers().all().stream()
+            .filter(one -> one.name().equals(name))
+            .findFirst()
+            .orElseThrow()
+            .incarnation();
+    b.ledger.servers().release(name, incarnation);
+  }
+
+  private SandboxEntry entry(SandboxId id) {
+    return b.ledger.sandboxes().find(id).orElseThrow();
+  }
+
+  @Test
+  void otherServersFindTheOwner() {
+    SandboxId id = createAtA();
+    assertThat(peers(a).homeOf(id)).isEqualTo(new SandboxHome.Here());
+    assertThat(peers(b).homeOf(id)).isEqualTo(new SandboxHome.At("a", URI.create("http://a")));
+    assertThat(peers(b).homeOf(new SandboxId("unknown"))).isEqualTo(new SandboxHome.Here());
+    assertThat(peers(b).all()).extracting(ServerView::name).containsExactly("a", "b");
+    assertThat(peers(a).key().reveal()).isEqualTo(peers(b).key().reveal());
+  }
+
+  @Test
+  void serverDoesNotUseTheSandboxOfAnother() {
+    SandboxId id = createAtA();
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> b.engine.sandbox(id))
+        .withMessageContaining("belongs to server a");
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> b.engine.destroy(id, DestroyOptions.FORCE));
+    assertThat(entry(id).state()).isEqualTo(SandboxState.RUNNING);
+    assertThat(cloudOfB.attached).hasValue(0);
+  }
+
+  @Test
+  void sandboxesOfAServerWithoutLeaseAreTakenOver() {
+    SandboxId id = createAtA();
+    endLease("a");
+    await().untilAsserted(() -> assertThat(entry(id).owner()).isEqualTo("b"));
+    assertThat(entry(id).fence()).isEqualTo(1);
+    assertThat(entry(id).state()).isEqualTo(SandboxState.RUNNING);
+    assertThat(peers(b).homeOf(id)).isEqualTo(new SandboxHome.Here());
+    assertThat(b.engine.sandbox(id).id()).isEqualTo(id);
+    // The server that lost the sandbox notices, and passes requests on.
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(peers(a).homeOf(id))
+                    .isEqualTo(new SandboxHome.At("b", URI.create("http://b"))));
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> a.engine.renew(id, Duration.ofHours(1)));
+    assertThat(cloud.destroyed).isEmpty();
+  }
+
+  @Test
+  void requestTakesOverTheSandboxOfAServerThatIsGone() {
+    SandboxId id = createAtA();
+    a.engine.close(); // ends the lease
+    await().until(() -> peers(b).homeOf(id).equals(new SandboxHome.Here()));
+    assertThat(b.engine.sandbox(id).id()).isEqualTo(id);
+  }
+
+  @Test
+  void unfinishedWorkOfAServerThatIsGoneIsFinished() {
+    SandboxEntry creating =
+        a.ledger
+            .sandboxes()
+            .insert(intentLike(entry(createAtA())));
+    endLease("a");
+    await()
+        .untilAsserted(
+            () -> assertThat(entry(creating.id()).state()).isEqualTo(SandboxState.DESTROYED));
+    assertThat(entry(creating.id()).cause().orElseThrow()).contains("while the sandbox was being");
+  }
+
+  private SandboxEntry intentLike(SandboxEntry template) {
+    SandboxId id = SandboxId.random(RANDOM);
+    return SandboxEntry.intent(
+            id,
+            template.spec().replace(template.id().value(), id.value()),
+            template.specHash(),
+            template.provider(),
+            template.isolation(),
+            a.clock.instant())
+        .owner("a")
+        .build();
+  }
+
+  @Test
+  void keyOfARepeatedRequestHoldsAtEveryServer() {
+    SandboxRequest first =
+        request().withIdempotencyKey("key");
+    SandboxRequest second =
+        request().withIdempotencyKey("key");
+    CreateResult created = a.engine.create(first);
+    CreateResult repeated = b.engine.create(second);
+    assertThat(repeated.repeated()).isTrue();
+    assertThat(repeated.view().id()).isEqualTo(created.view().id());
+    assertThatExceptionOfType(ProviderUnavailable.class)
+        .isThrownBy(() -> repeated.sandbox().state());
+    assertThat(cloud.running()).hasSize(1);
+  }
+
+  @Test
+  void eventsOfAllServersAreOneFeed() throws InterruptedException {
+    long before = b.engine.events().lastNumber();
+    SandboxId id = createAtA();
+    List<EventView> events = b.engine.events().await(before, 10, Duration.ofSeconds(30));
+    assertThat(events).isNotEmpty();
+    assertThat(events.getFirst().sandbox()).contains(id);
+  }
+
+  @Test
+  void ownerAloneExpiresASandbox() {
+    SandboxId id = a.engine.create(SandboxRequest.of(expiring())).view().id();
+    a.clock.pass(Duration.ofMinutes(2));
+    b.clock.pass(Duration.ofMinutes(2));
+    await().untilAsserted(() -> assertThat(entry(id).state()).isEqualTo(SandboxState.DESTROYED));
+    assertThat(b.ledger.sandboxes().transitions(id))
+        .extracting(one -> one.to().name())
+        .containsExactly("CREATING", "RUNNING", "TERMINATING", "DESTROYED");
+    assertThat(cloud.destroyed).containsExactly(id);
+  }
+
+  private static CreateRequest expiring() {
+    return CreateRequest.of(SandboxSpec.builder(SandboxId.random(RANDOM)).build(), "cloud")
+        .withTtl(Duration.ofMinutes(1));
+  }
+
+  @Test
+  void unrecordedSandboxIsRemovedAndThatOfAnotherServerIsNot() {
+    SandboxId recorded = createAtA();
+    SandboxId unknown = SandboxId.random(RANDOM);
+    cloud.create(SandboxSpec.builder(unknown).build());
+    await().untilAsserted(() -> assertThat(cloud.running()).containsOnlyKeys(recorded));
+  }
+
+  @Test
+  void manySandboxesAreTakenOverByTheServersThatAreLeft() throws IOException {
+    Set<SandboxId> created = new HashSet<>();
+    for (int i = 0; i < 250; i++) {
+      created.add(createAtA());
+    }
+    try (EngineFixture c = server("c", cloud.ofAnotherServer())) {
+      endLease("a");
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(c.ledger.sandboxes().listAll(EntryFilter.ALL.notDestroyed()))
+                      .hasSize(250)
+                      .allMatch(one -> !one.owner().isEmpty())
+                      .noneMatch(one -> one.owner().equals("a") && one.fence() == 0));
+      assertThat(cloud.running().keySet()).isEqualTo(created);
+      assertThat(cloud.destroyed).isEmpty();
+    }
+  }
+}
